@@ -1,0 +1,69 @@
+import { catalogue, type ErrorCode, type ErrorData } from "./codes.ts";
+
+/** What may be added to an error beside its code and data. */
+export interface WritErrorOptions {
+  /** What caused it. Kept as it is, so that the first error is never lost. */
+  readonly cause?: unknown;
+  /** Whether trying again can help. Default: what the catalogue says of the code. */
+  readonly retryable?: boolean;
+}
+
+/**
+ * The one error class of writ. `code` is stable and stands in docs/errors.md; `message` says what, where and why; `hint` says what to do.
+ *
+ * @example
+ * ```ts
+ * import { isWritError } from "writ";
+ *
+ * function advice(error: unknown): string {
+ *   return isWritError(error, "model-not-found") ? error.hint : "unknown";
+ * }
+ * ```
+ */
+export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name: string = "WritError";
+  readonly code: Code;
+  readonly data: ErrorData[Code];
+  readonly hint: string;
+  readonly retryable: boolean;
+
+  constructor(code: Code, data: ErrorData[Code], options: WritErrorOptions = {}) {
+    const entry = catalogue[code];
+    super(fill(entry.message, data), options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.data = data;
+    this.hint = fill(entry.hint, data);
+    this.retryable = options.retryable ?? entry.retryable;
+  }
+}
+
+/**
+ * Tells whether a value is a {@link WritError}, of one code when given. Works across two installed copies of the package.
+ *
+ * @example
+ * ```ts
+ * import { isWritError } from "writ";
+ *
+ * export const isMissing = (error: unknown): boolean => isWritError(error, "model-not-found");
+ * ```
+ */
+export function isWritError<Code extends ErrorCode>(value: unknown, code?: Code): value is WritError<Code> {
+  if (!(value instanceof Error) || value.name !== "WritError" || !("code" in value)) return false;
+  return code === undefined || value.code === code;
+}
+
+/** The message of anything that was thrown, without ever throwing itself. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return "something was thrown that cannot be shown";
+  }
+}
+
+function fill(template: string, data: Readonly<Record<string, string | number>>): string {
+  return template.replaceAll(/\{([a-zA-Z]+)\}/g, (whole, field: string) =>
+    Object.hasOwn(data, field) ? String(data[field]) : whole,
+  );
+}

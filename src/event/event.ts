@@ -1,0 +1,93 @@
+import type { FinishReason, ReplyMessage, ToolResult } from "../message/message.ts";
+import type { Usage } from "../message/usage.ts";
+import type { Decision } from "../policy/decision.ts";
+import type { Json } from "../util/json.ts";
+import type { Outcome } from "./outcome.ts";
+
+/**
+ * What happened, told the same way at every replay: facts hold no time of day and no randomness. Every start has its end on every path,
+ * calls are told in the order of the reply, and `run-end` is last.
+ */
+export type Fact =
+  | { readonly type: "run-start"; readonly agent: string; readonly input: Json }
+  | { readonly type: "skill-chosen"; readonly skill: string }
+  | { readonly type: "turn-start"; readonly turn: number }
+  | {
+      readonly type: "message-end";
+      readonly turn: number;
+      /** The reply; left out when the model call failed or was stopped. */
+      readonly message?: ReplyMessage;
+      readonly finishReason: FinishReason;
+      readonly driver: string;
+      /** From sending the request to the end of the reply, as recorded. */
+      readonly durationMs: number;
+    }
+  | { readonly type: "usage-add"; readonly turn: number; readonly usage: Usage; readonly total: Usage; readonly costUsd?: number }
+  | {
+      readonly type: "call-decided";
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly arguments: Json;
+      readonly decision: Decision;
+      /** Arguments that were changed without loss to fit the schema. */
+      readonly coerced?: readonly string[];
+    }
+  | { readonly type: "approval-request"; readonly turn: number; readonly callId: string; readonly name: string; readonly arguments: Json }
+  | { readonly type: "approval-answer"; readonly turn: number; readonly callId: string; readonly approved: boolean; readonly reason?: string }
+  | { readonly type: "tool-start"; readonly turn: number; readonly callId: string; readonly name: string; readonly arguments: Json }
+  | {
+      readonly type: "tool-end";
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly result: ToolResult;
+      /** How long the tool ran, and when it began after the run did, as recorded. Both 0 for a call that did not run. */
+      readonly durationMs: number;
+      readonly startedMs: number;
+    }
+  | { readonly type: "retry-start"; readonly turn: number; readonly reason: string }
+  | { readonly type: "turn-end"; readonly turn: number }
+  | { readonly type: "run-end"; readonly outcome: Outcome; readonly usage: Usage };
+
+/** What is only told while somebody watches; never part of a replay. Merged when the reader is slow: `merged` says how many became one. */
+export type LiveEvent =
+  | { readonly type: "message-start"; readonly turn: number; readonly driver: string }
+  | { readonly type: "text-delta"; readonly turn: number; readonly text: string; readonly merged?: number }
+  | { readonly type: "reasoning-delta"; readonly turn: number; readonly text: string; readonly merged?: number }
+  | { readonly type: "call-delta"; readonly turn: number; readonly callId: string; readonly name: string; readonly text: string; readonly merged?: number }
+  | { readonly type: "tool-progress"; readonly turn: number; readonly callId: string; readonly value: Json; readonly merged?: number };
+
+/** Anything a run tells. */
+export type RunEvent = Fact | LiveEvent;
+
+/** What is put on an event at the edge. `seq` counts facts; a live event carries the number of the last fact before it. */
+export interface Envelope {
+  readonly seq: number;
+  readonly runId: string;
+  readonly parentRunId?: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/**
+ * Tells facts from live events.
+ *
+ * @example
+ * ```ts
+ * import { isFact, type RunEvent } from "writ";
+ *
+ * export const facts = (events: readonly RunEvent[]): readonly RunEvent[] => events.filter(isFact);
+ * ```
+ */
+export function isFact(event: RunEvent): event is Fact {
+  return !liveTypes.has(event.type);
+}
+
+const liveTypes: ReadonlySet<RunEvent["type"]> = new Set<LiveEvent["type"]>([
+  "message-start",
+  "text-delta",
+  "reasoning-delta",
+  "call-delta",
+  "tool-progress",
+]);

@@ -1,0 +1,25 @@
+/** What one effect is told. `idempotencyKey` is the same at every attempt, so that the outside world can tell a repetition. */
+export interface StepScope {
+  readonly idempotencyKey: string;
+}
+
+/**
+ * One effect on the world (a model call, a tool call, a look at the clock), not started yet. `key` is its place in the run, like
+ * `turn/3/call/2`; `run` does it; `fingerprint` names what it was asked, so that a record made from another request is noticed. It is only
+ * called by journals that keep records.
+ */
+export interface Step<Result> {
+  readonly key: string;
+  readonly run: (scope: StepScope) => Promise<Result>;
+  readonly fingerprint?: () => string;
+}
+
+/**
+ * The port through which every effect of a run goes. A step whose result is recorded is not run again; its recorded result is returned.
+ * Results are plain JSON. A step that throws is not recorded.
+ */
+export interface Journal {
+  step<Result>(step: Step<Result>): Promise<Result>;
+  /** The only concurrency of a run: steps that are made of one effect each, given in call order, all started, results in the same order. */
+  all<Result>(steps: readonly Step<Result>[]): Promise<Result[]>;
+}

@@ -1,0 +1,50 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Journal, Step } from "./journal.ts";
+
+/** What a journal keeps of one step: its result as JSON text, and the fingerprint of what it was asked. */
+export interface JournalRecord {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly json: string;
+}
+
+/** A journal whose records can be read, to be kept elsewhere or given to another run. */
+export interface MemoryJournal extends Journal {
+  readonly records: readonly JournalRecord[];
+}
+
+/**
+ * A journal in memory. Given the records of an earlier run it replays that run: no recorded effect happens again, and the facts are the
+ * same. Records are kept as JSON text, so that what is replayed is what a disk would give back.
+ *
+ * @throws WritError `journal-mismatch` from a step whose record was made from another request.
+ * @example
+ * ```ts
+ * import { agent, memoryJournal } from "writ";
+ *
+ * const echo = agent({ name: "echo", instructions: "", model: () => "hello" });
+ * const journal = memoryJournal();
+ * await echo.run("hi", { journal });
+ * await echo.run("hi", { journal: memoryJournal(journal.records) }); // the model is not asked again
+ * ```
+ */
+export function memoryJournal(records: readonly JournalRecord[] = []): MemoryJournal {
+  const kept = [...records];
+  const byKey = new Map(kept.map((record) => [record.key, record]));
+
+  async function step<Result>(wanted: Step<Result>): Promise<Result> {
+    const fingerprint = wanted.fingerprint?.() ?? "";
+    const recorded = byKey.get(wanted.key);
+    if (recorded !== undefined) {
+      if (recorded.fingerprint !== fingerprint) throw new WritError("journal-mismatch", { key: wanted.key });
+      return JSON.parse(recorded.json) as Result;
+    }
+    const json = JSON.stringify(await wanted.run({ idempotencyKey: wanted.key }));
+    const record = { key: wanted.key, fingerprint, json };
+    kept.push(record);
+    byKey.set(wanted.key, record);
+    return JSON.parse(json) as Result;
+  }
+
+  return { records: kept, step, all: (steps) => Promise.all(steps.map(step)) };
+}

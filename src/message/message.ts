@@ -1,0 +1,127 @@
+import type { Json, JsonObject } from "../util/json.ts";
+
+/**
+ * What a provider wants to have back with a part exactly as it sent it (signatures of reasoning, ids of items). Kept, never read here.
+ */
+export type ProviderMetadata = JsonObject;
+
+/** Text that the user or the model wrote. */
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+  readonly providerMetadata?: ProviderMetadata;
+}
+
+/** What a model shows of its reasoning. Sent back to the model that wrote it, never to people as the answer. */
+export interface ReasoningPart {
+  readonly type: "reasoning";
+  readonly text: string;
+  readonly providerMetadata?: ProviderMetadata;
+}
+
+/** A file in a message: base64 data or a URL, with its media type. */
+export interface FilePart {
+  readonly type: "file";
+  readonly mediaType: string;
+  readonly data: string;
+  readonly providerMetadata?: ProviderMetadata;
+}
+
+/**
+ * A call that the model proposes. `arguments` is what the model sent, parsed; when it could not be parsed it is the raw text and
+ * `malformed` says why, and the call never runs. A call with `providerExecuted` was carried out by the provider and is only kept.
+ */
+export interface ToolCall {
+  readonly type: "tool-call";
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Json;
+  readonly malformed?: string;
+  readonly providerExecuted?: boolean;
+  readonly providerMetadata?: ProviderMetadata;
+}
+
+/** A part that only its provider understands (a source, the result of a tool the provider ran). Kept and sent back in place. */
+export interface ProviderPart {
+  readonly type: "provider";
+  readonly data: JsonObject;
+}
+
+/** A part of a model's reply, in the order the model wrote them. */
+export type ReplyPart = TextPart | ReasoningPart | FilePart | ToolCall | ProviderPart;
+
+/** What the author tells the model. */
+export interface SystemMessage {
+  readonly role: "system";
+  readonly text: string;
+}
+
+/** What the user tells the model. */
+export interface UserMessage {
+  readonly role: "user";
+  readonly parts: readonly (TextPart | FilePart)[];
+}
+
+/**
+ * A reply of the model: text and calls together, in order. `raw` is the text as the model wrote it where a driver read the calls out of
+ * text, so that the model sees its own words again.
+ */
+export interface ReplyMessage {
+  readonly role: "assistant";
+  readonly parts: readonly ReplyPart[];
+  readonly raw?: string;
+}
+
+/**
+ * How a call ended. `ok` the tool's result; `error` the tool failed; `invalid` the arguments were wrong; `denied` allow-list, policy or a
+ * person said no; `timeout` it took too long; `cancelled` the run was stopped; `skipped` something before it stopped the batch, or a
+ * budget forbids it; `unknown` a crash hid whether it happened.
+ */
+export type ResultStatus = "ok" | "error" | "invalid" | "denied" | "timeout" | "cancelled" | "skipped" | "unknown";
+
+/** The one result of a call. `text` is what the model is told; `note` is what people are told beside it; `value` is what the tool returned. */
+export interface ToolResult {
+  readonly status: ResultStatus;
+  readonly text: string;
+  readonly note?: string;
+  readonly value?: Json;
+}
+
+/** A result in its place in the transcript. */
+export interface ResultMessage extends ToolResult {
+  readonly role: "tool";
+  readonly callId: string;
+  readonly name: string;
+}
+
+/** A message of a transcript. */
+export type Message = SystemMessage | UserMessage | ReplyMessage | ResultMessage;
+
+/** Why a model stopped writing. `length` means that the reply was cut: its last call never runs. */
+export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "error" | "other";
+
+/**
+ * Makes a user message of a text.
+ *
+ * @example
+ * ```ts
+ * import { userMessage } from "writ";
+ *
+ * export const question = userMessage("What is 3 + 5?");
+ * ```
+ */
+export function userMessage(text: string): UserMessage {
+  return { role: "user", parts: [{ type: "text", text }] };
+}
+
+/** The text of a reply or a user message: its text parts, joined. */
+export function textOf(message: UserMessage | ReplyMessage): string {
+  let text = "";
+  for (const part of message.parts) if (part.type === "text") text += part.text;
+  return text;
+}
+
+/** The calls of a reply that the program has to settle (not those that the provider carried out itself). */
+export function callsOf(reply: ReplyMessage): readonly ToolCall[] {
+  return reply.parts.filter((part): part is ToolCall => part.type === "tool-call" && part.providerExecuted !== true);
+}

@@ -1,0 +1,261 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Message, ReplyMessage, ResultMessage, SystemMessage, ToolCall, ToolResult, UserMessage } from "./message.ts";
+import { callsOf } from "./message.ts";
+
+/**
+ * The conversation as an append-only value. Every call ends in exactly one result, results stand in the order of the calls, call ids are
+ * unique: the types let only a ready transcript take a user message or a reply, and only an open one take results.
+ *
+ * Adding returns a new value and shares the old messages, so a turn costs what it adds, not what went before.
+ */
+export type Transcript = ReadyTranscript | OpenTranscript;
+
+interface TranscriptBase {
+  /** All messages that are complete, in order. While calls are open their results are not yet among them. */
+  readonly messages: readonly Message[];
+  /** How many messages there are, without making the list. */
+  readonly length: number;
+  /** The messages from the index `from` on, without making the whole list. */
+  since(from: number): readonly Message[];
+  /** JSON that {@link readTranscript} reads back. */
+  toJSON(): TranscriptJson;
+}
+
+/** No call is open: a user message or a reply can be added. */
+export interface ReadyTranscript extends TranscriptBase {
+  readonly state: "ready";
+}
+
+/** The last reply made calls that have no result yet. */
+export interface OpenTranscript extends TranscriptBase {
+  readonly state: "open";
+  /** The calls that wait for their result, in the order of the reply. */
+  readonly open: readonly ToolCall[];
+}
+
+/** A transcript as JSON: its messages, and the results that came in while other calls of the same reply were still open. */
+export interface TranscriptJson {
+  readonly messages: readonly Message[];
+  readonly settled?: Readonly<Record<string, ToolResult>>;
+}
+
+/** What several transcripts share: the longest list of messages, and the ids of calls in it. */
+interface Log {
+  readonly messages: Message[];
+  readonly callIds: Set<string>;
+}
+
+/** Where a transcript ends in its log, and the results that wait for others of the same reply. */
+interface Tip {
+  readonly log: Log;
+  readonly length: number;
+}
+
+interface OpenState {
+  readonly calls: readonly ToolCall[];
+  readonly results: ReadonlyMap<string, ToolResult>;
+}
+
+/** The one implementation behind both states. A class, since a turn makes three of them: members live once, on the prototype. */
+class TranscriptValue<State extends Transcript["state"]> implements TranscriptBase {
+  readonly state: State;
+  readonly open: readonly ToolCall[];
+  readonly tip: Tip;
+  readonly waiting: OpenState | undefined;
+  private list: readonly Message[] | undefined;
+
+  constructor(state: State, tip: Tip, waiting?: OpenState) {
+    this.state = state;
+    this.tip = tip;
+    this.waiting = waiting;
+    const calls = waiting?.calls ?? noCalls;
+    this.open = waiting === undefined || waiting.results.size === 0 ? calls : calls.filter((call) => !waiting.results.has(call.id));
+  }
+
+  get length(): number {
+    return this.tip.length;
+  }
+
+  /** The list is made when somebody asks for it, and once. */
+  get messages(): readonly Message[] {
+    return (this.list ??= this.tip.log.messages.slice(0, this.tip.length));
+  }
+
+  since(from: number): readonly Message[] {
+    return this.tip.log.messages.slice(from, this.tip.length);
+  }
+
+  toJSON(): TranscriptJson {
+    const settled = this.waiting?.results;
+    return { messages: this.messages, ...(settled === undefined ? {} : { settled: Object.fromEntries(settled) }) };
+  }
+}
+
+const noCalls: readonly ToolCall[] = [];
+
+/** A transcript without messages, or with what the author tells the model. */
+export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
+  const messages = system === undefined ? [] : [system];
+  return ready({ log: { messages, callIds: new Set() }, length: messages.length });
+}
+
+/** Adds what the user says. */
+export function addUser(transcript: ReadyTranscript, message: UserMessage): ReadyTranscript {
+  return ready(append(tipOf(transcript), [message]));
+}
+
+/**
+ * Adds a reply of the model. It is open when the reply has calls that the program must settle.
+ *
+ * @throws TypeError when a call id is blank or was used before: ids are made acceptable first, with {@link acceptableId}.
+ */
+export function addReply(transcript: ReadyTranscript, reply: ReplyMessage): Transcript {
+  const calls = callsOf(reply);
+  const before = ownLog(tipOf(transcript));
+  for (const call of calls) {
+    if (!wellFormedId.test(call.id) || before.log.callIds.has(call.id)) throw new TypeError(`call id "${call.id}" cannot be used`);
+    before.log.callIds.add(call.id);
+  }
+  const tip = append(before, [reply]);
+  return calls.length === 0 ? ready(tip) : open(tip, { calls, results: new Map() });
+}
+
+/**
+ * Gives one call its one result. The transcript is ready again when the last call has its result.
+ *
+ * @throws TypeError when no such call is open.
+ */
+export function settle(transcript: OpenTranscript, callId: string, result: ToolResult): Transcript {
+  const state = waitingOf(transcript);
+  if (state === undefined || state.results.has(callId) || !state.calls.some((call) => call.id === callId)) {
+    throw new TypeError(`no call "${callId}" is open`);
+  }
+  const results = new Map(state.results).set(callId, result);
+  const tip = tipOf(transcript);
+  if (results.size < state.calls.length) return open(tip, { calls: state.calls, results });
+  return ready(append(tip, state.calls.map((call) => resultMessage(call, results.get(call.id)))));
+}
+
+/** Gives every open call its result: `resultOf` is asked once for each, in the order of the calls. */
+export function settleAll(transcript: OpenTranscript, resultOf: (call: ToolCall) => ToolResult): ReadyTranscript {
+  const state = waitingOf(transcript);
+  const messages = (state?.calls ?? []).map((call) => resultMessage(call, state?.results.get(call.id) ?? resultOf(call)));
+  return ready(append(tipOf(transcript), messages));
+}
+
+/**
+ * Removes the oldest `count` turns (a reply with the results of its calls), and user messages all of whose replies are gone. What the
+ * author said stays, and so does the last user message: what is left is as valid as before.
+ */
+export function dropTurns(transcript: ReadyTranscript, count: number): ReadyTranscript {
+  const kept: Message[] = [];
+  let dropped = 0;
+  for (const message of transcript.messages) {
+    if (message.role === "assistant") dropped += 1;
+    if ((message.role === "assistant" || message.role === "tool") && dropped <= count) continue;
+    if (message.role === "user" && kept.at(-1)?.role === "user" && dropped > 0 && dropped <= count) kept.pop();
+    kept.push(message);
+  }
+  const callIds = new Set(kept.flatMap((message) => (message.role === "tool" ? [message.callId] : [])));
+  return ready({ log: { messages: kept, callIds }, length: kept.length });
+}
+
+/** What a provider accepts as the id of a call. */
+const wellFormedId = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/**
+ * The id a call gets: the one that the provider gave if it is well-formed and not yet used, else `fallback`, made unique. Deterministic.
+ * `taken` are ids of the reply that is being read, which the transcript does not know yet.
+ */
+export function acceptableId(transcript: ReadyTranscript, proposed: string, place: { taken: ReadonlySet<string>; fallback: string }): string {
+  const { callIds } = tipOf(transcript).log;
+  const free = (id: string): boolean => wellFormedId.test(id) && !callIds.has(id) && !place.taken.has(id);
+  if (free(proposed)) return proposed;
+  let id = place.fallback;
+  for (let attempt = 2; !free(id); attempt += 1) id = `${place.fallback}_${attempt}`;
+  return id;
+}
+
+/**
+ * Reads a transcript back from JSON. Everything is checked again.
+ *
+ * @throws WritError `transcript-invalid` with the index of the first message that cannot stand where it stands.
+ * @example
+ * ```ts
+ * import { readTranscript, type Transcript, type TranscriptJson } from "writ";
+ *
+ * export const copy = (transcript: Transcript): Transcript =>
+ *   readTranscript(JSON.parse(JSON.stringify(transcript)) as TranscriptJson);
+ * ```
+ */
+export function readTranscript(json: TranscriptJson): Transcript {
+  let transcript: Transcript = emptyTranscript();
+  json.messages.forEach((message, index) => {
+    try {
+      transcript = addAny(transcript, message);
+    } catch (error) {
+      throw new WritError("transcript-invalid", { index, reason: `cannot stand here: ${(error as Error).message}` }, { cause: error });
+    }
+  });
+  for (const [callId, result] of Object.entries(json.settled ?? {})) {
+    transcript = settle(transcript as OpenTranscript, callId, result);
+  }
+  return transcript;
+}
+
+function addAny(transcript: Transcript, message: Message): Transcript {
+  if (message.role === "tool") {
+    if (transcript.state !== "open") throw new TypeError("a result without an open call");
+    const { role: _role, callId, name: _name, ...result } = message;
+    if (transcript.open[0]?.id !== callId) throw new TypeError("results must stand in the order of their calls");
+    return settle(transcript, callId, result);
+  }
+  if (transcript.state === "open") throw new TypeError("a call has no result yet");
+  if (message.role === "assistant") return addReply(transcript, message);
+  if (message.role === "user") return addUser(transcript, message);
+  if (transcript.length > 0) throw new TypeError("a system message can only be the first");
+  return emptyTranscript(message);
+}
+
+function valueOf(transcript: Transcript): TranscriptValue<Transcript["state"]> {
+  if (transcript instanceof TranscriptValue) return transcript as TranscriptValue<Transcript["state"]>;
+  throw new TypeError("not a transcript of this runtime: read it with readTranscript()");
+}
+
+function tipOf(transcript: Transcript): Tip {
+  return valueOf(transcript).tip;
+}
+
+function waitingOf(transcript: OpenTranscript): OpenState | undefined {
+  return valueOf(transcript).waiting;
+}
+
+function append(tip: Tip, messages: readonly Message[]): Tip {
+  const { log } = ownLog(tip);
+  for (const message of messages) log.messages.push(message);
+  return { log, length: tip.length + messages.length };
+}
+
+/** The log of the longest transcript is written in place, any other is copied first: two continuations never see each other. */
+function ownLog(tip: Tip): Tip {
+  return tip.log.messages.length === tip.length ? tip : { log: forkLog(tip), length: tip.length };
+}
+
+function forkLog(tip: Tip): Log {
+  const messages = tip.log.messages.slice(0, tip.length);
+  const callIds = messages.flatMap((message) => (message.role === "assistant" ? callsOf(message).map((call) => call.id) : []));
+  return { messages, callIds: new Set(callIds) };
+}
+
+function ready(tip: Tip): ReadyTranscript {
+  return new TranscriptValue("ready", tip);
+}
+
+function open(tip: Tip, waiting: OpenState): OpenTranscript {
+  return new TranscriptValue("open", tip, waiting);
+}
+
+function resultMessage(call: ToolCall, result: ToolResult | undefined): ResultMessage {
+  if (result === undefined) throw new TypeError(`call "${call.id}" has no result`);
+  return { role: "tool", callId: call.id, name: call.name, ...result };
+}

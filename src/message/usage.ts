@@ -1,0 +1,65 @@
+/**
+ * Tokens of one or several model calls. `estimated` is set when a provider gave no count, or one that cannot be true, and the numbers are
+ * this runtime's estimate (4 characters a token): a missing count is never taken for zero.
+ */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens?: number;
+  readonly reasoningTokens?: number;
+  readonly estimated?: boolean;
+}
+
+/** What a provider reported: any field can be missing. */
+export type ReportedUsage = Partial<Omit<Usage, "estimated">>;
+
+/** No tokens yet. */
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/** The sum of two usages; estimated when one of them is. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    ...sumOf("cachedInputTokens", a, b),
+    ...sumOf("reasoningTokens", a, b),
+    ...(a.estimated === true || b.estimated === true ? { estimated: true } : {}),
+  };
+}
+
+/** More than any model can read or write in one call: a larger count is a fault of the provider. */
+const absurdTokens = 100_000_000;
+
+/** Completes what a provider reported with estimates from the number of characters that went in and out. */
+export function completeUsage(
+  reported: ReportedUsage | undefined,
+  characters: { readonly input: number; readonly output: number },
+): Usage {
+  const input = plausible(reported?.inputTokens, characters.input);
+  const output = plausible(reported?.outputTokens, characters.output);
+  const cached = plausible(reported?.cachedInputTokens);
+  const reasoning = plausible(reported?.reasoningTokens);
+  return {
+    inputTokens: input ?? estimateTokens(characters.input),
+    outputTokens: output ?? estimateTokens(characters.output),
+    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    ...(input === undefined || output === undefined ? { estimated: true } : {}),
+  };
+}
+
+/** About how many tokens so many characters make: never zero for some text. */
+export function estimateTokens(characters: number): number {
+  return Math.ceil(characters / 4);
+}
+
+/** A count that can be true: no tokens at all for some text cannot. */
+function plausible(count: number | undefined, characters = 0): number | undefined {
+  if (count === undefined || !Number.isSafeInteger(count) || count > absurdTokens) return undefined;
+  return count > 0 || (count === 0 && characters === 0) ? count : undefined;
+}
+
+function sumOf(field: "cachedInputTokens" | "reasoningTokens", a: Usage, b: Usage): Partial<Usage> {
+  if (a[field] === undefined && b[field] === undefined) return {};
+  return { [field]: (a[field] ?? 0) + (b[field] ?? 0) };
+}

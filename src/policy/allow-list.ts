@@ -1,0 +1,50 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Decision } from "./decision.ts";
+
+/** Tools, and collections of tools, as deep as one likes. */
+export type Tools = readonly (Tool | Tools)[];
+
+/** What a skill may call: looked up by name in a map, so that no inherited member is ever taken for a tool. */
+export interface AllowList {
+  readonly skill: string;
+  readonly tools: ReadonlyMap<string, Tool>;
+}
+
+/**
+ * Makes the allow-list of a skill.
+ *
+ * @throws WritError `name-taken` when two tools have one name.
+ */
+export function allowList(skill: string, tools: Tools): AllowList {
+  const byName = new Map<string, Tool>();
+  for (const tool of flattenTools(tools)) {
+    if (byName.has(tool.name)) throw new WritError("name-taken", { kind: "tool", name: tool.name, where: `skill "${skill}"` });
+    byName.set(tool.name, tool);
+  }
+  return { skill, tools: byName };
+}
+
+/** All tools of nested collections, in order. */
+export function flattenTools(tools: Tools): Tool[] {
+  return tools.flatMap((entry) => (isTool(entry) ? [entry] : flattenTools(entry)));
+}
+
+/** What the model is told when it calls a tool outside the list: its own list, and never that another tool exists. */
+export function refusalText(list: AllowList, name: string): string {
+  return `Tool '${name}' is not allowed for skill '${list.skill}'. Allowed: [${[...list.tools.keys()].join(", ")}]`;
+}
+
+/** The decision that goes with {@link refusalText}. */
+export function refusal(list: AllowList, name: string): Decision {
+  return {
+    verdict: "deny",
+    rule: "allow-list",
+    reason: refusalText(list, name),
+    remedy: `list the tool in skill "${list.skill}"`,
+  };
+}
+
+function isTool(entry: Tool | Tools): entry is Tool {
+  return !Array.isArray(entry);
+}

@@ -1,0 +1,168 @@
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
+import { followPointer } from "./check-schema.ts";
+import { own } from "./keywords.ts";
+import { type Issue, type JsonSchema, pathText } from "./schema.ts";
+
+type Path = Issue["path"];
+
+/** A changed copy, and the paths that were changed, as text; `(root)` is the whole value. */
+export interface Coercion {
+  readonly value: unknown;
+  readonly paths: readonly string[];
+}
+
+/**
+ * Changes what models often get wrong in form but not in meaning, only at paths that have an issue, and only without loss:
+ *
+ * - a number or boolean becomes text where text is wanted (an integer only if a double holds it exactly);
+ * - text becomes a number or boolean where one is wanted and the text is how JSON writes it;
+ * - text that is JSON becomes the object or list that is wanted (models encode twice);
+ * - a list of one object becomes that object where the whole value is to be an object.
+ *
+ * Never changes null, and never its input. Undefined when nothing can be changed. Whether the result fits is for the schema to say.
+ */
+export function coerce(value: unknown, issues: readonly Issue[], schema: JsonSchema): Coercion | undefined {
+  const copies = new Set<unknown>();
+  const paths = new Set<string>();
+  let root = value;
+  for (const { path } of issues) {
+    const name = path.length === 0 ? "(root)" : pathText(path);
+    // A place has an issue from each alternative that it does not fit: change it once.
+    if (paths.has(name)) continue;
+    const current = path.reduce(part, root);
+    const wanted = typesWanted(schemasAt(schema, path), current);
+    const changed = (path.length === 0 ? unwrapped(current, wanted) : undefined) ?? fitted(current, wanted);
+    if (changed === undefined) continue;
+    root = replaced(root, { path, value: changed, copies });
+    paths.add(name);
+  }
+  return paths.size === 0 ? undefined : { value: root, paths: [...paths] };
+}
+
+function fitted(value: unknown, wanted: ReadonlySet<string>): unknown {
+  if (typeof value === "string") return fromText(value, wanted);
+  if (!wanted.has("string")) return undefined;
+  if (typeof value === "boolean") return String(value);
+  return typeof value === "number" && isExact(value) ? String(value) : undefined;
+}
+
+function fromText(text: string, wanted: ReadonlySet<string>): unknown {
+  const number = Number(text);
+  const numeric = wanted.has("number") || (wanted.has("integer") && Number.isInteger(number));
+  if (numeric && isExact(number) && String(number) === text) return number;
+  if (wanted.has("boolean") && (text === "true" || text === "false")) return text === "true";
+  if (!wanted.has("object") && !wanted.has("array")) return undefined;
+  const parsed = parseJson(text);
+  if (!parsed.ok) return undefined;
+  return (isJsonObject(parsed.value) && wanted.has("object")) ||
+    (Array.isArray(parsed.value) && wanted.has("array"))
+    ? parsed.value
+    : undefined;
+}
+
+function unwrapped(value: unknown, wanted: ReadonlySet<string>): JsonObject | undefined {
+  if (!Array.isArray(value) || value.length !== 1 || !wanted.has("object") || wanted.has("array"))
+    return undefined;
+  const only: unknown = value[0];
+  return isJsonObject(only) ? only : undefined;
+}
+
+/** Beyond the safe integers two texts share a double; -0 would lose its sign. */
+function isExact(value: number): boolean {
+  return (
+    Number.isFinite(value) &&
+    (!Number.isInteger(value) || Number.isSafeInteger(value)) &&
+    !Object.is(value, -0)
+  );
+}
+
+/** Of a closed choice, the types of the members that the value means: "5" means the 5 among 1 and 5, and nothing among 1 and 2. */
+function typesWanted(schemas: Iterable<JsonObject>, value: unknown): ReadonlySet<string> {
+  const types = new Set<string>();
+  // Not of objects: one with a field "toString" cannot be written as text.
+  const written = isPlain(value) ? String(value) : undefined;
+  for (const schema of schemas) {
+    const only = own(schema, "const");
+    const choices = only === undefined ? listOf(own(schema, "enum")) : [only];
+    const meant = choices.filter((choice) => isPlain(choice) && String(choice) === written);
+    if (choices.length > 0) for (const choice of meant) types.add(typeof choice);
+    else for (const type of listOf(own(schema, "type"))) if (typeof type === "string") types.add(type);
+  }
+  return types;
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+/** All schemas that may judge what stands at a path, alternatives included: the parse after the change decides. */
+function schemasAt(root: JsonSchema, path: Path): ReadonlySet<JsonObject> {
+  let schemas = expanded(root, [root]);
+  for (const key of path) {
+    const parts = Array.from(schemas, (schema) => step(schema, key));
+    schemas = expanded(root, parts);
+  }
+  return schemas;
+}
+
+function expanded(root: JsonSchema, schemas: readonly (Json | undefined)[]): ReadonlySet<JsonObject> {
+  const found = new Set<JsonObject>();
+  const add = (schema: Json | undefined): void => {
+    if (isJsonObject(schema)) found.add(schema);
+  };
+  schemas.forEach(add);
+  // A set that is walked also gives what is added meanwhile, and each entry once.
+  for (const schema of found) {
+    const reference = own(schema, "$ref");
+    if (typeof reference === "string") add(followPointer(root, reference));
+    for (const keyword of ["allOf", "anyOf", "oneOf"]) listOf(own(schema, keyword)).forEach(add);
+    for (const keyword of ["then", "else"]) add(own(schema, keyword));
+  }
+  return found;
+}
+
+function step(schema: JsonObject, key: string | number): Json | undefined {
+  if (typeof key === "number") return listOf(own(schema, "prefixItems"))[key] ?? own(schema, "items");
+  const properties = own(schema, "properties");
+  const property = isJsonObject(properties) ? own(properties, key) : undefined;
+  return property ?? own(schema, "additionalProperties");
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  return value === undefined ? [] : [value];
+}
+
+/** An own part of a list or plain object; undefined for all else, so that nothing inherited is ever reached. */
+function part(container: unknown, key: string | number): unknown {
+  return isContainer(container) && Object.hasOwn(container, key) ? container[key] : undefined;
+}
+
+interface Replacement {
+  readonly path: Path;
+  readonly value: unknown;
+  /** What is already a copy, so that a long list is copied once and not for each of its entries. */
+  readonly copies: Set<unknown>;
+}
+
+function replaced(container: unknown, { path, value, copies }: Replacement): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (!isContainer(container)) return container;
+  const copy = copies.has(container)
+    ? container
+    : Array.isArray(container)
+      ? container.slice()
+      : { ...container };
+  copies.add(copy);
+  const changed = replaced(part(copy, key), { path: rest, value, copies });
+  // Not an assignment, which would set the prototype by the key "__proto__".
+  Object.defineProperty(copy, key, { value: changed, writable: true, enumerable: true, configurable: true });
+  return copy;
+}
+
+function isContainer(value: unknown): value is Record<string | number, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
+}

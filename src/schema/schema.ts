@@ -1,0 +1,41 @@
+import type { JsonObject } from "../util/json.ts";
+
+/** A JSON Schema 2020-12 object. */
+export type JsonSchema = JsonObject;
+
+/** One thing that is wrong with a value, and where: `path` goes from the root of the value. */
+export interface Issue {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/**
+ * The parsed value, or what is wrong with it (the first ten issues). `coerced` tells which paths were changed without loss to fit; `(root)` is
+ * the whole value.
+ */
+export type ParseResult<T> =
+  | { readonly ok: true; readonly value: T; readonly coerced?: readonly string[] }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
+
+/**
+ * What the runtime knows of a schema, whichever library it came from: how to describe it to a model and how to parse a value.
+ * `parse` never throws and never changes its input; defaults are filled in the value it returns.
+ */
+export interface Schema<T = unknown> {
+  readonly jsonSchema: JsonSchema;
+  parse(value: unknown): ParseResult<T> | Promise<ParseResult<T>>;
+}
+
+/** The issues on one line, each with its path: `days: expected number; city: missing`. */
+export function describeIssues(issues: readonly Issue[]): string {
+  return issues
+    .map((issue) => (issue.path.length === 0 ? issue.message : `${pathText(issue.path)}: ${issue.message}`))
+    .join("; ");
+}
+
+/** A path as people write it: `days`, `items[0].name`. The whole value is the empty text. */
+export function pathText(path: readonly (string | number)[]): string {
+  return path
+    .map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`))
+    .join("");
+}

@@ -1,0 +1,128 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import { messageOf, WritError } from "../error/writ-error.ts";
+import { isJsonObject, type JsonObject } from "../util/json.ts";
+import { copyJson } from "./check-schema.ts";
+import { own } from "./keywords.ts";
+import { type Issue, type JsonSchema, type ParseResult, pathText } from "./schema.ts";
+
+/** Which of a name's schemas is meant: of what comes in or of what goes out. */
+export interface SchemaPlace {
+  readonly name: string;
+  readonly role: "input" | "output";
+}
+
+/** A schema before coercion is added. `check` never throws and reports all issues it has. */
+export interface CheckedSource {
+  readonly jsonSchema: JsonSchema;
+  /** The JSON Schema that tells coercion what is wanted; its references are `#` or JSON pointers. */
+  readonly guide: JsonSchema;
+  readonly check: (value: unknown) => ParseResult<unknown> | Promise<ParseResult<unknown>>;
+}
+
+/** Reads a Standard Schema. @throws WritError `schema-invalid`, `schema-without-json-schema` */
+export function fromStandard(source: StandardSchemaV1, place: SchemaPlace): CheckedSource {
+  const standard = source["~standard"] as
+    | Partial<StandardSchemaV1.Props & StandardJSONSchemaV1.Props>
+    | undefined;
+  if (typeof standard?.validate !== "function") {
+    throw new WritError("schema-invalid", {
+      ...place,
+      reason: "it has `~standard` but no `~standard.validate`.",
+    });
+  }
+  const validate = standard.validate;
+  const jsonSchema = describeAsJson(standard, place);
+  return { jsonSchema, guide: jsonSchema, check: (value) => runCheck(validate, value) };
+}
+
+type Validate = StandardSchemaV1.Props["validate"];
+
+function runCheck(validate: Validate, value: unknown): ParseResult<unknown> | Promise<ParseResult<unknown>> {
+  try {
+    const result = validate(value);
+    return "then" in result ? settle(result) : toResult(result);
+  } catch (error) {
+    return threw(error);
+  }
+}
+
+async function settle(pending: ReturnType<Validate>): Promise<ParseResult<unknown>> {
+  try {
+    return toResult(await pending);
+  } catch (error) {
+    return threw(error);
+  }
+}
+
+function toResult(result: StandardSchemaV1.Result<unknown>): ParseResult<unknown> {
+  return result.issues
+    ? { ok: false, issues: Array.from(result.issues, toIssue) }
+    : { ok: true, value: result.value };
+}
+
+function threw(error: unknown): ParseResult<unknown> {
+  return { ok: false, issues: [{ path: [], message: `the schema itself failed: ${messageOf(error)}` }] };
+}
+
+function toIssue(issue: StandardSchemaV1.Issue): Issue {
+  const path = Array.from(issue.path ?? [], (segment) => {
+    const key = typeof segment === "object" ? segment.key : segment;
+    return typeof key === "symbol" ? String(key) : key;
+  });
+  // Some libraries (arktype) put the path into the message, where describeIssues puts it too.
+  const prefix = `${pathText(path)} `;
+  const message =
+    path.length > 0 && issue.message.startsWith(prefix) ? issue.message.slice(prefix.length) : issue.message;
+  return { path, message };
+}
+
+function describeAsJson(standard: Partial<StandardJSONSchemaV1.Props>, place: SchemaPlace): JsonSchema {
+  const { vendor = "Standard Schema", jsonSchema } = standard;
+  const convert = jsonSchema?.[place.role];
+  if (typeof convert !== "function") {
+    throw new WritError("schema-without-json-schema", {
+      ...place,
+      vendor,
+      advice: adviceFor(vendor, place.role),
+    });
+  }
+  try {
+    // The copy leaves behind what is not enumerable: zod hides a "~standard" in what it returns.
+    const described = copyJson({ ...convert({ target: "draft-2020-12" }) });
+    if (!isJsonObject(described))
+      throw new TypeError("it describes itself by something else than an object.");
+    const { $schema: _, ...rest } = described;
+    return place.role === "input" ? closed(rest) : rest;
+  } catch (error) {
+    const reason = `${vendor} cannot describe it as JSON Schema: ${messageOf(error)}`;
+    throw new WritError("schema-invalid", { ...place, reason }, { cause: error });
+  }
+}
+
+const openingKeywords = [
+  "additionalProperties",
+  "unevaluatedProperties",
+  "patternProperties",
+  "propertyNames",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "if",
+  "dependentSchemas",
+  "$ref",
+];
+
+/** Libraries leave open whether further properties may come; a model is told plainly that it shall add none. */
+function closed(schema: JsonObject): JsonSchema {
+  if (own(schema, "type") !== "object" || openingKeywords.some((name) => Object.hasOwn(schema, name)))
+    return schema;
+  return { ...schema, additionalProperties: false };
+}
+
+function adviceFor(vendor: string, role: string): string {
+  if (vendor === "valibot") {
+    return `Wrap it: import { toStandardJsonSchema } from "@valibot/to-json-schema"; then ${role}Schema: toStandardJsonSchema(schema)`;
+  }
+  if (vendor === "zod" || vendor === "arktype") return `Update ${vendor}: its newest version can.`;
+  return `Give a JSON Schema object instead, or a schema whose "~standard" has \`jsonSchema\`, as zod and arktype have.`;
+}

@@ -1,0 +1,136 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { WritError } from "../error/writ-error.ts";
+import { coerce } from "./coerce.ts";
+import { fromJsonSchema } from "./json-schema.ts";
+import type { Issue, JsonSchema, ParseResult, Schema } from "./schema.ts";
+import { type CheckedSource, fromStandard, type SchemaPlace } from "./standard.ts";
+
+/**
+ * What a schema may be given as: any Standard Schema that describes itself as JSON Schema, or a JSON Schema 2020-12 object.
+ *
+ * @example
+ * ```ts
+ * import type { SchemaSource } from "writ";
+ * import { z } from "zod";
+ *
+ * export const sources: readonly SchemaSource[] = [
+ *   z.object({ city: z.string() }),
+ *   { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+ * ];
+ * ```
+ */
+export type SchemaSource = StandardSchemaV1 | JsonSchema;
+
+/**
+ * The type of a parsed value. A JSON Schema says nothing to TypeScript: unknown.
+ *
+ * @example
+ * ```ts
+ * import type { InferOutput } from "writ";
+ * import { z } from "zod";
+ *
+ * const place = z.object({ city: z.string(), days: z.int().default(3) });
+ * export const here: InferOutput<typeof place> = { city: "Oslo", days: 3 };
+ * ```
+ */
+export type InferOutput<Source extends SchemaSource> = Source extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Source>
+  : unknown;
+
+/**
+ * The type of a value that may be parsed. A JSON Schema says nothing to TypeScript: unknown.
+ *
+ * @example
+ * ```ts
+ * import type { InferInput } from "writ";
+ * import { z } from "zod";
+ *
+ * const place = z.object({ city: z.string(), days: z.int().default(3) });
+ * export const asked: InferInput<typeof place> = { city: "Oslo" };
+ * ```
+ */
+export type InferInput<Source extends SchemaSource> = Source extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<Source>
+  : unknown;
+
+/** Whose schema it is, and how strictly it is taken. */
+export interface SchemaOptions extends SchemaPlace {
+  /** `safe` changes the form of values that do not fit, without loss. Default: `safe` for input, `none` for output. */
+  readonly coerce?: "safe" | "none";
+}
+
+// Text in a list in text in an object: deeper wrappings are no longer slips.
+const maxCoercions = 4;
+const maxIssues = 10;
+// A list of a million wrong entries has a million issues.
+const maxIssuesRead = 1000;
+
+/**
+ * Makes the one {@link Schema} that the runtime works with.
+ *
+ * What the model is shown: of a Standard Schema, what the library says of the wanted role, where the top-level object admits no further
+ * properties unless the author said so; of a JSON Schema, a copy of it, where properties with a default are not required (input only).
+ *
+ * `parse` is synchronous when the library is. For a JSON Schema it returns a promise until its validator is loaded, which happens once a
+ * process, and is synchronous afterwards. References to other documents are refused; regular expressions run in linear time.
+ *
+ * @throws WritError `schema-invalid`, `schema-without-json-schema`
+ */
+export function toSchema<const Source extends SchemaSource>(
+  source: Source,
+  options: SchemaOptions,
+): Schema<InferOutput<Source>> {
+  const { jsonSchema, guide, check } = checkedSource(source, options);
+  const coerces = (options.coerce ?? (options.role === "input" ? "safe" : "none")) === "safe";
+  const finish = (result: ParseResult<unknown>, attempt: Attempt): Awaitable<ParseResult<unknown>> => {
+    if (result.ok) return attempt.coerced.length === 0 ? result : { ...result, coerced: attempt.coerced };
+    const issues = result.issues.slice(0, maxIssuesRead);
+    const coercion =
+      coerces && attempt.count < maxCoercions ? coerce(attempt.value, issues, guide) : undefined;
+    if (coercion === undefined) return { ok: false, issues: shortened(result.issues) };
+    const coerced = [...new Set([...attempt.coerced, ...coercion.paths])];
+    return next({ value: coercion.value, count: attempt.count + 1, coerced });
+  };
+  const next = (attempt: Attempt): Awaitable<ParseResult<unknown>> => {
+    const result = check(attempt.value);
+    return result instanceof Promise
+      ? result.then((settled) => finish(settled, attempt))
+      : finish(result, attempt);
+  };
+  const parse = (value: unknown): Awaitable<ParseResult<unknown>> => next({ value, count: 0, coerced: [] });
+  return { jsonSchema, parse } as Schema<InferOutput<Source>>;
+}
+
+type Awaitable<Value> = Value | Promise<Value>;
+
+interface Attempt {
+  readonly value: unknown;
+  readonly count: number;
+  readonly coerced: readonly string[];
+}
+
+function checkedSource(source: unknown, { name, role }: SchemaOptions): CheckedSource {
+  const place: SchemaPlace = { name, role };
+  if (isStandard(source)) return fromStandard(source, place);
+  if (typeof source === "object" && source !== null && !Array.isArray(source))
+    return fromJsonSchema(source as JsonSchema, place);
+  const found = Array.isArray(source)
+    ? "a list"
+    : source === null
+      ? "null"
+      : source === undefined
+        ? "missing"
+        : `a ${typeof source}`;
+  throw new WritError("schema-invalid", { ...place, reason: `it is ${found}.` });
+}
+
+function isStandard(source: unknown): source is StandardSchemaV1 {
+  return (
+    (typeof source === "object" || typeof source === "function") && source !== null && "~standard" in source
+  );
+}
+
+function shortened(issues: readonly Issue[]): readonly Issue[] {
+  const rest = issues.length - maxIssues;
+  return rest <= 0 ? issues : [...issues.slice(0, maxIssues), { path: [], message: `and ${rest} more` }];
+}

@@ -1,0 +1,143 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Schema } from "../schema/schema.ts";
+import { toSchema, type InferOutput, type SchemaSource } from "../schema/to-schema.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
+
+/**
+ * What a call does to the world: `none` computes, `read` looks, `write` changes, `irreversible` cannot be undone; `undeclared` when the
+ * author did not say. Only `none` and `read` start while the model still writes.
+ */
+export type Effect = "none" | "read" | "write" | "irreversible" | "undeclared";
+
+/** What a tool is given beside its arguments. */
+export interface ToolContext {
+  /** Aborted when the run is cancelled or the tool's time is over. */
+  readonly signal: AbortSignal;
+  readonly callId: string;
+  /** The same at every attempt of this call: hand it to services that can tell a repetition. */
+  readonly idempotencyKey: string;
+  /** Tells watchers how far the call is; never reaches the model. */
+  readonly progress: (value: Json) => void;
+}
+
+/**
+ * A tool, as the runtime knows it: the types of its arguments and result are closed over, so that nothing behind carries type parameters.
+ */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Schema;
+  readonly output?: Schema;
+  readonly effect: Effect;
+  /** Calls with the same key run one after another; undefined lets the call run beside all others. */
+  readonly exclusiveKey: (args: unknown) => string | undefined;
+  readonly timeoutMs?: number;
+  /** How a call is written on one line, `{a} + {b}`, for models too weak for JSON. */
+  readonly notation?: string;
+  /** Runs the author's function with arguments that `input` parsed. May throw. */
+  execute(args: unknown, context: ToolContext): unknown;
+}
+
+/** A tool whose argument and result types are known, for calling it directly and for type checks. */
+export interface TypedTool<Args, Result> extends Tool {
+  execute(args: Args, context: ToolContext): Result | Promise<Result>;
+}
+
+/** How a tool is defined. */
+export interface ToolDefinition<Input extends SchemaSource, Result> {
+  /** 1 to 64 letters, digits, `_`, `-` or `.`; starts with a letter or `_`. */
+  readonly name: string;
+  readonly description: string;
+  /** Any Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12. The tool never runs with arguments that do not match. */
+  readonly inputSchema: Input;
+  /** When given, a result that does not match is an error and never reaches the model. */
+  readonly outputSchema?: SchemaSource;
+  /** What a call does to the world. Default: undeclared, which starts nothing early. */
+  readonly effect?: Exclude<Effect, "undeclared">;
+  /** `true`: one call of this tool at a time. A function: calls with the same key one at a time. */
+  readonly exclusive?: boolean | ((args: InferOutput<Input>) => string);
+  /** After so many milliseconds the call ends as `timeout`, whether the tool cooperates or not. Default: the budget's `toolMs`. */
+  readonly timeoutMs?: number;
+  /** How a call is written on one line, like `{a} + {b}`, with each argument once. Only weak models see it; default `name {json}`. */
+  readonly notation?: string;
+  readonly execute: (args: InferOutput<Input>, context: ToolContext) => Result | Promise<Result>;
+}
+
+/**
+ * Defines a tool. The schemas are compiled once, here.
+ *
+ * @throws WritError `name-invalid`, `schema-invalid`, `schema-without-json-schema`, `definition-invalid`
+ * @example
+ * ```ts
+ * import { tool } from "writ";
+ * import { z } from "zod";
+ *
+ * export const add = tool({
+ *   name: "add",
+ *   description: "Add two numbers: a + b",
+ *   inputSchema: z.object({ a: z.number(), b: z.number() }),
+ *   effect: "none",
+ *   execute: ({ a, b }) => a + b,
+ * });
+ * ```
+ */
+export function tool<const Input extends SchemaSource, Result>(
+  definition: ToolDefinition<Input, Result>,
+): TypedTool<InferOutput<Input>, Result> {
+  const { name, description, exclusive, timeoutMs, notation } = definition;
+  checkName(name, "A tool");
+  if (typeof definition.execute !== "function") {
+    throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason: "`execute` must be a function." });
+  }
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
+    throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason: "`timeoutMs` must be a positive number." });
+  }
+  const input = toSchema(definition.inputSchema, { name, role: "input" });
+  checkArguments(name, input);
+  checkNotation(name, notation, input);
+  return {
+    name,
+    description: description ?? "",
+    input,
+    notation,
+    output: definition.outputSchema === undefined ? undefined : toSchema(definition.outputSchema, { name, role: "output" }),
+    effect: definition.effect ?? "undeclared",
+    exclusiveKey: exclusiveKeyOf(name, exclusive),
+    timeoutMs,
+    execute: definition.execute,
+  };
+}
+
+const callableName = /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/;
+
+/** @throws WritError `name-invalid` */
+export function checkName(name: unknown, kind: string): void {
+  if (typeof name !== "string" || !callableName.test(name)) throw new WritError("name-invalid", { kind, name: String(name) });
+}
+
+/** Providers take only objects as arguments. */
+function checkArguments(name: string, { jsonSchema: { type } }: Schema): void {
+  if (type === undefined || type === "object") return;
+  const reason = `the arguments of a tool are an object, and this schema wants ${JSON.stringify(type)}.`;
+  throw new WritError("schema-invalid", { role: "input", name, reason });
+}
+
+/** A notation must say all that the tool needs, and nothing that it does not take. */
+function checkNotation(name: string, notation: string | undefined, { jsonSchema }: Schema): void {
+  if (notation === undefined) return;
+  const used = [...notation.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
+  const properties = isJsonObject(jsonSchema["properties"]) ? jsonSchema["properties"] : {};
+  const required = Array.isArray(jsonSchema["required"]) ? jsonSchema["required"] : [];
+  const wrong =
+    used.find((field, index) => !Object.hasOwn(properties, field) || used.indexOf(field) !== index) ??
+    required.find((field) => !used.includes(String(field)));
+  if (wrong === undefined) return;
+  const reason = `\`notation\` must name each argument once, as {name}; look at "${String(wrong)}".`;
+  throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason });
+}
+
+function exclusiveKeyOf(name: string, exclusive: boolean | ((args: never) => string) | undefined): Tool["exclusiveKey"] {
+  if (exclusive === true) return () => name;
+  if (typeof exclusive === "function") return (args) => `${name}/${exclusive(args as never)}`;
+  return () => undefined;
+}

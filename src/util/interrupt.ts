@@ -1,0 +1,55 @@
+/**
+ * A way to stop work that is under way, once. Like an `AbortController`, with listeners that are cheap to add and take back: a run adds one
+ * for every call it makes.
+ */
+export interface Interrupt<Reason> {
+  /** Why it was stopped; undefined while it was not. */
+  readonly reason: Reason | undefined;
+  /** For code that wants a signal. */
+  readonly signal: AbortSignal;
+  stop(reason: Reason): void;
+  /** Calls `listener` when stopped (at once if it is already); what it returns takes the listener back. */
+  onStop(listener: () => void): () => void;
+}
+
+/** Makes an interrupt that nobody has stopped yet. */
+export function interrupt<Reason>(): Interrupt<Reason> {
+  const controller = new AbortController();
+  const listeners = new Set<() => void>();
+  let reason: Reason | undefined;
+  return {
+    get reason() {
+      return reason;
+    },
+    signal: controller.signal,
+    stop(why) {
+      if (reason !== undefined) return;
+      reason = why;
+      controller.abort(why);
+      for (const listener of listeners) listener();
+      listeners.clear();
+    },
+    onStop(listener) {
+      if (reason !== undefined) listener();
+      else listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Waits for a promise, but not after the interrupt: then it gives `"stopped"`, and what the promise does later is ignored. */
+export function untilStopped<Value, Reason>(work: Promise<Value>, stop: Interrupt<Reason>): Promise<Value | "stopped"> {
+  return new Promise((resolve, reject) => {
+    const forget = stop.onStop(() => resolve("stopped"));
+    work.then(
+      (value) => {
+        forget();
+        resolve(value);
+      },
+      (error: unknown) => {
+        forget();
+        reject(error instanceof Error ? error : new Error(String(error), { cause: error }));
+      },
+    );
+  });
+}

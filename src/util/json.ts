@@ -1,0 +1,96 @@
+/** Any value that JSON can hold. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+/** A JSON object. */
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** The value of a text, or why the text has none. */
+export type ParsedJson = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string };
+
+/** Deeper nesting is refused before parsing: recursive readers behind us would overflow their stacks. */
+export const maxJsonDepth = 64;
+
+const unsafeInteger = /\d{16}/;
+const suspiciousKey = /__proto__|constructor|\\u/;
+
+/**
+ * Reads JSON that comes from outside. Never throws.
+ *
+ * - Nesting is counted on the raw text, so a bomb of brackets is refused in linear time.
+ * - An integer that a double cannot hold exactly becomes the string of its digits: it is never rounded.
+ * - Keys that change prototypes in careless code (`__proto__`, `constructor.prototype`) are refused.
+ */
+export function parseJson(text: string): ParsedJson {
+  if (depthOf(text) > maxJsonDepth) return { ok: false, reason: `it is nested deeper than ${maxJsonDepth} levels` };
+  try {
+    const value = unsafeInteger.test(text) ? (JSON.parse(text, keepDigits) as Json) : (JSON.parse(text) as Json);
+    if (suspiciousKey.test(text) && pollutes(value)) return { ok: false, reason: pollution };
+    return { ok: true, value };
+  } catch (error) {
+    return { ok: false, reason: error instanceof Error ? error.message : "it is not JSON" };
+  }
+}
+
+const pollution = 'it has the key "__proto__" or "constructor.prototype", which is refused';
+
+/**
+ * Makes plain JSON of a value that code built (arguments as an object, the result of a tool). What JSON has no word for follows
+ * `JSON.stringify`: `undefined` and functions are dropped, dates become text; a bigint becomes the string of its digits. Never throws.
+ */
+export function toJson(value: unknown): ParsedJson {
+  if (value === undefined) return { ok: true, value: null };
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return { ok: true, value };
+  if (typeof value === "number" && Number.isFinite(value)) return { ok: true, value };
+  try {
+    const text = JSON.stringify(value, (_key, field: unknown) => (typeof field === "bigint" ? String(field) : field)) as
+      | string
+      | undefined;
+    return text === undefined ? { ok: true, value: null } : parseJson(text);
+  } catch (error) {
+    return { ok: false, reason: error instanceof Error ? error.message : "it cannot be written as JSON" };
+  }
+}
+
+/** Tells a JSON object from arrays and plain values. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  const source = context?.source;
+  return source !== undefined && /^-?\d+$/.test(source) ? source : value;
+}
+
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) index = endOfString(text, index);
+    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, (depth += 1));
+    else if (code === 0x7d || code === 0x5d) depth -= 1;
+  }
+  return deepest;
+}
+
+/** The index of the quote that closes the string opened at `start`, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x5c) index += 1;
+    else if (code === 0x22) return index;
+  }
+  return text.length;
+}
+
+function pollutes(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(pollutes);
+  if (!isJsonObject(value)) return false;
+  if (Object.hasOwn(value, "__proto__")) return true;
+  const constructor = Object.hasOwn(value, "constructor") ? value["constructor"] : undefined;
+  if (isJsonObject(constructor) && Object.hasOwn(constructor, "prototype")) return true;
+  return Object.values(value).some(pollutes);
+}
