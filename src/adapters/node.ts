@@ -1,0 +1,60 @@
+import { type Agent, makeAgent } from "../agent/agent.ts";
+import type { AgentDefinition, InputOf, ModelSource, OutputOf } from "../agent/definition.ts";
+import { chatWith, type ChatReply, type ChatRequest } from "../model/chat.ts";
+import type { SchemaSource } from "../schema/to-schema.ts";
+import { nodeHost } from "./clock.ts";
+import { resolveModel } from "./model/resolve.ts";
+
+const wiring = { host: nodeHost, resolveModel };
+
+/**
+ * Defines an agent: a function from input to output, which can also be run with `run` and watched with `stream`. Everything that can be
+ * wrong with the definition is found here, not in a run.
+ *
+ * @throws WritError `name-taken`, `name-invalid`, `name-reserved`, `tool-unknown`, `schema-invalid`, `model-missing`, `model-invalid`,
+ * `model-name-invalid`, `budget-invalid`, `budget-without-price`, `definition-invalid`; its message names the culprit.
+ * @example
+ * ```ts
+ * import { agent, tool } from "writ";
+ * import { z } from "zod";
+ *
+ * const add = tool({
+ *   name: "add",
+ *   description: "Add two numbers: a + b",
+ *   inputSchema: z.object({ a: z.number(), b: z.number() }),
+ *   effect: "none",
+ *   execute: ({ a, b }) => a + b,
+ * });
+ *
+ * const calculator = agent({
+ *   name: "calculator",
+ *   instructions: "You are a calculator. Use the tools.",
+ *   model: "ollama/qwen2.5:7b",
+ *   tools: [add],
+ *   budget: { turns: 5 },
+ * });
+ *
+ * const answer: string = await calculator("What is 3 + 5?");
+ * ```
+ */
+export function agent<In extends SchemaSource | undefined = undefined, Out extends SchemaSource | undefined = undefined>(
+  definition: AgentDefinition<In, Out>,
+): Agent<InputOf<In>, OutputOf<Out>> {
+  return makeAgent(definition, wiring);
+}
+
+/**
+ * Asks a model once, without a loop: the caller carries out the calls of the reply and sends their results with the next request.
+ *
+ * @throws WritError what the model's adapter throws (`provider-unreachable`, `model-not-found`, …)
+ * @example
+ * ```ts
+ * import { chat, userMessage } from "writ";
+ *
+ * const reply = await chat("ollama/qwen2.5:7b", { messages: [userMessage("Hello")] });
+ * console.log(reply.text, reply.calls);
+ * ```
+ */
+export function chat(model: ModelSource, request: ChatRequest): Promise<ChatReply> {
+  return chatWith(resolveModel(model, "chat"), request);
+}

@@ -1,0 +1,60 @@
+import type { DriverChoice } from "../driver/choose.ts";
+import type { WorkedExample } from "../driver/driver.ts";
+import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
+import type { ModelFunction } from "../model/function-model.ts";
+import type { Budget } from "../policy/budget.ts";
+import type { Policy } from "../policy/decision.ts";
+import type { InferInput, InferOutput, SchemaSource } from "../schema/to-schema.ts";
+import type { JsonObject } from "../util/json.ts";
+import type { Skill, ToolList } from "./skill.ts";
+
+/** An AI SDK model object, as far as it is looked at here: any of its provider specifications V2, V3 and V4. */
+export interface AiSdkModelLike {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+}
+
+/** What can be given as a model: a model, a function, an AI SDK model object, or a name like `ollama/qwen2.5:7b`. */
+export type ModelSource = Model | ModelFunction | AiSdkModelLike | string;
+
+/** What an agent takes: text, or what its input schema takes. */
+export type InputOf<In> = In extends SchemaSource ? InferInput<In> : string | JsonObject;
+
+/** What an agent gives: text, or what its output schema gives. */
+export type OutputOf<Out> = Out extends SchemaSource ? InferOutput<Out> : string;
+
+/** How an agent is defined. */
+export interface AgentDefinition<In extends SchemaSource | undefined, Out extends SchemaSource | undefined> {
+  readonly name: string;
+  readonly description?: string;
+  /** What the model is told before everything else. */
+  readonly instructions?: string;
+  readonly model?: ModelSource;
+  /** How calls are spoken of with the model. Default `auto`: native where the model can, the JSON protocol elsewhere. */
+  readonly driver?: DriverChoice;
+  /** The agent's tools. Without `skills` they are its one skill; with them, the tools that skills list by name. */
+  readonly tools?: ToolList;
+  readonly skills?: readonly Skill[];
+  /** Chooses one of several skills for an input. */
+  readonly selectSkill?: (input: unknown) => string;
+  readonly budget?: Budget;
+  /** Decides about each call that the allow-list lets pass. Default: it may run. */
+  readonly policy?: Policy;
+  readonly settings?: ModelSettings;
+  readonly toolChoice?: ToolChoice;
+  /** Tasks as they should go. Shown to weak models (driver `lines`), which learn more from them than from instructions. */
+  readonly examples?: readonly WorkedExample[];
+  /** `answer`: in the last turn of the budget the model may call no tools, so that it answers. Default `tools`. */
+  readonly lastTurn?: "tools" | "answer";
+  /** How many calls of one turn run at a time. Default: all. */
+  readonly concurrency?: number;
+  /** What a call outside the allow-list does: `feedback` tells the model and goes on, `throw` ends the run. Default `feedback`. */
+  readonly onUnknownTool?: "feedback" | "throw";
+  /** Ends the run at the first tool that fails. Default: the model is told and goes on. */
+  readonly throwOnToolFailure?: boolean;
+  /** What the agent takes. Default: text. The model is given it as JSON. */
+  readonly input?: In;
+  /** What the agent gives. Default: text. An answer that does not match is sent back to the model. */
+  readonly output?: Out;
+}

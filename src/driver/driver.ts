@@ -1,0 +1,49 @@
+import type { ReplyMessage } from "../message/message.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
+import type { Reply } from "../model/assemble.ts";
+import type { Model, ModelRequest, ModelSettings, ToolChoice } from "../model/model.ts";
+import type { AllowList } from "../policy/allow-list.ts";
+import type { Json, JsonObject } from "../util/json.ts";
+
+/** A task as it should go: the calls with their results, and the answer. */
+export interface WorkedExample {
+  readonly input: string;
+  readonly calls: readonly { readonly tool: string; readonly arguments: JsonObject; readonly result: Json }[];
+  readonly answer: string;
+}
+
+/** What a driver makes a request of. */
+export interface TurnInput {
+  readonly transcript: ReadyTranscript;
+  readonly allowed: AllowList;
+  readonly model: Model;
+  readonly settings: ModelSettings;
+  /** Worked examples of the author, for drivers of weak models. */
+  readonly examples: readonly WorkedExample[];
+  /** `none` on a last turn that must answer. */
+  readonly toolChoice: ToolChoice;
+}
+
+/**
+ * What a reply means. `message` is how it stands in the transcript. A violation is a reply that says nothing the loop could act on:
+ * `reason` is for people, `feedback` is what the model is told, so that it can write the reply again.
+ */
+export type Reading =
+  | { readonly type: "calls"; readonly message: ReplyMessage }
+  | { readonly type: "final"; readonly message: ReplyMessage; readonly content: Json }
+  | { readonly type: "violation"; readonly message: ReplyMessage; readonly reason: string; readonly feedback: string };
+
+/**
+ * A codec between the loop and one way of talking to a model. It holds no state: the same transcript gives the same request, and a longer
+ * transcript gives a request that begins with the shorter one's, so that caches of prompts hold.
+ */
+export interface Driver {
+  readonly name: string;
+  /** Whether the deltas of a reply are already its text and its calls. If not, they are protocol, and only the whole reply means something. */
+  readonly passthrough: boolean;
+  request(turn: TurnInput): ModelRequest;
+  /** Never throws, whatever the model wrote. `place` makes the ids of calls that the driver finds in text. */
+  read(reply: Reply, turn: TurnInput): Reading;
+  /** The name of the tool that a call of the model means; the name as it is when it means none. */
+  toolName(wireName: string, allowed: AllowList): string;
+}

@@ -1,0 +1,106 @@
+import type { Message, ReplyMessage, ReplyPart } from "../message/message.ts";
+import { textOf } from "../message/message.ts";
+import type { Reply } from "../model/assemble.ts";
+import type { AllowList } from "../policy/allow-list.ts";
+import { type JsonObject, parseJson } from "../util/json.ts";
+import type { Driver, Reading, TurnInput, WorkedExample } from "./driver.ts";
+import { grammarFor, terminal } from "./grammar.ts";
+import { argumentSchemas, callLine, headLine, lineExpression, readCallLine } from "./notation.ts";
+
+/**
+ * For models too weak to plan in JSON (about a hundred million parameters): a task is a question, one line for each step, and an answer.
+ * A line says exactly one call or the answer, so nothing is lost against the JSON protocol.
+ *
+ *     Q: What is 30 - 21?
+ *     Step: 30 - 21 = 9
+ *     Answer: 9
+ *
+ * The model writes up to the `=`; the runtime runs the call and writes its result. Where the model can be constrained, a grammar fixes the
+ * tools and the types of their arguments. The prompt only grows, so that a model's cache of it holds.
+ */
+export const linesDriver: Driver = {
+  name: "lines",
+  passthrough: false,
+  toolName: (name) => name,
+  request(turn) {
+    const mayCall = turn.toolChoice !== "none" && turn.allowed.tools.size > 0;
+    const format = turn.model.features.format === "grammar" ? { type: "grammar" as const, grammar: grammar(turn.allowed, mayCall) } : undefined;
+    const settings = { temperature: 0, maxOutputTokens: 200, ...turn.settings, stopSequences: [" =", "\n"] };
+    const prompt = promptOf(turn);
+    return { messages: [{ role: "user", parts: [{ type: "text", text: prompt }] }], prompt, tools: [], toolChoice: "none", settings, format };
+  },
+  read: (reply, turn) => readLine(reply, turn.allowed),
+};
+
+const step = "Step: ";
+const answer = "Answer: ";
+
+function readLine(reply: Reply, allowed: AllowList): Reading {
+  const line = textOf(reply.message).trim();
+  const message = (part: ReplyPart): ReplyMessage => ({ role: "assistant", parts: [part], raw: line });
+  if (line.startsWith(answer.trim())) {
+    const content = line.slice(answer.length).trim();
+    if (content !== "") return { type: "final", message: message({ type: "text", text: content }), content };
+  }
+  const call = line.startsWith(step.trim()) ? readCallLine(line.slice(step.length).replace(/\s*=$/, ""), allowed) : undefined;
+  if (call !== undefined) return { type: "calls", message: message({ type: "tool-call", id: "", ...call }) };
+  const reason = `the line is neither a step nor an answer: ${JSON.stringify(line.slice(0, 80))}`;
+  return { type: "violation", message: message({ type: "text", text: line === "" ? "(empty)" : line }), reason, feedback };
+}
+
+const feedback = "Write one line: a step with one of the tools, or the answer.";
+
+const grammars = new WeakMap<AllowList, Map<boolean, string>>();
+
+function grammar(allowed: AllowList, mayCall: boolean): string {
+  const made = grammars.get(allowed) ?? new Map<boolean, string>();
+  grammars.set(allowed, made);
+  let text = made.get(mayCall);
+  if (text === undefined) made.set(mayCall, (text = makeGrammar(allowed, mayCall)));
+  return text;
+}
+
+function makeGrammar(allowed: AllowList, mayCall: boolean): string {
+  const ending = `${terminal(answer)} [^\\n]{1,400} "\\n"`;
+  const tools = mayCall ? [...allowed.tools.values()] : [];
+  const schemas = tools.map(argumentSchemas);
+  return grammarFor(schemas.flat(), (expressions) => {
+    let next = 0;
+    const lines = tools.map((tool, index) => lineExpression(tool, expressions.slice(next, (next += schemas[index]?.length ?? 0))));
+    return lines.length === 0 ? ending : `${terminal(step)} (${lines.join(" | ")}) " =" | ${ending}`;
+  });
+}
+
+/** The whole conversation as text. Everything but the last lines was in the request before. */
+function promptOf({ transcript, allowed, examples }: TurnInput): string {
+  return transcript.messages.map((message) => written(message, allowed, examples)).join("");
+}
+
+function written(message: Message, allowed: AllowList, examples: readonly WorkedExample[]): string {
+  if (message.role === "system") return head(message.text, allowed, examples);
+  if (message.role === "user") return `Q: ${oneLine(textOf(message))}\n`;
+  if (message.role === "tool") return ` ${message.status === "ok" ? "" : "error: "}${oneLine(message.text)}\n`;
+  const call = message.parts.find((part) => part.type === "tool-call");
+  if (call !== undefined) return `${step}${callLine(call.name, call.arguments as JsonObject, allowed)} =`;
+  return `${message.raw ?? `${answer}${oneLine(textOf(message))}`}\n`;
+}
+
+function head(instructions: string, allowed: AllowList, examples: readonly WorkedExample[]): string {
+  const tools = [...allowed.tools.values()].map(headLine);
+  const blocks = [instructions, tools.join("\n"), ...examples.map((example) => exampleText(example, allowed))];
+  return blocks.map((block) => (block === "" ? "" : `${block}\n\n`)).join("");
+}
+
+function exampleText({ input, calls, answer: expected }: WorkedExample, allowed: AllowList): string {
+  const steps = calls.map((call) => `${step}${callLine(call.tool, call.arguments, allowed)} = ${resultText(call.result)}`);
+  return [`Q: ${oneLine(input)}`, ...steps, `${answer}${oneLine(expected)}`].join("\n");
+}
+
+function resultText(result: unknown): string {
+  return oneLine(typeof result === "string" ? result : JSON.stringify(result));
+}
+
+function oneLine(text: string): string {
+  const parsed = parseJson(text);
+  return parsed.ok && typeof parsed.value === "object" ? JSON.stringify(parsed.value) : text.replaceAll(/\s*\n\s*/g, " ");
+}

@@ -1,0 +1,91 @@
+import type { ToolCall } from "../message/message.ts";
+import type { AllowList } from "../policy/allow-list.ts";
+import type { Tool } from "../tool/tool.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
+import { terminal } from "./grammar.ts";
+
+/**
+ * Calls on one line. A tool with a notation, `{a} + {b}`, is written that way; any other as its name and its arguments as JSON.
+ */
+export function callLine(name: string, args: JsonObject, allowed: AllowList): string {
+  const notation = allowed.tools.get(name)?.notation;
+  if (notation === undefined) return `${name} ${JSON.stringify(args)}`;
+  return piecesOf(notation).map((piece) => (piece.field === undefined ? piece.text : JSON.stringify(args[piece.field] ?? null))).join("");
+}
+
+/** How the head of a prompt shows a tool: `a + b  (add: Add two numbers)`. */
+export function headLine(tool: Tool): string {
+  const shape = tool.notation?.replaceAll(/\{(\w+)\}/g, "$1") ?? `${tool.name} {${Object.keys(propertiesOf(tool)).join(", ")}}`;
+  return `${shape}  (${tool.name}: ${tool.description})`;
+}
+
+/** The schemas of what a line of the tool leaves open: each argument in its notation, or its arguments as a whole. */
+export function argumentSchemas(tool: Tool): readonly JsonObject[] {
+  if (tool.notation === undefined) return [tool.input.jsonSchema];
+  const properties = propertiesOf(tool);
+  return piecesOf(tool.notation).flatMap(({ field }) => {
+    const schema = field === undefined ? undefined : properties[field];
+    return field === undefined ? [] : [isJsonObject(schema) ? schema : {}];
+  });
+}
+
+/** The grammar of a line of the tool, from the expressions of {@link argumentSchemas}. */
+export function lineExpression(tool: Tool, expressions: readonly string[]): string {
+  if (tool.notation === undefined) return `${terminal(`${tool.name} `)} ${expressions[0] ?? "object"}`;
+  let next = 0;
+  return piecesOf(tool.notation)
+    .map((piece) => (piece.field === undefined ? terminal(piece.text) : (expressions[next++] ?? "value")))
+    .join(" ");
+}
+
+/** The call that a line says, or undefined when it says none. Never throws. */
+export function readCallLine(line: string, allowed: AllowList): Pick<ToolCall, "name" | "arguments"> | undefined {
+  const text = line.trim();
+  for (const tool of allowed.tools.values()) {
+    const args = tool.notation === undefined ? undefined : readNotation(tool.notation, text);
+    if (args !== undefined) return { name: tool.name, arguments: args };
+  }
+  const [, name = "", json = ""] = /^([\w.-]+)\s+(\{.*\})$/.exec(text) ?? [];
+  const parsed = parseJson(json);
+  return name !== "" && parsed.ok && isJsonObject(parsed.value) ? { name, arguments: parsed.value } : undefined;
+}
+
+interface Piece {
+  readonly text: string;
+  readonly field?: string;
+}
+
+function piecesOf(notation: string): readonly Piece[] {
+  return notation
+    .split(/(\{\w+\})/)
+    .filter((text) => text !== "")
+    .map((text) => (/^\{\w+\}$/.test(text) ? { text, field: text.slice(1, -1) } : { text }));
+}
+
+/** One JSON value with no blank outside of quotes: what may stand for an argument. */
+const plainValue = String.raw`("(?:[^"\\]|\\.)*"|[^\s"]+)`;
+
+function readNotation(notation: string, line: string): JsonObject | undefined {
+  const pieces = piecesOf(notation);
+  const pattern = pieces.map(({ text, field }) => (field === undefined ? escaped(text) : plainValue)).join("");
+  const match = new RegExp(`^${pattern}$`).exec(line);
+  if (match === null) return undefined;
+  const fields = pieces.flatMap(({ field }) => (field === undefined ? [] : [field]));
+  return Object.fromEntries(fields.map((field, index) => [field, valueOf(match[index + 1] ?? "")]));
+}
+
+/** A word that is no JSON is a text: the schema decides whether that will do. */
+function valueOf(text: string): Json {
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : text;
+}
+
+/** The text as a pattern; blanks between words may be left out or doubled. */
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/\s+/g, String.raw`\s*`);
+}
+
+function propertiesOf(tool: Tool): JsonObject {
+  const { properties } = tool.input.jsonSchema;
+  return isJsonObject(properties) ? properties : {};
+}

@@ -1,0 +1,114 @@
+import { latchOntoText } from "../driver/choose.ts";
+import type { Driver, TurnInput } from "../driver/driver.ts";
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import type { RunEvent } from "../event/event.ts";
+import type { Host } from "../journal/host.ts";
+import type { FinishReason, ReplyMessage, ToolCall } from "../message/message.ts";
+import { charactersOf } from "../message/measure.ts";
+import { acceptableId } from "../message/transcript.ts";
+import { completeUsage, type Usage } from "../message/usage.ts";
+import { assemble, type NameCall, type Reply } from "../model/assemble.ts";
+import type { Delta } from "../model/model.ts";
+
+/** What the journal keeps of one model call: all that the loop decides by. Times are milliseconds since 1970. */
+export interface ModelRecord {
+  readonly driver: string;
+  readonly message: ReplyMessage;
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** One question to the model. */
+export interface Question {
+  readonly turn: number;
+  readonly input: TurnInput;
+  /** The drivers to try, in order: the next when the provider says that the model has no native tools. */
+  readonly drivers: readonly Driver[];
+  readonly host: Host;
+  readonly signal: AbortSignal;
+  /** How many characters the model reads, for a provider that does not say how many tokens. */
+  readonly inputCharacters: () => number;
+  /** Takes live events; left out when nobody watches. */
+  readonly emit?: (event: RunEvent) => void;
+  /** Told each call as soon as it is complete, while the model may still write. */
+  readonly onCall: (call: ToolCall) => void;
+}
+
+/**
+ * Asks the model once and reads its reply whole.
+ *
+ * @throws WritError what the model's adapter throws; anything else it throws becomes `provider-failed` with that as cause.
+ */
+export async function askModel(question: Question): Promise<ModelRecord> {
+  const startedAt = question.host.now();
+  const { model, allowed } = question.input;
+  for (const [index, driver] of question.drivers.entries()) {
+    try {
+      const reply = await readReply(driver, question);
+      const usage = usageOf(reply, question);
+      return { driver: driver.name, message: reply.message, finishReason: reply.finishReason, usage, startedAt, endedAt: question.host.now() };
+    } catch (error) {
+      const isLast = index === question.drivers.length - 1;
+      if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools")) throw asWritError(error, model.id);
+      latchOntoText(model);
+    }
+  }
+  throw new TypeError("a question needs a driver");
+}
+
+/** What the provider reported; where it reported nothing, or nothing that can be true, the characters are counted for an estimate. */
+function usageOf({ message, usage = {} }: Reply, { inputCharacters }: Question): Usage {
+  const reported = completeUsage(usage, { input: 1, output: 1 });
+  if (reported.estimated !== true) return reported;
+  return completeUsage(usage, { input: inputCharacters(), output: charactersOf(message) });
+}
+
+async function readReply(driver: Driver, question: Question): Promise<Reply> {
+  const { turn, input, emit, signal } = question;
+  const assembler = assemble(input.model.id, nameCalls(driver, question));
+  const names = new Map<string, string>();
+  emit?.({ type: "message-start", turn, driver: driver.name });
+  for await (const delta of input.model.stream(driver.request(input), { signal })) {
+    const call = assembler.push(delta);
+    if (!driver.passthrough) continue;
+    if (emit !== undefined) emitDelta(delta, { turn, names, emit });
+    if (call !== undefined && call.providerExecuted !== true) question.onCall(call);
+  }
+  return assembler.reply();
+}
+
+interface Telling {
+  readonly turn: number;
+  readonly names: Map<string, string>;
+  readonly emit: (event: RunEvent) => void;
+}
+
+function emitDelta(delta: Delta, { turn, names, emit }: Telling): void {
+  if (delta.type === "text-delta" || delta.type === "reasoning-delta") emit({ type: delta.type, turn, text: delta.text });
+  else if (delta.type === "call-start") names.set(delta.id, delta.name);
+  else if (delta.type === "call-delta") {
+    emit({ type: "call-delta", turn, callId: delta.id, name: names.get(delta.id) ?? "", text: delta.text });
+  }
+}
+
+/** What may stand as a name in a transcript; anything else a model invents could not be sent back to a provider. */
+const storableName = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+function nameCalls(driver: Driver, { turn, input }: Question): NameCall {
+  const taken = new Set<string>();
+  return ({ id: proposed, name: wireName, index }) => {
+    const id = acceptableId(input.transcript, proposed, { taken, fallback: `call_${turn}_${index}` });
+    taken.add(id);
+    const name = driver.toolName(wireName, input.allowed);
+    if (storableName.test(name)) return { id, name };
+    const stored = `invalid_${name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 40)}`;
+    return { id, name: stored, malformed: `there is no tool of the name the model wrote (${JSON.stringify(name.slice(0, 80))})` };
+  };
+}
+
+function asWritError(error: unknown, model: string): WritError {
+  if (isWritError(error)) return error;
+  return new WritError("provider-failed", { provider: model, model, reason: messageOf(error) }, { cause: error });
+}

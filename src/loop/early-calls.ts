@@ -1,0 +1,36 @@
+import { measure } from "../executor/execute.ts";
+import type { ExecuteOptions } from "../executor/options.ts";
+import { perform, performOptions } from "../executor/perform.ts";
+import { prepare } from "../executor/prepare.ts";
+import type { EarlyCall } from "../executor/run-calls.ts";
+import type { ToolCall } from "../message/message.ts";
+import { type Ledger, reserveCall } from "../policy/budget.ts";
+
+/** The reply that is being read. Calls that were started are put into `early`, by id. */
+export interface EarlyTurn {
+  readonly turn: number;
+  readonly ledger: Ledger;
+  readonly early: Map<string, EarlyCall>;
+}
+
+/**
+ * Takes the calls of a reply as they become complete, and starts those that only look or compute while the model still writes. Nothing is
+ * started that the same call would not be allowed later, nor anything after a call that the budget forbids.
+ */
+export function earlyCalls({ turn, ledger, early }: EarlyTurn, options: ExecuteOptions): (call: ToolCall) => void {
+  let reserved: Ledger | undefined = ledger;
+  let index = 0;
+  const performing = performOptions(options, turn);
+  return (call) => {
+    const place = index;
+    index += 1;
+    const reservation = reserved === undefined ? undefined : reserveCall(reserved, options.limits, measure(call, options.limits));
+    reserved = reservation?.ok === true ? reservation.ledger : undefined;
+    const tool = options.gate.allowed.tools.get(call.name);
+    if (reserved === undefined || (tool?.effect !== "none" && tool?.effect !== "read")) return;
+    const prepared = prepare(call, turn, options.gate);
+    if (prepared instanceof Promise || prepared.type !== "run" || tool.exclusiveKey(prepared.args) !== undefined) return;
+    const scope = { idempotencyKey: `turn/${turn}/call/${place}` };
+    early.set(call.id, { prepared, record: perform(prepared, scope, performing) });
+  };
+}

@@ -1,0 +1,71 @@
+import { WritError } from "../error/writ-error.ts";
+import type { ReportedUsage } from "../message/usage.ts";
+import type { Json, JsonObject } from "../util/json.ts";
+import type { Delta, FinishReason, Model, ModelFeatures, ModelRequest, StreamOptions } from "./model.ts";
+
+/** A reply written by hand: text, calls, or both. Ids may be left out. */
+export interface PlainReply {
+  readonly text?: string;
+  readonly reasoning?: string;
+  /** `arguments` is a value, or the raw text that a model would have written. */
+  readonly calls?: readonly { readonly id?: string; readonly name: string; readonly arguments?: Json }[];
+  readonly usage?: ReportedUsage;
+  readonly finishReason?: FinishReason;
+}
+
+/** What a bare function may answer. */
+export type FunctionReply = string | PlainReply | AsyncIterable<Delta>;
+
+/** The simplest model: a function from the request to a reply. */
+export type ModelFunction = (request: ModelRequest, options: StreamOptions) => FunctionReply | Promise<FunctionReply>;
+
+/**
+ * Makes a model of a function.
+ *
+ * @throws WritError `reply-invalid` from `stream` when the function answers with something else.
+ * @example
+ * ```ts
+ * import { modelFromFunction } from "writ";
+ *
+ * export const parrot = modelFromFunction((request) => `You sent ${request.messages.length} messages.`, { id: "parrot" });
+ * ```
+ */
+export function modelFromFunction(
+  answer: ModelFunction,
+  about: { readonly id?: string; readonly features?: ModelFeatures } = {},
+): Model {
+  const id = about.id ?? "function";
+  return {
+    id,
+    features: about.features ?? { tools: true },
+    price: () => 0,
+    async *stream(request, options) {
+      const reply = await answer(request, options);
+      yield* isAsyncIterable(reply) ? reply : deltasOf(typeof reply === "string" ? { text: reply } : reply, id);
+    },
+  };
+}
+
+/** The deltas of a reply that is there whole. */
+export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
+  if (typeof reply !== "object" || reply === null || (reply.calls !== undefined && !Array.isArray(reply.calls))) {
+    throw new WritError("reply-invalid", { model: modelId, reason: "a model function gives a text, { text?, calls? } or deltas" });
+  }
+  const { calls = [] } = reply;
+  const deltas: Delta[] = [];
+  if (reply.reasoning !== undefined) deltas.push({ type: "reasoning-delta", text: reply.reasoning });
+  if (reply.text !== undefined) deltas.push({ type: "text-delta", text: reply.text });
+  for (const call of calls) {
+    const id = call.id ?? "";
+    deltas.push({ type: "call-start", id, name: call.name });
+    deltas.push({ type: "call-end", id, arguments: call.arguments ?? emptyArguments });
+  }
+  deltas.push({ type: "end", finishReason: reply.finishReason ?? (calls.length > 0 ? "tool-calls" : "stop"), usage: reply.usage });
+  return deltas;
+}
+
+const emptyArguments: JsonObject = {};
+
+function isAsyncIterable(reply: FunctionReply): reply is AsyncIterable<Delta> {
+  return typeof reply === "object" && reply !== null && Symbol.asyncIterator in reply;
+}

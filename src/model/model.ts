@@ -1,0 +1,97 @@
+import type { FinishReason, Message, ProviderMetadata, ProviderPart } from "../message/message.ts";
+import type { ReportedUsage } from "../message/usage.ts";
+import type { JsonSchema } from "../schema/schema.ts";
+import type { Json, JsonObject } from "../util/json.ts";
+
+export type { FinishReason } from "../message/message.ts";
+
+/** A tool as the model is told of it. */
+export interface ToolDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+}
+
+/** Whether the model may, must or must not call a tool, or which one it must call. */
+export type ToolChoice = "auto" | "required" | "none" | { readonly tool: string };
+
+/** What the text of a reply must look like, for models that can be constrained while they write. */
+export type ReplyFormat =
+  | { readonly type: "schema"; readonly schema: JsonSchema }
+  | { readonly type: "grammar"; readonly grammar: string };
+
+/**
+ * Settings of a request. A model adapter passes on what its provider knows; `providerOptions` goes through as it is.
+ */
+export interface ModelSettings {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly maxOutputTokens?: number;
+  readonly stopSequences?: readonly string[];
+  readonly seed?: number;
+  readonly providerOptions?: JsonObject;
+}
+
+/** One request to a model. `messages` is append-only over the turns of a run: what was sent before stays as it was. */
+export interface ModelRequest {
+  readonly messages: readonly Message[];
+  /** The prompt as plain text to go on from, in place of the messages. Only for models whose features say `completion`. */
+  readonly prompt?: string;
+  readonly tools: readonly ToolDescription[];
+  readonly toolChoice: ToolChoice;
+  readonly format?: ReplyFormat;
+  readonly settings: ModelSettings;
+}
+
+/**
+ * A piece of a reply while the model writes it. Text and reasoning come in pieces; `block` tells blocks apart where a provider
+ * interleaves them, and its metadata stays with the block. A call starts, may come in pieces of argument text, and ends; at its end it may
+ * bring its arguments whole, as text or as a value. `end` is the last one.
+ */
+export type Delta =
+  | { readonly type: "text-delta"; readonly text: string; readonly block?: string; readonly providerMetadata?: ProviderMetadata }
+  | { readonly type: "reasoning-delta"; readonly text: string; readonly block?: string; readonly providerMetadata?: ProviderMetadata }
+  | { readonly type: "call-start"; readonly id: string; readonly name: string }
+  | { readonly type: "call-delta"; readonly id: string; readonly text: string }
+  | {
+      readonly type: "call-end";
+      readonly id: string;
+      /** The arguments whole: a value, or the JSON text of one. Left out when they came in pieces. */
+      readonly arguments?: Json;
+      readonly providerExecuted?: boolean;
+      readonly providerMetadata?: ProviderMetadata;
+    }
+  | { readonly type: "provider-part"; readonly part: ProviderPart }
+  | { readonly type: "end"; readonly finishReason: FinishReason; readonly usage?: ReportedUsage };
+
+/** What a model can do. Left out means: not known. */
+export interface ModelFeatures {
+  /** Calls tools natively. */
+  readonly tools?: boolean;
+  /** Can be held to a JSON Schema, or to a GBNF grammar, while it writes. */
+  readonly format?: "schema" | "grammar";
+  /** Goes on from a plain text, when a request has a `prompt`. */
+  readonly completion?: boolean;
+  /** So weak that JSON is too much for it: `auto` speaks with it in lines, if it completes text. */
+  readonly small?: boolean;
+}
+
+/** What one request is given beside its content. */
+export interface StreamOptions {
+  /** Aborted when the run ends: the model must stop writing and the iteration must end or throw. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The port for one request. `stream` yields the reply piece by piece and ends with `end`; it throws a `WritError` for what the provider
+ * cannot do (`provider-unreachable`, `model-not-found`, `model-without-tools`, `provider-failed`).
+ */
+export interface Model {
+  /** Provider and name, like `ollama/qwen2.5:7b`. */
+  readonly id: string;
+  readonly features: ModelFeatures;
+  /** Dollars for a usage, when the price is known. Local models declare 0. */
+  readonly price?: (usage: { readonly inputTokens: number; readonly outputTokens: number }) => number | undefined;
+  stream(request: ModelRequest, options: StreamOptions): AsyncIterable<Delta>;
+}

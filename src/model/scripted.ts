@@ -1,0 +1,75 @@
+import { deltasOf, type PlainReply } from "./function-model.ts";
+import type { Delta, Model, ModelFeatures, ModelRequest } from "./model.ts";
+
+/** One reply of a script: text, a reply, an error to throw, deltas as they would come, or a function of the request that gives one. */
+export type ScriptStep =
+  | string
+  | PlainReply
+  | Error
+  | readonly Delta[]
+  | ((request: ModelRequest) => string | PlainReply | Promise<string | PlainReply>);
+
+/** How a script behaves. */
+export interface ScriptOptions {
+  /** What happens after the last step: it repeats (default), or the model throws. */
+  readonly whenDone?: "repeat" | "throw";
+  readonly id?: string;
+  readonly features?: ModelFeatures;
+}
+
+/** A model that follows a script, for tests. */
+export interface ScriptedModel extends Model {
+  /** Every request so far, as it was when it was made. */
+  readonly requests: readonly ModelRequest[];
+  /** How many steps were not asked for. */
+  remaining(): number;
+  /** @throws Error when steps are left. */
+  assertComplete(): void;
+}
+
+/**
+ * Makes a model that answers with the given steps, one a request, whoever asks. When they are used up the last one repeats; an empty script
+ * answers `ok`.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { fakeTool, scripted } from "writ/testing";
+ *
+ * const model = scripted([{ calls: [{ name: "search", arguments: { query: "writ" } }] }, "Found it."]);
+ * const searcher = agent({ name: "searcher", model, tools: [fakeTool("search", "a result")] });
+ * const answer = await searcher("Find writ."); // "Found it."
+ * ```
+ */
+export function scripted(steps: readonly ScriptStep[], options: ScriptOptions = {}): ScriptedModel {
+  const { whenDone = "repeat", id = "scripted", features = { tools: true } } = options;
+  const requests: ModelRequest[] = [];
+  async function nextDeltas(request: ModelRequest): Promise<readonly Delta[]> {
+    const index = requests.length;
+    requests.push({ ...request, messages: [...request.messages] });
+    if (index >= steps.length && whenDone === "throw") throw new Error(`the script has ${steps.length} steps and was asked once more`);
+    const step = steps[Math.min(index, steps.length - 1)] ?? "ok";
+    if (step instanceof Error) throw step;
+    if (isDeltas(step)) return step;
+    const reply = typeof step === "function" ? await step(request) : step;
+    return deltasOf(typeof reply === "string" ? { text: reply } : reply, id);
+  }
+  return {
+    id,
+    features,
+    price: () => 0,
+    requests,
+    remaining: () => Math.max(0, steps.length - requests.length),
+    assertComplete() {
+      const left = steps.length - requests.length;
+      if (left > 0) throw new Error(`${left} of ${steps.length} steps of the script were not asked for`);
+    },
+    async *stream(request) {
+      yield* await nextDeltas(request);
+    },
+  };
+}
+
+function isDeltas(step: ScriptStep): step is readonly Delta[] {
+  return Array.isArray(step);
+}
