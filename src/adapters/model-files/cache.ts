@@ -1,0 +1,48 @@
+import { existsSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { WritError } from "../../error/writ-error.ts";
+import { catalogue, type CatalogueModel } from "./catalogue.ts";
+
+/** The folder of downloaded models: `$WRIT_CACHE`, else the cache folder of the system. */
+export function cacheFolder(): string {
+  const { WRIT_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  if (WRIT_CACHE !== undefined && WRIT_CACHE !== "") return WRIT_CACHE;
+  if (process.platform === "win32") return join(LOCALAPPDATA ?? join(homedir(), "AppData", "Local"), "writ");
+  if (process.platform === "darwin") return join(homedir(), "Library", "Caches", "writ");
+  return join(XDG_CACHE_HOME !== undefined && XDG_CACHE_HOME !== "" ? XDG_CACHE_HOME : join(homedir(), ".cache"), "writ");
+}
+
+/**
+ * The catalogue's entry of a name.
+ *
+ * @throws WritError `model-unlisted`
+ */
+export function catalogueModel(name: string): CatalogueModel {
+  const model = catalogue.find((entry) => entry.name === name);
+  if (model !== undefined) return model;
+  throw new WritError("model-unlisted", { name, known: catalogue.map((entry) => entry.name).join(", ") });
+}
+
+/**
+ * Where the file of a catalogue model is, or will be once it is fetched.
+ *
+ * @throws WritError `model-unlisted`
+ */
+export function modelPath(name: string, folder: string = cacheFolder()): string {
+  return join(folder, "models", catalogueModel(name).file);
+}
+
+/** A catalogue model and whether its file is there, whole. */
+export interface ListedModel extends CatalogueModel {
+  readonly path: string;
+  readonly present: boolean;
+}
+
+/** The catalogue, with what is in the cache folder. A file of another size does not count. */
+export function listModelFiles(folder: string = cacheFolder()): readonly ListedModel[] {
+  return catalogue.map((model) => {
+    const path = modelPath(model.name, folder);
+    return { ...model, path, present: existsSync(path) && statSync(path).size === model.sizeBytes };
+  });
+}

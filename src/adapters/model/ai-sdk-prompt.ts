@@ -1,0 +1,236 @@
+import type {
+  FilePart,
+  Message,
+  ProviderMetadata,
+  ProviderPart,
+  ReplyMessage,
+  ReplyPart,
+  ResultMessage,
+  ToolCall,
+} from "../../message/message.ts";
+import { assertNever } from "../../util/assert-never.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+
+/** The versions of the AI SDK's provider specification that this adapter speaks: `ai` 5, 6 and 7. */
+export type AiSdkVersion = "v2" | "v3" | "v4";
+
+/** A part of a prompt message. Its fields depend on the version. */
+export interface PromptPart {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** A message of an AI SDK prompt: a text for `system`, parts for the others. */
+export interface PromptMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string | readonly PromptPart[];
+}
+
+/** The list of messages only grows, so what was converted for one turn is used again in all later ones. */
+const converted: Readonly<Record<AiSdkVersion, WeakMap<Message, readonly PromptMessage[]>>> = {
+  v2: new WeakMap(),
+  v3: new WeakMap(),
+  v4: new WeakMap(),
+};
+
+/**
+ * The messages as a prompt of that version. Each message is converted once. Results that follow each other become one `tool` message:
+ * Gemini counts the results of a message against the calls before it.
+ */
+export function toPrompt(messages: readonly Message[], version: AiSdkVersion): readonly PromptMessage[] {
+  const known = converted[version];
+  const prompt: PromptMessage[] = [];
+  let results: PromptPart[] | undefined;
+  for (const message of messages) {
+    let made = known.get(message);
+    if (made === undefined) known.set(message, (made = convert(message, version)));
+    for (const part of made) {
+      if (part.role !== "tool" || typeof part.content === "string") {
+        results = undefined;
+        prompt.push(part);
+      } else if (results === undefined) {
+        results = [...part.content];
+        prompt.push({ role: "tool", content: results });
+      } else {
+        results.push(...part.content);
+      }
+    }
+  }
+  return prompt;
+}
+
+/** No message at all for one that says nothing: providers refuse empty ones. */
+function convert(message: Message, version: AiSdkVersion): readonly PromptMessage[] {
+  if (message.role === "system")
+    return message.text === "" ? [] : [{ role: "system", content: message.text }];
+  if (message.role === "tool") return [{ role: "tool", content: [resultPart(message, version)] }];
+  if (message.role === "assistant") return convertReply(message, version);
+  return messageOf(
+    "user",
+    message.parts.flatMap((part) => convertPart(part, version)),
+  );
+}
+
+function messageOf(
+  role: "user" | "assistant" | "tool",
+  content: readonly PromptPart[],
+): readonly PromptMessage[] {
+  return content.length === 0 ? [] : [{ role, content }];
+}
+
+function convertReply(message: ReplyMessage, version: AiSdkVersion): readonly PromptMessage[] {
+  const renamed = renamedResults(message.parts);
+  const content = message.parts.flatMap((part) => convertPart(renamed.get(part) ?? part, version));
+  return [
+    ...messageOf("assistant", content),
+    ...messageOf("tool", version === "v2" ? [] : refusals(message.parts)),
+  ];
+}
+
+function convertPart(part: ReplyPart, version: AiSdkVersion): readonly PromptPart[] {
+  switch (part.type) {
+    case "text":
+      if (part.text === "" && part.providerMetadata === undefined) return [];
+      return [{ type: "text", text: part.text, ...optionsOf(part) }];
+    case "reasoning":
+      return [{ type: "reasoning", text: part.text, ...optionsOf(part) }];
+    case "file":
+      return [filePart(part, version)];
+    case "tool-call":
+      return [callPart(part)];
+    case "provider":
+      return convertProviderPart(part.data, version);
+    default:
+      return assertNever(part);
+  }
+}
+
+function optionsOf(part: { readonly providerMetadata?: ProviderMetadata }): {
+  readonly providerOptions?: ProviderMetadata;
+} {
+  return part.providerMetadata === undefined ? {} : { providerOptions: part.providerMetadata };
+}
+
+/** A malformed call goes back with empty arguments: they must be a value, and the model learns from its result what was wrong. */
+function callPart(call: ToolCall): PromptPart {
+  return {
+    type: "tool-call",
+    toolCallId: call.id,
+    toolName: call.name,
+    input: call.malformed === undefined ? call.arguments : {},
+    ...(call.providerExecuted === true ? { providerExecuted: true } : {}),
+    ...optionsOf(call),
+  };
+}
+
+function resultPart(message: ResultMessage, version: AiSdkVersion): PromptPart {
+  return {
+    type: "tool-result",
+    toolCallId: message.callId,
+    toolName: message.name,
+    output: outputOf(message, version),
+  };
+}
+
+function outputOf({ status, text }: ResultMessage, version: AiSdkVersion): PromptPart {
+  if (status === "ok") return { type: "text", value: text };
+  if (status === "denied" && version !== "v2") return { type: "execution-denied", reason: text };
+  return { type: "error-text", value: text };
+}
+
+/** V4 tags what kind of data a file has; V2 and V3 tell by its class. */
+function filePart(file: Omit<FilePart, "type">, version: AiSdkVersion, type = "file"): PromptPart {
+  const url = urlOf(file.data);
+  const tagged = url === undefined ? { type: "data", data: base64Of(file.data) } : { type: "url", url };
+  const data = version === "v4" ? tagged : (url ?? base64Of(file.data));
+  return { type, mediaType: file.mediaType, data, ...optionsOf(file) };
+}
+
+const base64DataUrl = /^data:[^,]*;base64,/i;
+
+function base64Of(data: string): string {
+  return data.replace(base64DataUrl, "");
+}
+
+/** Base64 has no colon, so what begins like a URL is one. A `data:` URL in base64 is given as its data instead. */
+function urlOf(data: string): URL | undefined {
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(data) || base64DataUrl.test(data)) return undefined;
+  return URL.canParse(data) ? new URL(data) : undefined;
+}
+
+/** What a provider sent beside text and calls, in its place. Sources have no place in a prompt; parts of another adapter neither. */
+function convertProviderPart(data: JsonObject, version: AiSdkVersion): readonly PromptPart[] {
+  const providerMetadata = isJsonObject(data["providerMetadata"]) ? data["providerMetadata"] : undefined;
+  const options = optionsOf({ providerMetadata });
+  const { type, toolCallId, toolName, kind, mediaType } = data;
+  if (type === "tool-result" && typeof toolCallId === "string" && typeof toolName === "string") {
+    return [
+      {
+        type,
+        toolCallId,
+        toolName,
+        output: executedOutput(data["result"] ?? null, data["isError"] === true),
+        ...options,
+      },
+    ];
+  }
+  if (type === "file" || (type === "reasoning-file" && version === "v4")) {
+    if (typeof mediaType !== "string" || typeof data["data"] !== "string") return [];
+    return [filePart({ mediaType, data: data["data"], providerMetadata }, version, type)];
+  }
+  return type === "custom" && version === "v4" && typeof kind === "string"
+    ? [{ type, kind, ...options }]
+    : [];
+}
+
+function executedOutput(result: Json, isError: boolean): PromptPart {
+  if (isError) return { type: "error-json", value: result };
+  return typeof result === "string" ? { type: "text", value: result } : { type: "json", value: result };
+}
+
+/**
+ * A provider that asks leave to run a tool of its own is told no: nobody was asked. Without an answer it would refuse the next request.
+ */
+function refusals(parts: readonly ReplyPart[]): readonly PromptPart[] {
+  return parts.flatMap((part) => {
+    const approvalId =
+      part.type === "provider" && part.data["type"] === "tool-approval-request"
+        ? part.data["approvalId"]
+        : undefined;
+    if (typeof approvalId !== "string") return [];
+    return [
+      {
+        type: "tool-approval-response",
+        approvalId,
+        approved: false,
+        reason: "This program does not approve it.",
+      },
+    ];
+  });
+}
+
+/**
+ * A call whose id could not stand in the transcript got another one, but the result that the provider sent with it has the first: such
+ * results belong, in order, to the calls of the same tool that have no result.
+ */
+function renamedResults(parts: readonly ReplyPart[]): ReadonlyMap<ReplyPart, ReplyPart> {
+  const renamed = new Map<ReplyPart, ReplyPart>();
+  const results = parts.filter(
+    (part): part is ProviderPart => part.type === "provider" && part.data["type"] === "tool-result",
+  );
+  if (results.length === 0) return renamed;
+  const calls = parts.filter(
+    (part): part is ToolCall => part.type === "tool-call" && part.providerExecuted === true,
+  );
+  const callIds = new Set<unknown>(calls.map((call) => call.id));
+  const resultIds = new Set(results.map((result) => result.data["toolCallId"]));
+  const waiting = calls.filter((call) => !resultIds.has(call.id));
+  for (const result of results) {
+    if (callIds.has(result.data["toolCallId"])) continue;
+    const index = waiting.findIndex((call) => call.name === result.data["toolName"]);
+    const [call] = index === -1 ? [] : waiting.splice(index, 1);
+    if (call !== undefined)
+      renamed.set(result, { type: "provider", data: { ...result.data, toolCallId: call.id } });
+  }
+  return renamed;
+}

@@ -1,0 +1,235 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { providerError } from "./ai-sdk-errors.ts";
+import { type AiSdkVersion, toPrompt } from "./ai-sdk-prompt.ts";
+import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
+
+/**
+ * What writ needs of an AI SDK language model: the objects that `@ai-sdk/*` and community providers make have it, in the specifications V2
+ * (`ai` 5), V3 (`ai` 6) and V4 (`ai` 7). One of `doStream` and `doGenerate` is enough.
+ *
+ * @example
+ * ```ts
+ * import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+ * import type { AiSdkModel } from "writ/ai-sdk";
+ *
+ * export const model: AiSdkModel = createOpenAICompatible({ name: "local", baseURL: "http://127.0.0.1:8080/v1" })("qwen");
+ * ```
+ */
+export interface AiSdkModel {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  doStream?(options: object): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
+  doGenerate?(options: object): PromiseLike<object>;
+}
+
+/** A tool that the provider runs itself, as its package makes it: `anthropic.tools.webSearch_20250305({})`. */
+export interface AiSdkProviderTool {
+  /** Like `anthropic.web_search_20250305`. */
+  readonly id: string;
+  readonly args?: object;
+}
+
+/**
+ * What may be said of an AI SDK model beside the object itself.
+ *
+ * @example
+ * ```ts
+ * import type { AiSdkOptions } from "writ/ai-sdk";
+ *
+ * export const options: AiSdkOptions = { settings: { temperature: 0 }, features: { tools: false } };
+ * ```
+ */
+export interface AiSdkOptions {
+  /** Settings of every request; a request's own come before them. `providerOptions` are merged by provider. */
+  readonly settings?: ModelSettings;
+  /** What the model can do, where the default (native tools, replies held to a JSON Schema) is wrong for it. */
+  readonly features?: ModelFeatures;
+  /** Dollars for a usage. Left out: the price is unknown. */
+  readonly price?: Model["price"];
+  /**
+   * Tools of the provider, by the name that the model calls them. The provider runs them, not writ: no allow-list, policy or capability of
+   * the agent stands in between.
+   */
+  readonly providerTools?: Readonly<Record<string, AiSdkProviderTool>>;
+}
+
+const versions: ReadonlySet<unknown> = new Set<AiSdkVersion>(["v2", "v3", "v4"]);
+
+/**
+ * Tells whether a value is a language model object of the AI SDK that {@link aiSdk} takes. Never throws; does not call the model.
+ *
+ * @example
+ * ```ts
+ * import { aiSdk, isAiSdkModel } from "writ/ai-sdk";
+ *
+ * export const asModel = (value: unknown) => (isAiSdkModel(value) ? aiSdk(value) : undefined);
+ * ```
+ */
+export function isAiSdkModel(value: unknown): value is AiSdkModel {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  const { specificationVersion, provider, modelId, doStream, doGenerate } = value as Record<string, unknown>;
+  if (!versions.has(specificationVersion) || typeof provider !== "string" || typeof modelId !== "string")
+    return false;
+  return typeof doStream === "function" || typeof doGenerate === "function";
+}
+
+/**
+ * Makes a model of any AI SDK model object. Nothing of the AI SDK is imported.
+ *
+ * Everything that a provider puts on the parts of a reply (signatures of reasoning, ids of items) goes back to it with the same parts. A
+ * model whose package only has `doGenerate` answers in one piece. `stream` throws what the signal was aborted with, and these:
+ *
+ * @throws WritError `model-invalid` when the object is no AI SDK model. From `stream`: `provider-unreachable`, `provider-refused-key`,
+ *   `model-not-found`, `model-without-tools`, `provider-failed` (retryable as its package says), and `option-invalid` for a grammar.
+ * @example
+ * ```ts
+ * import { anthropic } from "@ai-sdk/anthropic";
+ * import { aiSdk } from "writ/ai-sdk";
+ *
+ * export const model = aiSdk(anthropic("claude-sonnet-4-5"), { settings: { maxOutputTokens: 4_000 } });
+ * ```
+ */
+export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
+  if (!isAiSdkModel(model)) throw new WritError("model-invalid", { name: "aiSdk()", found: describe(model) });
+  const { provider, modelId } = model;
+  return {
+    id: `${provider}/${modelId}`,
+    features: { ...featuresOf(model), ...options.features },
+    ...(options.price === undefined ? {} : { price: options.price }),
+    async *stream(request, { signal }): AsyncGenerator<Delta> {
+      if (signal.aborted) throw abortErrorOf(signal);
+      const call = callOptions({ model, options, request, signal });
+      try {
+        for await (const delta of toDeltas(await ask(model, call, signal))) {
+          yield delta;
+          if (signal.aborted && delta.type !== "end") throw abortErrorOf(signal);
+        }
+      } catch (error) {
+        if (signal.aborted) throw error instanceof Error ? error : abortErrorOf(signal);
+        if (error instanceof Error && error.name === "AbortError") throw error;
+        throw providerError(error, { provider, model: modelId, hasTools: call.tools !== undefined });
+      }
+    },
+  };
+}
+
+/** OpenAI-compatible models say themselves when their server cannot hold a reply to a schema. */
+function featuresOf(model: AiSdkModel): ModelFeatures {
+  const structured = "supportsStructuredOutputs" in model ? model.supportsStructuredOutputs : true;
+  return { tools: true, ...(structured === false ? {} : { format: "schema" }) };
+}
+
+interface Asking {
+  readonly model: AiSdkModel;
+  readonly options: AiSdkOptions;
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+}
+
+interface CallOptions {
+  readonly tools?: readonly object[];
+  readonly [option: string]: unknown;
+}
+
+/** The options of one call. They have the same names in all versions; the prompt differs. */
+function callOptions({ model, options, request, signal }: Asking): CallOptions {
+  const version = model.specificationVersion as AiSdkVersion;
+  const { format, toolChoice } = request;
+  if (format?.type === "grammar") {
+    const advice = "AI SDK models can be held to a JSON Schema, not to a grammar.";
+    throw new WritError("option-invalid", { option: "format", value: "grammar", advice });
+  }
+  const tools = [
+    ...request.tools.map((tool) => ({ type: "function", ...tool })),
+    ...providerTools(options, version === "v2" ? "provider-defined" : "provider"),
+  ];
+  return {
+    ...settingsOf(options.settings, request.settings),
+    prompt: toPrompt(request.messages, version),
+    ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoiceOf(toolChoice) }),
+    ...(format === undefined ? {} : { responseFormat: { type: "json", schema: format.schema } }),
+    abortSignal: signal,
+  };
+}
+
+function providerTools({ providerTools: tools = {} }: AiSdkOptions, type: string): readonly object[] {
+  return Object.entries(tools).map(([name, { id, args = {} }]) => ({ type, id, name, args }));
+}
+
+function toolChoiceOf(choice: ModelRequest["toolChoice"]): object {
+  return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.tool };
+}
+
+function settingsOf(defaults: ModelSettings = {}, settings: ModelSettings): JsonObject {
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  const providerOptions = { ...defaults.providerOptions, ...settings.providerOptions };
+  return {
+    ...defaults,
+    ...Object.fromEntries(given),
+    ...(Object.keys(providerOptions).length === 0 ? {} : { providerOptions }),
+  };
+}
+
+async function ask(
+  model: AiSdkModel,
+  options: CallOptions,
+  signal: AbortSignal,
+): Promise<AsyncIterable<StreamPart> | Iterable<StreamPart>> {
+  if (model.doStream !== undefined)
+    return streamParts((await orAborted(model.doStream(options), signal)).stream, signal);
+  if (model.doGenerate === undefined) return [];
+  return partsOf((await orAborted(model.doGenerate(options), signal)) as GeneratedReply);
+}
+
+/** The parts of a stream. Whoever stops reading, or aborts, cancels the stream, and with it the provider's request. */
+async function* streamParts(
+  stream: ReadableStream<unknown>,
+  signal: AbortSignal,
+): AsyncGenerator<StreamPart> {
+  const reader = stream.getReader();
+  const cancel = (): void => {
+    reader.cancel(signal.reason).catch(() => undefined);
+  };
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      yield next.value as StreamPart;
+    if (signal.aborted) throw abortErrorOf(signal);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    cancel();
+  }
+}
+
+/** Waits for a provider, but not after the abort: not every provider heeds the signal it is given. */
+async function orAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(abortErrorOf(signal));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function abortErrorOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error
+    ? reason
+    : new DOMException(`the request was aborted: ${String(reason)}`, "AbortError");
+}
+
+function describe(value: unknown): string {
+  if (typeof value === "string") return `the text "${value}"`;
+  if (typeof value !== "object" || value === null) return String(value);
+  const version = "specificationVersion" in value ? String(value.specificationVersion) : undefined;
+  if (version === undefined) return "an object without specificationVersion";
+  return versions.has(version)
+    ? `an AI SDK object without doStream and doGenerate`
+    : `an AI SDK object of specification "${version}"`;
+}

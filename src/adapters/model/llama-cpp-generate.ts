@@ -1,0 +1,120 @@
+import { performance } from "node:perf_hooks";
+import type { LlamaContextSequence, SequenceEvaluateOptions, Token } from "node-llama-cpp";
+import { WritError } from "../../error/writ-error.ts";
+import type { Delta, FinishReason, ModelSettings } from "../../model/model.ts";
+import { tokensOf, type Engine, type Slot } from "./llama-cpp-engine.ts";
+import type { Segment } from "./llama-cpp-prompt.ts";
+import { textWriter } from "./llama-cpp-text.ts";
+
+/** What one reply is made from. */
+export interface Generation {
+  readonly engine: Engine;
+  readonly slot: Slot;
+  /** For messages. */
+  readonly name: string;
+  readonly segments: readonly Segment[];
+  readonly settings: ModelSettings;
+  readonly grammar?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Replies are cut after so many tokens unless the settings say otherwise: small models are apt to go on for ever. */
+export const defaultMaxOutputTokens = 512;
+
+const firstChunkTokens = 64;
+const maxChunkTokens = 512;
+const minChunkTokens = 8;
+
+/** Writes one reply. The usage counts as cached what the slot's cache held, so that the rest is what was really evaluated. */
+export async function* generate(generation: Generation): AsyncGenerator<Delta, void> {
+  const { engine, slot, segments, settings, signal } = generation;
+  const { sequence } = slot;
+  const tokens = tokensOf(engine, slot, segments);
+  const room = sequence.contextSize - tokens.length;
+  if (room < 1) throw tooLong(generation, tokens.length);
+  delete slot.known;
+  const options = await samplingOptions(generation);
+  const cachedInputTokens = await readPrompt(sequence, tokens, signal);
+
+  const limit = Math.min(settings.maxOutputTokens ?? defaultMaxOutputTokens, room);
+  const stops = [...(settings.stopSequences ?? []), ...engine.prompt.stopTexts];
+  const tail = tokens.slice(-8);
+  const textAfter = (part: readonly number[], before: readonly number[]): string =>
+    engine.model.detokenize(part as Token[], false, [...tail, ...(before as Token[])]);
+  const writer = textWriter(textAfter, stops);
+  const written: Token[] = [];
+  let text = "";
+  let finishReason: FinishReason = "stop";
+  let stopped = false;
+  for await (const token of sequence.evaluate(tokens.slice(-1), options)) {
+    signal.throwIfAborted();
+    if (engine.prompt.stopTokens.has(token)) break;
+    written.push(token);
+    const piece = writer.push(token);
+    text += piece.text;
+    if (piece.text !== "") yield { type: "text-delta", text: piece.text };
+    if (piece.stopped) {
+      stopped = true;
+      break;
+    }
+    if (written.length >= limit) {
+      finishReason = "length";
+      break;
+    }
+  }
+  signal.throwIfAborted();
+  const rest = writer.end();
+  text += rest;
+  if (rest !== "") yield { type: "text-delta", text: rest };
+  // Kept only when the text says all that the tokens say: then the next turn's prompt, made of the text, continues these tokens.
+  if (!stopped && text !== "" && textAfter(written, []) === text) {
+    slot.known = { segments: [...segments, { type: "text", text }], tokens: [...tokens, ...written] };
+  }
+  yield { type: "end", finishReason, usage: { inputTokens: tokens.length, outputTokens: written.length, cachedInputTokens } };
+}
+
+/** Brings the cache to hold the whole prompt but its last token, and says how many tokens of it were there already. */
+async function readPrompt(sequence: LlamaContextSequence, tokens: readonly Token[], signal: AbortSignal): Promise<number> {
+  const prompt = tokens.slice(0, -1);
+  await sequence.adaptStateToTokens(prompt, false);
+  const cached = sequence.nextTokenIndex;
+  let size = firstChunkTokens;
+  for (let start = cached; start < prompt.length;) {
+    signal.throwIfAborted();
+    const chunk = prompt.slice(start, start + size);
+    const began = performance.now();
+    await sequence.evaluateWithoutGeneratingNewTokens(chunk);
+    start += chunk.length;
+    size = nextChunkSize(size, performance.now() - began);
+  }
+  signal.throwIfAborted();
+  if (sequence.needsCheckpoints) await sequence.takeCheckpoint();
+  return cached;
+}
+
+/** llama.cpp cannot be interrupted inside a chunk: so that an abort is noticed within half a second, a chunk takes about a quarter. */
+function nextChunkSize(size: number, tookMs: number): number {
+  if (tookMs < 125) return Math.min(maxChunkTokens, size * 2);
+  return tookMs > 400 ? Math.max(minChunkTokens, size / 2) : size;
+}
+
+async function samplingOptions({ engine, settings, grammar }: Generation): Promise<SequenceEvaluateOptions> {
+  const { temperature = grammar === undefined ? 0.7 : 0, topP, topK, seed, providerOptions } = settings;
+  const compiled = grammar === undefined ? undefined : await engine.grammar(grammar);
+  const { LlamaGrammarEvaluationState } = engine.runtime.library;
+  return {
+    ...providerOptions,
+    temperature,
+    ...(topP === undefined ? {} : { topP }),
+    ...(topK === undefined ? {} : { topK }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(compiled === undefined
+      ? {}
+      : { grammarEvaluationState: new LlamaGrammarEvaluationState({ model: engine.model, grammar: compiled }) }),
+  };
+}
+
+function tooLong({ name, slot }: Generation, tokens: number): WritError {
+  const reason = `the prompt has ${tokens} tokens and the context holds ${slot.sequence.contextSize}; give a larger contextSize, or shorten the conversation`;
+  return new WritError("provider-failed", { provider: "llama-cpp", model: name, reason }, { retryable: false });
+}

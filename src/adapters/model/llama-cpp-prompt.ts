@@ -1,0 +1,86 @@
+import { WritError } from "../../error/writ-error.ts";
+import { callsOf, textOf, type Message } from "../../message/message.ts";
+
+/** A message in the three roles that every chat template knows. */
+export interface PlainTurn {
+  readonly role: "system" | "user" | "assistant";
+  readonly text: string;
+}
+
+/**
+ * A piece of a prompt. In `template` pieces the names of control tokens (`<|im_start|>`) mean those tokens; a `text` piece is what people,
+ * tools and models wrote: in it they are plain letters, so that no content can open a message of its own. `builtin` names one token.
+ */
+export interface Segment {
+  readonly type: "template" | "text" | "builtin";
+  readonly text: string;
+}
+
+/**
+ * Messages in plain roles: results of tools are told by the user, since small models' templates have no role for them; neighbours of one
+ * role become one message, since many templates refuse two of them. More messages at the end change nothing before the last turn.
+ *
+ * @throws WritError `provider-failed` for a file: an embedded model reads text only.
+ */
+export function plainTurns(messages: readonly Message[], model: string): readonly PlainTurn[] {
+  const turns: PlainTurn[] = [];
+  for (const message of messages) {
+    const turn = plainTurn(message, model);
+    const last = turns.at(-1);
+    if (last?.role === turn.role) turns[turns.length - 1] = { role: turn.role, text: `${last.text}\n\n${turn.text}` };
+    else turns.push(turn);
+  }
+  return turns;
+}
+
+function plainTurn(message: Message, model: string): PlainTurn {
+  switch (message.role) {
+    case "system":
+      return { role: "system", text: message.text };
+    case "tool":
+      return { role: "user", text: message.text };
+    case "user": {
+      const file = message.parts.find((part) => part.type === "file");
+      if (file === undefined) return { role: "user", text: textOf(message) };
+      const reason = `a message has a file (${file.mediaType}), and the embedded model reads text only`;
+      throw new WritError("provider-failed", { provider: "llama-cpp", model, reason }, { retryable: false });
+    }
+    case "assistant": {
+      const calls = callsOf(message).map((call) => JSON.stringify({ name: call.name, arguments: call.arguments }));
+      return { role: "assistant", text: message.raw ?? [textOf(message), ...calls].filter((text) => text !== "").join("\n") };
+    }
+  }
+}
+
+/**
+ * The prompt in ChatML, up to where the model writes: what `apply_chat_template` of such models gives, but without the system message that
+ * some of them make up when there is none.
+ */
+export function chatMlPrompt(turns: readonly PlainTurn[], beginning: string): readonly Segment[] {
+  const segments: Segment[] = [];
+  let template = beginning;
+  for (const turn of turns) {
+    template += `<|im_start|>${turn.role}\n`;
+    if (turn.text !== "") {
+      segments.push({ type: "template", text: template }, { type: "text", text: turn.text });
+      template = "";
+    }
+    template += "<|im_end|>\n";
+  }
+  segments.push({ type: "template", text: `${template}<|im_start|>assistant\n` });
+  return segments;
+}
+
+/** Whether a chat template is plain ChatML, without blocks of reasoning, so that {@link chatMlPrompt} says the same. */
+export function isChatMl(template: string): boolean {
+  return template.includes("<|im_start|>") && template.includes("<|im_end|>") && !template.includes("think");
+}
+
+/** Whether a prompt begins with all of these segments. */
+export function startsWith(segments: readonly Segment[], beginning: readonly Segment[]): boolean {
+  if (beginning.length > segments.length) return false;
+  return beginning.every((segment, index) => {
+    const other = segments[index];
+    return other?.type === segment.type && other.text === segment.text;
+  });
+}

@@ -1,0 +1,85 @@
+import { availableParallelism } from "node:os";
+import type * as NodeLlamaCpp from "node-llama-cpp";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+
+/** The module `node-llama-cpp`, loaded. */
+export type LlamaLibrary = typeof NodeLlamaCpp;
+
+/** llama.cpp, ready to load models. */
+export interface LlamaRuntime {
+  readonly library: LlamaLibrary;
+  readonly llama: NodeLlamaCpp.Llama;
+  /** Threads that one evaluation uses. More than there are cores makes llama.cpp slower by orders of magnitude. */
+  readonly threads: number;
+}
+
+/** What the runtime depends on. */
+export interface RuntimeOptions {
+  /** Use a GPU when there is one. */
+  readonly gpu: boolean;
+  /** Default: the cores that this process may use and that are good for arithmetic. */
+  readonly threads?: number;
+}
+
+const runtimes = new Map<string, Promise<LlamaRuntime>>();
+
+/**
+ * Loads `node-llama-cpp` and its prebuilt binary, once per set of options; never builds, never downloads.
+ *
+ * @throws WritError `peer-missing` when the package is not installed, `provider-failed` when it has no binary for this machine.
+ */
+export function openRuntime(options: RuntimeOptions): Promise<LlamaRuntime> {
+  const key = JSON.stringify([options.gpu, options.threads]);
+  const known = runtimes.get(key);
+  if (known !== undefined) return known;
+  const opening = openLibrary(() => import("node-llama-cpp")).then((library) => startRuntime(library, options));
+  runtimes.set(key, opening);
+  opening.catch(() => runtimes.delete(key));
+  return opening;
+}
+
+/**
+ * Imports the optional peer.
+ *
+ * @throws WritError `peer-missing` when it is not installed.
+ */
+export async function openLibrary<Library>(load: () => Promise<Library>): Promise<Library> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!isMissingModule(error)) throw error;
+    const data = { package: "node-llama-cpp", purpose: "models inside the process", command: installCommand() };
+    throw new WritError("peer-missing", data, { cause: error });
+  }
+}
+
+/** How to install the peer on this machine: without the libraries for graphics cards it is a tenth of the size. */
+export function installCommand(platform: string = process.platform, architecture: string = process.arch): string {
+  const whole = "npm i node-llama-cpp";
+  if (architecture !== "x64" || (platform !== "linux" && platform !== "win32")) return whole;
+  const name = platform === "win32" ? "win-x64" : "linux-x64";
+  return `npm i --omit=optional node-llama-cpp @node-llama-cpp/${name} (for the CPU alone; with GPU libraries, 725 MB: ${whole})`;
+}
+
+async function startRuntime(library: LlamaLibrary, { gpu, threads }: RuntimeOptions): Promise<LlamaRuntime> {
+  const cores = availableParallelism();
+  try {
+    const llama = await library.getLlama({
+      gpu: gpu ? "auto" : false,
+      build: "never",
+      skipDownload: true,
+      progressLogs: false,
+      logLevel: library.LlamaLogLevel.error,
+      logger: () => undefined,
+      maxThreads: threads ?? cores,
+    });
+    return { library, llama, threads: threads ?? Math.max(1, Math.min(cores, llama.cpuMathCores)) };
+  } catch (error) {
+    const reason = `node-llama-cpp does not start on ${process.platform}-${process.arch}: ${messageOf(error)}`;
+    throw new WritError("provider-failed", { provider: "llama-cpp", model: "any", reason }, { cause: error, retryable: false });
+  }
+}
+
+function isMissingModule(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+}

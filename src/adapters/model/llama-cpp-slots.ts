@@ -1,0 +1,72 @@
+/** What requests wait for: a place where one of them can be carried out at a time. */
+export interface SlotQueue<Slot> {
+  /**
+   * Gives a free slot, the one that `prefer` rates highest, or waits for one in the order of asking. The caller gives it back with `release`.
+   *
+   * @throws the reason of the signal when it is aborted while waiting; the request has then left the queue.
+   */
+  acquire(signal: AbortSignal, prefer: (slot: Slot) => number): Promise<Slot>;
+  release(slot: Slot): void;
+  /** Requests that wait. */
+  readonly waiting: number;
+}
+
+interface Waiter<Slot> {
+  readonly give: (slot: Slot) => void;
+}
+
+/** Makes a queue before these slots. */
+export function slotQueue<Slot>(slots: readonly Slot[]): SlotQueue<Slot> {
+  const free = new Set(slots);
+  const waiters = new Set<Waiter<Slot>>();
+  return {
+    get waiting() {
+      return waiters.size;
+    },
+    async acquire(signal, prefer) {
+      signal.throwIfAborted();
+      const best = highest(free, prefer);
+      if (best !== undefined) {
+        free.delete(best);
+        return best;
+      }
+      return waitForSlot(waiters, signal);
+    },
+    release(slot) {
+      const [next] = waiters;
+      if (next === undefined) {
+        free.add(slot);
+        return;
+      }
+      waiters.delete(next);
+      next.give(slot);
+    },
+  };
+}
+
+function waitForSlot<Slot>(waiters: Set<Waiter<Slot>>, signal: AbortSignal): Promise<Slot> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      waiters.delete(waiter);
+      reject(signal.reason as Error);
+    };
+    const waiter = {
+      give: (slot: Slot): void => {
+        signal.removeEventListener("abort", leave);
+        resolve(slot);
+      },
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    waiters.add(waiter);
+  });
+}
+
+function highest<Slot>(slots: Iterable<Slot>, rate: (slot: Slot) => number): Slot | undefined {
+  let best: Slot | undefined;
+  let bestRate = -Infinity;
+  for (const slot of slots) {
+    const rated = rate(slot);
+    if (rated > bestRate) [best, bestRate] = [slot, rated];
+  }
+  return best;
+}

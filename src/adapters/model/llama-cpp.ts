@@ -1,0 +1,176 @@
+import { existsSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings, StreamOptions } from "../../model/model.ts";
+import { modelPath } from "../model-files/cache.ts";
+import { heldTokens, holdEngine, type Engine, type EngineHold } from "./llama-cpp-engine.ts";
+import { readGgufSummary } from "./llama-cpp-file.ts";
+import { generate } from "./llama-cpp-generate.ts";
+import { plainTurns, type Segment } from "./llama-cpp-prompt.ts";
+
+/** How a model inside the process is run, and the settings of its requests where they say nothing themselves. */
+export interface LlamaCppOptions {
+  /** 0 always takes the likeliest token. Default 0.7; 0 where a grammar holds the reply. */
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly seed?: number;
+  /** A reply is cut after so many tokens. Default 512. */
+  readonly maxOutputTokens?: number;
+  readonly stopSequences?: readonly string[];
+  /** Threads of one evaluation. Default: the cores that this process may use. More than there are makes it slower by orders of magnitude. */
+  readonly threads?: number;
+  /** Tokens of the conversation that fit. Default: what the model was trained on, at most 8192, less when the memory is short. */
+  readonly contextSize?: number;
+  /** Requests that are carried out beside each other; the others wait in the order they came. Each takes memory. Default 1. */
+  readonly parallel?: number;
+  /** Use a GPU where there is one and its libraries are installed. Default false. */
+  readonly gpu?: boolean;
+  /** The format of conversations: `chatml` or a Jinja template. Default: the one in the file. */
+  readonly template?: string;
+}
+
+/** A model inside the process. Its memory is freed with the process, or earlier by `dispose`. */
+export interface LlamaCppModel extends Model, AsyncDisposable {
+  /** Frees the memory when no other model shares it. Requests under way fail; a later request loads the model anew. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Makes a model of a GGUF file that runs inside the process with llama.cpp (package `node-llama-cpp`, an optional peer). Takes the path of a
+ * file, or the name of a model that `writ models pull` fetched.
+ *
+ * Nothing is loaded before the first request. Models with the same file and options share one copy in memory and one queue. The chat
+ * template of the file decides how messages are written; what people and tools wrote can never become a control token. A prompt that
+ * continues the last one is not read again: `usage.cachedInputTokens` says how many tokens were kept, the rest was evaluated. Tools are
+ * never called natively: the driver puts them in the prompt and holds the reply with a grammar.
+ *
+ * @throws WritError on a request: `model-file-missing`, `model-file-invalid`, `peer-missing`, `model-without-tools`, and `provider-failed`
+ * when the prompt does not fit, a message has a file, the format is a schema, the grammar is wrong or the memory too small.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { llamaCpp } from "writ/llama-cpp";
+ *
+ * export const local = agent({
+ *   name: "local",
+ *   instructions: "Answer briefly.",
+ *   model: llamaCpp("smollm2-135m", { temperature: 0.2, seed: 7 }),
+ * });
+ * ```
+ */
+export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): LlamaCppModel {
+  const { gpu = false, parallel = 1, threads, contextSize, template } = options;
+  atLeastOne({ parallel, threads, contextSize, maxOutputTokens: options.maxOutputTokens });
+  const path = pathOf(pathOrName);
+  const name = basename(pathOrName).replace(/\.gguf$/i, "");
+  let hold: EngineHold | undefined;
+  let features: ModelFeatures | undefined;
+  const optional = { ...(threads && { threads }), ...(contextSize && { contextSize }), ...(template && { template }) };
+  const engine = (): Promise<Engine> => {
+    if (hold === undefined) {
+      const taken = holdEngine({ path, name, gpu, parallel, ...optional });
+      hold = taken;
+      taken.engine.catch(() => {
+        if (hold === taken) hold = undefined;
+      });
+    }
+    return hold.engine;
+  };
+  const dispose = async (): Promise<void> => {
+    const taken = hold;
+    hold = undefined;
+    await taken?.release();
+  };
+  return {
+    id: `llama-cpp/${name}`,
+    get features() {
+      return (features ??= featuresOf(path)) ?? withoutFile;
+    },
+    price: () => 0,
+    stream: (request, streamOptions) => reply({ engine, name, defaults: settingsOf(options) }, request, streamOptions),
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+/** Fewer weights than this: too weak for protocols that need judgement. */
+const smallParameters = 1e9;
+const withoutFile: ModelFeatures = { tools: false, format: "grammar", completion: true };
+
+/** What the file says the model can do; undefined while there is no file that can be read. */
+function featuresOf(path: string): ModelFeatures | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return { ...withoutFile, small: readGgufSummary(path).parameters < smallParameters };
+  } catch {
+    return undefined; // the first request says what is wrong with the file
+  }
+}
+
+function pathOf(pathOrName: string): string {
+  const isPath = /[/\\]|\.gguf$/i.test(pathOrName) || existsSync(pathOrName);
+  return isPath ? resolve(pathOrName) : modelPath(pathOrName);
+}
+
+function settingsOf({ temperature, topP, topK, seed, maxOutputTokens, stopSequences }: LlamaCppOptions): ModelSettings {
+  return withoutUndefined({ temperature, topP, topK, seed, maxOutputTokens, stopSequences });
+}
+
+function withoutUndefined(settings: { readonly [Name in keyof ModelSettings]?: ModelSettings[Name] | undefined }): ModelSettings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+interface Source {
+  readonly engine: () => Promise<Engine>;
+  readonly name: string;
+  readonly defaults: ModelSettings;
+}
+
+async function* reply(source: Source, request: ModelRequest, { signal }: StreamOptions): AsyncGenerator<Delta, void> {
+  const { name, defaults } = source;
+  signal.throwIfAborted();
+  if (request.tools.length > 0) {
+    throw new WritError("model-without-tools", { model: name, provider: "llama-cpp", known: "models of other providers, like ollama" });
+  }
+  const grammar = grammarOf(request, name);
+  const turns = request.prompt === undefined ? plainTurns(request.messages, name) : [];
+  const engine = await unlessAborted(source.engine(), signal);
+  const segments: readonly Segment[] = request.prompt === undefined ? engine.prompt.write(turns) : [{ type: "text", text: request.prompt }];
+  const slot = await engine.queue.acquire(signal, (free) => heldTokens(free, segments));
+  try {
+    const settings = { ...defaults, ...withoutUndefined(request.settings) };
+    yield* generate({ engine, slot, name, segments, settings, signal, ...(grammar === undefined ? {} : { grammar }) });
+  } catch (error) {
+    if (signal.aborted || error instanceof WritError) throw error;
+    throw failed(name, messageOf(error), error);
+  } finally {
+    engine.queue.release(slot);
+  }
+}
+
+function grammarOf({ format }: ModelRequest, name: string): string | undefined {
+  if (format === undefined) return undefined;
+  if (format.type === "grammar") return format.grammar;
+  throw failed(name, "it is held to its format by a GBNF grammar, not by a JSON Schema; the json driver makes one");
+}
+
+function failed(model: string, reason: string, cause?: unknown): WritError {
+  return new WritError("provider-failed", { provider: "llama-cpp", model, reason }, { cause, retryable: false });
+}
+
+function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function atLeastOne(numbers: Readonly<Record<string, number | undefined>>): void {
+  for (const [option, value] of Object.entries(numbers)) {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
+    throw new WritError("option-invalid", { option: `llamaCpp ${option}`, value, advice: "Give a whole number from 1 on." });
+  }
+}

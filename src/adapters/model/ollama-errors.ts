@@ -1,0 +1,112 @@
+import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
+import { RefusedRequest } from "./ollama-client.ts";
+
+/** The model that was asked, and how to find out what the server has instead. */
+export interface AskedOllama {
+  readonly model: string;
+  readonly url: string;
+  /** The names of the models that are installed; undefined when the server does not say. */
+  installed(this: void): Promise<readonly string[] | undefined>;
+  /** The same for those that can call tools. */
+  withTools(this: void): Promise<readonly string[] | undefined>;
+}
+
+/** What stopped a request, as a `WritError` with the thing itself as its cause. */
+export async function ollamaError(thrown: unknown, asked: AskedOllama): Promise<WritError> {
+  if (isWritError(thrown)) return thrown;
+  const { model, url } = asked;
+  const provider = `Ollama at ${url}`;
+  const status = thrown instanceof RefusedRequest ? thrown.status : undefined;
+  const said = messageOf(thrown);
+  if (/does not support (?:tools|tool|function)/i.test(said)) {
+    const names = await asked.withTools();
+    const none = "none is installed here; fetch one, like: ollama pull qwen3";
+    return new WritError(
+      "model-without-tools",
+      { provider, model, known: list(names, none) },
+      { cause: thrown },
+    );
+  }
+  if (status === 404 && /\bmodel\b/i.test(said)) {
+    const known = list(await asked.installed(), "no models yet");
+    const advice = `Fetch it: ollama pull ${model}`;
+    return new WritError("model-not-found", { provider, model, known, advice }, { cause: thrown });
+  }
+  if (status === 401 || status === 403) {
+    const where = "`headers` of the model, OLLAMA_API_KEY for ollama.com, or sign in: ollama signin";
+    return new WritError("provider-refused-key", { provider, model, reason: said, where }, { cause: thrown });
+  }
+  if (status !== undefined) {
+    const reason = `${said} (HTTP ${status})${status === 404 ? `: ${url} may be the address of something else` : ""}`;
+    const retryable = status === 408 || status === 429 || status >= 500;
+    return new WritError("provider-failed", { provider, model, reason }, { cause: thrown, retryable });
+  }
+  const code = connectionCode(thrown);
+  const unreachable = code === undefined ? undefined : unreachableReasons.get(code);
+  if (unreachable !== undefined) {
+    return new WritError(
+      "provider-unreachable",
+      { provider: "Ollama", url, reason: unreachable, advice: startAdvice },
+      { cause: thrown },
+    );
+  }
+  const reason = (code === undefined ? undefined : brokenReasons.get(code)) ?? deepestMessage(thrown);
+  return new WritError("provider-failed", { provider, model, reason }, { cause: thrown });
+}
+
+function list(names: readonly string[] | undefined, whenNone: string): string {
+  if (names === undefined) return "unknown";
+  return names.length === 0 ? whenNone : names.join(", ");
+}
+
+const startAdvice =
+  "Start it with `ollama serve`. If it runs elsewhere, set OLLAMA_HOST or give the model a `host`. Without Ollama, see writ at work with: npx writ demo";
+
+const unreachableReasons: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "nothing listens there (connection refused)"],
+  ["ENOTFOUND", "there is no host of that name"],
+  ["EAI_AGAIN", "the name of the host cannot be looked up"],
+  ["EHOSTUNREACH", "there is no way to that host"],
+  ["ENETUNREACH", "there is no way to that network"],
+  ["ETIMEDOUT", "the host does not answer"],
+  ["UND_ERR_CONNECT_TIMEOUT", "the host does not answer"],
+]);
+
+const brokenReasons: ReadonlyMap<string, string> = new Map([
+  [
+    "UND_ERR_HEADERS_TIMEOUT",
+    "it began no answer in time: the model may be too large for its machine, or the prompt too long; a `fetch` with another limit can be given",
+  ],
+  ["UND_ERR_BODY_TIMEOUT", "it stopped in the middle of the answer"],
+  [
+    "UND_ERR_SOCKET",
+    "it closed the connection before the answer was complete: it may have crashed, its log says more",
+  ],
+  [
+    "ECONNRESET",
+    "it closed the connection before the answer was complete: it may have crashed, its log says more",
+  ],
+]);
+
+interface ErrorFields {
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+/** `fetch` says only that it failed: why is in the causes, and for a host with several addresses in the attempts. */
+function connectionCode(thrown: unknown, depth = 0): string | undefined {
+  if (typeof thrown !== "object" || thrown === null || depth > 5) return undefined;
+  const { code, cause, errors }: ErrorFields = thrown;
+  if (typeof code === "string" && (unreachableReasons.has(code) || brokenReasons.has(code))) return code;
+  for (const next of [cause, ...(Array.isArray(errors) ? (errors as readonly unknown[]) : [])]) {
+    const found = connectionCode(next, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function deepestMessage(thrown: unknown): string {
+  const cause = thrown instanceof TypeError ? thrown.cause : undefined;
+  return cause === undefined ? messageOf(thrown) : `${messageOf(thrown)}: ${messageOf(cause)}`;
+}

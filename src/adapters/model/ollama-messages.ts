@@ -1,0 +1,103 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Message, ReplyMessage, ReplyPart, ToolCall } from "../../message/message.ts";
+import { callsOf, textOf } from "../../message/message.ts";
+import type { ToolDescription } from "../../model/model.ts";
+import { assertNever } from "../../util/assert-never.ts";
+import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import { toOllamaParameters } from "./ollama-schema.ts";
+
+/** A message of `/api/chat`. */
+export interface OllamaMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  /** Null in a reply that only calls: strict validators behind Ollama refuse an empty text there, and Ollama reads null as one. */
+  readonly content: string | null;
+  readonly thinking?: string;
+  readonly images?: string[];
+  readonly tool_calls?: readonly OllamaCall[];
+  readonly tool_name?: string;
+  readonly tool_call_id?: string;
+}
+
+/** A call in a message. Older servers pass over the id. */
+export interface OllamaCall {
+  readonly id: string;
+  readonly function: { readonly name: string; readonly arguments: JsonObject };
+}
+
+/** A tool of `/api/chat`. */
+export interface OllamaTool {
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
+}
+
+/**
+ * The messages as Ollama has them. Calls that another provider carried out itself, and parts that only it understands, have no place here.
+ *
+ * @throws WritError `provider-failed` for a file that is not an image in base64.
+ */
+export function toOllamaMessages(messages: readonly Message[], model: string): readonly OllamaMessage[] {
+  return messages.map((message) => toOllamaMessage(message, model));
+}
+
+function toOllamaMessage(message: Message, model: string): OllamaMessage {
+  switch (message.role) {
+    case "system":
+      return { role: "system", content: message.text };
+    case "user":
+      return { role: "user", content: textOf(message), ...imagesOf(message.parts, model) };
+    case "assistant":
+      return toReply(message, model);
+    case "tool":
+      return { role: "tool", content: message.text, tool_name: message.name, tool_call_id: message.callId };
+    default:
+      return assertNever(message);
+  }
+}
+
+function toReply(message: ReplyMessage, model: string): OllamaMessage {
+  const text = textOf(message);
+  const calls = callsOf(message);
+  const thinking = message.parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
+  return {
+    role: "assistant",
+    content: text === "" && calls.length > 0 ? null : text,
+    ...(thinking === "" ? {} : { thinking }),
+    ...imagesOf(message.parts, model),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(toCall) }),
+  };
+}
+
+/** Arguments must be an object. Those that were not go back as none: the model learns from the call's result what was wrong. */
+function toCall(call: ToolCall): OllamaCall {
+  return {
+    id: call.id,
+    function: {
+      name: call.name,
+      arguments: call.malformed === undefined && isJsonObject(call.arguments) ? call.arguments : {},
+    },
+  };
+}
+
+const dataUrlStart = /^data:[^,]*;base64,/i;
+const outsideBase64 = /[^a-zA-Z0-9+/=\r\n]/;
+
+function imagesOf(parts: readonly ReplyPart[], model: string): { readonly images?: string[] } {
+  const images = parts.flatMap((part) => {
+    if (part.type !== "file") return [];
+    const data = part.data.replace(dataUrlStart, "");
+    const isImage = part.mediaType.startsWith("image/");
+    if (isImage && data !== "" && !outsideBase64.test(data)) return [data];
+    const found = isImage ? "an image whose data is not base64" : `a file of type "${part.mediaType}"`;
+    const reason = `a message has ${found}; Ollama takes images, with their data in base64`;
+    throw new WritError("provider-failed", { provider: "Ollama", model, reason }, { retryable: false });
+  });
+  return images.length === 0 ? {} : { images };
+}
+
+/** The tools as Ollama has them. */
+export function toOllamaTools(tools: readonly ToolDescription[]): readonly OllamaTool[] {
+  return tools.map(({ name, description, inputSchema }) => ({
+    type: "function",
+    function: { name, description, parameters: toOllamaParameters(inputSchema) },
+  }));
+}

@@ -1,0 +1,122 @@
+import { type Connection, type OllamaAddress, ollamaAddress, openClient } from "./ollama-client.ts";
+import { ollamaError } from "./ollama-errors.ts";
+
+/**
+ * A model that is installed on an Ollama server.
+ *
+ * @example
+ * ```ts
+ * import type { OllamaModel } from "writ/ollama";
+ *
+ * export const canCall = (model: OllamaModel): boolean => model.capabilities?.includes("tools") ?? false;
+ * ```
+ */
+export interface OllamaModel {
+  /** With its tag, like `qwen2.5:7b`. */
+  readonly name: string;
+  /** On disk; 0 for a model that runs in the cloud. */
+  readonly sizeBytes: number;
+  /** Like `7.6B`. */
+  readonly parameters?: string;
+  /** Like `completion`, `tools`, `vision`, `thinking`. Left out when the server does not say. */
+  readonly capabilities?: readonly string[];
+}
+
+/** A list is small; a larger answer is none. */
+const maxListBytes = 8 * 1024 * 1024;
+const listTimeoutMs = 5_000;
+/** Models whose capabilities are asked for: each is a request. */
+const maxShown = 16;
+
+/**
+ * Lists what is installed on an Ollama server, as the server orders it. Asks for the capabilities of the first 16, no model is loaded for it. `host`
+ * as in `ollama()`: default the environment variable OLLAMA_HOST, else http://localhost:11434. Waits 5 seconds at most.
+ *
+ * @throws WritError `provider-unreachable`, `provider-failed`, `peer-missing`, `option-invalid`
+ * @example
+ * ```ts
+ * import { ollamaModels } from "writ/ollama";
+ *
+ * for (const { name, sizeBytes } of await ollamaModels()) console.log(name, Math.round(sizeBytes / 1e9), "GB");
+ * ```
+ */
+export async function ollamaModels(host?: string): Promise<readonly OllamaModel[]> {
+  const asking = {
+    address: ollamaAddress(host ?? defaultHost()),
+    fetch,
+    signal: AbortSignal.timeout(listTimeoutMs),
+  };
+  try {
+    const listed = await listModels(asking);
+    const capabilities = await Promise.all(
+      listed.slice(0, maxShown).map(({ name }) => capabilitiesOf(name, asking)),
+    );
+    return listed.map((model, index) => {
+      const known = capabilities[index];
+      return known === undefined ? model : { ...model, capabilities: known };
+    });
+  } catch (error) {
+    throw await ollamaError(error, {
+      model: "any",
+      url: asking.address.url,
+      installed: notAsked,
+      withTools: notAsked,
+    });
+  }
+}
+
+const notAsked = (): Promise<undefined> => Promise.resolve(undefined);
+
+/**
+ * Tells whether an Ollama server answers at a host within a second. Never throws; needs no package. `host` as in {@link ollamaModels}.
+ *
+ * @example
+ * ```ts
+ * import { ollamaRunning } from "writ/ollama";
+ *
+ * if (!(await ollamaRunning())) console.log("Start it with: ollama serve");
+ * ```
+ */
+export async function ollamaRunning(host?: string): Promise<boolean> {
+  try {
+    const { url, headers } = ollamaAddress(host ?? defaultHost());
+    const response = await fetch(`${url}/api/version`, { headers, signal: AbortSignal.timeout(1_000) });
+    const body: unknown = await response.json();
+    return response.ok && typeof body === "object" && body !== null && "version" in body;
+  } catch {
+    return false;
+  }
+}
+
+/** Where Ollama's own tools look too. */
+export function defaultHost(): string {
+  return process.env["OLLAMA_HOST"] ?? "localhost";
+}
+
+/** What asking a server for its models takes. */
+export type AskingList = Pick<Connection, "fetch" | "signal"> & { readonly address: OllamaAddress };
+
+/** The models that are installed, without their capabilities. */
+export async function listModels(asking: AskingList): Promise<readonly OllamaModel[]> {
+  const client = await openClient({ ...asking, maxReplyBytes: maxListBytes, lines: false });
+  const { models } = await client.list();
+  return models.map(({ name, size, details }) => ({
+    name,
+    sizeBytes: size,
+    ...(details?.parameter_size ? { parameters: details.parameter_size } : {}),
+  }));
+}
+
+/** What a model can do; undefined when the server does not say. */
+export async function capabilitiesOf(
+  model: string,
+  asking: AskingList,
+): Promise<readonly string[] | undefined> {
+  try {
+    const client = await openClient({ ...asking, maxReplyBytes: maxListBytes, lines: false });
+    const { capabilities } = await client.show({ model });
+    return Array.isArray(capabilities) ? capabilities : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Delta, FinishReason } from "../../model/model.ts";
+import type { ReportedUsage } from "../../message/usage.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
+import { errorOf, UnreadableReply } from "./ollama-client.ts";
+
+/** A line of a streamed reply, or a whole one. Any field can be missing or of another type: it comes from outside. */
+export interface OllamaChunk {
+  readonly message?: unknown;
+  readonly done?: unknown;
+  readonly done_reason?: unknown;
+  readonly prompt_eval_count?: unknown;
+  readonly eval_count?: unknown;
+  readonly error?: unknown;
+}
+
+/** An error that the server put into its reply. */
+export class ReportedError extends Error {
+  override readonly name: string = "ReportedError";
+}
+
+/** A reply that came whole, as the one line of a streamed one. */
+export function wholeReply(reply: OllamaChunk): OllamaChunk {
+  const reason = errorOf(reply.error);
+  if (reason !== undefined) throw new ReportedError(reason);
+  if (!isJsonObject(reply.message))
+    throw new UnreadableReply("the answer is not the reply of a chat: it has no message");
+  return { ...reply, done: true };
+}
+
+/**
+ * The lines of a reply as deltas. Calls come whole; those without an id of their own get `call_` and their index in the reply.
+ *
+ * @throws UnreadableReply when the lines end before one says that the reply is done.
+ */
+export async function* toDeltas(
+  chunks: AsyncIterable<OllamaChunk> | Iterable<OllamaChunk>,
+): AsyncGenerator<Delta, void> {
+  const ids = new Set<string>();
+  for await (const chunk of chunks) {
+    const message = isJsonObject(chunk.message) ? chunk.message : {};
+    const { thinking, content, tool_calls: calls } = message;
+    if (typeof thinking === "string" && thinking !== "") yield { type: "reasoning-delta", text: thinking };
+    if (typeof content === "string" && content !== "") yield { type: "text-delta", text: content };
+    if (Array.isArray(calls)) for (const call of calls) yield* readCall(call as Json, ids);
+    if (chunk.done !== true) continue;
+    yield { type: "end", finishReason: finishReasonOf(chunk.done_reason, ids.size > 0), ...usageOf(chunk) };
+    return;
+  }
+  throw new UnreadableReply("the answer ended before the reply did");
+}
+
+function* readCall(call: Json, ids: Set<string>): Generator<Delta, void> {
+  const { id: given, function: called } = isJsonObject(call) ? call : {};
+  const { name, arguments: whole } = isJsonObject(called) ? called : {};
+  const id = newId(typeof given === "string" ? given.trim() : "", ids);
+  yield { type: "call-start", id, name: typeof name === "string" ? name : "" };
+  yield { type: "call-end", id, arguments: whole ?? {} };
+}
+
+function newId(given: string, taken: Set<string>): string {
+  let id = given;
+  for (let index = taken.size; id === "" || taken.has(id); index += 1) id = `call_${index}`;
+  taken.add(id);
+  return id;
+}
+
+/** `length` wins over calls: the last of them may have been cut. Servers of 2023 gave no reason when all was well. */
+function finishReasonOf(reason: unknown, hasCalls: boolean): FinishReason {
+  if (reason === "length") return "length";
+  if (hasCalls) return "tool-calls";
+  return reason === "stop" || reason === undefined ? "stop" : "other";
+}
+
+/** A server that had the whole prompt in its cache may leave its count out: that is not zero. */
+function usageOf(chunk: OllamaChunk): { readonly usage?: ReportedUsage } {
+  const { prompt_eval_count: input, eval_count: output } = chunk;
+  const usage = {
+    ...(typeof input === "number" ? { inputTokens: input } : {}),
+    ...(typeof output === "number" ? { outputTokens: output } : {}),
+  };
+  return Object.keys(usage).length === 0 ? {} : { usage };
+}
