@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { catalogue } from "../src/error/codes.ts";
+import { cycles, layerComplaints } from "../tools/layers.ts";
+import { nameComplaints } from "../tools/names.ts";
+import { exportComplaints, publicExports } from "../tools/public-exports.ts";
+import { filesUnder, root } from "../tools/source-files.ts";
+
+const source = filesUnder("src", ".ts");
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  exports: Record<string, string | { types: string; default: string }>;
+  bin: Record<string, string>;
+};
+
+const sourceOf = (built: string): string => built.replace(/^\.\/dist\//, "src/").replace(/\.(d\.ts|js)$/, ".ts");
+const entries = Object.values(manifest.exports).flatMap((entry) => (typeof entry === "string" ? [] : [sourceOf(entry.default)]));
+
+describe("the house", () => {
+  it("imports downwards only, and the core knows no machine", () => {
+    expect(layerComplaints(source)).toEqual([]);
+  });
+
+  it("has no import cycles, type imports counted", () => {
+    expect(cycles(source)).toEqual([]);
+  });
+
+  it("calls things by their names", () => {
+    expect(nameComplaints(source)).toEqual([]);
+  });
+
+  it("exports files that exist, with their types", () => {
+    for (const [name, entry] of Object.entries(manifest.exports)) {
+      const files = typeof entry === "string" ? [entry] : [entry.default, entry.types];
+      for (const file of files) expect(existsSync(join(root, file)), `${name}: ${file}`).toBe(true);
+    }
+    expect(existsSync(join(root, sourceOf(manifest.bin["writ"] ?? "")))).toBe(true);
+    expect(entries).toHaveLength(5);
+  });
+
+  it("documents every public export, and shows every value in an example", () => {
+    const exports = publicExports(entries, source);
+    expect(exports.length).toBeGreaterThan(60);
+    expect(exportComplaints(exports)).toEqual([]);
+  });
+
+  it("uses and documents every error code", () => {
+    const code = source.filter(({ path }) => path !== "src/error/codes.ts").map(({ text }) => text).join("\n");
+    const page = readFileSync(join(root, "docs/errors.md"), "utf8");
+    for (const name of Object.keys(catalogue)) {
+      expect(code.includes(`"${name}"`), `${name} is not used`).toBe(true);
+      expect(page.includes(`## ${name}\n`), `${name} is not in docs/errors.md`).toBe(true);
+    }
+  });
+});

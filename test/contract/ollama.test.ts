@@ -1,0 +1,54 @@
+import { ollama, type OllamaOptions } from "../../src/adapters/model/ollama.ts";
+import { modelContract, type OpenModel, type WireAbilities, type WireScript } from "./model.ts";
+import { startOllama } from "./ollama-server.ts";
+
+const can: WireAbilities = {
+  calls: true,
+  reasoning: true,
+  usage: true,
+  missingUsage: true,
+  callIds: true,
+  missingCallIds: true,
+  textArguments: true,
+  failures: ["model-not-found", "no-tools", "refused-key", "overloaded", "server-error", "bad-request"],
+  midStreamErrors: true,
+  cut: true,
+  stall: true,
+  unreachable: true,
+};
+
+async function open(script: WireScript, options: OllamaOptions = {}): Promise<OpenModel> {
+  const server = await startOllama({
+    script,
+    installed: [{ name: "other:latest", capabilities: ["tools"] }],
+  });
+  const { bodies, dropped, close } = server;
+  return {
+    model: ollama("m", { host: server.url, ...options }),
+    close,
+    bodies: () => bodies,
+    dropped: () => dropped,
+  };
+}
+
+modelContract("ollama", { scripted: true, can, open });
+
+// Without pieces there is nothing to read before a stall, nor before an error.
+modelContract("ollama without streaming", {
+  scripted: true,
+  can: { ...can, stall: false, midStreamErrors: false },
+  open: (script) => open(script, { stream: false }),
+});
+
+const live = process.env["WRIT_TEST_OLLAMA"];
+const liveModel = process.env["WRIT_TEST_OLLAMA_MODEL"] ?? "smol";
+
+if (live === undefined) console.log("skipped: a live Ollama server (set WRIT_TEST_OLLAMA to its address)");
+else {
+  modelContract(`ollama at ${live}`, {
+    scripted: false,
+    settings: { maxOutputTokens: 200, temperature: 0 },
+    timeoutMs: 120_000,
+    open: () => Promise.resolve({ model: ollama(liveModel, { host: live }), close: () => Promise.resolve() }),
+  });
+}

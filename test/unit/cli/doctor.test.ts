@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { chooseModel } from "../../../src/adapters/find-model.ts";
+import { catalogueModel } from "../../../src/adapters/model-files/cache.ts";
+import { defaultModel } from "../../../src/adapters/model-files/catalogue.ts";
+import { type Check, checksOf, type Findings } from "../../../src/cli/doctor.ts";
+
+const file = { ...catalogueModel(defaultModel), path: "/cache/models/file.gguf", present: true };
+const healthy: Findings = {
+  node: "24.1.0",
+  platform: "linux x64",
+  cores: 2,
+  memoryBytes: 8e9,
+  writ: "1.0.0",
+  hasOllamaPackage: true,
+  around: {
+    ollama: [{ name: "qwen", sizeBytes: 1e9, capabilities: ["tools"] }],
+    canEmbed: true,
+    embedded: file,
+  },
+  files: [file],
+  cache: { folder: "/cache", writable: true },
+  keys: ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
+};
+
+function check(changes: Partial<Findings>): readonly Check[] {
+  const findings = { ...healthy, ...changes };
+  return checksOf(findings, chooseModel(findings.around));
+}
+
+function named(checks: readonly Check[], name: string): Check | undefined {
+  return checks.find((one) => one.name === name);
+}
+
+describe("checksOf", () => {
+  it("finds nothing to say against a machine that has everything", () => {
+    expect(check({}).filter(({ state }) => state !== "ok")).toEqual([]);
+    expect(named(check({}), "ollama-server")?.text).toBe("Ollama has qwen (tools)");
+    expect(named(check({}), "model")?.text).toContain("ollama/qwen");
+  });
+
+  it("takes only an old Node for broken", () => {
+    expect(named(check({ node: "22.17.0" }), "node")).toMatchObject({
+      state: "broken",
+      advice: expect.stringContaining("22.18.0"),
+    });
+  });
+
+  it("notes everything that is missing, each with what to do, and breaks nothing", () => {
+    const missing = { ...file, present: false };
+    const around = { ollama: { why: "no Ollama answers" }, canEmbed: false, embedded: missing };
+    const checks = check({
+      hasOllamaPackage: false,
+      around,
+      files: [missing],
+      cache: { folder: "/cache", writable: false },
+      keys: [],
+    });
+    const notes = checks.filter(({ state }) => state === "note").map(({ name }) => name);
+    expect(notes).toEqual([
+      "ollama",
+      "node-llama-cpp",
+      "ollama-server",
+      `model-file-${defaultModel}`,
+      "cache",
+      "OPENAI_API_KEY",
+      "ANTHROPIC_API_KEY",
+      "model",
+    ]);
+    expect(checks.some(({ state }) => state === "broken")).toBe(false);
+    expect(named(checks, `model-file-${defaultModel}`)?.advice).toBe(`writ models pull ${defaultModel}`);
+    expect(named(checks, "node-llama-cpp")?.advice).toMatch(/^npm i /);
+  });
+
+  it("tells an Ollama without models from none", () => {
+    const around = { ...healthy.around, ollama: [] };
+    expect(named(check({ around }), "ollama-server")).toMatchObject({
+      state: "note",
+      text: "Ollama runs and has no models",
+    });
+  });
+
+  it("says that the embedded model would be fetched first", () => {
+    const around = {
+      ollama: { why: "no Ollama answers" },
+      canEmbed: true,
+      embedded: { ...file, present: false },
+    };
+    expect(named(check({ around }), "model")?.text).toContain("would be fetched first");
+  });
+});
