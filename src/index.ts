@@ -27,10 +27,23 @@ export {
   type UserMessage,
   userMessage,
 } from "./message/message.ts";
-export { type OpenTranscript, type ReadyTranscript, readTranscript, type Transcript, type TranscriptJson } from "./message/transcript.ts";
+export {
+  type OpenTranscript,
+  type ReadyTranscript,
+  readTranscript,
+  type Transcript,
+  type TranscriptJson,
+} from "./message/transcript.ts";
 export { type ReportedUsage, type Usage } from "./message/usage.ts";
 
-export { type Effect, tool, type Tool, type ToolContext, type ToolDefinition, type TypedTool } from "./tool/tool.ts";
+export {
+  type Effect,
+  tool,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type TypedTool,
+} from "./tool/tool.ts";
 
 export { type Tools } from "./policy/allow-list.ts";
 export { type Budget, type BudgetField } from "./policy/budget.ts";
@@ -44,7 +57,12 @@ export { type Journal, type Step, type StepScope } from "./journal/journal.ts";
 export { type JournalRecord, memoryJournal, type MemoryJournal } from "./journal/memory-journal.ts";
 
 export { type ChatReply, type ChatRequest } from "./model/chat.ts";
-export { type FunctionReply, modelFromFunction, type ModelFunction, type PlainReply } from "./model/function-model.ts";
+export {
+  type FunctionReply,
+  modelFromFunction,
+  type ModelFunction,
+  type PlainReply,
+} from "./model/function-model.ts";
 export {
   type Delta,
   type Model,
@@ -65,6 +83,13 @@ export { type Approval, type Approve } from "./executor/options.ts";
 
 export { type Agent, type AgentEvent, type RunOptions, type RunResult } from "./agent/agent.ts";
 export { type AgentDefinition, type InputOf, type ModelSource, type OutputOf } from "./agent/definition.ts";
-export { type AgenticSkill, type PlainSkill, skill, type Skill, type SkillDefinition, type ToolList } from "./agent/skill.ts";
+export {
+  type AgenticSkill,
+  type PlainSkill,
+  skill,
+  type Skill,
+  type SkillDefinition,
+  type ToolList,
+} from "./agent/skill.ts";
 
 export { agent, chat } from "./adapters/node.ts";

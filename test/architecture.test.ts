@@ -13,8 +13,11 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   bin: Record<string, string>;
 };
 
-const sourceOf = (built: string): string => built.replace(/^\.\/dist\//, "src/").replace(/\.(d\.ts|js)$/, ".ts");
-const entries = Object.values(manifest.exports).flatMap((entry) => (typeof entry === "string" ? [] : [sourceOf(entry.default)]));
+const sourceOf = (built: string): string =>
+  built.replace(/^\.\/dist\//, "src/").replace(/\.(d\.ts|js)$/, ".ts");
+const entries = Object.values(manifest.exports).flatMap((entry) =>
+  typeof entry === "string" ? [] : [sourceOf(entry.default)],
+);
 
 describe("the house", () => {
   it("imports downwards only, and the core knows no machine", () => {
@@ -45,7 +48,10 @@ describe("the house", () => {
   });
 
   it("uses and documents every error code", () => {
-    const code = source.filter(({ path }) => path !== "src/error/codes.ts").map(({ text }) => text).join("\n");
+    const code = source
+      .filter(({ path }) => path !== "src/error/codes.ts")
+      .map(({ text }) => text)
+      .join("\n");
     const page = readFileSync(join(root, "docs/errors.md"), "utf8");
     for (const name of Object.keys(catalogue)) {
       expect(code.includes(`"${name}"`), `${name} is not used`).toBe(true);

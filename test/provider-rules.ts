@@ -14,11 +14,13 @@ export function providerComplaints(messages: readonly Message[]): string[] {
   let waiting: string[] = [];
   messages.forEach((message, index) => {
     if (message.role === "tool") {
-      if (waiting[0] !== message.callId) complaints.push(`${index}: result for ${message.callId}, expected ${String(waiting[0])}`);
+      if (waiting[0] !== message.callId)
+        complaints.push(`${index}: result for ${message.callId}, expected ${String(waiting[0])}`);
       waiting = waiting.slice(1);
       return;
     }
-    if (waiting.length > 0) complaints.push(`${index}: ${message.role} while ${waiting.join()} wait for results`);
+    if (waiting.length > 0)
+      complaints.push(`${index}: ${message.role} while ${waiting.join()} wait for results`);
     if (message.role === "system" && index > 0) complaints.push(`${index}: system message inside`);
     if (message.role !== "assistant") return;
     if (message.parts.length === 0) complaints.push(`${index}: empty reply`);

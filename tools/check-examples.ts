@@ -15,9 +15,15 @@ function examplesOf({ path, text }: SourceFile): string[] {
   return [...plain.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? "");
 }
 
-const documents = [...filesUnder("docs", ".md"), ...filesUnder(".", "README.md").filter(({ path }) => path === "README.md")];
+const documents = [
+  ...filesUnder("docs", ".md"),
+  ...filesUnder(".", "README.md").filter(({ path }) => path === "README.md"),
+];
 const examples = [...filesUnder("src", ".ts"), ...documents].flatMap((file) =>
-  examplesOf(file).map((code, index) => ({ name: `${file.path.replaceAll(/[/.]/g, "-")}-${index}.ts`, code })),
+  examplesOf(file).map((code, index) => ({
+    name: `${file.path.replaceAll(/[/.]/g, "-")}-${index}.ts`,
+    code,
+  })),
 );
 
 rmSync(folder, { recursive: true, force: true });
@@ -29,6 +35,10 @@ const config = {
   include: ["*.ts"],
 };
 writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-const { status, stdout } = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder], { encoding: "utf8" });
+const { status, stdout } = spawnSync(
+  process.execPath,
+  [join(root, "node_modules/typescript/bin/tsc"), "-p", folder],
+  { encoding: "utf8" },
+);
 console.log(status === 0 ? `${examples.length} examples compile` : stdout);
 process.exitCode = status === 0 ? 0 : 1;

@@ -10,6 +10,10 @@ export default class CountReporter implements Reporter {
     }
     const skipped = counts.skipped + counts.pending;
     // After the other reporters, whose summary is printed in the same tick.
-    setImmediate(() => console.log(`${counts.passed} passed, ${counts.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`));
+    setImmediate(() =>
+      console.log(
+        `${counts.passed} passed, ${counts.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
+      ),
+    );
   }
 }

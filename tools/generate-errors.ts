@@ -27,10 +27,18 @@ function parseEntry(section: string, file: string): Entry {
     .filter((text) => text !== "");
   const [message, hint] = paragraphs;
   if (match?.[1] === undefined || message === undefined || hint === undefined || paragraphs.length !== 2) {
-    throw new Error(`${file}: "${heading}" must be a code, one paragraph with the message and one with what to do`);
+    throw new Error(
+      `${file}: "${heading}" must be a code, one paragraph with the message and one with what to do`,
+    );
   }
   const fields = [...`${message} ${hint}`.matchAll(/\{([a-zA-Z]+)\}/g)].map((found) => found[1] ?? "");
-  return { code: match[1], retryable: match[2] !== undefined, message, hint, fields: [...new Set(fields)].toSorted() };
+  return {
+    code: match[1],
+    retryable: match[2] !== undefined,
+    message,
+    hint,
+    fields: [...new Set(fields)].toSorted(),
+  };
 }
 
 function readCatalogue(): Entry[] {
@@ -85,7 +93,9 @@ function toPage(entries: readonly Entry[]): string {
     `**What to do.** ${entry.hint}${entry.retryable ? " Trying again can help." : ""}`,
     "",
   ]);
-  return ["# Errors", "", "Every error of writ has one of these codes (`error.code`).", "", ...body].join("\n");
+  return ["# Errors", "", "Every error of writ has one of these codes (`error.code`).", "", ...body].join(
+    "\n",
+  );
 }
 
 const entries = readCatalogue();

@@ -38,11 +38,15 @@ export function layerComplaints(files: readonly SourceFile[]): string[] {
 
 function importComplaint(path: string, layer: string, specifier: string): string[] {
   if (!specifier.startsWith(".")) {
-    return core.has(layer) && !corePackages.has(specifier) ? [`${path}: the core imports "${specifier}"`] : [];
+    return core.has(layer) && !corePackages.has(specifier)
+      ? [`${path}: the core imports "${specifier}"`]
+      : [];
   }
   const target = layerOf(posix.join(posix.dirname(path), specifier));
   if (target === undefined) return [`${path}: imports the entry "${specifier}"`];
-  return layers.indexOf(target) > layers.indexOf(layer) ? [`${path}: "${layer}" imports from "${target}" above it`] : [];
+  return layers.indexOf(target) > layers.indexOf(layer)
+    ? [`${path}: "${layer}" imports from "${target}" above it`]
+    : [];
 }
 
 /** The folder of src that a file is in; undefined for the entries, which stand in src itself. */
@@ -53,7 +57,9 @@ function layerOf(path: string): string | undefined {
 
 /** The circles among these files, each as the list of its files; type imports count. */
 export function cycles(files: readonly SourceFile[]): string[] {
-  const graph = new Map(files.map((file) => [file.path, importsOf(file).flatMap((specifier) => localPath(file.path, specifier))]));
+  const graph = new Map(
+    files.map((file) => [file.path, importsOf(file).flatMap((specifier) => localPath(file.path, specifier))]),
+  );
   const state = new Map<string, "open" | "done">();
   const found: string[] = [];
   function visit(path: string, trail: readonly string[]): void {

@@ -1,8 +1,20 @@
 import { posix } from "node:path";
 import type { SourceFile } from "./source-files.ts";
 
-const bannedFiles = new Set(["utils", "util", "helpers", "helper", "common", "misc", "types", "manager", "service", "index"]);
-const bannedWords = /\b\w*(?:guardrail|whitelist|blacklist)\w*\b|\b(?:iteration|manager|service|helper)s?\b/gi;
+const bannedFiles = new Set([
+  "utils",
+  "util",
+  "helpers",
+  "helper",
+  "common",
+  "misc",
+  "types",
+  "manager",
+  "service",
+  "index",
+]);
+const bannedWords =
+  /\b\w*(?:guardrail|whitelist|blacklist)\w*\b|\b(?:iteration|manager|service|helper)s?\b/gi;
 
 /** File names and words that the house does not use: each thing has one name, and these say nothing. */
 export function nameComplaints(files: readonly SourceFile[]): string[] {
@@ -12,7 +24,8 @@ export function nameComplaints(files: readonly SourceFile[]): string[] {
     const inName = bannedFiles.has(name) && !isEntry ? [`${path}: a file is not called "${name}"`] : [];
     const code = withoutTexts(text);
     const words = [...code.matchAll(bannedWords)].map((match) => `${path}: the word "${match[0]}"`);
-    const assistant = /\bassistant\w*/i.exec(code) === null ? [] : [`${path}: "assistant" as a name: the word is agent`];
+    const assistant =
+      /\bassistant\w*/i.exec(code) === null ? [] : [`${path}: "assistant" as a name: the word is agent`];
     const all = /^export \*/m.test(text) ? [`${path}: export *`] : [];
     return [...inName, ...words, ...assistant, ...all];
   });

@@ -10,14 +10,19 @@ export interface PublicExport {
 }
 
 const declaration = (name: string): RegExp =>
-  new RegExp(String.raw`(/\*\*(?:[^*]|\*(?!/))*\*/\s*)?^export (?:declare )?(?:async )?(const|let|function\*?|class|interface|type)\s+${name}\b`, "m");
+  new RegExp(
+    String.raw`(/\*\*(?:[^*]|\*(?!/))*\*/\s*)?^export (?:declare )?(?:async )?(const|let|function\*?|class|interface|type)\s+${name}\b`,
+    "m",
+  );
 
 /** Everything that the entry files export, with the doc comment where it is declared. */
 export function publicExports(entries: readonly string[], files: readonly SourceFile[]): PublicExport[] {
   const byPath = new Map(files.map((file) => [file.path, file.text]));
   return entries.flatMap((entry) => {
     const text = byPath.get(entry) ?? "";
-    const own = [...text.matchAll(/^export (?:async )?(?:const|function|class|interface|type) (\w+)/gm)].map((match) => described(match[1] ?? "", entry, text));
+    const own = [...text.matchAll(/^export (?:async )?(?:const|function|class|interface|type) (\w+)/gm)].map(
+      (match) => described(match[1] ?? "", entry, text),
+    );
     const passedOn = [...text.matchAll(/^export \{([^}]*)\} from "([^"]+)"/gm)].flatMap((match) => {
       const path = posix.join(posix.dirname(entry), match[2] ?? "");
       const names = (match[1] ?? "").split(",").map((name) => name.trim().replace(/^type /, ""));

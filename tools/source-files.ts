@@ -24,6 +24,8 @@ export function filesUnder(folder: string, ...endings: readonly string[]): Sourc
 /** What a file imports: the specifiers of its static and dynamic imports and re-exports, types included. */
 export function importsOf({ text }: SourceFile): string[] {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s*\/\/.*$/gm, "");
-  const found = code.matchAll(/^(?:import|export)\s[^;"'`]*?from\s*["']([^"']+)["']|^import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/gm);
+  const found = code.matchAll(
+    /^(?:import|export)\s[^;"'`]*?from\s*["']([^"']+)["']|^import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/gm,
+  );
   return [...found].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
 }

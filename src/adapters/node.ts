@@ -37,9 +37,10 @@ const wiring = { host: nodeHost, resolveModel };
  * const answer: string = await calculator("What is 3 + 5?");
  * ```
  */
-export function agent<In extends SchemaSource | undefined = undefined, Out extends SchemaSource | undefined = undefined>(
-  definition: AgentDefinition<In, Out>,
-): Agent<InputOf<In>, OutputOf<Out>> {
+export function agent<
+  In extends SchemaSource | undefined = undefined,
+  Out extends SchemaSource | undefined = undefined,
+>(definition: AgentDefinition<In, Out>): Agent<InputOf<In>, OutputOf<Out>> {
   return makeAgent(definition, wiring);
 }
 

@@ -67,7 +67,11 @@ export interface Agent<Input = never, Output = unknown> {
   /** The same agent with parts of its definition replaced. @throws WritError as `agent()` does. */
   with(changes: Partial<AnyDefinition>): Agent<Input, Output>;
   /** The skills and the tools that each may call. */
-  readonly skills: readonly { readonly name: string; readonly type: "agentic" | "plain"; readonly tools: readonly string[] }[];
+  readonly skills: readonly {
+    readonly name: string;
+    readonly type: "agentic" | "plain";
+    readonly tools: readonly string[];
+  }[];
 }
 
 /** What the core needs from outside to make agents. */
@@ -96,22 +100,30 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     const { runId, generator } = await begin(input, options, false);
     return resultOf(runId, await drain(generator));
   }
-  async function* stream(input: Input, options: RunOptions = {}): AsyncGenerator<AgentEvent, RunResult<Output>> {
+  async function* stream(
+    input: Input,
+    options: RunOptions = {},
+  ): AsyncGenerator<AgentEvent, RunResult<Output>> {
     const { runId, generator } = await begin(input, options, true);
     return resultOf(runId, yield* withEnvelope(generator, runId, wiring.host));
   }
   async function call(input: Input, options?: RunOptions): Promise<Output> {
     const result = await run(input, options);
     if (result.outcome.type === "answered") return result.output as Output;
-    throw result.error ?? new WritError("run-refused", { name: definition.name, reason: result.outcome.type });
+    throw (
+      result.error ?? new WritError("run-refused", { name: definition.name, reason: result.outcome.type })
+    );
   }
   const skills = [...plan.skills.values()].map((skill) => ({
     name: skill.name,
     type: skill.type,
     tools: skill.type === "agentic" ? [...skill.gate.allowed.tools.keys()] : [],
   }));
-  const withChanges = (changes: Partial<AnyDefinition>): Agent<Input, Output> => makeAgent({ ...definition, ...changes }, wiring);
-  return Object.freeze(Object.assign(call, { agentName: definition.name, run, stream, with: withChanges, skills }));
+  const withChanges = (changes: Partial<AnyDefinition>): Agent<Input, Output> =>
+    makeAgent({ ...definition, ...changes }, wiring);
+  return Object.freeze(
+    Object.assign(call, { agentName: definition.name, run, stream, with: withChanges, skills }),
+  );
 }
 
 interface Started {
@@ -127,7 +139,11 @@ interface Around {
   readonly wiring: Wiring;
 }
 
-function runAgentic(skill: SkillPlan, { definition, plan, wiring }: Around, started: Started): AsyncGenerator<RunEvent, LoopResult> {
+function runAgentic(
+  skill: SkillPlan,
+  { definition, plan, wiring }: Around,
+  started: Started,
+): AsyncGenerator<RunEvent, LoopResult> {
   const { input, runId, options, watched } = started;
   return loop({
     gate: skill.gate,
@@ -154,11 +170,19 @@ function runAgentic(skill: SkillPlan, { definition, plan, wiring }: Around, star
 }
 
 /** A plain skill tells the same facts as any run; it has no turns. */
-async function* runPlain(skill: PlainSkill, agent: string, { input, runId, options }: Started): AsyncGenerator<RunEvent, LoopResult> {
+async function* runPlain(
+  skill: PlainSkill,
+  agent: string,
+  { input, runId, options }: Started,
+): AsyncGenerator<RunEvent, LoopResult> {
   yield { type: "run-start", agent, input };
   yield { type: "skill-chosen", skill: skill.name };
   const journal = options.journal ?? directJournal(runId);
-  const ended = { transcript: addUser(emptyTranscript(), userMessage(contentText(input))), usage: noUsage, turns: 0 };
+  const ended = {
+    transcript: addUser(emptyTranscript(), userMessage(contentText(input))),
+    usage: noUsage,
+    turns: 0,
+  };
   try {
     const output = await journal.step({ key: "skill", run: async () => skill.execute(input) });
     const json = toJson(output);
@@ -167,7 +191,11 @@ async function* runPlain(skill: PlainSkill, agent: string, { input, runId, optio
     return { ...ended, outcome, output };
   } catch (cause) {
     if (isWritError(cause, "journal-mismatch")) throw cause;
-    const error = new WritError("skill-failed", { skill: skill.name, name: agent, reason: messageOf(cause) }, { cause });
+    const error = new WritError(
+      "skill-failed",
+      { skill: skill.name, name: agent, reason: messageOf(cause) },
+      { cause },
+    );
     const outcome: Outcome = { type: "failed", code: error.code, message: error.message };
     yield { type: "run-end", outcome, usage: noUsage };
     return { ...ended, outcome, error };
@@ -176,20 +204,26 @@ async function* runPlain(skill: PlainSkill, agent: string, { input, runId, optio
 
 async function readInput(plan: AgentPlan, name: string, input: unknown): Promise<Json> {
   const parsed = plan.input === undefined ? undefined : await plan.input.parse(input);
-  if (parsed?.ok === false) throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
+  if (parsed?.ok === false)
+    throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
   const json = toJson(parsed === undefined ? input : parsed.value);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
   return json.value;
 }
 
-function chooseSkill(plan: AgentPlan, definition: AnyDefinition, from: { input: unknown; wanted?: string }): SkillPlan | PlainSkill {
+function chooseSkill(
+  plan: AgentPlan,
+  definition: AnyDefinition,
+  from: { input: unknown; wanted?: string },
+): SkillPlan | PlainSkill {
   const { name } = definition;
   const names = [...plan.skills.keys()];
   const only = names.length === 1 ? names[0] : undefined;
   const chosen = from.wanted ?? definition.selectSkill?.(from.input) ?? only;
   if (chosen === undefined) throw new WritError("skill-not-chosen", { name, skills: names.join(", ") });
   const skill = plan.skills.get(chosen);
-  if (skill === undefined) throw new WritError("skill-unknown", { name, skill: chosen, skills: names.join(", ") });
+  if (skill === undefined)
+    throw new WritError("skill-unknown", { name, skill: chosen, skills: names.join(", ") });
   return skill;
 }
 
@@ -217,5 +251,14 @@ async function* withEnvelope(
 function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> {
   const { outcome, error, transcript, usage, turns } = result;
   const text = outcome.type === "answered" ? contentText(outcome.content) : "";
-  return { runId, outcome, output: result.output as Output | undefined, text, error, transcript, usage, turns };
+  return {
+    runId,
+    outcome,
+    output: result.output as Output | undefined,
+    text,
+    error,
+    transcript,
+    usage,
+    turns,
+  };
 }

@@ -3,7 +3,9 @@ import { describeIssues, type Schema } from "../schema/schema.ts";
 import { type Json, parseJson } from "../util/json.ts";
 
 /** Makes the reader of answers: text as it is without a schema, else what the schema makes of the answer's JSON. */
-export function answerReader(output: Schema | undefined): (content: Json) => ReadAnswer | Promise<ReadAnswer> {
+export function answerReader(
+  output: Schema | undefined,
+): (content: Json) => ReadAnswer | Promise<ReadAnswer> {
   if (output === undefined) return (content) => ({ ok: true, output: contentText(content) });
   return async (content) => {
     const parsed = typeof content === "string" ? parseJson(content) : ({ ok: true, value: content } as const);
@@ -12,7 +14,11 @@ export function answerReader(output: Schema | undefined): (content: Json) => Rea
     if (result.ok) return { ok: true, output: result.value };
     const reason = parsed.ok ? describeIssues(result.issues) : `it is not JSON (${parsed.reason})`;
     const schema = JSON.stringify(output.jsonSchema);
-    return { ok: false, reason, feedback: `Your answer was not accepted: ${reason}. Answer with JSON alone that matches: ${schema}` };
+    return {
+      ok: false,
+      reason,
+      feedback: `Your answer was not accepted: ${reason}. Answer with JSON alone that matches: ${schema}`,
+    };
   };
 }
 

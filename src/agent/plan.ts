@@ -53,13 +53,15 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
   const pool = poolOf(definition);
   const skills = new Map<string, SkillPlan | PlainSkill>();
   for (const skill of skillsOf(definition)) {
-    if (skills.has(skill.name)) throw new WritError("name-taken", { kind: "skill", name: skill.name, where: `agent "${name}"` });
+    if (skills.has(skill.name))
+      throw new WritError("name-taken", { kind: "skill", name: skill.name, where: `agent "${name}"` });
     skills.set(skill.name, skill.type === "plain" ? skill : planSkill(skill, { definition, pool, model }));
   }
   if (limits.costUsd !== Infinity && definition.budget?.price === undefined && model?.price === undefined) {
     throw new WritError("budget-without-price", { name, model: model?.id ?? "none" });
   }
-  const input = definition.input === undefined ? undefined : toSchema(definition.input, { name, role: "input" });
+  const input =
+    definition.input === undefined ? undefined : toSchema(definition.input, { name, role: "input" });
   return { skills, limits, input };
 }
 
@@ -69,7 +71,10 @@ function checkOptions({ name, concurrency, driver }: AnyDefinition): void {
     throw new WritError("definition-invalid", { where, reason: "`concurrency` must be at least 1." });
   }
   if (typeof driver === "string" && !["auto", "native", "json", "lines"].includes(driver)) {
-    throw new WritError("definition-invalid", { where, reason: `there is no driver "${driver}": auto, native, json or lines.` });
+    throw new WritError("definition-invalid", {
+      where,
+      reason: `there is no driver "${driver}": auto, native, json or lines.`,
+    });
   }
 }
 
@@ -97,7 +102,10 @@ interface Around {
 
 function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): SkillPlan {
   const { name } = definition;
-  const allowed = allowList(skill.name, withoutNames(skill.tools, { where: `Skill "${skill.name}" of agent "${name}"`, pool }));
+  const allowed = allowList(
+    skill.name,
+    withoutNames(skill.tools, { where: `Skill "${skill.name}" of agent "${name}"`, pool }),
+  );
   checkTools(allowed, `skill "${skill.name}" of agent "${name}"`);
   if (model === undefined) throw new WritError("model-missing", { name, skill: skill.name });
   // The model writes the answer, so it is described and parsed as what goes in, like arguments.
@@ -120,7 +128,10 @@ function checkTools({ tools }: AllowList, where: string): void {
     if (reserved.has(name)) throw new WritError("name-reserved", { name, where });
     const shape = notation?.replaceAll(/\{\w+\}/g, "{}");
     if (shape !== undefined && notations.has(shape)) {
-      throw new WritError("definition-invalid", { where: `Tool "${name}" in ${where}`, reason: `another tool is also written "${shape}".` });
+      throw new WritError("definition-invalid", {
+        where: `Tool "${name}" in ${where}`,
+        reason: `another tool is also written "${shape}".`,
+      });
     }
     if (shape !== undefined) notations.add(shape);
   }
@@ -131,11 +142,24 @@ function withoutNames(tools: ToolList, from: { where: string; pool: ReadonlyMap<
   return tools.map((entry) => {
     const tool = typeof entry === "string" ? from.pool.get(entry) : entry;
     if (tool !== undefined && typeof tool === "object") return tool;
-    throw new WritError("tool-unknown", { where: from.where, name: typeof entry === "string" ? entry : typeof entry, known: [...from.pool.keys()].join(", ") || "none" });
+    throw new WritError("tool-unknown", {
+      where: from.where,
+      name: typeof entry === "string" ? entry : typeof entry,
+      known: [...from.pool.keys()].join(", ") || "none",
+    });
   });
 }
 
-function systemText({ instructions = "" }: AnyDefinition, skill: AgenticSkill, output: Schema | undefined): string {
-  const format = output === undefined ? "" : `Answer with JSON alone that matches this JSON Schema: ${JSON.stringify(output.jsonSchema)}`;
-  return [instructions, skill.description, skill.instructions ?? "", format].filter((text) => text !== "").join("\n\n");
+function systemText(
+  { instructions = "" }: AnyDefinition,
+  skill: AgenticSkill,
+  output: Schema | undefined,
+): string {
+  const format =
+    output === undefined
+      ? ""
+      : `Answer with JSON alone that matches this JSON Schema: ${JSON.stringify(output.jsonSchema)}`;
+  return [instructions, skill.description, skill.instructions ?? "", format]
+    .filter((text) => text !== "")
+    .join("\n\n");
 }

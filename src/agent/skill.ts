@@ -56,10 +56,12 @@ export function skill(definition: SkillDefinition): Skill {
   checkName(definition.name, "A skill");
   const { name, description } = definition;
   if ("execute" in definition) {
-    if ("tools" in definition) throw mixed(name, "has both `tools` and `execute`; it is agentic or plain, not both.");
+    if ("tools" in definition)
+      throw mixed(name, "has both `tools` and `execute`; it is agentic or plain, not both.");
     return { type: "plain", name, description, execute: (input) => definition.execute(input) };
   }
-  if (!Array.isArray(definition.tools)) throw mixed(name, "needs `tools` (an empty list for none) or `execute`.");
+  if (!Array.isArray(definition.tools))
+    throw mixed(name, "needs `tools` (an empty list for none) or `execute`.");
   const { instructions, tools, output } = definition;
   return { type: "agentic", name, description, instructions, tools, output };
 }

@@ -22,7 +22,11 @@ const withoutTools = new WeakSet<Model>();
 export function driversFor(choice: DriverChoice, model: Model): Drivers {
   if (typeof choice === "object") return [choice];
   if (choice === "native") return [nativeDriver];
-  if (choice === "lines" || (choice === "auto" && model.features.small === true && model.features.completion === true)) return [linesDriver];
+  if (
+    choice === "lines" ||
+    (choice === "auto" && model.features.small === true && model.features.completion === true)
+  )
+    return [linesDriver];
   if (choice === "json" || model.features.tools === false || withoutTools.has(model)) return [json];
   return [nativeDriver, json];
 }

@@ -31,7 +31,12 @@ export interface TurnInput {
 export type Reading =
   | { readonly type: "calls"; readonly message: ReplyMessage }
   | { readonly type: "final"; readonly message: ReplyMessage; readonly content: Json }
-  | { readonly type: "violation"; readonly message: ReplyMessage; readonly reason: string; readonly feedback: string };
+  | {
+      readonly type: "violation";
+      readonly message: ReplyMessage;
+      readonly reason: string;
+      readonly feedback: string;
+    };
 
 /**
  * A codec between the loop and one way of talking to a model. It holds no state: the same transcript gives the same request, and a longer

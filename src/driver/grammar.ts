@@ -12,10 +12,15 @@ export function grammarOf(schema: JsonObject): string {
 /**
  * The grammar whose root is made of the expressions of several schemas, each compiled as {@link grammarOf} does.
  */
-export function grammarFor(schemas: readonly JsonObject[], rootOf: (expressions: readonly string[]) => string): string {
+export function grammarFor(
+  schemas: readonly JsonObject[],
+  rootOf: (expressions: readonly string[]) => string,
+): string {
   const rules = new Map(Object.entries(basics));
   const expressions = schemas.map((root) => expression(root, { root, rules, refs: new Map(), depth: 0 }));
-  return [`root ::= ${rootOf(expressions)}`, ...[...rules].map(([name, body]) => `${name} ::= ${body}`)].join("\n");
+  return [`root ::= ${rootOf(expressions)}`, ...[...rules].map(([name, body]) => `${name} ::= ${body}`)].join(
+    "\n",
+  );
 }
 
 /** The expression of a text as it stands. */
@@ -53,10 +58,12 @@ function expression(schema: Json | undefined, compiler: Compiler): string {
   if (schema["const"] !== undefined) return literal(schema["const"]);
   if (Array.isArray(schema["enum"])) return choice(schema["enum"].map(literal));
   const alternatives = schema["anyOf"] ?? schema["oneOf"];
-  if (Array.isArray(alternatives)) return choice(alternatives.map((option: Json) => expression(withBase(schema, option), nested)));
+  if (Array.isArray(alternatives))
+    return choice(alternatives.map((option: Json) => expression(withBase(schema, option), nested)));
   if (Array.isArray(schema["allOf"])) return expression(mergeAll(schema), nested);
   const { type } = schema;
-  if (Array.isArray(type)) return choice(type.map((name: Json) => expression({ ...schema, type: name }, nested)));
+  if (Array.isArray(type))
+    return choice(type.map((name: Json) => expression({ ...schema, type: name }, nested)));
   return typed(schema, nested);
 }
 
@@ -75,12 +82,17 @@ function objectExpression(schema: JsonObject, compiler: Compiler): string {
   const names = Array.isArray(schema["required"]) ? schema["required"] : [];
   const closed = schema["additionalProperties"] === false;
   if (properties.length === 0) return closed && names.length === 0 ? '"{}"' : "object";
-  const field = ([name, property]: [string, Json]): string => `${literal(name)} ":" ${expression(property, compiler)}`;
+  const field = ([name, property]: [string, Json]): string =>
+    `${literal(name)} ":" ${expression(property, compiler)}`;
   const required = properties.filter(([name]) => names.includes(name)).map(field);
-  const optional = properties.filter(([name]) => !names.includes(name)).map((entry) => addRule(field(entry), compiler));
+  const optional = properties
+    .filter(([name]) => !names.includes(name))
+    .map((entry) => addRule(field(entry), compiler));
   const tail = optional.map((rule) => `("," ${rule})?`).join(" ");
   if (required.length > 0) return `"{" ${required.join(' "," ')} ${tail} "}"`;
-  const firsts = optional.map((rule, index) => [rule, ...optional.slice(index + 1).map((later) => `("," ${later})?`)].join(" "));
+  const firsts = optional.map((rule, index) =>
+    [rule, ...optional.slice(index + 1).map((later) => `("," ${later})?`)].join(" "),
+  );
   return `"{" (${firsts.join(" | ")})? "}"`;
 }
 
@@ -153,7 +165,10 @@ function mergeAll(schema: JsonObject): JsonObject {
 }
 
 function merge(a: JsonObject, b: JsonObject): JsonObject {
-  const required = [...(Array.isArray(a["required"]) ? a["required"] : []), ...(Array.isArray(b["required"]) ? b["required"] : [])];
+  const required = [
+    ...(Array.isArray(a["required"]) ? a["required"] : []),
+    ...(Array.isArray(b["required"]) ? b["required"] : []),
+  ];
   const properties = {
     ...(isJsonObject(a["properties"]) ? a["properties"] : {}),
     ...(isJsonObject(b["properties"]) ? b["properties"] : {}),

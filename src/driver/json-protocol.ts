@@ -23,7 +23,8 @@ export function readProtocol(text: string): ProtocolReply {
   const unknown = Object.keys(reply).find((key) => !["thought", "action", "final"].includes(key));
   if (unknown !== undefined) return violation(`it has the unknown field "${unknown}"`);
   const { thought, action, final } = reply;
-  if (thought !== undefined && typeof thought !== "string") return violation('"thought" must be a short text');
+  if (thought !== undefined && typeof thought !== "string")
+    return violation('"thought" must be a short text');
   const note = thought === undefined ? {} : { thought: thought.slice(0, maxThoughtLength) };
   if (action !== undefined && final !== undefined) return violation('it has both "action" and "final"');
   if (final !== undefined) return readFinal(final, note);
@@ -32,7 +33,8 @@ export function readProtocol(text: string): ProtocolReply {
 }
 
 function readFinal(final: Json, note: { thought?: string }): ProtocolReply {
-  if (!isJsonObject(final) || !Object.hasOwn(final, "content")) return violation('"final" must be {"content": …}');
+  if (!isJsonObject(final) || !Object.hasOwn(final, "content"))
+    return violation('"final" must be {"content": …}');
   return { type: "final", content: final["content"] ?? null, ...note };
 }
 
@@ -75,7 +77,14 @@ export function resendRequest(reason: string): string {
 export function protocolSchema(allowed: AllowList, mayCall: boolean): JsonObject {
   const final = {
     type: "object",
-    properties: { final: { type: "object", properties: { content: {} }, required: ["content"], additionalProperties: false } },
+    properties: {
+      final: {
+        type: "object",
+        properties: { content: {} },
+        required: ["content"],
+        additionalProperties: false,
+      },
+    },
     required: ["final"],
     additionalProperties: false,
   };

@@ -40,7 +40,13 @@ export function jsonDriver(options: JsonDriverOptions = {}): Driver {
     request(turn) {
       const { allowed, settings, toolChoice } = turn;
       const messages = turn.transcript.messages.map((message) => encode(message, allowed));
-      return { messages, tools: [], toolChoice: "none", settings, format: formatOf(turn, toolChoice !== "none") };
+      return {
+        messages,
+        tools: [],
+        toolChoice: "none",
+        settings,
+        format: formatOf(turn, toolChoice !== "none"),
+      };
     },
     read: readReply,
   };
@@ -50,11 +56,21 @@ function readReply(reply: Reply): Reading {
   const raw = textOf(reply.message);
   const others = reply.message.parts.filter((part) => part.type !== "text" && part.type !== "tool-call");
   const read = readProtocol(raw);
-  const message = (parts: readonly ReplyPart[]): ReplyMessage => ({ role: "assistant", parts: [...others, ...parts], raw });
+  const message = (parts: readonly ReplyPart[]): ReplyMessage => ({
+    role: "assistant",
+    parts: [...others, ...parts],
+    raw,
+  });
   if (read.type === "violation") {
-    const reason = reply.finishReason === "length" ? "it was cut off at the token limit; write less" : read.reason;
+    const reason =
+      reply.finishReason === "length" ? "it was cut off at the token limit; write less" : read.reason;
     const text = raw.trim() === "" ? "(empty)" : raw;
-    return { type: "violation", message: message([{ type: "text", text }]), reason, feedback: resendRequest(reason) };
+    return {
+      type: "violation",
+      message: message([{ type: "text", text }]),
+      reason,
+      feedback: resendRequest(reason),
+    };
   }
   const thought: ReplyPart[] = read.thought === undefined ? [] : [{ type: "reasoning", text: read.thought }];
   if (read.type === "final") {
@@ -77,14 +93,18 @@ function encoder(resultRole: "user" | "tool"): (message: Message, allowed: Allow
 
 function encodeMessage(message: Message, allowed: AllowList, resultRole: "user" | "tool"): Message {
   if (message.role === "system") return withProtocol(message, allowed);
-  if (message.role === "assistant") return { role: "assistant", parts: [{ type: "text", text: message.raw ?? wordsOf(message) }] };
+  if (message.role === "assistant")
+    return { role: "assistant", parts: [{ type: "text", text: message.raw ?? wordsOf(message) }] };
   if (message.role !== "tool") return message;
   const text = resultText(message);
   return resultRole === "user" ? userMessage(text) : { ...message, text };
 }
 
 function withProtocol(message: SystemMessage, allowed: AllowList): SystemMessage {
-  return { role: "system", text: [message.text, protocolInstructions(allowed)].filter((text) => text !== "").join("\n\n") };
+  return {
+    role: "system",
+    text: [message.text, protocolInstructions(allowed)].filter((text) => text !== "").join("\n\n"),
+  };
 }
 
 /** A reply that another driver made, in the words of this protocol. */
@@ -98,7 +118,9 @@ function wordsOf(message: ReplyMessage): string {
 function resultText(message: ResultMessage): string {
   const parsed = message.status === "ok" ? parseJson(message.text) : undefined;
   const result = parsed?.ok === true ? parsed.value : message.text;
-  return JSON.stringify(message.status === "ok" ? { tool: message.name, result } : { tool: message.name, error: result });
+  return JSON.stringify(
+    message.status === "ok" ? { tool: message.name, result } : { tool: message.name, error: result },
+  );
 }
 
 const formats = new WeakMap<AllowList, Map<string, ReplyFormat>>();

@@ -24,10 +24,20 @@ export const linesDriver: Driver = {
   toolName: (name) => name,
   request(turn) {
     const mayCall = turn.toolChoice !== "none" && turn.allowed.tools.size > 0;
-    const format = turn.model.features.format === "grammar" ? { type: "grammar" as const, grammar: grammar(turn.allowed, mayCall) } : undefined;
+    const format =
+      turn.model.features.format === "grammar"
+        ? { type: "grammar" as const, grammar: grammar(turn.allowed, mayCall) }
+        : undefined;
     const settings = { temperature: 0, maxOutputTokens: 200, ...turn.settings, stopSequences: [" =", "\n"] };
     const prompt = promptOf(turn);
-    return { messages: [{ role: "user", parts: [{ type: "text", text: prompt }] }], prompt, tools: [], toolChoice: "none", settings, format };
+    return {
+      messages: [{ role: "user", parts: [{ type: "text", text: prompt }] }],
+      prompt,
+      tools: [],
+      toolChoice: "none",
+      settings,
+      format,
+    };
   },
   read: (reply, turn) => readLine(reply, turn.allowed),
 };
@@ -42,10 +52,17 @@ function readLine(reply: Reply, allowed: AllowList): Reading {
     const content = line.slice(answer.length).trim();
     if (content !== "") return { type: "final", message: message({ type: "text", text: content }), content };
   }
-  const call = line.startsWith(step.trim()) ? readCallLine(line.slice(step.length).replace(/\s*=$/, ""), allowed) : undefined;
+  const call = line.startsWith(step.trim())
+    ? readCallLine(line.slice(step.length).replace(/\s*=$/, ""), allowed)
+    : undefined;
   if (call !== undefined) return { type: "calls", message: message({ type: "tool-call", id: "", ...call }) };
   const reason = `the line is neither a step nor an answer: ${JSON.stringify(line.slice(0, 80))}`;
-  return { type: "violation", message: message({ type: "text", text: line === "" ? "(empty)" : line }), reason, feedback };
+  return {
+    type: "violation",
+    message: message({ type: "text", text: line === "" ? "(empty)" : line }),
+    reason,
+    feedback,
+  };
 }
 
 const feedback = "Write one line: a step with one of the tools, or the answer.";
@@ -66,7 +83,9 @@ function makeGrammar(allowed: AllowList, mayCall: boolean): string {
   const schemas = tools.map(argumentSchemas);
   return grammarFor(schemas.flat(), (expressions) => {
     let next = 0;
-    const lines = tools.map((tool, index) => lineExpression(tool, expressions.slice(next, (next += schemas[index]?.length ?? 0))));
+    const lines = tools.map((tool, index) =>
+      lineExpression(tool, expressions.slice(next, (next += schemas[index]?.length ?? 0))),
+    );
     return lines.length === 0 ? ending : `${terminal(step)} (${lines.join(" | ")}) " =" | ${ending}`;
   });
 }
@@ -79,7 +98,8 @@ function promptOf({ transcript, allowed, examples }: TurnInput): string {
 function written(message: Message, allowed: AllowList, examples: readonly WorkedExample[]): string {
   if (message.role === "system") return head(message.text, allowed, examples);
   if (message.role === "user") return `Q: ${oneLine(textOf(message))}\n`;
-  if (message.role === "tool") return ` ${message.status === "ok" ? "" : "error: "}${oneLine(message.text)}\n`;
+  if (message.role === "tool")
+    return ` ${message.status === "ok" ? "" : "error: "}${oneLine(message.text)}\n`;
   const call = message.parts.find((part) => part.type === "tool-call");
   if (call !== undefined) return `${step}${callLine(call.name, call.arguments as JsonObject, allowed)} =`;
   return `${message.raw ?? `${answer}${oneLine(textOf(message))}`}\n`;
@@ -87,12 +107,18 @@ function written(message: Message, allowed: AllowList, examples: readonly Worked
 
 function head(instructions: string, allowed: AllowList, examples: readonly WorkedExample[]): string {
   const tools = [...allowed.tools.values()].map(headLine);
-  const blocks = [instructions, tools.join("\n"), ...examples.map((example) => exampleText(example, allowed))];
+  const blocks = [
+    instructions,
+    tools.join("\n"),
+    ...examples.map((example) => exampleText(example, allowed)),
+  ];
   return blocks.map((block) => (block === "" ? "" : `${block}\n\n`)).join("");
 }
 
 function exampleText({ input, calls, answer: expected }: WorkedExample, allowed: AllowList): string {
-  const steps = calls.map((call) => `${step}${callLine(call.tool, call.arguments, allowed)} = ${resultText(call.result)}`);
+  const steps = calls.map(
+    (call) => `${step}${callLine(call.tool, call.arguments, allowed)} = ${resultText(call.result)}`,
+  );
   return [`Q: ${oneLine(input)}`, ...steps, `${answer}${oneLine(expected)}`].join("\n");
 }
 
@@ -102,5 +128,7 @@ function resultText(result: unknown): string {
 
 function oneLine(text: string): string {
   const parsed = parseJson(text);
-  return parsed.ok && typeof parsed.value === "object" ? JSON.stringify(parsed.value) : text.replaceAll(/\s*\n\s*/g, " ");
+  return parsed.ok && typeof parsed.value === "object"
+    ? JSON.stringify(parsed.value)
+    : text.replaceAll(/\s*\n\s*/g, " ");
 }

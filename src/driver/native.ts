@@ -18,7 +18,8 @@ export const nativeDriver: Driver = {
     let messages: readonly Message[] | undefined;
     return {
       tools: describeTools(allowed),
-      toolChoice: typeof toolChoice === "object" ? { tool: wireNames(allowed).toWire(toolChoice.tool) } : toolChoice,
+      toolChoice:
+        typeof toolChoice === "object" ? { tool: wireNames(allowed).toWire(toolChoice.tool) } : toolChoice,
       settings,
       get messages() {
         return (messages ??= requestMessages(turn));
@@ -30,7 +31,12 @@ export const nativeDriver: Driver = {
     if (callsOf(message).length > 0) return { type: "calls", message };
     const text = textOf(message);
     if (text.trim() !== "") return { type: "final", message, content: text };
-    return { type: "violation", message: withPlaceholder(message), reason: "the reply was empty", feedback: emptyFeedback };
+    return {
+      type: "violation",
+      message: withPlaceholder(message),
+      reason: "the reply was empty",
+      feedback: emptyFeedback,
+    };
   },
 };
 
@@ -70,13 +76,16 @@ const systemMessages = new WeakMap<SystemMessage, SystemMessage>();
 
 function withToolList(system: SystemMessage, allowed: AllowList): SystemMessage {
   let listed = systemMessages.get(system);
-  if (listed === undefined) systemMessages.set(system, (listed = { role: "system", text: listTools(system.text, allowed) }));
+  if (listed === undefined)
+    systemMessages.set(system, (listed = { role: "system", text: listTools(system.text, allowed) }));
   return listed;
 }
 
 function listTools(text: string, allowed: AllowList): string {
   if (allowed.tools.size === 0) return text;
   const names = wireNames(allowed);
-  const lines = [...allowed.tools.values()].map((tool) => `- ${names.toWire(tool.name)}: ${tool.description}`);
+  const lines = [...allowed.tools.values()].map(
+    (tool) => `- ${names.toWire(tool.name)}: ${tool.description}`,
+  );
   return [text, `Available tools:\n${lines.join("\n")}`].filter((part) => part !== "").join("\n\n");
 }

@@ -10,12 +10,16 @@ import { terminal } from "./grammar.ts";
 export function callLine(name: string, args: JsonObject, allowed: AllowList): string {
   const notation = allowed.tools.get(name)?.notation;
   if (notation === undefined) return `${name} ${JSON.stringify(args)}`;
-  return piecesOf(notation).map((piece) => (piece.field === undefined ? piece.text : JSON.stringify(args[piece.field] ?? null))).join("");
+  return piecesOf(notation)
+    .map((piece) => (piece.field === undefined ? piece.text : JSON.stringify(args[piece.field] ?? null)))
+    .join("");
 }
 
 /** How the head of a prompt shows a tool: `a + b  (add: Add two numbers)`. */
 export function headLine(tool: Tool): string {
-  const shape = tool.notation?.replaceAll(/\{(\w+)\}/g, "$1") ?? `${tool.name} {${Object.keys(propertiesOf(tool)).join(", ")}}`;
+  const shape =
+    tool.notation?.replaceAll(/\{(\w+)\}/g, "$1") ??
+    `${tool.name} {${Object.keys(propertiesOf(tool)).join(", ")}}`;
   return `${shape}  (${tool.name}: ${tool.description})`;
 }
 
@@ -39,7 +43,10 @@ export function lineExpression(tool: Tool, expressions: readonly string[]): stri
 }
 
 /** The call that a line says, or undefined when it says none. Never throws. */
-export function readCallLine(line: string, allowed: AllowList): Pick<ToolCall, "name" | "arguments"> | undefined {
+export function readCallLine(
+  line: string,
+  allowed: AllowList,
+): Pick<ToolCall, "name" | "arguments"> | undefined {
   const text = line.trim();
   for (const tool of allowed.tools.values()) {
     const args = tool.notation === undefined ? undefined : readNotation(tool.notation, text);
@@ -47,7 +54,9 @@ export function readCallLine(line: string, allowed: AllowList): Pick<ToolCall, "
   }
   const [, name = "", json = ""] = /^([\w.-]+)\s+(\{.*\})$/.exec(text) ?? [];
   const parsed = parseJson(json);
-  return name !== "" && parsed.ok && isJsonObject(parsed.value) ? { name, arguments: parsed.value } : undefined;
+  return name !== "" && parsed.ok && isJsonObject(parsed.value)
+    ? { name, arguments: parsed.value }
+    : undefined;
 }
 
 interface Piece {
@@ -67,7 +76,9 @@ const plainValue = String.raw`("(?:[^"\\]|\\.)*"|[^\s"]+)`;
 
 function readNotation(notation: string, line: string): JsonObject | undefined {
   const pieces = piecesOf(notation);
-  const pattern = pieces.map(({ text, field }) => (field === undefined ? escaped(text) : plainValue)).join("");
+  const pattern = pieces
+    .map(({ text, field }) => (field === undefined ? escaped(text) : plainValue))
+    .join("");
   const match = new RegExp(`^${pattern}$`).exec(line);
   if (match === null) return undefined;
   const fields = pieces.flatMap(({ field }) => (field === undefined ? [] : [field]));

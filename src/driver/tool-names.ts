@@ -54,6 +54,8 @@ function plain(name: string): string {
 function rename(message: Message, toWire: (name: string) => string): Message {
   if (message.role === "tool") return { ...message, name: toWire(message.name) };
   if (message.role !== "assistant") return message;
-  const parts = message.parts.map((part) => (part.type === "tool-call" ? { ...part, name: toWire(part.name) } : part));
+  const parts = message.parts.map((part) =>
+    part.type === "tool-call" ? { ...part, name: toWire(part.name) } : part,
+  );
   return { ...message, parts } satisfies ReplyMessage;
 }

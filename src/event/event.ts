@@ -22,7 +22,13 @@ export type Fact =
       /** From sending the request to the end of the reply, as recorded. */
       readonly durationMs: number;
     }
-  | { readonly type: "usage-add"; readonly turn: number; readonly usage: Usage; readonly total: Usage; readonly costUsd?: number }
+  | {
+      readonly type: "usage-add";
+      readonly turn: number;
+      readonly usage: Usage;
+      readonly total: Usage;
+      readonly costUsd?: number;
+    }
   | {
       readonly type: "call-decided";
       readonly turn: number;
@@ -33,9 +39,27 @@ export type Fact =
       /** Arguments that were changed without loss to fit the schema. */
       readonly coerced?: readonly string[];
     }
-  | { readonly type: "approval-request"; readonly turn: number; readonly callId: string; readonly name: string; readonly arguments: Json }
-  | { readonly type: "approval-answer"; readonly turn: number; readonly callId: string; readonly approved: boolean; readonly reason?: string }
-  | { readonly type: "tool-start"; readonly turn: number; readonly callId: string; readonly name: string; readonly arguments: Json }
+  | {
+      readonly type: "approval-request";
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly arguments: Json;
+    }
+  | {
+      readonly type: "approval-answer";
+      readonly turn: number;
+      readonly callId: string;
+      readonly approved: boolean;
+      readonly reason?: string;
+    }
+  | {
+      readonly type: "tool-start";
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly arguments: Json;
+    }
   | {
       readonly type: "tool-end";
       readonly turn: number;
@@ -54,9 +78,27 @@ export type Fact =
 export type LiveEvent =
   | { readonly type: "message-start"; readonly turn: number; readonly driver: string }
   | { readonly type: "text-delta"; readonly turn: number; readonly text: string; readonly merged?: number }
-  | { readonly type: "reasoning-delta"; readonly turn: number; readonly text: string; readonly merged?: number }
-  | { readonly type: "call-delta"; readonly turn: number; readonly callId: string; readonly name: string; readonly text: string; readonly merged?: number }
-  | { readonly type: "tool-progress"; readonly turn: number; readonly callId: string; readonly value: Json; readonly merged?: number };
+  | {
+      readonly type: "reasoning-delta";
+      readonly turn: number;
+      readonly text: string;
+      readonly merged?: number;
+    }
+  | {
+      readonly type: "call-delta";
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly text: string;
+      readonly merged?: number;
+    }
+  | {
+      readonly type: "tool-progress";
+      readonly turn: number;
+      readonly callId: string;
+      readonly value: Json;
+      readonly merged?: number;
+    };
 
 /** Anything a run tells. */
 export type RunEvent = Fact | LiveEvent;

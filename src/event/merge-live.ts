@@ -3,7 +3,9 @@ import type { RunEvent } from "./event.ts";
 /** Makes one live event of two that follow each other, for a reader who is behind. Facts, and what does not fit together, stay apart. */
 export function mergeLive(last: RunEvent, next: RunEvent): RunEvent | undefined {
   if (last.type === "tool-progress") {
-    return next.type === "tool-progress" && next.callId === last.callId ? { ...next, merged: count(last) } : undefined;
+    return next.type === "tool-progress" && next.callId === last.callId
+      ? { ...next, merged: count(last) }
+      : undefined;
   }
   if (last.type === "call-delta") {
     const same = next.type === "call-delta" && next.callId === last.callId;

@@ -40,7 +40,8 @@ export async function execute(batch: Batch, options: ExecuteOptions): Promise<Ex
     planned.push(entry.prepared?.type === "ask" ? await askFor(turn, entry.prepared, options) : entry);
   }
   for (const { call, result } of planned) {
-    if (result === undefined) tell?.({ type: "tool-start", turn, callId: call.id, name: call.name, arguments: call.arguments });
+    if (result === undefined)
+      tell?.({ type: "tool-start", turn, callId: call.id, name: call.name, arguments: call.arguments });
   }
   const records = await runCalls({ turn, planned, early: batch.early }, options);
   const endedAt = records.reduce((last, record) => Math.max(last, record.endedAt), 0);
@@ -58,14 +59,23 @@ async function planCalls(batch: Batch, options: ExecuteOptions): Promise<Plan> {
   let { ledger } = batch;
   for (const call of batch.calls) {
     const reservation = reserveCall(ledger, options.limits, measure(call, options.limits));
-    if (!reservation.ok) return { planned: skipRest(planned, batch, reservation.excess.message), end: { ledger, excess: reservation.excess } };
+    if (!reservation.ok)
+      return {
+        planned: skipRest(planned, batch, reservation.excess.message),
+        end: { ledger, excess: reservation.excess },
+      };
     ({ ledger } = reservation);
     const early = call.malformed === undefined ? batch.early?.get(call.id) : undefined;
     const decided = early?.prepared ?? prepare(call, batch.turn, options.gate);
     const prepared = decided instanceof Promise ? await decided : decided;
-    planned.push(prepared.type === "refused" ? { call, prepared, result: prepared.result } : { call, prepared });
+    planned.push(
+      prepared.type === "refused" ? { call, prepared, result: prepared.result } : { call, prepared },
+    );
     if (prepared.type === "refused" && prepared.unknownTool === true && options.onUnknownTool === "throw") {
-      return { planned: skipRest(planned, batch, "an earlier call stopped the batch"), end: { ledger, unknown: call } };
+      return {
+        planned: skipRest(planned, batch, "an earlier call stopped the batch"),
+        end: { ledger, unknown: call },
+      };
     }
   }
   return { planned, end: { ledger } };
@@ -80,21 +90,51 @@ export function measure(call: ToolCall, limits: Limits): { tool: string; argumen
 
 function skipRest(planned: readonly Planned[], batch: Batch, reason: string): Planned[] {
   const text = `Not run: ${reason}.`;
-  return [...planned, ...batch.calls.slice(planned.length).map((call): Planned => ({ call, result: { status: "skipped", text } }))];
+  return [
+    ...planned,
+    ...batch.calls
+      .slice(planned.length)
+      .map((call): Planned => ({ call, result: { status: "skipped", text } })),
+  ];
 }
 
 function decidedFact(turn: number, { call, decision, ...rest }: Prepared): Fact {
   const coerced = "coerced" in rest && rest.coerced !== undefined ? { coerced: rest.coerced } : {};
-  return { type: "call-decided", turn, callId: call.id, name: call.name, arguments: call.arguments, decision, ...coerced };
+  return {
+    type: "call-decided",
+    turn,
+    callId: call.id,
+    name: call.name,
+    arguments: call.arguments,
+    decision,
+    ...coerced,
+  };
 }
 
 /** Asks a person. Nobody to ask means no. */
 async function askFor(turn: number, prepared: Runnable, options: ExecuteOptions): Promise<Planned> {
   const { call, tool } = prepared;
-  options.tell?.({ type: "approval-request", turn, callId: call.id, name: call.name, arguments: call.arguments });
+  options.tell?.({
+    type: "approval-request",
+    turn,
+    callId: call.id,
+    name: call.name,
+    arguments: call.arguments,
+  });
   const { agent, allowed } = options.gate;
-  const request = { agent, skill: allowed.skill, turn, callId: call.id, tool: tool.name, effect: tool.effect, arguments: call.arguments };
-  const answer = await options.journal.step({ key: `turn/${turn}/approval/${call.id}`, run: () => answerOf(request, options.approve) });
+  const request = {
+    agent,
+    skill: allowed.skill,
+    turn,
+    callId: call.id,
+    tool: tool.name,
+    effect: tool.effect,
+    arguments: call.arguments,
+  };
+  const answer = await options.journal.step({
+    key: `turn/${turn}/approval/${call.id}`,
+    run: () => answerOf(request, options.approve),
+  });
   options.tell?.({ type: "approval-answer", turn, callId: call.id, ...answer });
   if (answer.approved) return { call, prepared };
   const text = `Tool '${tool.name}' was denied: ${answer.reason ?? "a person said no"}`;
@@ -102,12 +142,16 @@ async function askFor(turn: number, prepared: Runnable, options: ExecuteOptions)
 }
 
 async function answerOf(request: CallRequest, approve: Approve | undefined): Promise<Approval> {
-  if (approve === undefined) return { approved: false, reason: "it needs an approval, and there is nobody to ask" };
+  if (approve === undefined)
+    return { approved: false, reason: "it needs an approval, and there is nobody to ask" };
   try {
     const answer = await approve(request);
     if (typeof answer === "boolean") return { approved: answer };
     return { approved: answer.approved, ...(answer.reason === undefined ? {} : { reason: answer.reason }) };
   } catch (error) {
-    return { approved: false, reason: `asking failed: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      approved: false,
+      reason: `asking failed: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }

@@ -32,8 +32,12 @@ export interface PerformOptions {
 }
 
 /** What the calls of a turn are performed with. */
-export function performOptions({ host, stop, slots, onThrow, limits, tell }: ExecuteOptions, turn: number): PerformOptions {
-  const progress = (callId: string, value: Json): void => tell?.({ type: "tool-progress", turn, callId, value });
+export function performOptions(
+  { host, stop, slots, onThrow, limits, tell }: ExecuteOptions,
+  turn: number,
+): PerformOptions {
+  const progress = (callId: string, value: Json): void =>
+    tell?.({ type: "tool-progress", turn, callId, value });
   return { host, stop, slots, onThrow, progress, toolMs: limits.toolMs, resultBytes: limits.resultBytes };
 }
 
@@ -41,13 +45,18 @@ export function performOptions({ host, stop, slots, onThrow, limits, tell }: Exe
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Never throws: every end is a result. A value that
  * comes after the time-out or after the run was stopped is ignored.
  */
-export async function perform(runnable: Runnable, scope: StepScope, options: PerformOptions): Promise<CallRecord> {
+export async function perform(
+  runnable: Runnable,
+  scope: StepScope,
+  options: PerformOptions,
+): Promise<CallRecord> {
   const { host, stop, slots } = options;
   const waiting = slots.enter(runnable.tool.exclusiveKey(runnable.args));
   const leave = waiting === undefined ? undefined : await waiting;
   const startedAt = host.now();
   try {
-    const result = stop.reason === undefined ? await runTool(runnable, scope, options) : cancelled(runnable.tool);
+    const result =
+      stop.reason === undefined ? await runTool(runnable, scope, options) : cancelled(runnable.tool);
     return { result: cutResult(result, options.resultBytes), startedAt, endedAt: host.now() };
   } finally {
     leave?.();
@@ -76,7 +85,10 @@ async function runTool(runnable: Runnable, scope: StepScope, options: PerformOpt
   }
 }
 
-type Settled = { readonly type: "value"; readonly value: unknown } | { readonly type: "timeout" } | { readonly type: "stopped" };
+type Settled =
+  | { readonly type: "value"; readonly value: unknown }
+  | { readonly type: "timeout" }
+  | { readonly type: "stopped" };
 
 interface Bounds {
   readonly timeoutMs: number;
@@ -90,7 +102,9 @@ function inTime(work: PromiseLike<unknown>, { timeoutMs, own, options }: Bounds)
     const stopTimer =
       timeoutMs === Infinity
         ? undefined
-        : options.host.timer(timeoutMs, () => end({ type: "timeout" }, new Error(`timed out after ${timeoutMs} ms`)));
+        : options.host.timer(timeoutMs, () =>
+            end({ type: "timeout" }, new Error(`timed out after ${timeoutMs} ms`)),
+          );
     const forget = options.stop.onStop(() => end({ type: "stopped" }, options.stop.signal.reason));
     function clear(): void {
       stopTimer?.();
@@ -122,7 +136,12 @@ async function checkResult(tool: Tool, value: unknown): Promise<ToolResult> {
     return { status: "error", text: `${text}.`, note: describeIssues(checked.issues) };
   }
   const json = toJson(checked === undefined ? value : checked.value);
-  if (!json.ok) return { status: "error", text: `Tool '${tool.name}' failed: its result is not JSON.`, note: json.reason };
+  if (!json.ok)
+    return {
+      status: "error",
+      text: `Tool '${tool.name}' failed: its result is not JSON.`,
+      note: json.reason,
+    };
   return { status: "ok", text: resultText(json.value), value: json.value };
 }
 
@@ -141,7 +160,10 @@ function cancelled(tool: Tool): ToolResult {
 
 function cutResult(result: ToolResult, maxBytes: number): ToolResult {
   if (result.text.length * 3 <= maxBytes) return result;
-  const { read, written } = new TextEncoder().encodeInto(result.text, new Uint8Array(Math.min(maxBytes, result.text.length * 3)));
+  const { read, written } = new TextEncoder().encodeInto(
+    result.text,
+    new Uint8Array(Math.min(maxBytes, result.text.length * 3)),
+  );
   if (read >= result.text.length) return result;
   const note = `[cut off: the first ${written} bytes of a longer result]`;
   return { ...result, text: `${result.text.slice(0, read)}\n${note}` };

@@ -44,7 +44,8 @@ export function prepare(call: ToolCall, turn: number, gate: Gate): Prepared | Pr
     const decision = refusal(gate.allowed, call.name);
     return { ...refused(call, decision, { status: "denied", text: decision.reason }), unknownTool: true };
   }
-  if (call.malformed !== undefined) return invalid(call, tool, `the arguments cannot be read: ${call.malformed}`);
+  if (call.malformed !== undefined)
+    return invalid(call, tool, `the arguments cannot be read: ${call.malformed}`);
   const parsed = tool.input.parse(call.arguments);
   if (parsed instanceof Promise) return parsed.then((result) => decide({ call, tool, turn, gate }, result));
   return decide({ call, tool, turn, gate }, parsed);
@@ -69,9 +70,20 @@ function decide({ call, tool, turn, gate }: Proposal, parsed: ParseResult<unknow
     arguments: call.arguments,
   });
   if (decision.verdict === "deny") {
-    return refused(call, decision, { status: "denied", text: `Tool '${tool.name}' was denied: ${decision.reason}`, note: decision.rule });
+    return refused(call, decision, {
+      status: "denied",
+      text: `Tool '${tool.name}' was denied: ${decision.reason}`,
+      note: decision.rule,
+    });
   }
-  return { type: decision.verdict === "ask" ? "ask" : "run", call, tool, args: parsed.value, decision, coerced: parsed.coerced };
+  return {
+    type: decision.verdict === "ask" ? "ask" : "run",
+    call,
+    tool,
+    args: parsed.value,
+    decision,
+    coerced: parsed.coerced,
+  };
 }
 
 /** More of a schema than this helps no model. */
@@ -81,8 +93,17 @@ function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
   const schema = JSON.stringify(tool.input.jsonSchema);
   const shown = schema.length > longestSchema ? `${schema.slice(0, longestSchema)}…` : schema;
   const text = `Tool '${tool.name}' received invalid arguments: ${problem}. It did not run. The arguments must match this JSON Schema: ${shown}`;
-  const decision: Decision = { verdict: "deny", rule: "arguments", reason: problem, remedy: "arguments that match the input schema" };
-  return refused(call, decision, { status: "invalid", text, note: `the model sent: ${rawText(call.arguments)}` });
+  const decision: Decision = {
+    verdict: "deny",
+    rule: "arguments",
+    reason: problem,
+    remedy: "arguments that match the input schema",
+  };
+  return refused(call, decision, {
+    status: "invalid",
+    text,
+    note: `the model sent: ${rawText(call.arguments)}`,
+  });
 }
 
 function rawText(sent: Json): string {

@@ -31,11 +31,14 @@ export interface PlannedBatch {
  */
 export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Promise<readonly CallRecord[]> {
   const { turn, planned, early } = batch;
-  const records: (CallRecord | undefined)[] = planned.map(({ result }) => (result === undefined ? undefined : notRun(result)));
+  const records: (CallRecord | undefined)[] = planned.map(({ result }) =>
+    result === undefined ? undefined : notRun(result),
+  );
   let told = 0;
   function end(index: number, record: CallRecord): void {
     records[index] = record;
-    for (; records[told] !== undefined; told += 1) options.tell?.(endFact(batch, { index: told, record: records[told] as CallRecord }, options));
+    for (; records[told] !== undefined; told += 1)
+      options.tell?.(endFact(batch, { index: told, record: records[told] as CallRecord }, options));
   }
   const performing = performOptions(options, turn);
   const indexes: number[] = [];
@@ -47,7 +50,8 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
       key: `turn/${turn}/call/${index}`,
       fingerprint: () => `${call.name} ${JSON.stringify(call.arguments)}`,
       run: async (scope) => {
-        const record = await (early?.get(call.id)?.record ?? perform(prepared as Runnable, scope, performing));
+        const record = await (early?.get(call.id)?.record ??
+          perform(prepared as Runnable, scope, performing));
         end(index, record);
         return record;
       },
@@ -63,9 +67,21 @@ function notRun(result: ToolResult): CallRecord {
   return { result, startedAt: 0, endedAt: 0 };
 }
 
-function endFact(batch: PlannedBatch, ended: { readonly index: number; readonly record: CallRecord }, options: ExecuteOptions): Fact {
+function endFact(
+  batch: PlannedBatch,
+  ended: { readonly index: number; readonly record: CallRecord },
+  options: ExecuteOptions,
+): Fact {
   const { result, startedAt, endedAt } = ended.record;
   const { id: callId, name } = (batch.planned[ended.index] as Planned).call;
   const startedMs = endedAt === 0 ? 0 : startedAt - options.startedAt;
-  return { type: "tool-end", turn: batch.turn, callId, name, result, durationMs: endedAt - startedAt, startedMs };
+  return {
+    type: "tool-end",
+    turn: batch.turn,
+    callId,
+    name,
+    result,
+    durationMs: endedAt - startedAt,
+    startedMs,
+  };
 }

@@ -48,10 +48,18 @@ export async function askModel(question: Question): Promise<ModelRecord> {
     try {
       const reply = await readReply(driver, question);
       const usage = usageOf(reply, question);
-      return { driver: driver.name, message: reply.message, finishReason: reply.finishReason, usage, startedAt, endedAt: question.host.now() };
+      return {
+        driver: driver.name,
+        message: reply.message,
+        finishReason: reply.finishReason,
+        usage,
+        startedAt,
+        endedAt: question.host.now(),
+      };
     } catch (error) {
       const isLast = index === question.drivers.length - 1;
-      if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools")) throw asWritError(error, model.id);
+      if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools"))
+        throw asWritError(error, model.id);
       latchOntoText(model);
     }
   }
@@ -86,7 +94,8 @@ interface Telling {
 }
 
 function emitDelta(delta: Delta, { turn, names, emit }: Telling): void {
-  if (delta.type === "text-delta" || delta.type === "reasoning-delta") emit({ type: delta.type, turn, text: delta.text });
+  if (delta.type === "text-delta" || delta.type === "reasoning-delta")
+    emit({ type: delta.type, turn, text: delta.text });
   else if (delta.type === "call-start") names.set(delta.id, delta.name);
   else if (delta.type === "call-delta") {
     emit({ type: "call-delta", turn, callId: delta.id, name: names.get(delta.id) ?? "", text: delta.text });
@@ -104,11 +113,19 @@ function nameCalls(driver: Driver, { turn, input }: Question): NameCall {
     const name = driver.toolName(wireName, input.allowed);
     if (storableName.test(name)) return { id, name };
     const stored = `invalid_${name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 40)}`;
-    return { id, name: stored, malformed: `there is no tool of the name the model wrote (${JSON.stringify(name.slice(0, 80))})` };
+    return {
+      id,
+      name: stored,
+      malformed: `there is no tool of the name the model wrote (${JSON.stringify(name.slice(0, 80))})`,
+    };
   };
 }
 
 function asWritError(error: unknown, model: string): WritError {
   if (isWritError(error)) return error;
-  return new WritError("provider-failed", { provider: model, model, reason: messageOf(error) }, { cause: error });
+  return new WritError(
+    "provider-failed",
+    { provider: model, model, reason: messageOf(error) },
+    { cause: error },
+  );
 }

@@ -17,19 +17,30 @@ export interface EarlyTurn {
  * Takes the calls of a reply as they become complete, and starts those that only look or compute while the model still writes. Nothing is
  * started that the same call would not be allowed later, nor anything after a call that the budget forbids.
  */
-export function earlyCalls({ turn, ledger, early }: EarlyTurn, options: ExecuteOptions): (call: ToolCall) => void {
+export function earlyCalls(
+  { turn, ledger, early }: EarlyTurn,
+  options: ExecuteOptions,
+): (call: ToolCall) => void {
   let reserved: Ledger | undefined = ledger;
   let index = 0;
   const performing = performOptions(options, turn);
   return (call) => {
     const place = index;
     index += 1;
-    const reservation = reserved === undefined ? undefined : reserveCall(reserved, options.limits, measure(call, options.limits));
+    const reservation =
+      reserved === undefined
+        ? undefined
+        : reserveCall(reserved, options.limits, measure(call, options.limits));
     reserved = reservation?.ok === true ? reservation.ledger : undefined;
     const tool = options.gate.allowed.tools.get(call.name);
     if (reserved === undefined || (tool?.effect !== "none" && tool?.effect !== "read")) return;
     const prepared = prepare(call, turn, options.gate);
-    if (prepared instanceof Promise || prepared.type !== "run" || tool.exclusiveKey(prepared.args) !== undefined) return;
+    if (
+      prepared instanceof Promise ||
+      prepared.type !== "run" ||
+      tool.exclusiveKey(prepared.args) !== undefined
+    )
+      return;
     const scope = { idempotencyKey: `turn/${turn}/call/${place}` };
     early.set(call.id, { prepared, record: perform(prepared, scope, performing) });
   };

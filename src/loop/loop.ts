@@ -1,67 +1,30 @@
-import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
-import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import type { Reading, TurnInput } from "../driver/driver.ts";
+import { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
-import type { Outcome } from "../event/outcome.ts";
-import { execute, type Executed } from "../executor/execute.ts";
-import type { ExecuteOptions } from "../executor/options.ts";
+import { execute } from "../executor/execute.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
-import { slots } from "../executor/slots.ts";
 import { callsOf, type ReplyMessage, textOf, userMessage } from "../message/message.ts";
-import { acceptableId, addReply, addUser, type OpenTranscript, type ReadyTranscript, settleAll } from "../message/transcript.ts";
-import { addUsage, noUsage, type Usage } from "../message/usage.ts";
-import type { ModelSettings } from "../model/model.ts";
-import { emptyLedger, type Excess, type Ledger, reserveTurn, spend } from "../policy/budget.ts";
+import {
+  addReply,
+  addUser,
+  type OpenTranscript,
+  type ReadyTranscript,
+  settleAll,
+} from "../message/transcript.ts";
+import { addUsage } from "../message/usage.ts";
+import { reserveTurn, spend } from "../policy/budget.ts";
 import { channel } from "../util/channel.ts";
-import { fingerprint } from "../util/hash.ts";
 import { type Interrupt, interrupt, untilStopped } from "../util/interrupt.ts";
 import { askModel, type ModelRecord } from "./ask-model.ts";
 import { earlyCalls } from "./early-calls.ts";
-import { meter } from "./meter.ts";
+import { broken, endOfBatch, exhausted, failed, outOfTurns, stopped } from "./end.ts";
 import type { LoopOptions, LoopResult, StopReason } from "./options.ts";
+import { beginRun, beginState, type End, type Run, type State, type Step, type Tell } from "./run.ts";
+import { driverOf, readingOf, requestFingerprint, turnInput } from "./turn-input.ts";
 
 /** How often in a row a model may send a reply that the driver cannot accept, before the run fails. */
 const maxViolations = 3;
-
-/** What changes from turn to turn. */
-interface State {
-  readonly transcript: ReadyTranscript;
-  readonly ledger: Ledger;
-  readonly usage: Usage;
-  /** Which of the drivers speaks; the later ones are for models without native tools. */
-  readonly driver: number;
-  readonly violations: number;
-  /** The time of the last thing that happened, as recorded. */
-  readonly now: number;
-  /** Messages before this index were part of an earlier request. */
-  readonly sent: number;
-}
-
-/** Takes what happens; undefined when nobody watches. */
-type Tell = ExecuteOptions["tell"];
-
-/** How a run ends. `throws`: the world failed, and the generator throws after `run-end`. */
-interface End {
-  readonly outcome: Outcome;
-  readonly output?: unknown;
-  readonly error?: WritError;
-  readonly throws?: boolean;
-}
-
-interface Step {
-  readonly state: State;
-  readonly end?: End;
-}
-
-/** One run: its options and what lives as long as it does. */
-interface Run extends Omit<LoopOptions, "transcript"> {
-  readonly stop: Interrupt<StopReason>;
-  readonly startedAt: number;
-  readonly tell: Tell;
-  readonly execution: ExecuteOptions;
-  readonly thrown: ReadonlyMap<string, unknown>;
-  readonly inputCharacters: (transcript: ReadyTranscript) => number;
-}
 
 /**
  * The turn cycle, written once: asks the model, carries out its calls, asks again, until it answers or a bound is met. Yields what happens
@@ -73,7 +36,9 @@ interface Run extends Omit<LoopOptions, "transcript"> {
 export async function* loop(options: LoopOptions): AsyncGenerator<RunEvent, LoopResult> {
   const stop = interrupt<StopReason>();
   const events = channel<RunEvent>(mergeLive);
-  const work = runToEnd(options, stop, options.watched ? (event) => events.push(event) : undefined).finally(() => events.close());
+  const work = runToEnd(options, stop, options.watched ? (event) => events.push(event) : undefined).finally(
+    () => events.close(),
+  );
   work.catch(() => undefined); // thrown below, once the reader has been told what happened before
   let finished = false;
   try {
@@ -88,13 +53,19 @@ export async function* loop(options: LoopOptions): AsyncGenerator<RunEvent, Loop
 async function runToEnd(options: LoopOptions, stop: Interrupt<StopReason>, tell: Tell): Promise<LoopResult> {
   const unlink = linkSignal(options.signal, stop);
   const { durationMs } = options.limits;
-  const stopTimer = durationMs === Infinity ? undefined : options.host.timer(durationMs, () => stop.stop({ type: "duration" }));
+  const stopTimer =
+    durationMs === Infinity
+      ? undefined
+      : options.host.timer(durationMs, () => stop.stop({ type: "duration" }));
   let state = beginState(options.transcript, 0);
   let end: End | undefined;
   try {
     tell?.({ type: "run-start", agent: options.gate.agent, input: options.input });
     tell?.({ type: "skill-chosen", skill: options.gate.allowed.skill });
-    const startedAt = await options.journal.step({ key: "start", run: () => Promise.resolve(options.host.now()) });
+    const startedAt = await options.journal.step({
+      key: "start",
+      run: () => Promise.resolve(options.host.now()),
+    });
     const run = beginRun(options, { stop, startedAt, tell });
     state = { ...state, now: startedAt };
     while (end === undefined) ({ state, end } = await runTurn(state, run));
@@ -106,13 +77,18 @@ async function runToEnd(options: LoopOptions, stop: Interrupt<StopReason>, tell:
   }
   const { outcome, output, error } = end;
   tell?.({ type: "run-end", outcome, usage: state.usage });
-  if (end.throws === true && error !== undefined) throw error;
-  return { outcome, output, error, transcript: state.transcript, usage: state.usage, turns: state.ledger.turns };
-}
-
-function broken(cause: unknown, name: string): End {
-  const error = isWritError(cause) ? cause : new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
-  return { outcome: failed(error), error, throws: true };
+  if (end.throws === true && error !== undefined) {
+    stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
+    throw error;
+  }
+  return {
+    outcome,
+    output,
+    error,
+    transcript: state.transcript,
+    usage: state.usage,
+    turns: state.ledger.turns,
+  };
 }
 
 function linkSignal(signal: AbortSignal | undefined, stop: Interrupt<StopReason>): (() => void) | undefined {
@@ -124,18 +100,6 @@ function linkSignal(signal: AbortSignal | undefined, stop: Interrupt<StopReason>
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
   return () => signal.removeEventListener("abort", cancel);
-}
-
-function beginRun(options: LoopOptions, begun: Pick<Run, "stop" | "startedAt" | "tell">): Run {
-  const thrown = new Map<string, unknown>();
-  const { gate, journal, host, limits, approve, onUnknownTool, concurrency } = options;
-  const onThrow = (callId: string, error: unknown): unknown => thrown.set(callId, error);
-  const execution = { ...begun, gate, journal, host, limits, slots: slots(concurrency), approve, onUnknownTool, onThrow };
-  return { ...options, ...begun, execution, thrown, inputCharacters: meter() };
-}
-
-function beginState(transcript: ReadyTranscript, now: number): State {
-  return { transcript, ledger: emptyLedger, usage: noUsage, driver: 0, violations: 0, now, sent: 0 };
 }
 
 /** One turn: one reply of the model, and the results of the calls in it. */
@@ -158,32 +122,44 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   const early = new Map<string, EarlyCall>();
   const asked = await ask({ state: before, input, early }, run);
   if ("outcome" in asked) {
-    run.tell?.({ type: "message-end", turn, finishReason: "error", driver: driverOf(before, run).name, durationMs: 0 });
+    run.tell?.({
+      type: "message-end",
+      turn,
+      finishReason: "error",
+      driver: driverOf(before, run).name,
+      durationMs: 0,
+    });
     return { state: before, end: asked };
   }
-  const driver = run.drivers.findIndex((candidate) => candidate.name === asked.driver);
+  const driver = Math.max(
+    0,
+    run.drivers.findIndex((candidate) => candidate.name === asked.driver),
+  );
   const reading = readingOf(asked, { driver: run.drivers[driver] ?? run.drivers[0], input, turn });
   const { message } = reading;
-  run.tell?.({ type: "message-end", turn, message, finishReason: asked.finishReason, driver: asked.driver, durationMs: asked.endedAt - asked.startedAt });
+  run.tell?.({
+    type: "message-end",
+    turn,
+    message,
+    finishReason: asked.finishReason,
+    driver: asked.driver,
+    durationMs: asked.endedAt - asked.startedAt,
+  });
   const costUsd = (run.price ?? run.model.price)?.(asked.usage);
   const usage = addUsage(before.usage, asked.usage);
-  run.tell?.({ type: "usage-add", turn, usage: asked.usage, total: usage, ...(costUsd === undefined ? {} : { costUsd }) });
+  run.tell?.({
+    type: "usage-add",
+    turn,
+    usage: asked.usage,
+    total: usage,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  });
   const ledger = spend(before.ledger, run.limits, { usage: asked.usage, costUsd });
   const state = { ...before, ledger, usage, driver, now: asked.endedAt, sent: before.transcript.length };
-  if (reading.type === "calls") return await act({ state, message, early, mayCall: input.toolChoice !== "none" }, run);
+  if (reading.type === "calls")
+    return await act({ state, message, early, mayCall: input.toolChoice !== "none" }, run);
   if (reading.type === "violation") return askAgain(state, reading, run);
   return await answer(state, { reading, record: asked }, run);
-}
-
-function turnInput({ transcript, ledger }: State, { gate, model, limits, ...run }: Run): TurnInput {
-  const mustAnswer = run.lastTurn === "answer" && ledger.turns >= limits.turns;
-  const settings = limits.tokens === Infinity ? run.settings : withinTokens(run.settings, limits.tokens - ledger.tokens);
-  return { transcript, allowed: gate.allowed, model, settings, examples: run.examples, toolChoice: mustAnswer ? "none" : run.toolChoice };
-}
-
-/** What is left of the token budget bounds what the model may write. */
-function withinTokens(settings: ModelSettings, left: number): ModelSettings {
-  return { ...settings, maxOutputTokens: Math.max(1, Math.min(settings.maxOutputTokens ?? Infinity, Math.floor(left))) };
 }
 
 interface Asking {
@@ -198,7 +174,16 @@ async function ask({ state, input, early }: Asking, run: Run): Promise<ModelReco
   const drivers = run.drivers.slice(state.driver);
   const onCall = earlyCalls({ turn, ledger: state.ledger, early }, run.execution);
   const inputCharacters = (): number => run.inputCharacters(input.transcript);
-  const question = { turn, input, drivers, host: run.host, signal: run.stop.signal, inputCharacters, emit: run.tell, onCall };
+  const question = {
+    turn,
+    input,
+    drivers,
+    host: run.host,
+    signal: run.stop.signal,
+    inputCharacters,
+    emit: run.tell,
+    onCall,
+  };
   const step = {
     key: `turn/${turn}/model`,
     fingerprint: () => requestFingerprint(state, run),
@@ -213,30 +198,6 @@ async function ask({ state, input, early }: Asking, run: Run): Promise<ModelReco
   }
 }
 
-/** What a request is known by: the model, the tools, and what this turn adds to the transcript. */
-function requestFingerprint({ transcript, sent }: State, { model, gate }: Run): string {
-  const tools = [...gate.allowed.tools.values()].map(({ name, description, input }) => [name, description, input.jsonSchema]);
-  return fingerprint(JSON.stringify([model.id, tools, transcript.since(sent)]));
-}
-
-function driverOf(state: State, run: Run): Driver {
-  return run.drivers[state.driver] ?? run.drivers[0];
-}
-
-/** The driver's reading; the calls that it found in text get their ids here, as native calls got theirs while they came. */
-function readingOf({ message, finishReason }: ModelRecord, from: { driver: Driver; input: TurnInput; turn: number }): Reading {
-  const reading = from.driver.read({ message, finishReason }, from.input);
-  if (from.driver.passthrough || reading.type !== "calls") return reading;
-  const taken = new Set<string>();
-  const parts = reading.message.parts.map((part) => {
-    if (part.type !== "tool-call") return part;
-    const id = acceptableId(from.input.transcript, part.id, { taken, fallback: `call_${from.turn}_${taken.size}` });
-    taken.add(id);
-    return { ...part, id };
-  });
-  return { type: "calls", message: { ...reading.message, parts } };
-}
-
 interface Acting {
   readonly state: State;
   readonly message: ReplyMessage;
@@ -248,37 +209,21 @@ async function act({ state, message, early, mayCall }: Acting, run: Run): Promis
   const { turns: turn } = state.ledger;
   const open = addReply(state.transcript, message) as OpenTranscript;
   if (!mayCall) {
-    const transcript = settleAll(open, () => ({ status: "skipped", text: "Not run: this turn had to answer without tools." }));
-    return { state: { ...state, transcript, violations: 0 }, end: exhausted(run, turnsExcess(run)) };
+    const transcript = settleAll(open, () => ({
+      status: "skipped",
+      text: "Not run: this turn had to answer without tools.",
+    }));
+    return { state: { ...state, transcript, violations: 0 }, end: outOfTurns(run) };
   }
   const calls = callsOf(message);
   const executed = await execute({ turn, calls, ledger: state.ledger, early }, run.execution);
   const results = executed.results.values();
   const transcript = settleAll(open, () => results.next().value ?? { status: "unknown", text: "No result." });
   const now = Math.max(state.now, executed.endedAt);
-  return { state: { ...state, transcript, ledger: executed.ledger, now, violations: 0 }, end: endOfBatch(executed, calls, run) };
-}
-
-function turnsExcess({ limits }: Run): Excess {
-  return { field: "turns", limit: limits.turns, used: limits.turns, message: `exceeded budget of ${limits.turns} turns` };
-}
-
-function endOfBatch(executed: Executed, calls: ReturnType<typeof callsOf>, run: Run): End | undefined {
-  if (run.stop.reason !== undefined) return stopped(run, run.stop.reason);
-  if (executed.excess !== undefined) return exhausted(run, executed.excess);
-  const { skill, tools } = run.gate.allowed;
-  if (executed.unknown !== undefined) {
-    const allowed = [...tools.keys()].join(", ");
-    const error = new WritError("tool-not-allowed", { tool: executed.unknown.name, skill, allowed });
-    return { outcome: { type: "refused", code: error.code, message: error.message }, error };
-  }
-  const failure = run.throwOnToolFailure ? executed.results.findIndex(({ status }) => status === "error" || status === "timeout") : -1;
-  const call = calls[failure];
-  if (call === undefined) return undefined;
-  const cause = run.thrown.get(call.id);
-  const reason = executed.results[failure]?.text ?? "";
-  const error = new WritError("tool-failed", { tool: call.name, reason }, { cause });
-  return { outcome: failed(error), error };
+  return {
+    state: { ...state, transcript, ledger: executed.ledger, now, violations: 0 },
+    end: endOfBatch(executed, calls, run),
+  };
 }
 
 function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>, run: Run): Step {
@@ -288,7 +233,12 @@ function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>
   const next = { ...state, transcript, violations };
   if (violations >= maxViolations) {
     const driver = driverOf(state, run).name;
-    const error = new WritError("protocol-violated", { model: run.model.id, driver, count: violations, reason });
+    const error = new WritError("protocol-violated", {
+      model: run.model.id,
+      driver,
+      count: violations,
+      reason,
+    });
     return { state: next, end: { outcome: failed(error), error } };
   }
   run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason });
@@ -307,26 +257,17 @@ async function answer(state: State, { reading, record }: Answered, run: Run): Pr
   const transcript = addReply(state.transcript, message) as ReadyTranscript;
   const next = { ...state, transcript };
   if (record.finishReason === "content-filter") {
-    const error = new WritError("run-refused", { name: run.gate.agent, reason: `the provider filtered the answer: ${textOf(message)}` });
-    return { state: next, end: { outcome: { type: "refused", code: error.code, message: error.message }, error } };
+    const error = new WritError("run-refused", {
+      name: run.gate.agent,
+      reason: `the provider filtered the answer: ${textOf(message)}`,
+    });
+    return {
+      state: next,
+      end: { outcome: { type: "refused", code: error.code, message: error.message }, error },
+    };
   }
-  return { state: next, end: { outcome: { type: "answered", content, finishReason: record.finishReason }, output: read.output } };
-}
-
-function exhausted({ gate }: Run, excess: Excess): End {
-  const error = new WritError("budget-exhausted", { name: gate.agent, reason: excess.message, field: excess.field });
-  return { outcome: { type: "exhausted", ...excess }, error };
-}
-
-function stopped(run: Run, reason: StopReason): End {
-  if (reason.type === "duration") {
-    const { durationMs } = run.limits;
-    return exhausted(run, { field: "durationMs", limit: durationMs, used: durationMs, message: `exceeded duration budget of ${durationMs} ms` });
-  }
-  const error = new WritError("run-cancelled", { name: run.gate.agent, reason: reason.reason });
-  return { outcome: { type: "cancelled", reason: reason.reason }, error };
-}
-
-function failed(error: WritError): Outcome {
-  return { type: "failed", code: error.code, message: error.message };
+  return {
+    state: next,
+    end: { outcome: { type: "answered", content, finishReason: record.finishReason }, output: read.output },
+  };
 }

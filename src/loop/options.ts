@@ -13,7 +13,9 @@ import type { Budget, Limits } from "../policy/budget.ts";
 import type { Json } from "../util/json.ts";
 
 /** The author's output made of an answer, or what the model is told so that it answers again. */
-export type ReadAnswer = { readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly reason: string; readonly feedback: string };
+export type ReadAnswer =
+  | { readonly ok: true; readonly output: unknown }
+  | { readonly ok: false; readonly reason: string; readonly feedback: string };
 
 /** Everything a run of the loop works with. Nothing of it changes while it runs. */
 export interface LoopOptions {
@@ -53,4 +55,6 @@ export interface LoopResult {
 }
 
 /** Why a run was stopped from outside its own course. */
-export type StopReason = { readonly type: "cancelled"; readonly reason: string } | { readonly type: "duration" };
+export type StopReason =
+  | { readonly type: "cancelled"; readonly reason: string }
+  | { readonly type: "duration" };

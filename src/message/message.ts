@@ -77,7 +77,15 @@ export interface ReplyMessage {
  * person said no; `timeout` it took too long; `cancelled` the run was stopped; `skipped` something before it stopped the batch, or a
  * budget forbids it; `unknown` a crash hid whether it happened.
  */
-export type ResultStatus = "ok" | "error" | "invalid" | "denied" | "timeout" | "cancelled" | "skipped" | "unknown";
+export type ResultStatus =
+  | "ok"
+  | "error"
+  | "invalid"
+  | "denied"
+  | "timeout"
+  | "cancelled"
+  | "skipped"
+  | "unknown";
 
 /** The one result of a call. `text` is what the model is told; `note` is what people are told beside it; `value` is what the tool returned. */
 export interface ToolResult {
@@ -123,5 +131,7 @@ export function textOf(message: UserMessage | ReplyMessage): string {
 
 /** The calls of a reply that the program has to settle (not those that the provider carried out itself). */
 export function callsOf(reply: ReplyMessage): readonly ToolCall[] {
-  return reply.parts.filter((part): part is ToolCall => part.type === "tool-call" && part.providerExecuted !== true);
+  return reply.parts.filter(
+    (part): part is ToolCall => part.type === "tool-call" && part.providerExecuted !== true,
+  );
 }

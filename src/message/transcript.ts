@@ -1,5 +1,13 @@
 import { WritError } from "../error/writ-error.ts";
-import type { Message, ReplyMessage, ResultMessage, SystemMessage, ToolCall, ToolResult, UserMessage } from "./message.ts";
+import type {
+  Message,
+  ReplyMessage,
+  ResultMessage,
+  SystemMessage,
+  ToolCall,
+  ToolResult,
+  UserMessage,
+} from "./message.ts";
 import { callsOf } from "./message.ts";
 
 /**
@@ -69,7 +77,10 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
     this.tip = tip;
     this.waiting = waiting;
     const calls = waiting?.calls ?? noCalls;
-    this.open = waiting === undefined || waiting.results.size === 0 ? calls : calls.filter((call) => !waiting.results.has(call.id));
+    this.open =
+      waiting === undefined || waiting.results.size === 0
+        ? calls
+        : calls.filter((call) => !waiting.results.has(call.id));
   }
 
   get length(): number {
@@ -87,7 +98,10 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
 
   toJSON(): TranscriptJson {
     const settled = this.waiting?.results;
-    return { messages: this.messages, ...(settled === undefined ? {} : { settled: Object.fromEntries(settled) }) };
+    return {
+      messages: this.messages,
+      ...(settled === undefined ? {} : { settled: Object.fromEntries(settled) }),
+    };
   }
 }
 
@@ -113,7 +127,8 @@ export function addReply(transcript: ReadyTranscript, reply: ReplyMessage): Tran
   const calls = callsOf(reply);
   const before = ownLog(tipOf(transcript));
   for (const call of calls) {
-    if (!wellFormedId.test(call.id) || before.log.callIds.has(call.id)) throw new TypeError(`call id "${call.id}" cannot be used`);
+    if (!wellFormedId.test(call.id) || before.log.callIds.has(call.id))
+      throw new TypeError(`call id "${call.id}" cannot be used`);
     before.log.callIds.add(call.id);
   }
   const tip = append(before, [reply]);
@@ -133,13 +148,23 @@ export function settle(transcript: OpenTranscript, callId: string, result: ToolR
   const results = new Map(state.results).set(callId, result);
   const tip = tipOf(transcript);
   if (results.size < state.calls.length) return open(tip, { calls: state.calls, results });
-  return ready(append(tip, state.calls.map((call) => resultMessage(call, results.get(call.id)))));
+  return ready(
+    append(
+      tip,
+      state.calls.map((call) => resultMessage(call, results.get(call.id))),
+    ),
+  );
 }
 
 /** Gives every open call its result: `resultOf` is asked once for each, in the order of the calls. */
-export function settleAll(transcript: OpenTranscript, resultOf: (call: ToolCall) => ToolResult): ReadyTranscript {
+export function settleAll(
+  transcript: OpenTranscript,
+  resultOf: (call: ToolCall) => ToolResult,
+): ReadyTranscript {
   const state = waitingOf(transcript);
-  const messages = (state?.calls ?? []).map((call) => resultMessage(call, state?.results.get(call.id) ?? resultOf(call)));
+  const messages = (state?.calls ?? []).map((call) =>
+    resultMessage(call, state?.results.get(call.id) ?? resultOf(call)),
+  );
   return ready(append(tipOf(transcript), messages));
 }
 
@@ -153,7 +178,8 @@ export function dropTurns(transcript: ReadyTranscript, count: number): ReadyTran
   for (const message of transcript.messages) {
     if (message.role === "assistant") dropped += 1;
     if ((message.role === "assistant" || message.role === "tool") && dropped <= count) continue;
-    if (message.role === "user" && kept.at(-1)?.role === "user" && dropped > 0 && dropped <= count) kept.pop();
+    if (message.role === "user" && kept.at(-1)?.role === "user" && dropped > 0 && dropped <= count)
+      kept.pop();
     kept.push(message);
   }
   const callIds = new Set(kept.flatMap((message) => (message.role === "tool" ? [message.callId] : [])));
@@ -167,7 +193,11 @@ const wellFormedId = /^[a-zA-Z0-9_-]{1,64}$/;
  * The id a call gets: the one that the provider gave if it is well-formed and not yet used, else `fallback`, made unique. Deterministic.
  * `taken` are ids of the reply that is being read, which the transcript does not know yet.
  */
-export function acceptableId(transcript: ReadyTranscript, proposed: string, place: { taken: ReadonlySet<string>; fallback: string }): string {
+export function acceptableId(
+  transcript: ReadyTranscript,
+  proposed: string,
+  place: { taken: ReadonlySet<string>; fallback: string },
+): string {
   const { callIds } = tipOf(transcript).log;
   const free = (id: string): boolean => wellFormedId.test(id) && !callIds.has(id) && !place.taken.has(id);
   if (free(proposed)) return proposed;
@@ -194,7 +224,11 @@ export function readTranscript(json: TranscriptJson): Transcript {
     try {
       transcript = addAny(transcript, message);
     } catch (error) {
-      throw new WritError("transcript-invalid", { index, reason: `cannot stand here: ${(error as Error).message}` }, { cause: error });
+      throw new WritError(
+        "transcript-invalid",
+        { index, reason: `cannot stand here: ${(error as Error).message}` },
+        { cause: error },
+      );
     }
   });
   for (const [callId, result] of Object.entries(json.settled ?? {})) {
@@ -207,7 +241,8 @@ function addAny(transcript: Transcript, message: Message): Transcript {
   if (message.role === "tool") {
     if (transcript.state !== "open") throw new TypeError("a result without an open call");
     const { role: _role, callId, name: _name, ...result } = message;
-    if (transcript.open[0]?.id !== callId) throw new TypeError("results must stand in the order of their calls");
+    if (transcript.open[0]?.id !== callId)
+      throw new TypeError("results must stand in the order of their calls");
     return settle(transcript, callId, result);
   }
   if (transcript.state === "open") throw new TypeError("a call has no result yet");
@@ -243,7 +278,9 @@ function ownLog(tip: Tip): Tip {
 
 function forkLog(tip: Tip): Log {
   const messages = tip.log.messages.slice(0, tip.length);
-  const callIds = messages.flatMap((message) => (message.role === "assistant" ? callsOf(message).map((call) => call.id) : []));
+  const callIds = messages.flatMap((message) =>
+    message.role === "assistant" ? callsOf(message).map((call) => call.id) : [],
+  );
   return { messages, callIds: new Set(callIds) };
 }
 

@@ -1,5 +1,11 @@
 import { WritError } from "../error/writ-error.ts";
-import type { FinishReason, ProviderMetadata, ReplyMessage, ReplyPart, ToolCall } from "../message/message.ts";
+import type {
+  FinishReason,
+  ProviderMetadata,
+  ReplyMessage,
+  ReplyPart,
+  ToolCall,
+} from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import { type Json, isJsonObject, parseJson, toJson } from "../util/json.ts";
 import type { Delta } from "./model.ts";
@@ -54,17 +60,25 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
   let callCount = 0;
   let end: Extract<Delta, { type: "end" }> | undefined;
 
-  function addText(type: OpenBlock["type"], delta: Extract<Delta, { type: "text-delta" | "reasoning-delta" }>): void {
+  function addText(
+    type: OpenBlock["type"],
+    delta: Extract<Delta, { type: "text-delta" | "reasoning-delta" }>,
+  ): void {
     if (block?.type !== type || block.block !== delta.block) {
       block = { type, block: delta.block, text: "", providerMetadata: undefined };
       parts.push(block);
     }
     block.text += delta.text;
-    if (delta.providerMetadata !== undefined) block.providerMetadata = { ...block.providerMetadata, ...delta.providerMetadata };
+    if (delta.providerMetadata !== undefined)
+      block.providerMetadata = { ...block.providerMetadata, ...delta.providerMetadata };
   }
 
   function startCall(delta: Extract<Delta, { type: "call-start" }>): void {
-    const call = { place: parts.length, named: nameCall({ id: delta.id, name: delta.name, index: callCount }), text: "" };
+    const call = {
+      place: parts.length,
+      named: nameCall({ id: delta.id, name: delta.name, index: callCount }),
+      text: "",
+    };
     callCount += 1;
     calls.set(delta.id, call);
     parts.push(call);
@@ -72,7 +86,11 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
 
   function callOf(id: string): OpenCall {
     const call = calls.get(id);
-    if (call === undefined) throw new WritError("reply-invalid", { model: modelId, reason: `a piece of the call "${id}" came before its start` });
+    if (call === undefined)
+      throw new WritError("reply-invalid", {
+        model: modelId,
+        reason: `a piece of the call "${id}" came before its start`,
+      });
     return call;
   }
 
@@ -80,7 +98,12 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
     const open = callOf(delta.id);
     calls.delete(delta.id);
     const { type: _type, id: _id, arguments: whole, ...rest } = delta;
-    const call: ToolCall = { type: "tool-call", ...readArguments(whole ?? open.text), ...open.named, ...rest };
+    const call: ToolCall = {
+      type: "tool-call",
+      ...readArguments(whole ?? open.text),
+      ...open.named,
+      ...rest,
+    };
     parts[open.place] = call;
     return call;
   }
@@ -102,7 +125,11 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
     reply() {
       const finishReason = end?.finishReason ?? "other";
       const closed = parts.map(closePart).filter((part) => !isEmptyText(part));
-      return { message: { role: "assistant", parts: finishReason === "length" ? cutLastCall(closed) : closed }, finishReason, usage: end?.usage };
+      return {
+        message: { role: "assistant", parts: finishReason === "length" ? cutLastCall(closed) : closed },
+        finishReason,
+        usage: end?.usage,
+      };
     },
   };
 }
@@ -118,7 +145,11 @@ function closePart(part: ReplyPart | OpenBlock | OpenCall): ReplyPart {
 }
 
 function isEmptyText(part: ReplyPart): boolean {
-  return (part.type === "text" || part.type === "reasoning") && part.text === "" && part.providerMetadata === undefined;
+  return (
+    (part.type === "text" || part.type === "reasoning") &&
+    part.text === "" &&
+    part.providerMetadata === undefined
+  );
 }
 
 /** A reply that was cut at the token limit may have been cut inside its last call, even where the rest happens to parse. */
@@ -126,7 +157,10 @@ function cutLastCall(parts: readonly ReplyPart[]): readonly ReplyPart[] {
   const last = parts.at(-1);
   if (last?.type !== "tool-call" || last.malformed !== undefined) return parts;
   const text = typeof last.arguments === "string" ? last.arguments : JSON.stringify(last.arguments);
-  return [...parts.slice(0, -1), { ...last, arguments: text, malformed: "the reply was cut off at the token limit" }];
+  return [
+    ...parts.slice(0, -1),
+    { ...last, arguments: text, malformed: "the reply was cut off at the token limit" },
+  ];
 }
 
 /** The arguments of a call from what the provider gave: the text of JSON, or a value. Nothing at all means no arguments. */
@@ -134,11 +168,15 @@ export function readArguments(given: Json): Pick<ToolCall, "arguments" | "malfor
   if (given === "" || given === null) return { arguments: {} };
   if (typeof given === "string") {
     const parsed = parseJson(given);
-    return parsed.ok ? { arguments: parsed.value ?? {} } : { arguments: given, malformed: `they are not valid JSON: ${parsed.reason}` };
+    return parsed.ok
+      ? { arguments: parsed.value ?? {} }
+      : { arguments: given, malformed: `they are not valid JSON: ${parsed.reason}` };
   }
   if (isJsonObject(given)) {
     const checked = toJson(given);
-    return checked.ok ? { arguments: checked.value } : { arguments: JSON.stringify(given), malformed: checked.reason };
+    return checked.ok
+      ? { arguments: checked.value }
+      : { arguments: JSON.stringify(given), malformed: checked.reason };
   }
   return { arguments: given };
 }

@@ -1,4 +1,11 @@
-import { callsOf, type FinishReason, type Message, type ReplyMessage, textOf, type ToolCall } from "../message/message.ts";
+import {
+  callsOf,
+  type FinishReason,
+  type Message,
+  type ReplyMessage,
+  textOf,
+  type ToolCall,
+} from "../message/message.ts";
 import { charactersOf } from "../message/measure.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -27,11 +34,29 @@ export interface ChatReply {
 
 /** Asks the model once. Calls without an id get one. */
 export async function chatWith(model: Model, request: ChatRequest): Promise<ChatReply> {
-  const { messages, tools = [], toolChoice = "auto", format, settings = {}, signal = new AbortController().signal } = request;
-  const used = new Set(messages.flatMap((message) => (message.role === "assistant" ? callsOf(message).map((call) => call.id) : [])));
-  const assembler = assemble(model.id, ({ id, name, index }) => ({ id: freeId(id, `call_${messages.length}_${index}`, used), name }));
+  const {
+    messages,
+    tools = [],
+    toolChoice = "auto",
+    format,
+    settings = {},
+    signal = new AbortController().signal,
+  } = request;
+  const used = new Set(
+    messages.flatMap((message) =>
+      message.role === "assistant" ? callsOf(message).map((call) => call.id) : [],
+    ),
+  );
+  const assembler = assemble(model.id, ({ id, name, index }) => ({
+    id: freeId(id, `call_${messages.length}_${index}`, used),
+    name,
+  }));
   const described = tools.map((tool) => ("input" in tool ? describe(tool) : tool));
-  for await (const delta of model.stream({ messages, tools: described, toolChoice, format, settings }, { signal })) assembler.push(delta);
+  for await (const delta of model.stream(
+    { messages, tools: described, toolChoice, format, settings },
+    { signal },
+  ))
+    assembler.push(delta);
   const { message, finishReason, usage } = assembler.reply();
   const input = messages.reduce((sum, sent) => sum + charactersOf(sent), 0);
   return {

@@ -17,7 +17,10 @@ export interface PlainReply {
 export type FunctionReply = string | PlainReply | AsyncIterable<Delta>;
 
 /** The simplest model: a function from the request to a reply. */
-export type ModelFunction = (request: ModelRequest, options: StreamOptions) => FunctionReply | Promise<FunctionReply>;
+export type ModelFunction = (
+  request: ModelRequest,
+  options: StreamOptions,
+) => FunctionReply | Promise<FunctionReply>;
 
 /**
  * Makes a model of a function.
@@ -41,15 +44,24 @@ export function modelFromFunction(
     price: () => 0,
     async *stream(request, options) {
       const reply = await answer(request, options);
-      yield* isAsyncIterable(reply) ? reply : deltasOf(typeof reply === "string" ? { text: reply } : reply, id);
+      yield* isAsyncIterable(reply)
+        ? reply
+        : deltasOf(typeof reply === "string" ? { text: reply } : reply, id);
     },
   };
 }
 
 /** The deltas of a reply that is there whole. */
 export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
-  if (typeof reply !== "object" || reply === null || (reply.calls !== undefined && !Array.isArray(reply.calls))) {
-    throw new WritError("reply-invalid", { model: modelId, reason: "a model function gives a text, { text?, calls? } or deltas" });
+  if (
+    typeof reply !== "object" ||
+    reply === null ||
+    (reply.calls !== undefined && !Array.isArray(reply.calls))
+  ) {
+    throw new WritError("reply-invalid", {
+      model: modelId,
+      reason: "a model function gives a text, { text?, calls? } or deltas",
+    });
   }
   const { calls = [] } = reply;
   const deltas: Delta[] = [];
@@ -60,7 +72,11 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
     deltas.push({ type: "call-start", id, name: call.name });
     deltas.push({ type: "call-end", id, arguments: call.arguments ?? emptyArguments });
   }
-  deltas.push({ type: "end", finishReason: reply.finishReason ?? (calls.length > 0 ? "tool-calls" : "stop"), usage: reply.usage });
+  deltas.push({
+    type: "end",
+    finishReason: reply.finishReason ?? (calls.length > 0 ? "tool-calls" : "stop"),
+    usage: reply.usage,
+  });
   return deltas;
 }
 

@@ -50,8 +50,18 @@ export interface ModelRequest {
  * bring its arguments whole, as text or as a value. `end` is the last one.
  */
 export type Delta =
-  | { readonly type: "text-delta"; readonly text: string; readonly block?: string; readonly providerMetadata?: ProviderMetadata }
-  | { readonly type: "reasoning-delta"; readonly text: string; readonly block?: string; readonly providerMetadata?: ProviderMetadata }
+  | {
+      readonly type: "text-delta";
+      readonly text: string;
+      readonly block?: string;
+      readonly providerMetadata?: ProviderMetadata;
+    }
+  | {
+      readonly type: "reasoning-delta";
+      readonly text: string;
+      readonly block?: string;
+      readonly providerMetadata?: ProviderMetadata;
+    }
   | { readonly type: "call-start"; readonly id: string; readonly name: string }
   | { readonly type: "call-delta"; readonly id: string; readonly text: string }
   | {
@@ -92,6 +102,9 @@ export interface Model {
   readonly id: string;
   readonly features: ModelFeatures;
   /** Dollars for a usage, when the price is known. Local models declare 0. */
-  readonly price?: (usage: { readonly inputTokens: number; readonly outputTokens: number }) => number | undefined;
+  readonly price?: (usage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+  }) => number | undefined;
   stream(request: ModelRequest, options: StreamOptions): AsyncIterable<Delta>;
 }

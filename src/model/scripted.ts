@@ -47,7 +47,8 @@ export function scripted(steps: readonly ScriptStep[], options: ScriptOptions = 
   async function nextDeltas(request: ModelRequest): Promise<readonly Delta[]> {
     const index = requests.length;
     requests.push({ ...request, messages: [...request.messages] });
-    if (index >= steps.length && whenDone === "throw") throw new Error(`the script has ${steps.length} steps and was asked once more`);
+    if (index >= steps.length && whenDone === "throw")
+      throw new Error(`the script has ${steps.length} steps and was asked once more`);
     const step = steps[Math.min(index, steps.length - 1)] ?? "ok";
     if (step instanceof Error) throw step;
     if (isDeltas(step)) return step;

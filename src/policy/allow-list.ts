@@ -19,7 +19,8 @@ export interface AllowList {
 export function allowList(skill: string, tools: Tools): AllowList {
   const byName = new Map<string, Tool>();
   for (const tool of flattenTools(tools)) {
-    if (byName.has(tool.name)) throw new WritError("name-taken", { kind: "tool", name: tool.name, where: `skill "${skill}"` });
+    if (byName.has(tool.name))
+      throw new WritError("name-taken", { kind: "tool", name: tool.name, where: `skill "${skill}"` });
     byName.set(tool.name, tool);
   }
   return { skill, tools: byName };

@@ -22,7 +22,10 @@ export interface Budget {
   /** UTF-8 bytes of one result that the model is shown; the rest is cut off, and the model is told so. Default none. */
   readonly resultBytes?: number;
   /** Dollars for a usage, when the model's adapter does not know its price. */
-  readonly price?: (usage: { readonly inputTokens: number; readonly outputTokens: number }) => number | undefined;
+  readonly price?: (usage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+  }) => number | undefined;
 }
 
 /** A field of a budget that is a bound. */
@@ -71,7 +74,14 @@ export interface Ledger {
 }
 
 /** Nothing spent. */
-export const emptyLedger: Ledger = { turns: 0, toolCalls: 0, tokens: 0, costUsd: 0, lastTool: "", sameToolInARow: 0 };
+export const emptyLedger: Ledger = {
+  turns: 0,
+  toolCalls: 0,
+  tokens: 0,
+  costUsd: 0,
+  lastTool: "",
+  sameToolInARow: 0,
+};
 
 /** Which bound was met, and in words: `exceeded budget of 8 turns`. */
 export interface Excess {
@@ -82,12 +92,17 @@ export interface Excess {
 }
 
 /** The ledger with the reservation in it, or the bound that forbids it. */
-export type Reservation = { readonly ok: true; readonly ledger: Ledger } | { readonly ok: false; readonly excess: Excess };
+export type Reservation =
+  | { readonly ok: true; readonly ledger: Ledger }
+  | { readonly ok: false; readonly excess: Excess };
 
 /** Reserves one model call. Everything spent before counts; the time is what has passed since the run began. */
 export function reserveTurn(ledger: Ledger, limits: Limits, elapsedMs: number): Reservation {
   if (ledger.turns >= limits.turns) {
-    return exceeded("turns", limits, { used: ledger.turns, message: `exceeded budget of ${limits.turns} turns` });
+    return exceeded("turns", limits, {
+      used: ledger.turns,
+      message: `exceeded budget of ${limits.turns} turns`,
+    });
   }
   if (elapsedMs >= limits.durationMs) return tooLong(limits, elapsedMs);
   if (ledger.tokens >= limits.tokens) {
@@ -130,7 +145,11 @@ export function reserveCall(
 }
 
 /** Books what a model call used. An unknown price is booked as endless when dollars are bounded: it is never taken for zero. */
-export function spend(ledger: Ledger, limits: Limits, { usage, costUsd = limits.costUsd === Infinity ? 0 : Infinity }: Spent): Ledger {
+export function spend(
+  ledger: Ledger,
+  limits: Limits,
+  { usage, costUsd = limits.costUsd === Infinity ? 0 : Infinity }: Spent,
+): Ledger {
   return {
     ...ledger,
     tokens: ledger.tokens + usage.inputTokens + usage.outputTokens,

@@ -16,7 +16,11 @@ export interface FakeTool extends TypedTool<unknown, unknown> {
  * export const clock = fakeTool("clock", "12:00");
  * ```
  */
-export function fakeTool(name: string, result: unknown, about: { readonly description?: string } = {}): FakeTool {
+export function fakeTool(
+  name: string,
+  result: unknown,
+  about: { readonly description?: string } = {},
+): FakeTool {
   const calls: unknown[] = [];
   const made = tool({
     name,
@@ -24,7 +28,9 @@ export function fakeTool(name: string, result: unknown, about: { readonly descri
     inputSchema: { type: "object", properties: {}, additionalProperties: true },
     execute(args: unknown, context: ToolContext): unknown {
       calls.push(args);
-      return typeof result === "function" ? (result as (args: unknown, context: ToolContext) => unknown)(args, context) : result;
+      return typeof result === "function"
+        ? (result as (args: unknown, context: ToolContext) => unknown)(args, context)
+        : result;
     },
   });
   return { ...made, calls };

@@ -87,10 +87,16 @@ export function tool<const Input extends SchemaSource, Result>(
   const { name, description, exclusive, timeoutMs, notation } = definition;
   checkName(name, "A tool");
   if (typeof definition.execute !== "function") {
-    throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason: "`execute` must be a function." });
+    throw new WritError("definition-invalid", {
+      where: `Tool "${name}"`,
+      reason: "`execute` must be a function.",
+    });
   }
   if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason: "`timeoutMs` must be a positive number." });
+    throw new WritError("definition-invalid", {
+      where: `Tool "${name}"`,
+      reason: "`timeoutMs` must be a positive number.",
+    });
   }
   const input = toSchema(definition.inputSchema, { name, role: "input" });
   checkArguments(name, input);
@@ -100,7 +106,10 @@ export function tool<const Input extends SchemaSource, Result>(
     description: description ?? "",
     input,
     notation,
-    output: definition.outputSchema === undefined ? undefined : toSchema(definition.outputSchema, { name, role: "output" }),
+    output:
+      definition.outputSchema === undefined
+        ? undefined
+        : toSchema(definition.outputSchema, { name, role: "output" }),
     effect: definition.effect ?? "undeclared",
     exclusiveKey: exclusiveKeyOf(name, exclusive),
     timeoutMs,
@@ -112,7 +121,8 @@ const callableName = /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/;
 
 /** @throws WritError `name-invalid` */
 export function checkName(name: unknown, kind: string): void {
-  if (typeof name !== "string" || !callableName.test(name)) throw new WritError("name-invalid", { kind, name: String(name) });
+  if (typeof name !== "string" || !callableName.test(name))
+    throw new WritError("name-invalid", { kind, name: String(name) });
 }
 
 /** Providers take only objects as arguments. */
@@ -136,7 +146,10 @@ function checkNotation(name: string, notation: string | undefined, { jsonSchema 
   throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason });
 }
 
-function exclusiveKeyOf(name: string, exclusive: boolean | ((args: never) => string) | undefined): Tool["exclusiveKey"] {
+function exclusiveKeyOf(
+  name: string,
+  exclusive: boolean | ((args: never) => string) | undefined,
+): Tool["exclusiveKey"] {
   if (exclusive === true) return () => name;
   if (typeof exclusive === "function") return (args) => `${name}/${exclusive(args as never)}`;
   return () => undefined;

@@ -38,7 +38,10 @@ export function interrupt<Reason>(): Interrupt<Reason> {
 }
 
 /** Waits for a promise, but not after the interrupt: then it gives `"stopped"`, and what the promise does later is ignored. */
-export function untilStopped<Value, Reason>(work: Promise<Value>, stop: Interrupt<Reason>): Promise<Value | "stopped"> {
+export function untilStopped<Value, Reason>(
+  work: Promise<Value>,
+  stop: Interrupt<Reason>,
+): Promise<Value | "stopped"> {
   return new Promise((resolve, reject) => {
     const forget = stop.onStop(() => resolve("stopped"));
     work.then(

@@ -7,7 +7,9 @@ export interface JsonObject {
 }
 
 /** The value of a text, or why the text has none. */
-export type ParsedJson = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string };
+export type ParsedJson =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly reason: string };
 
 /** Deeper nesting is refused before parsing: recursive readers behind us would overflow their stacks. */
 export const maxJsonDepth = 64;
@@ -23,9 +25,12 @@ const suspiciousKey = /__proto__|constructor|\\u/;
  * - Keys that change prototypes in careless code (`__proto__`, `constructor.prototype`) are refused.
  */
 export function parseJson(text: string): ParsedJson {
-  if (depthOf(text) > maxJsonDepth) return { ok: false, reason: `it is nested deeper than ${maxJsonDepth} levels` };
+  if (depthOf(text) > maxJsonDepth)
+    return { ok: false, reason: `it is nested deeper than ${maxJsonDepth} levels` };
   try {
-    const value = unsafeInteger.test(text) ? (JSON.parse(text, keepDigits) as Json) : (JSON.parse(text) as Json);
+    const value = unsafeInteger.test(text)
+      ? (JSON.parse(text, keepDigits) as Json)
+      : (JSON.parse(text) as Json);
     if (suspiciousKey.test(text) && pollutes(value)) return { ok: false, reason: pollution };
     return { ok: true, value };
   } catch (error) {
@@ -44,9 +49,9 @@ export function toJson(value: unknown): ParsedJson {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return { ok: true, value };
   if (typeof value === "number" && Number.isFinite(value)) return { ok: true, value };
   try {
-    const text = JSON.stringify(value, (_key, field: unknown) => (typeof field === "bigint" ? String(field) : field)) as
-      | string
-      | undefined;
+    const text = JSON.stringify(value, (_key, field: unknown) =>
+      typeof field === "bigint" ? String(field) : field,
+    ) as string | undefined;
     return text === undefined ? { ok: true, value: null } : parseJson(text);
   } catch (error) {
     return { ok: false, reason: error instanceof Error ? error.message : "it cannot be written as JSON" };

@@ -5,27 +5,48 @@ import { agent, tool } from "../../src/index.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 
-const call = (name: string, args: JsonObject = {}): { name: string; arguments: JsonObject } => ({ name, arguments: args });
+const call = (name: string, args: JsonObject = {}): { name: string; arguments: JsonObject } => ({
+  name,
+  arguments: args,
+});
 
 describe("budgets", () => {
   it("case 25: three calls are allowed, two a turn: the third runs, the fourth does not", async () => {
     const search = fakeTool("search", "found");
-    const model = scripted([{ calls: [call("search"), call("search")] }, { calls: [call("search"), call("search")] }, "never"]);
+    const model = scripted([
+      { calls: [call("search"), call("search")] },
+      { calls: [call("search"), call("search")] },
+      "never",
+    ]);
     const result = await agent({ name: "a", model, tools: [search], budget: { toolCalls: 3 } }).run("go");
     expect(search.calls).toHaveLength(3);
-    expect(result.outcome).toMatchObject({ type: "exhausted", field: "toolCalls", limit: 3, message: "exceeded tool-call budget of 3" });
+    expect(result.outcome).toMatchObject({
+      type: "exhausted",
+      field: "toolCalls",
+      limit: 3,
+      message: "exceeded tool-call budget of 3",
+    });
     expect(result.transcript.messages.slice(-2)).toMatchObject([{ status: "ok" }, { status: "skipped" }]);
     expect(model.requests).toHaveLength(2);
   });
 
   it("case 26: the run is over when its time is, also in the middle of a call or of a reply", async () => {
-    const slow = tool({ name: "slow", description: "", inputSchema: z.object({}), execute: () => sleep(80, "late") });
+    const slow = tool({
+      name: "slow",
+      description: "",
+      inputSchema: z.object({}),
+      execute: () => sleep(80, "late"),
+    });
     const model = scripted([{ calls: [call("slow")] }, { calls: [call("slow")] }, "never"]);
     const result = await agent({ name: "a", model, tools: [slow], budget: { durationMs: 100 } }).run("go");
     expect(result.outcome).toMatchObject({ type: "exhausted", field: "durationMs", limit: 100 });
     expect(model.requests.length).toBeLessThanOrEqual(2);
 
-    const hanging = agent({ name: "a", model: () => new Promise<string>(() => undefined), budget: { durationMs: 50 } });
+    const hanging = agent({
+      name: "a",
+      model: () => new Promise<string>(() => undefined),
+      budget: { durationMs: 50 },
+    });
     expect(await hanging.run("go")).toMatchObject({ outcome: { type: "exhausted", field: "durationMs" } });
   });
 
@@ -44,7 +65,10 @@ describe("budgets", () => {
     const model = scripted([{ calls: [call("hang")] }, "It took too long."]);
     const result = await agent({ name: "a", model, tools: [hang] }).run("go");
     expect(result.text).toBe("It took too long.");
-    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ status: "timeout", text: "Tool 'hang' timed out after 40 ms." });
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+      status: "timeout",
+      text: "Tool 'hang' timed out after 40 ms.",
+    });
     expect(aborted).toBe(true);
     await sleep(120);
     expect(JSON.stringify(result.transcript)).not.toContain("late");
@@ -61,13 +85,28 @@ describe("budgets", () => {
   it("case 28: one tool too often in a row ends the run, in one reply too; another tool between them is fine; no bound, no end", async () => {
     const tools = [fakeTool("a", 1), fakeTool("b", 2)];
     const run = async (replies: readonly (readonly string[])[], sameToolInARow?: number): Promise<object> => {
-      const model = scripted([...replies.map((names) => ({ calls: names.map((name) => call(name)) })), "done"]);
+      const model = scripted([
+        ...replies.map((names) => ({ calls: names.map((name) => call(name)) })),
+        "done",
+      ]);
       return (await agent({ name: "x", model, tools, budget: { sameToolInARow } }).run("go")).outcome;
     };
-    expect(await run([["a"], ["a"], ["a"]], 2)).toMatchObject({ type: "exhausted", field: "sameToolInARow", used: 3 });
-    expect(await run([["a", "a", "a"]], 2)).toMatchObject({ type: "exhausted", message: expect.stringContaining("'a' 3 times") });
+    expect(await run([["a"], ["a"], ["a"]], 2)).toMatchObject({
+      type: "exhausted",
+      field: "sameToolInARow",
+      used: 3,
+    });
+    expect(await run([["a", "a", "a"]], 2)).toMatchObject({
+      type: "exhausted",
+      message: expect.stringContaining("'a' 3 times"),
+    });
     expect(await run([["a", "a"], ["b"], ["a", "a"]], 2)).toMatchObject({ type: "answered" });
-    expect(await run([["a", "a", "a"], ["a", "a"]])).toMatchObject({ type: "answered" });
+    expect(
+      await run([
+        ["a", "a", "a"],
+        ["a", "a"],
+      ]),
+    ).toMatchObject({ type: "answered" });
   });
 
   it("counts tokens that a provider does not report, or reports absurdly, by an estimate and never as zero", async () => {
@@ -78,7 +117,12 @@ describe("budgets", () => {
     expect(unreported.usage.estimated).toBe(true);
     expect(unreported.usage.inputTokens).toBeGreaterThan(100);
     for (const inputTokens of [-5, Number.NaN, 1e18, 0.5, 0]) {
-      const result = await agent({ name: "a", model: talk({ inputTokens, outputTokens: 3 }), tools, budget: { tokens: 50 } }).run("go");
+      const result = await agent({
+        name: "a",
+        model: talk({ inputTokens, outputTokens: 3 }),
+        tools,
+        budget: { tokens: 50 },
+      }).run("go");
       expect(result.usage.estimated).toBe(true);
     }
     const bounded = await agent({ name: "a", model: talk(), tools, budget: { tokens: 50 } }).run("go");
@@ -87,20 +131,34 @@ describe("budgets", () => {
 
   it("lets a model write no more than what is left of the tokens", async () => {
     const usage = { inputTokens: 60, outputTokens: 20 };
-    const model = scripted([{ calls: [call("t")], usage }, { text: "done", usage }]);
-    const result = await agent({ name: "a", model, tools: [fakeTool("t", 1)], budget: { tokens: 100 } }).run("go");
+    const model = scripted([
+      { calls: [call("t")], usage },
+      { text: "done", usage },
+    ]);
+    const result = await agent({ name: "a", model, tools: [fakeTool("t", 1)], budget: { tokens: 100 } }).run(
+      "go",
+    );
     expect(model.requests.map((request) => request.settings.maxOutputTokens)).toEqual([100, 20]);
-    expect(result).toMatchObject({ outcome: { type: "answered" }, usage: { inputTokens: 120, outputTokens: 40 } });
+    expect(result).toMatchObject({
+      outcome: { type: "answered" },
+      usage: { inputTokens: 120, outputTokens: 40 },
+    });
   });
 
   it("bounds dollars with a known price, and takes an unknown price for no budget at all", async () => {
     const usage = { inputTokens: 1000, outputTokens: 1000 };
     const model = (): ReturnType<typeof scripted> => scripted([{ calls: [call("t")], usage }, "done"]);
     const priced = (price: (usage: object) => number | undefined): Promise<{ outcome: object }> =>
-      agent({ name: "a", model: model(), tools: [fakeTool("t", 1)], budget: { costUsd: 0.01, price } }).run("go");
-    expect(await priced(() => 0.02)).toMatchObject({ outcome: { type: "exhausted", field: "costUsd", used: 0.02 } });
+      agent({ name: "a", model: model(), tools: [fakeTool("t", 1)], budget: { costUsd: 0.01, price } }).run(
+        "go",
+      );
+    expect(await priced(() => 0.02)).toMatchObject({
+      outcome: { type: "exhausted", field: "costUsd", used: 0.02 },
+    });
     expect(await priced(() => 0.001)).toMatchObject({ outcome: { type: "answered" } });
-    expect(await priced(() => undefined)).toMatchObject({ outcome: { type: "exhausted", message: expect.stringContaining("price is unknown") } });
+    expect(await priced(() => undefined)).toMatchObject({
+      outcome: { type: "exhausted", message: expect.stringContaining("price is unknown") },
+    });
   });
 
   it("bounds the bytes of arguments and cuts a long result, telling the model", async () => {
@@ -120,13 +178,25 @@ describe("budgets", () => {
       budget: { resultBytes: 101 },
     }).run("go");
     const result = cut.transcript.messages.at(-2);
-    expect(result).toMatchObject({ status: "ok", text: `${"é".repeat(50)}\n[cut off: the first 100 bytes of a longer result]` });
+    expect(result).toMatchObject({
+      status: "ok",
+      text: `${"é".repeat(50)}\n[cut off: the first 100 bytes of a longer result]`,
+    });
   });
 
   it("lets the last turn answer without tools when the author says so", async () => {
     const usingTools = { calls: [call("t")] };
-    const model = scripted([usingTools, (request) => (request.toolChoice === "none" ? "I stop here." : usingTools)]);
-    const answering = agent({ name: "a", model, tools: [fakeTool("t", 1)], budget: { turns: 2 }, lastTurn: "answer" });
+    const model = scripted([
+      usingTools,
+      (request) => (request.toolChoice === "none" ? "I stop here." : usingTools),
+    ]);
+    const answering = agent({
+      name: "a",
+      model,
+      tools: [fakeTool("t", 1)],
+      budget: { turns: 2 },
+      lastTurn: "answer",
+    });
     expect(await answering("go")).toBe("I stop here.");
     const stubborn = await answering.with({ model: scripted([usingTools]) }).run("go");
     expect(stubborn.outcome).toMatchObject({ type: "exhausted", field: "turns" });

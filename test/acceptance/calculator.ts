@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { tool, type TypedTool } from "../../src/tool/tool.ts";
 
-const operands = z.object({ a: z.number().describe("first number"), b: z.number().describe("second number") });
+const operands = z.object({
+  a: z.number().describe("first number"),
+  b: z.number().describe("second number"),
+});
 type Operation = TypedTool<{ a: number; b: number }, number>;
 
 const operation = (name: string, description: string, execute: (a: number, b: number) => number): Operation =>

@@ -12,7 +12,11 @@ function diary(): { readonly entries: string[]; note: (entry: string) => void } 
   return { entries, note: (entry) => entries.push(entry) };
 }
 
-function waiting(name: string, ms: number, about: { note?: (entry: string) => void; effect?: "read" | "write"; exclusive?: boolean } = {}): TypedTool<object, string> {
+function waiting(
+  name: string,
+  ms: number,
+  about: { note?: (entry: string) => void; effect?: "read" | "write"; exclusive?: boolean } = {},
+): TypedTool<object, string> {
   return tool({
     name,
     description: "",
@@ -28,7 +32,9 @@ function waiting(name: string, ms: number, about: { note?: (entry: string) => vo
   });
 }
 
-const calls = (...names: readonly string[]): { calls: { name: string; arguments: JsonObject }[] } => ({ calls: names.map((name) => ({ name, arguments: {} })) });
+const calls = (...names: readonly string[]): { calls: { name: string; arguments: JsonObject }[] } => ({
+  calls: names.map((name) => ({ name, arguments: {} })),
+});
 
 async function eventsOf(stream: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
@@ -44,12 +50,20 @@ describe("the probes that peers fail", () => {
     const events = await eventsOf(agent({ name: "a", model, tools }).stream("go"));
     expect(entries).toEqual(["slow begins", "quick begins", "quick ends", "slow ends"]);
     expect(model.requests[1]?.messages.slice(3)).toMatchObject([{ text: "slow" }, { text: "quick" }]);
-    expect(events.filter((event) => event.type === "tool-end").map((event) => event.name)).toEqual(["slow", "quick"]);
+    expect(events.filter((event) => event.type === "tool-end").map((event) => event.name)).toEqual([
+      "slow",
+      "quick",
+    ]);
   });
 
   it("keeps to the number of calls at a time, and to exclusive tools", async () => {
     const { entries, note } = diary();
-    const limited = agent({ name: "a", model: scripted([calls("x", "y"), "done"]), tools: [waiting("x", 10, { note }), waiting("y", 5, { note })], concurrency: 1 });
+    const limited = agent({
+      name: "a",
+      model: scripted([calls("x", "y"), "done"]),
+      tools: [waiting("x", 10, { note }), waiting("y", 5, { note })],
+      concurrency: 1,
+    });
     await limited("go");
     expect(entries).toEqual(["x begins", "x ends", "y begins", "y ends"]);
     const exclusive = diary();
@@ -76,7 +90,11 @@ describe("the probes that peers fail", () => {
 
   it("starts calls that only look while the model still writes, and no others", async () => {
     const { entries, note } = diary();
-    const tools = [waiting("look", 5, { note, effect: "read" }), waiting("change", 5, { note, effect: "write" }), waiting("unsaid", 5, { note })];
+    const tools = [
+      waiting("look", 5, { note, effect: "read" }),
+      waiting("change", 5, { note, effect: "write" }),
+      waiting("unsaid", 5, { note }),
+    ];
     async function* reply(): AsyncGenerator<Delta> {
       for (const name of ["look", "change", "unsaid"]) {
         yield { type: "call-start", id: name, name };
@@ -87,20 +105,38 @@ describe("the probes that peers fail", () => {
       yield { type: "end", finishReason: "tool-calls" };
     }
     let asked = 0;
-    const events = await eventsOf(agent({ name: "a", tools, model: () => (asked++ === 0 ? reply() : "done") }).stream("go"));
+    const events = await eventsOf(
+      agent({ name: "a", tools, model: () => (asked++ === 0 ? reply() : "done") }).stream("go"),
+    );
     expect(entries.slice(0, 3)).toEqual(["look begins", "look ends", "model ends"]);
     expect(entries.filter((entry) => entry === "look begins")).toHaveLength(1);
-    const order = events.map((event) => event.type).filter((type) => ["message-end", "tool-start", "tool-end"].includes(type));
-    expect(order).toEqual(["message-end", ...Array<string>(3).fill("tool-start"), ...Array<string>(3).fill("tool-end"), "message-end"]);
+    const order = events
+      .map((event) => event.type)
+      .filter((type) => ["message-end", "tool-start", "tool-end"].includes(type));
+    expect(order).toEqual([
+      "message-end",
+      ...Array<string>(3).fill("tool-start"),
+      ...Array<string>(3).fill("tool-end"),
+      "message-end",
+    ]);
   });
 
   it("never runs a call whose arguments were cut off, in the middle or at the token limit", async () => {
-    const danger = tool({ name: "danger", description: "", inputSchema: z.object({ path: z.string().optional() }), execute: () => ran.push(1) });
+    const danger = tool({
+      name: "danger",
+      description: "",
+      inputSchema: z.object({ path: z.string().optional() }),
+      execute: () => ran.push(1),
+    });
     const ran: number[] = [];
     const model = scripted([
       { calls: [{ name: "danger", arguments: '{"path":"/tmp/x' }] },
       { calls: [{ name: "danger", arguments: "{}" }], finishReason: "length" },
-      [{ type: "call-start", id: "1", name: "danger" }, { type: "call-delta", id: "1", text: "{}" }, { type: "end", finishReason: "stop" }],
+      [
+        { type: "call-start", id: "1", name: "danger" },
+        { type: "call-delta", id: "1", text: "{}" },
+        { type: "end", finishReason: "stop" },
+      ],
       "done",
     ]);
     const result = await agent({ name: "a", model, tools: [danger] }).run("go");
@@ -110,7 +146,13 @@ describe("the probes that peers fail", () => {
   });
 
   it("does not let a result pass that does not match its schema", async () => {
-    const bad = tool({ name: "bad", description: "", inputSchema: z.object({}), outputSchema: z.number(), execute: () => "seven" as unknown as number });
+    const bad = tool({
+      name: "bad",
+      description: "",
+      inputSchema: z.object({}),
+      outputSchema: z.number(),
+      execute: () => "seven" as unknown as number,
+    });
     const model = scripted([calls("bad"), "done"]);
     await agent({ name: "a", model, tools: [bad] })("go");
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({
@@ -120,15 +162,30 @@ describe("the probes that peers fail", () => {
   });
 
   it("reports a tool that throws anything at all, and shows results by one rule", async () => {
-    const values: [unknown, string][] = [[null, "null"], [undefined, "null"], [true, "true"], [1.5, "1.5"], ["text", "text"], [{ a: [1] }, '{"a":[1]}'], [12n, "12"]];
+    const values: [unknown, string][] = [
+      [null, "null"],
+      [undefined, "null"],
+      [true, "true"],
+      [1.5, "1.5"],
+      ["text", "text"],
+      [{ a: [1] }, '{"a":[1]}'],
+      [12n, "12"],
+    ];
     const tools = values.map(([value], index) => fakeTool(`t${index}`, () => value));
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
-    const odd = [fakeTool("cyclic", cyclic), fakeTool("throws", () => { throw "just text"; })]; // oxlint-disable-line no-throw-literal, only-throw-error -- what careless tools do
+    const odd = [
+      fakeTool("cyclic", cyclic),
+      fakeTool("throws", () => {
+        throw "just text";
+      }),
+    ]; // oxlint-disable-line no-throw-literal, only-throw-error -- what careless tools do
     const model = scripted([calls(...tools.map((made) => made.name), "cyclic", "throws"), "done"]);
     await agent({ name: "a", model, tools: [...tools, ...odd] })("go");
     const results = model.requests[1]?.messages.slice(3) ?? [];
-    expect(results.slice(0, values.length).map((message) => message.role === "tool" && message.text)).toEqual(values.map(([, text]) => text));
+    expect(results.slice(0, values.length).map((message) => message.role === "tool" && message.text)).toEqual(
+      values.map(([, text]) => text),
+    );
     expect(results.slice(values.length)).toMatchObject([
       { status: "error", text: "Tool 'cyclic' failed: its result is not JSON." },
       { status: "error", text: "Tool 'throws' failed: just text" },
@@ -154,8 +211,14 @@ describe("stopping", () => {
     const result = await a.run("go", { signal: controller.signal });
     expect(result.outcome).toEqual({ type: "cancelled", reason: "enough" });
     expect(told).toBe(true);
-    expect(result.transcript.messages.slice(3)).toMatchObject([{ status: "cancelled" }, { status: "cancelled" }]);
-    expect(await a.run("go", { abortSignal: AbortSignal.abort(new Error("before")) })).toMatchObject({ outcome: { type: "cancelled", reason: "before" }, turns: 0 });
+    expect(result.transcript.messages.slice(3)).toMatchObject([
+      { status: "cancelled" },
+      { status: "cancelled" },
+    ]);
+    expect(await a.run("go", { abortSignal: AbortSignal.abort(new Error("before")) })).toMatchObject({
+      outcome: { type: "cancelled", reason: "before" },
+      turns: 0,
+    });
     await expect(a("go", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "run-cancelled" });
   });
 
@@ -185,15 +248,23 @@ describe("stopping", () => {
   });
 
   it("tells the end before it throws, and every start has its end, when the world fails", async () => {
-    const a = agent({ name: "a", model: scripted([calls("t"), new Error("provider is down")]), tools: [fakeTool("t", 1)] });
+    const a = agent({
+      name: "a",
+      model: scripted([calls("t"), new Error("provider is down")]),
+      tools: [fakeTool("t", 1)],
+    });
     const events: AgentEvent[] = [];
     const failure = await (async () => {
       for await (const event of a.stream("go")) events.push(event);
     })().catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "provider-failed" });
-    expect(events.at(-1)).toMatchObject({ type: "run-end", outcome: { type: "failed", code: "provider-failed" } });
+    expect(events.at(-1)).toMatchObject({
+      type: "run-end",
+      outcome: { type: "failed", code: "provider-failed" },
+    });
     for (const kind of ["turn", "tool", "run"]) {
-      const count = (what: string): number => events.filter((event) => event.type === `${kind}-${what}`).length;
+      const count = (what: string): number =>
+        events.filter((event) => event.type === `${kind}-${what}`).length;
       expect(count("start"), kind).toBe(count("end"));
     }
   });
@@ -207,14 +278,24 @@ describe("policy", () => {
         name: "a",
         model: scripted([calls("write"), "done"]),
         tools: [write],
-        policy: (call) => ({ verdict: call.tool === "write" ? "ask" : "allow", rule: "writes", reason: "it writes" }),
+        policy: (call) => ({
+          verdict: call.tool === "write" ? "ask" : "allow",
+          rule: "writes",
+          reason: "it writes",
+        }),
       });
       return (await a.run("go", options)).transcript.messages.at(-2);
     };
     expect(await run({ approve: () => true })).toMatchObject({ status: "ok" });
-    expect(await run({ approve: () => ({ approved: false, reason: "not today" }) })).toMatchObject({ status: "denied", text: "Tool 'write' was denied: not today" });
+    expect(await run({ approve: () => ({ approved: false, reason: "not today" }) })).toMatchObject({
+      status: "denied",
+      text: "Tool 'write' was denied: not today",
+    });
     expect(await run()).toMatchObject({ status: "denied", text: expect.stringContaining("nobody to ask") });
-    expect(await run({ approve: () => Promise.reject(new Error("no terminal")) })).toMatchObject({ status: "denied", text: expect.stringContaining("no terminal") });
+    expect(await run({ approve: () => Promise.reject(new Error("no terminal")) })).toMatchObject({
+      status: "denied",
+      text: expect.stringContaining("no terminal"),
+    });
   });
 
   it("denies with the rule that decided, and what would have allowed it", async () => {
@@ -225,7 +306,9 @@ describe("policy", () => {
       policy: () => ({ verdict: "deny", rule: "no-writes", reason: "writing is off", remedy: "turn it on" }),
     });
     const events = await eventsOf(a.stream("go"));
-    expect(events.find((event) => event.type === "call-decided")).toMatchObject({ decision: { verdict: "deny", rule: "no-writes", remedy: "turn it on" } });
+    expect(events.find((event) => event.type === "call-decided")).toMatchObject({
+      decision: { verdict: "deny", rule: "no-writes", remedy: "turn it on" },
+    });
     expect(events.some((event) => event.type === "tool-start")).toBe(false);
   });
 });

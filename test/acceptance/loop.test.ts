@@ -15,7 +15,12 @@ describe("loop and model", () => {
   it("case 1: text at once is the output, one model call, no tool", async () => {
     const model = scripted(["Hello."]);
     const result = await agent({ name: "a", model, tools: [add] }).run("hi");
-    expect(result).toMatchObject({ output: "Hello.", text: "Hello.", turns: 1, outcome: { type: "answered", content: "Hello." } });
+    expect(result).toMatchObject({
+      output: "Hello.",
+      text: "Hello.",
+      turns: 1,
+      outcome: { type: "answered", content: "Hello." },
+    });
     expect(model.requests).toHaveLength(1);
   });
 
@@ -24,7 +29,10 @@ describe("loop and model", () => {
     await agent({ name: "a", model, tools: [multiply] }).run("8 * 2");
     expect(model.requests).toHaveLength(2);
     expect(model.requests[1]?.messages.slice(2)).toEqual([
-      { role: "assistant", parts: [{ type: "tool-call", id: "call_b", name: "multiply", arguments: { a: 8, b: 2 } }] },
+      {
+        role: "assistant",
+        parts: [{ type: "tool-call", id: "call_b", name: "multiply", arguments: { a: 8, b: 2 } }],
+      },
       { role: "tool", callId: "call_b", name: "multiply", status: "ok", text: "16", value: 16 },
     ]);
   });
@@ -59,14 +67,25 @@ describe("loop and model", () => {
       ["add", 8],
       ["multiply", 16],
     ]);
-    expect(events.at(-1)).toMatchObject({ type: "run-end", outcome: { type: "answered", content: "The result is 16." } });
+    expect(events.at(-1)).toMatchObject({
+      type: "run-end",
+      outcome: { type: "answered", content: "The result is 16." },
+    });
 
     const short = scripted(calculation);
     const tight = agent({ name: "calculator", model: short, tools: [add, multiply], budget: { turns: 2 } });
     const result = await tight.run("(3 + 5) * 2");
-    expect(result.outcome).toEqual({ type: "exhausted", field: "turns", limit: 2, used: 2, message: "exceeded budget of 2 turns" });
+    expect(result.outcome).toEqual({
+      type: "exhausted",
+      field: "turns",
+      limit: 2,
+      used: 2,
+      message: "exceeded budget of 2 turns",
+    });
     expect(short.requests).toHaveLength(2);
-    expect(result.transcript.messages.filter((message) => message.role === "tool").map((message) => message.text)).toEqual(["8", "16"]);
+    expect(
+      result.transcript.messages.filter((message) => message.role === "tool").map((message) => message.text),
+    ).toEqual(["8", "16"]);
     await expect(tight.with({ model: scripted(calculation) })("(3 + 5) * 2")).rejects.toMatchObject({
       code: "budget-exhausted",
       message: "Agent 'calculator' exceeded budget of 2 turns",
@@ -77,12 +96,20 @@ describe("loop and model", () => {
     const steps = [{ calls: [{ name: "divide", arguments: { a: 1, b: 0 } }] }, "It cannot be divided."];
     const model = scripted(steps);
     expect(await agent({ name: "a", model, tools: [divide] })("1 / 0")).toBe("It cannot be divided.");
-    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ status: "error", text: "Tool 'divide' failed: Division by zero" });
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+      status: "error",
+      text: "Tool 'divide' failed: Division by zero",
+    });
 
     const strict = agent({ name: "a", model: scripted(steps), tools: [divide], throwOnToolFailure: true });
     const failure = await strict("1 / 0").catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: "tool-failed", cause: { name: "RangeError", message: "Division by zero" } });
-    expect(await strict.with({ model: scripted(steps) }).run("1 / 0")).toMatchObject({ outcome: { type: "failed", code: "tool-failed" } });
+    expect(failure).toMatchObject({
+      code: "tool-failed",
+      cause: { name: "RangeError", message: "Division by zero" },
+    });
+    expect(await strict.with({ model: scripted(steps) }).run("1 / 0")).toMatchObject({
+      outcome: { type: "failed", code: "tool-failed" },
+    });
   });
 
   it("case 6: a bare function is a model", async () => {
@@ -106,7 +133,10 @@ describe("typed tools", () => {
     const search = tool({
       name: "search",
       description: "Search",
-      inputSchema: z.object({ query: z.string().describe("what to look for"), limit: z.number().int().default(10) }),
+      inputSchema: z.object({
+        query: z.string().describe("what to look for"),
+        limit: z.number().int().default(10),
+      }),
       execute: (args) => {
         seen.push(args);
         return "found";
@@ -116,7 +146,10 @@ describe("typed tools", () => {
     await agent({ name: "a", model, tools: [search] }).run("go");
     expect(model.requests[0]?.tools[0]?.inputSchema).toMatchObject({
       type: "object",
-      properties: { query: { type: "string", description: "what to look for" }, limit: { type: "integer", default: 10 } },
+      properties: {
+        query: { type: "string", description: "what to look for" },
+        limit: { type: "integer", default: 10 },
+      },
       required: ["query"],
       additionalProperties: false,
     });
@@ -129,8 +162,18 @@ describe("typed tools", () => {
       seen.push(args);
       return "ok";
     };
-    const find = tool({ name: "find", description: "", inputSchema: z.object({ id: z.string() }), execute: record });
-    const count = tool({ name: "count", description: "", inputSchema: z.object({ n: z.number().int() }), execute: record });
+    const find = tool({
+      name: "find",
+      description: "",
+      inputSchema: z.object({ id: z.string() }),
+      execute: record,
+    });
+    const count = tool({
+      name: "count",
+      description: "",
+      inputSchema: z.object({ n: z.number().int() }),
+      execute: record,
+    });
     const model = scripted([
       {
         calls: [
@@ -145,7 +188,12 @@ describe("typed tools", () => {
     await agent({ name: "a", model, tools: [find, count] }).run("go");
     expect(seen).toEqual([{ id: "42" }, { id: "9007199254740993" }]);
     const results = model.requests[1]?.messages.slice(3) ?? [];
-    expect(results).toMatchObject([{ status: "ok" }, { status: "ok" }, { status: "invalid" }, { status: "invalid" }]);
+    expect(results).toMatchObject([
+      { status: "ok" },
+      { status: "ok" },
+      { status: "invalid" },
+      { status: "invalid" },
+    ]);
     expect(JSON.stringify(results[2])).toContain("Tool 'count' received invalid arguments: n: ");
   });
 
@@ -157,21 +205,33 @@ describe("typed tools", () => {
     expect(define({ name: "a", tools: [add, add] })).toThrow(failsWith("name-taken", "add"));
     expect(define({ name: "a", tools: ["ad"] })).toThrow(failsWith("tool-unknown", "ad"));
     const typo = skill({ name: "compute", description: "", tools: ["multipy"] });
-    expect(define({ name: "a", tools: [multiply], skills: [typo] })).toThrow(failsWith("tool-unknown", "compute", "multipy", "multiply"));
-    expect(define({ name: "a", skills: [typo, typo] })).toThrow(expect.objectContaining({ name: "WritError" }));
-    expect(define({ name: "a", tools: [fakeTool("memory_read", "")] })).toThrow(failsWith("name-reserved", "memory_read"));
+    expect(define({ name: "a", tools: [multiply], skills: [typo] })).toThrow(
+      failsWith("tool-unknown", "compute", "multipy", "multiply"),
+    );
+    expect(define({ name: "a", skills: [typo, typo] })).toThrow(
+      expect.objectContaining({ name: "WritError" }),
+    );
+    expect(define({ name: "a", tools: [fakeTool("memory_read", "")] })).toThrow(
+      failsWith("name-reserved", "memory_read"),
+    );
     expect(define({ name: "a", model: undefined, tools: [add] })).toThrow(failsWith("model-missing", '"a"'));
     expect(define({ name: "a", budget: { turns: 0 } })).toThrow(failsWith("budget-invalid", "turns", "0"));
     expect(define({ name: "a", budget: { turn: 3 } as never })).toThrow(failsWith("budget-invalid", "turn"));
     expect(define({ name: "a", model: 7 as never })).toThrow(failsWith("model-invalid", "number"));
     expect(define({ name: "a", model: "qwen" })).toThrow(failsWith("model-name-invalid", "qwen"));
-    expect(() => tool({ name: "bad name", description: "", inputSchema: z.object({}), execute: () => 1 })).toThrow(failsWith("name-invalid", "bad name"));
-    expect(() => tool({ name: "t", description: "", inputSchema: 3 as never, execute: () => 1 })).toThrow(failsWith("schema-invalid", '"t"'));
-    expect(() => tool({ name: "t", description: "", inputSchema: { type: "strnig" }, execute: () => 1 })).toThrow(
-      failsWith("schema-invalid", '"t"', "strnig"),
+    expect(() =>
+      tool({ name: "bad name", description: "", inputSchema: z.object({}), execute: () => 1 }),
+    ).toThrow(failsWith("name-invalid", "bad name"));
+    expect(() => tool({ name: "t", description: "", inputSchema: 3 as never, execute: () => 1 })).toThrow(
+      failsWith("schema-invalid", '"t"'),
     );
+    expect(() =>
+      tool({ name: "t", description: "", inputSchema: { type: "strnig" }, execute: () => 1 }),
+    ).toThrow(failsWith("schema-invalid", '"t"', "strnig"));
     const priceless = { id: "p", features: {}, stream: model.stream.bind(model) };
-    expect(define({ name: "a", model: priceless, budget: { costUsd: 1 } })).toThrow(failsWith("budget-without-price", '"a"'));
+    expect(define({ name: "a", model: priceless, budget: { costUsd: 1 } })).toThrow(
+      failsWith("budget-without-price", '"a"'),
+    );
   });
 });
 
@@ -181,7 +241,12 @@ describe("authorization", () => {
     const secret = fakeTool("delete_file", "gone");
     const writer = skill({ name: "writer", description: "writes", tools: [secret] });
     const model = scripted([{ calls: [{ name: "delete_file", arguments: {} }] }, "done"]);
-    const files = agent({ name: "files", model, skills: [reader, writer], selectSkill: (input) => (input === "w" ? "writer" : "reader") });
+    const files = agent({
+      name: "files",
+      model,
+      skills: [reader, writer],
+      selectSkill: (input) => (input === "w" ? "writer" : "reader"),
+    });
     await files.run("r");
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({
       status: "denied",
@@ -190,8 +255,12 @@ describe("authorization", () => {
     expect(secret.calls).toEqual([]);
     const other = scripted([{ calls: [{ name: "read_file", arguments: {} }] }, "done"]);
     await files.with({ model: other }).run("w");
-    expect(JSON.stringify(other.requests[1]?.messages.at(-1))).toContain("for skill 'writer'. Allowed: [delete_file]");
-    await expect(files.with({ selectSkill: undefined }).run("r")).rejects.toMatchObject({ code: "skill-not-chosen" });
+    expect(JSON.stringify(other.requests[1]?.messages.at(-1))).toContain(
+      "for skill 'writer'. Allowed: [delete_file]",
+    );
+    await expect(files.with({ selectSkill: undefined }).run("r")).rejects.toMatchObject({
+      code: "skill-not-chosen",
+    });
     await expect(files.run("r", { skill: "cook" })).rejects.toMatchObject({ code: "skill-unknown" });
   });
 
@@ -219,12 +288,23 @@ describe("authorization", () => {
     await agent({ name: "a", model, tools: [add] }).run("go");
     const results = model.requests[1]?.messages.slice(3) ?? [];
     expect(results).toMatchObject(
-      names.map((name) => ({ status: "denied", text: `Tool '${name}' is not allowed for skill 'a'. Allowed: [add]` })),
+      names.map((name) => ({
+        status: "denied",
+        text: `Tool '${name}' is not allowed for skill 'a'. Allowed: [add]`,
+      })),
     );
   });
 
   it("ends the run at an unknown tool where the author wants that, with the same text", async () => {
-    const model = scripted([{ calls: [{ name: "add", arguments: { a: 1, b: 2 } }, { name: "nope", arguments: {} }, { name: "add", arguments: {} }] }]);
+    const model = scripted([
+      {
+        calls: [
+          { name: "add", arguments: { a: 1, b: 2 } },
+          { name: "nope", arguments: {} },
+          { name: "add", arguments: {} },
+        ],
+      },
+    ]);
     const strict = agent({ name: "a", model, tools: [add], onUnknownTool: "throw" });
     const result = await strict.run("go");
     expect(result.outcome).toEqual({
@@ -232,7 +312,11 @@ describe("authorization", () => {
       code: "tool-not-allowed",
       message: "Tool 'nope' is not allowed for skill 'a'. Allowed: [add]",
     });
-    expect(result.transcript.messages.slice(3)).toMatchObject([{ status: "ok" }, { status: "denied" }, { status: "skipped" }]);
+    expect(result.transcript.messages.slice(3)).toMatchObject([
+      { status: "ok" },
+      { status: "denied" },
+      { status: "skipped" },
+    ]);
     await expect(strict.with({ model })("go")).rejects.toMatchObject({ code: "tool-not-allowed" });
   });
 });

@@ -26,49 +26,87 @@ describe("JSON protocol", () => {
     const model = scripted([saveNote, '{"final":{"content":{"status":"ok","upserted":1}}}']);
     const notes = agent({ name: "notes", model, driver: "json", tools: [upsert] });
     const result = await notes.run("Save this note");
-    expect(result.outcome).toEqual({ type: "answered", content: { status: "ok", upserted: 1 }, finishReason: "stop" });
+    expect(result.outcome).toEqual({
+      type: "answered",
+      content: { status: "ok", upserted: 1 },
+      finishReason: "stop",
+    });
     expect(result.text).toBe('{"status":"ok","upserted":1}');
     const second = model.requests[1]?.messages ?? [];
     expect(second[2]).toEqual({ role: "assistant", parts: [{ type: "text", text: saveNote }] });
     expect(lastUserText(model)).toBe('{"tool":"kom.memory.v1.upsert_memory","result":{"upserted":1}}');
     expect(model.requests[0]?.tools).toEqual([]);
     const system = model.requests[0]?.messages[0];
-    expect(system?.role === "system" ? system.text : "").toContain("- kom.memory.v1.upsert_memory: Save notes\n  args: { namespace: string, items: { text: string }[] }");
+    expect(system?.role === "system" ? system.text : "").toContain(
+      "- kom.memory.v1.upsert_memory: Save notes\n  args: { namespace: string, items: { text: string }[] }",
+    );
 
-    const typed = notes.with({ model: scripted(['{"final":{"content":{"status":"ok"}}}']), output: z.object({ status: z.string() }) });
+    const typed = notes.with({
+      model: scripted(['{"final":{"content":{"status":"ok"}}}']),
+      output: z.object({ status: z.string() }),
+    });
     expect(await typed("Save")).toEqual({ status: "ok" });
   });
 
   it("case 41: prose, fences, two objects and trailing text are sent back; a good second try goes on, N bad ones are a typed error", async () => {
     const good = '{"final":{"content":"fine"}}';
-    const bad = [`Sure! ${good}`, `\`\`\`json\n${good}\n\`\`\``, `${good}\n${good}`, `${good} Done.`, "", "[]", '{"a":1}', '{"action":{},"final":{}}'];
+    const bad = [
+      `Sure! ${good}`,
+      `\`\`\`json\n${good}\n\`\`\``,
+      `${good}\n${good}`,
+      `${good} Done.`,
+      "",
+      "[]",
+      '{"a":1}',
+      '{"action":{},"final":{}}',
+    ];
     for (const text of bad) {
       const model = scripted([text, good]);
       const result = await agent({ name: "a", model, driver: "json", tools: [add] }).run("go");
       expect(result.outcome, text).toMatchObject({ type: "answered", content: "fine" });
-      expect(lastUserText(model)).toMatch(/^Your reply was not accepted: .*exactly one JSON object and nothing else\.$/s);
+      expect(lastUserText(model)).toMatch(
+        /^Your reply was not accepted: .*exactly one JSON object and nothing else\.$/s,
+      );
     }
-    const stubborn = agent({ name: "a", model: scripted(["no JSON"]), driver: "json", tools: [add], budget: { turns: 20 } });
+    const stubborn = agent({
+      name: "a",
+      model: scripted(["no JSON"]),
+      driver: "json",
+      tools: [add],
+      budget: { turns: 20 },
+    });
     const result = await stubborn.run("go");
-    expect(result).toMatchObject({ turns: 3, outcome: { type: "failed", code: "protocol-violated" }, error: { data: { driver: "json", count: 3 } } });
+    expect(result).toMatchObject({
+      turns: 3,
+      outcome: { type: "failed", code: "protocol-violated" },
+      error: { data: { driver: "json", count: 3 } },
+    });
   });
 
   it("case 42: a tool that does not exist is refused and its arguments never run", async () => {
     const model = scripted(['{"action":{"tool":"rm","args":{"path":"/"}}}', '{"final":{"content":"ok"}}']);
     const result = await agent({ name: "a", model, driver: "json", tools: [add] }).run("go");
-    expect(lastUserText(model)).toBe(`{"tool":"rm","error":"Tool 'rm' is not allowed for skill 'a'. Allowed: [add]"}`);
+    expect(lastUserText(model)).toBe(
+      `{"tool":"rm","error":"Tool 'rm' is not allowed for skill 'a'. Allowed: [add]"}`,
+    );
     expect(result.transcript.messages.at(-2)).toMatchObject({ status: "denied" });
   });
 
   it("shows the schema of the one tool whose arguments were wrong, and cuts a long thought", async () => {
     const thought = "t".repeat(500);
-    const model = scripted([JSON.stringify({ thought, action: { tool: "add", args: { a: "x" } } }), '{"final":{"content":"ok"}}']);
+    const model = scripted([
+      JSON.stringify({ thought, action: { tool: "add", args: { a: "x" } } }),
+      '{"final":{"content":"ok"}}',
+    ]);
     const result = await agent({ name: "a", model, driver: "json", tools: [add, upsert] }).run("go");
     expect(lastUserText(model)).toContain("Tool 'add' received invalid arguments");
     expect(lastUserText(model)).toContain("first number");
     expect(lastUserText(model)).not.toContain("namespace");
     const reply = result.transcript.messages[2];
-    expect(reply?.role === "assistant" && reply.parts[0]).toEqual({ type: "reasoning", text: "t".repeat(200) });
+    expect(reply?.role === "assistant" && reply.parts[0]).toEqual({
+      type: "reasoning",
+      text: "t".repeat(200),
+    });
   });
 
   it("holds models that can be constrained to the calls that are allowed", async () => {
@@ -76,7 +114,9 @@ describe("JSON protocol", () => {
     await agent({ name: "a", model, tools: [add] }).run("go");
     const format = model.requests[0]?.format;
     expect(format?.type === "schema" && JSON.stringify(format.schema)).toContain('"tool":{"const":"add"}');
-    const grammatical = scripted(['{"final":{"content":"ok"}}'], { features: { tools: false, format: "grammar" } });
+    const grammatical = scripted(['{"final":{"content":"ok"}}'], {
+      features: { tools: false, format: "grammar" },
+    });
     await agent({ name: "a", model: grammatical, tools: [add] }).run("go");
     const grammar = grammatical.requests[0]?.format;
     expect(grammar?.type === "grammar" && grammar.grammar).toContain('\\"add\\"');
@@ -85,13 +125,19 @@ describe("JSON protocol", () => {
   it("gives results in the role that the author chose", async () => {
     const model = scripted(['{"action":{"tool":"add","args":{"a":1,"b":2}}}', '{"final":{"content":"3"}}']);
     await agent({ name: "a", model, driver: jsonDriver({ resultRole: "tool" }), tools: [add] }).run("go");
-    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", text: '{"tool":"add","result":3}' });
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+      role: "tool",
+      text: '{"tool":"add","result":3}',
+    });
   });
 });
 
 describe("fallback to the JSON protocol", () => {
   /** A provider that refuses tools, as Ollama does for models without them. */
-  function withoutTools(answers: readonly string[]): { model: Model; requests: ReturnType<typeof scripted>["requests"] } {
+  function withoutTools(answers: readonly string[]): {
+    model: Model;
+    requests: ReturnType<typeof scripted>["requests"];
+  } {
     const inner = scripted(answers);
     const model: Model = {
       id: "plain/model",
@@ -105,7 +151,10 @@ describe("fallback to the JSON protocol", () => {
   }
 
   it("case 54: one refusal, one retry with one merged system message; later runs do not ask again; text stays text", async () => {
-    const { model, requests } = withoutTools(['{"action":{"tool":"add","args":{"a":1,"b":2}}}', '{"final":{"content":"It is 3."}}']);
+    const { model, requests } = withoutTools([
+      '{"action":{"tool":"add","args":{"a":1,"b":2}}}',
+      '{"final":{"content":"It is 3."}}',
+    ]);
     const tried: string[] = [];
     const counted: Model = {
       ...model,
@@ -123,7 +172,9 @@ describe("fallback to the JSON protocol", () => {
   });
 
   it("case 54: other errors, and a second failure, are not hidden; without tools nothing is retried", async () => {
-    const failing = (code: "model-without-tools" | "provider-failed"): { model: Model; asked: () => number } => {
+    const failing = (
+      code: "model-without-tools" | "provider-failed",
+    ): { model: Model; asked: () => number } => {
       let asked = 0;
       const model: Model = {
         id: "m",
@@ -138,30 +189,52 @@ describe("fallback to the JSON protocol", () => {
       return { model, asked: () => asked };
     };
     const busy = failing("provider-failed");
-    await expect(agent({ name: "a", model: busy.model, tools: [add] })("go")).rejects.toMatchObject({ code: "provider-failed" });
+    await expect(agent({ name: "a", model: busy.model, tools: [add] })("go")).rejects.toMatchObject({
+      code: "provider-failed",
+    });
     expect(busy.asked()).toBe(1);
     const never = failing("model-without-tools");
-    await expect(agent({ name: "a", model: never.model, tools: [add] })("go")).rejects.toMatchObject({ code: "model-without-tools" });
+    await expect(agent({ name: "a", model: never.model, tools: [add] })("go")).rejects.toMatchObject({
+      code: "model-without-tools",
+    });
     expect(never.asked()).toBe(2);
     const bare = failing("model-without-tools");
-    await expect(agent({ name: "a", model: bare.model })("go")).rejects.toMatchObject({ code: "model-without-tools" });
+    await expect(agent({ name: "a", model: bare.model })("go")).rejects.toMatchObject({
+      code: "model-without-tools",
+    });
     expect(bare.asked()).toBe(1);
   });
 
   it("replays with the driver that was chosen in the first run", async () => {
-    const { model } = withoutTools(['{"action":{"tool":"add","args":{"a":1,"b":2}}}', '{"final":{"content":"It is 3."}}']);
+    const { model } = withoutTools([
+      '{"action":{"tool":"add","args":{"a":1,"b":2}}}',
+      '{"final":{"content":"It is 3."}}',
+    ]);
     const journal = memoryJournal();
     const a = agent({ name: "a", model, tools: [add] });
     const first = await a.run("1 + 2", { journal });
-    const offline = a.with({ model: { ...model, stream: () => { throw new Error("asked again"); } } });
-    expect(await offline.run("1 + 2", { journal: memoryJournal(journal.records), runId: first.runId })).toEqual(first);
+    const offline = a.with({
+      model: {
+        ...model,
+        stream: () => {
+          throw new Error("asked again");
+        },
+      },
+    });
+    expect(
+      await offline.run("1 + 2", { journal: memoryJournal(journal.records), runId: first.runId }),
+    ).toEqual(first);
   });
 });
 
 describe("without a loop", () => {
   it("case 47: the caller carries out the calls and sends the history back", async () => {
     const model = scripted([
-      { text: "Let me look.", calls: [{ id: "call_123", name: "get_weather", arguments: { location: "London" } }], usage: { inputTokens: 9, outputTokens: 4 } },
+      {
+        text: "Let me look.",
+        calls: [{ id: "call_123", name: "get_weather", arguments: { location: "London" } }],
+        usage: { inputTokens: 9, outputTokens: 4 },
+      },
       "It is 18°C.",
     ]);
     const user = userMessage("What's the weather like in London?");
@@ -171,17 +244,36 @@ describe("without a loop", () => {
       inputSchema: { type: "object", properties: { location: { type: "string" } }, required: ["location"] },
     };
     const reply = await chat(model, { messages: [user], tools: [weather] });
-    expect(reply).toMatchObject({ text: "Let me look.", calls: [{ id: "call_123", arguments: { location: "London" } }], finishReason: "tool-calls", usage: { inputTokens: 9, outputTokens: 4 } });
-    const result = { role: "tool" as const, callId: "call_123", name: "get_weather", status: "ok" as const, text: "London: 18°C" };
+    expect(reply).toMatchObject({
+      text: "Let me look.",
+      calls: [{ id: "call_123", arguments: { location: "London" } }],
+      finishReason: "tool-calls",
+      usage: { inputTokens: 9, outputTokens: 4 },
+    });
+    const result = {
+      role: "tool" as const,
+      callId: "call_123",
+      name: "get_weather",
+      status: "ok" as const,
+      text: "London: 18°C",
+    };
     const final = await chat(model, { messages: [user, reply.message, result], tools: [weather] });
     expect(final).toMatchObject({ text: "It is 18°C.", calls: [] });
     expect(model.requests[1]?.messages).toEqual([user, reply.message, result]);
   });
 
   it("case 48: text and calls of one reply stay together and in order (every adapter has this test of its own)", async () => {
-    const model = scripted([{ text: "First I add.", calls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "3"]);
+    const model = scripted([
+      { text: "First I add.", calls: [{ name: "add", arguments: { a: 1, b: 2 } }] },
+      "3",
+    ]);
     await agent({ name: "a", model, tools: [add] }).run("go");
-    expect(model.requests[1]?.messages[2]).toMatchObject({ parts: [{ type: "text", text: "First I add." }, { type: "tool-call", name: "add" }] });
+    expect(model.requests[1]?.messages[2]).toMatchObject({
+      parts: [
+        { type: "text", text: "First I add." },
+        { type: "tool-call", name: "add" },
+      ],
+    });
   });
 
   it("case 50: nested collections of tools route by name; an unknown name is refused", async () => {
@@ -190,7 +282,11 @@ describe("without a loop", () => {
     const three = fakeTool("three", "three");
     const model = scripted([{ calls: ["three", "two", "four"].map((name) => ({ name })) }, "done"]);
     await agent({ name: "a", model, tools: [one, [two, [three]]] }).run("go");
-    expect(model.requests[1]?.messages.slice(3)).toMatchObject([{ text: "three" }, { text: "two" }, { status: "denied" }]);
+    expect(model.requests[1]?.messages.slice(3)).toMatchObject([
+      { text: "three" },
+      { text: "two" },
+      { status: "denied" },
+    ]);
     expect(one.calls).toHaveLength(0);
   });
 
@@ -199,7 +295,9 @@ describe("without a loop", () => {
     const calls = ids.map((id) => ({ id, name: "add", arguments: { a: 1, b: 1 } }));
     const model = scripted([{ calls }, { calls }, "done"]);
     await agent({ name: "a", model, tools: [add] }).run("go");
-    const given = model.requests[2]?.messages.flatMap((message) => (message.role === "tool" ? [message.callId] : [])) ?? [];
+    const given =
+      model.requests[2]?.messages.flatMap((message) => (message.role === "tool" ? [message.callId] : [])) ??
+      [];
     expect(new Set(given).size).toBe(12);
     expect(given.every((id) => /^[a-zA-Z0-9_-]{1,64}$/.test(id))).toBe(true);
     expect(given[1]).toBe("same");
@@ -208,17 +306,38 @@ describe("without a loop", () => {
   it("case 36: the scripted model: replies, calls, errors, repeating the last step, a child with a script of its own", async () => {
     expect(await agent({ name: "a", model: scripted([]) })("go")).toBe("ok");
     const repeating = agent({ name: "a", model: scripted(["first", "last"]) });
-    expect([await repeating("1"), await repeating("2"), await repeating("3")]).toEqual(["first", "last", "last"]);
+    expect([await repeating("1"), await repeating("2"), await repeating("3")]).toEqual([
+      "first",
+      "last",
+      "last",
+    ]);
     const strict = scripted(["only"], { whenDone: "throw" });
     const once = agent({ name: "a", model: strict });
     expect(strict.remaining()).toBe(1);
     expect(() => strict.assertComplete()).toThrow("1 of 1 steps");
     await once("1");
-    await expect(once("2")).rejects.toMatchObject({ code: "provider-failed", cause: { message: expect.stringContaining("asked once more") } });
-    await expect(agent({ name: "a", model: scripted([new Error("boom")]) })("go")).rejects.toMatchObject({ cause: { message: "boom" } });
+    await expect(once("2")).rejects.toMatchObject({
+      code: "provider-failed",
+      cause: { message: expect.stringContaining("asked once more") },
+    });
+    await expect(agent({ name: "a", model: scripted([new Error("boom")]) })("go")).rejects.toMatchObject({
+      cause: { message: "boom" },
+    });
     const child = agent({ name: "child", model: scripted(["child answer"]) });
-    const ask = tool({ name: "ask", description: "", inputSchema: z.object({ q: z.string() }), execute: ({ q }) => child(q) });
-    const parent = agent({ name: "parent", model: scripted([{ calls: [{ name: "ask", arguments: { q: "?" } }] }, (request) => `heard: ${JSON.stringify(request.messages.at(-1))}`]), tools: [ask] });
+    const ask = tool({
+      name: "ask",
+      description: "",
+      inputSchema: z.object({ q: z.string() }),
+      execute: ({ q }) => child(q),
+    });
+    const parent = agent({
+      name: "parent",
+      model: scripted([
+        { calls: [{ name: "ask", arguments: { q: "?" } }] },
+        (request) => `heard: ${JSON.stringify(request.messages.at(-1))}`,
+      ]),
+      tools: [ask],
+    });
     expect(await parent("go")).toContain("child answer");
   });
 });

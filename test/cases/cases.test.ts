@@ -1,7 +1,15 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { agent, type AgentEvent, type Budget, isFact, type JsonSchema, tool, type Tool } from "../../src/index.ts";
+import {
+  agent,
+  type AgentEvent,
+  type Budget,
+  isFact,
+  type JsonSchema,
+  tool,
+  type Tool,
+} from "../../src/index.ts";
 import { scripted, type ScriptStep } from "../../src/testing.ts";
 import type { Json } from "../../src/util/json.ts";
 
@@ -28,7 +36,9 @@ interface CaseTool {
 }
 
 const root = import.meta.dirname;
-const names = readdirSync(root, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+const names = readdirSync(root, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+);
 
 function toolOf({ returns, throws, hangs, ...definition }: CaseTool): Tool {
   const execute = (): unknown => {
@@ -40,13 +50,19 @@ function toolOf({ returns, throws, hangs, ...definition }: CaseTool): Tool {
 
 function withoutTime(event: AgentEvent): unknown {
   const { at: _at, runId: _runId, ...fact } = event;
-  return JSON.parse(JSON.stringify(fact, (key, value: unknown) => (key === "durationMs" || key === "startedMs" ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(fact, (key, value: unknown) =>
+      key === "durationMs" || key === "startedMs" ? undefined : value,
+    ),
+  );
 }
 
 describe("scripted runs", () => {
   it.each(names)("%s", async (name) => {
     const folder = join(root, name);
-    const { input, tools, script, ...definition } = JSON.parse(readFileSync(join(folder, "case.json"), "utf8")) as Case;
+    const { input, tools, script, ...definition } = JSON.parse(
+      readFileSync(join(folder, "case.json"), "utf8"),
+    ) as Case;
     const facts: unknown[] = [];
     const run = agent({ name: "agent", ...definition, model: scripted(script), tools: tools.map(toolOf) });
     for await (const event of run.stream(input)) if (isFact(event)) facts.push(withoutTime(event));

@@ -9,7 +9,13 @@ const name = fc.constantFrom("compute", "look", "change", "fails", "slow", "unkn
 const call = fc.record({
   id: fc.constantFrom("", "a", "b", "c d"),
   name,
-  arguments: fc.oneof(fc.constant({ n: 1 }), fc.constant({}), fc.constant('{"n": 12345678901234567890}'), fc.constant('{"n": '), fc.constant([1])),
+  arguments: fc.oneof(
+    fc.constant({ n: 1 }),
+    fc.constant({}),
+    fc.constant('{"n": 12345678901234567890}'),
+    fc.constant('{"n": '),
+    fc.constant([1]),
+  ),
 });
 const reply = fc.record(
   {
@@ -29,8 +35,18 @@ const protocolText = fc.oneof(
 /** Tools of every effect; how long they take differs from run to run, so that nothing may depend on which is faster. */
 function tools(): Parameters<typeof agent>[0]["tools"] {
   const wait = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.random() * 3));
-  const make = (toolName: string, effect: "none" | "read" | "write" | undefined, execute: (args: unknown) => unknown): ReturnType<typeof tool> =>
-    tool({ name: toolName, description: toolName, inputSchema: { type: "object", properties: { n: { type: "number", default: 4 } } }, effect, execute });
+  const make = (
+    toolName: string,
+    effect: "none" | "read" | "write" | undefined,
+    execute: (args: unknown) => unknown,
+  ): ReturnType<typeof tool> =>
+    tool({
+      name: toolName,
+      description: toolName,
+      inputSchema: { type: "object", properties: { n: { type: "number", default: 4 } } },
+      effect,
+      execute,
+    });
   return [
     make("compute", "none", (args) => args),
     make("look", "read", async (args) => (await wait(), args)),
@@ -53,32 +69,58 @@ describe("replay", () => {
     const script = fc.array(reply, { minLength: 1, maxLength: 5 });
     const plain = fc.array(protocolText, { minLength: 1, maxLength: 5 });
     await fc.assert(
-      fc.asyncProperty(fc.oneof(script, plain), fc.boolean(), fc.nat(5), async (steps: readonly ScriptStep[], json, toolCalls) => {
-        const journal = memoryJournal();
-        const definition = { name: "a", tools: tools(), driver: json ? ("json" as const) : ("native" as const), budget: { toolCalls: toolCalls + 1 } };
-        const first = agent({ ...definition, model: scripted(steps) });
-        const facts = await factsOf(first.stream("go", { journal, runId: "r" }));
-        const replayed = agent({ ...definition, tools: tools(), model: { ...scripted([]), stream: never } });
-        expect(await factsOf(replayed.stream("go", { journal: memoryJournal(journal.records), runId: "r" }))).toEqual(facts);
-        const result = await replayed.run("go", { journal: memoryJournal(journal.records), runId: "r" });
-        expect(providerComplaints(result.transcript.messages)).toEqual([]);
-      }),
+      fc.asyncProperty(
+        fc.oneof(script, plain),
+        fc.boolean(),
+        fc.nat(5),
+        async (steps: readonly ScriptStep[], json, toolCalls) => {
+          const journal = memoryJournal();
+          const definition = {
+            name: "a",
+            tools: tools(),
+            driver: json ? ("json" as const) : ("native" as const),
+            budget: { toolCalls: toolCalls + 1 },
+          };
+          const first = agent({ ...definition, model: scripted(steps) });
+          const facts = await factsOf(first.stream("go", { journal, runId: "r" }));
+          const replayed = agent({
+            ...definition,
+            tools: tools(),
+            model: { ...scripted([]), stream: never },
+          });
+          expect(
+            await factsOf(replayed.stream("go", { journal: memoryJournal(journal.records), runId: "r" })),
+          ).toEqual(facts);
+          const result = await replayed.run("go", { journal: memoryJournal(journal.records), runId: "r" });
+          expect(providerComplaints(result.transcript.messages)).toEqual([]);
+        },
+      ),
       { numRuns: 120 },
     );
   });
 
   it("goes on where a journal ends, and notices that the code changed", async () => {
     const journal = memoryJournal();
-    const steps = [{ calls: [{ name: "compute", arguments: { n: 1 } }] }, { calls: [{ name: "look", arguments: { n: 2 } }] }, "done"];
+    const steps = [
+      { calls: [{ name: "compute", arguments: { n: 1 } }] },
+      { calls: [{ name: "look", arguments: { n: 2 } }] },
+      "done",
+    ];
     const full = agent({ name: "a", model: scripted(steps), tools: tools() });
     const first = await full.run("go", { journal, runId: "r" });
     for (let kept = 0; kept <= journal.records.length; kept += 1) {
-      const asked = scripted(steps.slice(journal.records.slice(0, kept).filter(({ key }) => key.endsWith("/model")).length));
-      const resumed = await full.with({ model: asked }).run("go", { journal: memoryJournal(journal.records.slice(0, kept)), runId: "r" });
+      const asked = scripted(
+        steps.slice(journal.records.slice(0, kept).filter(({ key }) => key.endsWith("/model")).length),
+      );
+      const resumed = await full
+        .with({ model: asked })
+        .run("go", { journal: memoryJournal(journal.records.slice(0, kept)), runId: "r" });
       expect(resumed.text).toBe(first.text);
       expect(resumed.transcript.toJSON()).toEqual(first.transcript.toJSON());
     }
-    const changed = full.with({ tools: [], model: scripted(steps) }).run("go", { journal: memoryJournal(journal.records) });
+    const changed = full
+      .with({ tools: [], model: scripted(steps) })
+      .run("go", { journal: memoryJournal(journal.records) });
     await expect(changed).rejects.toMatchObject({ code: "journal-mismatch" });
   });
 });

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callsOf, type Message, type ReplyMessage, type ToolResult, userMessage } from "../../src/message/message.ts";
+import {
+  callsOf,
+  type Message,
+  type ReplyMessage,
+  type ToolResult,
+  userMessage,
+} from "../../src/message/message.ts";
 import {
   acceptableId,
   addReply,
@@ -21,9 +27,16 @@ const command = fc.oneof(
   fc.record({
     do: fc.constant("reply" as const),
     text: fc.string({ minLength: 1 }),
-    ids: fc.array(fc.oneof(fc.constantFrom("", "a", "b", "call_1", "__proto__", "x y", "é".repeat(80)), fc.string()), { maxLength: 4 }),
+    ids: fc.array(
+      fc.oneof(fc.constantFrom("", "a", "b", "call_1", "__proto__", "x y", "é".repeat(80)), fc.string()),
+      { maxLength: 4 },
+    ),
   }),
-  fc.record({ do: fc.constant("settle" as const), which: fc.nat(5), status: fc.constantFrom("ok" as const, "error" as const, "denied" as const) }),
+  fc.record({
+    do: fc.constant("settle" as const),
+    which: fc.nat(5),
+    status: fc.constantFrom("ok" as const, "error" as const, "denied" as const),
+  }),
   fc.record({ do: fc.constant("abort" as const) }),
   fc.record({ do: fc.constant("compact" as const), turns: fc.nat(3) }),
   fc.record({ do: fc.constant("fork" as const) }),
@@ -45,7 +58,8 @@ function replyOf(transcript: ReadyTranscript, step: Extract<Command, { do: "repl
 function apply(transcript: Transcript, step: Command): Transcript {
   if (transcript.state === "open") {
     const call = step.do === "settle" ? transcript.open[step.which % transcript.open.length] : undefined;
-    if (step.do === "settle" && call !== undefined) return settle(transcript, call.id, { status: step.status, text: "result" });
+    if (step.do === "settle" && call !== undefined)
+      return settle(transcript, call.id, { status: step.status, text: "result" });
     return step.do === "abort" ? settleAll(transcript, () => cancelled) : transcript;
   }
   if (step.do === "user") return addUser(transcript, userMessage(step.text));
@@ -54,7 +68,8 @@ function apply(transcript: Transcript, step: Command): Transcript {
   return transcript;
 }
 
-const begin = (): ReadyTranscript => addUser(emptyTranscript({ role: "system", text: "s" }), userMessage("first"));
+const begin = (): ReadyTranscript =>
+  addUser(emptyTranscript({ role: "system", text: "s" }), userMessage("first"));
 
 describe("transcript", () => {
   it("is valid for every provider after any sequence of commands, once open calls are settled", () => {
@@ -74,7 +89,9 @@ describe("transcript", () => {
       fc.property(fc.array(command, { maxLength: 20 }), (commands) => {
         let transcript: Transcript = begin();
         for (const step of commands) transcript = apply(transcript, step);
-        const back = readTranscript(JSON.parse(JSON.stringify(transcript)) as ReturnType<Transcript["toJSON"]>);
+        const back = readTranscript(
+          JSON.parse(JSON.stringify(transcript)) as ReturnType<Transcript["toJSON"]>,
+        );
         expect(back.state).toBe(transcript.state);
         expect(JSON.stringify(back)).toBe(JSON.stringify(transcript));
       }),
@@ -84,20 +101,27 @@ describe("transcript", () => {
 
   it("never changes an older value: two continuations do not see each other", () => {
     fc.assert(
-      fc.property(fc.array(command, { maxLength: 12 }), fc.array(command, { maxLength: 12 }), (left, right) => {
-        let trunk: Transcript = begin();
-        trunk = addReply(trunk as ReadyTranscript, replyOf(trunk as ReadyTranscript, { do: "reply", text: "t", ids: ["a", "a"] }));
-        const before = JSON.stringify(trunk);
-        const run = (commands: readonly Command[]): string => {
-          let transcript: Transcript = trunk;
-          for (const step of commands) transcript = apply(transcript, step);
-          return JSON.stringify(transcript);
-        };
-        const alone = run(left);
-        run(right);
-        expect(run(left)).toBe(alone);
-        expect(JSON.stringify(trunk)).toBe(before);
-      }),
+      fc.property(
+        fc.array(command, { maxLength: 12 }),
+        fc.array(command, { maxLength: 12 }),
+        (left, right) => {
+          let trunk: Transcript = begin();
+          trunk = addReply(
+            trunk as ReadyTranscript,
+            replyOf(trunk as ReadyTranscript, { do: "reply", text: "t", ids: ["a", "a"] }),
+          );
+          const before = JSON.stringify(trunk);
+          const run = (commands: readonly Command[]): string => {
+            let transcript: Transcript = trunk;
+            for (const step of commands) transcript = apply(transcript, step);
+            return JSON.stringify(transcript);
+          };
+          const alone = run(left);
+          run(right);
+          expect(run(left)).toBe(alone);
+          expect(JSON.stringify(trunk)).toBe(before);
+        },
+      ),
     );
   });
 
@@ -107,9 +131,12 @@ describe("transcript", () => {
         const reply = replyOf(begin(), { do: "reply", text: "t", ids: ["a", "b", "c", "d"] });
         let transcript = addReply(begin(), reply);
         for (const index of order) {
-          if (transcript.state === "open") transcript = settle(transcript, "abcd".charAt(index), { status: "ok", text: String(index) });
+          if (transcript.state === "open")
+            transcript = settle(transcript, "abcd".charAt(index), { status: "ok", text: String(index) });
         }
-        const results = transcript.messages.filter((message): message is Extract<Message, { role: "tool" }> => message.role === "tool");
+        const results = transcript.messages.filter(
+          (message): message is Extract<Message, { role: "tool" }> => message.role === "tool",
+        );
         expect(results.map((result) => result.callId)).toEqual(callsOf(reply).map((call) => call.id));
       }),
     );
@@ -120,10 +147,17 @@ describe("transcript", () => {
     if (open.state !== "open") throw new Error("the reply has a call");
     expect(() => settle(open, "b", cancelled)).toThrow('no call "b" is open');
     const ready = settle(open, "a", cancelled) as ReadyTranscript;
-    expect(() => addReply(ready, { role: "assistant", parts: [{ type: "tool-call", id: "a", name: "t", arguments: {} }] })).toThrow("cannot be used");
-    expect(() => readTranscript({ messages: [userMessage("x"), { role: "tool", callId: "a", name: "t", ...cancelled }] })).toThrow(
-      expect.objectContaining({ code: "transcript-invalid" }),
-    );
+    expect(() =>
+      addReply(ready, {
+        role: "assistant",
+        parts: [{ type: "tool-call", id: "a", name: "t", arguments: {} }],
+      }),
+    ).toThrow("cannot be used");
+    expect(() =>
+      readTranscript({
+        messages: [userMessage("x"), { role: "tool", callId: "a", name: "t", ...cancelled }],
+      }),
+    ).toThrow(expect.objectContaining({ code: "transcript-invalid" }));
     expect(() => readTranscript({ messages: [...open.messages, userMessage("x")] })).toThrow(
       expect.objectContaining({ code: "transcript-invalid", data: expect.objectContaining({ index: 3 }) }),
     );

@@ -97,6 +97,13 @@ export class RefusedRequest extends Error {
 /** An answer that is not a reply: not JSON, too large, or something else than a chat. */
 export class UnreadableReply extends Error {
   override readonly name: string = "UnreadableReply";
+  /** Whether the next answer may be another. */
+  readonly retryable: boolean;
+
+  constructor(reason: string, { retryable = true }: { readonly retryable?: boolean } = {}) {
+    super(reason);
+    this.retryable = retryable;
+  }
 }
 
 const maxErrorBytes = 65_536;
@@ -142,7 +149,8 @@ function bounded(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uin
   return new TransformStream({
     transform(chunk, controller) {
       bytes += chunk.byteLength;
-      if (bytes > maxBytes) throw new UnreadableReply(`the answer is larger than ${maxBytes} bytes`);
+      if (bytes > maxBytes)
+        throw new UnreadableReply(`the answer is larger than ${maxBytes} bytes`, { retryable: false });
       controller.enqueue(chunk);
     },
   });

@@ -1,5 +1,5 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
-import { RefusedRequest } from "./ollama-client.ts";
+import { RefusedRequest, UnreadableReply } from "./ollama-client.ts";
 
 /** The model that was asked, and how to find out what the server has instead. */
 export interface AskedOllama {
@@ -14,44 +14,50 @@ export interface AskedOllama {
 /** What stopped a request, as a `WritError` with the thing itself as its cause. */
 export async function ollamaError(thrown: unknown, asked: AskedOllama): Promise<WritError> {
   if (isWritError(thrown)) return thrown;
-  const { model, url } = asked;
-  const provider = `Ollama at ${url}`;
-  const status = thrown instanceof RefusedRequest ? thrown.status : undefined;
-  const said = messageOf(thrown);
-  if (/does not support (?:tools|tool|function)/i.test(said)) {
-    const names = await asked.withTools();
-    const none = "none is installed here; fetch one, like: ollama pull qwen3";
-    return new WritError(
-      "model-without-tools",
-      { provider, model, known: list(names, none) },
-      { cause: thrown },
-    );
+  const { model } = asked;
+  if (/does not support (?:tools|tool|function)/i.test(messageOf(thrown))) {
+    const known = list(await asked.withTools(), "none is installed here; fetch one, like: ollama pull qwen3");
+    return new WritError("model-without-tools", { provider: nameOf(asked), model, known }, { cause: thrown });
   }
+  return thrown instanceof RefusedRequest ? refusal(thrown, asked) : brokenRequest(thrown, asked);
+}
+
+async function refusal(cause: RefusedRequest, asked: AskedOllama): Promise<WritError> {
+  const { status, message: said } = cause;
+  const { model, url } = asked;
+  const provider = nameOf(asked);
   if (status === 404 && /\bmodel\b/i.test(said)) {
     const known = list(await asked.installed(), "no models yet");
-    const advice = `Fetch it: ollama pull ${model}`;
-    return new WritError("model-not-found", { provider, model, known, advice }, { cause: thrown });
+    return new WritError(
+      "model-not-found",
+      { provider, model, known, advice: `Fetch it: ollama pull ${model}` },
+      { cause },
+    );
   }
   if (status === 401 || status === 403) {
     const where = "`headers` of the model, OLLAMA_API_KEY for ollama.com, or sign in: ollama signin";
-    return new WritError("provider-refused-key", { provider, model, reason: said, where }, { cause: thrown });
+    return new WritError("provider-refused-key", { provider, model, reason: said, where }, { cause });
   }
-  if (status !== undefined) {
-    const reason = `${said} (HTTP ${status})${status === 404 ? `: ${url} may be the address of something else` : ""}`;
-    const retryable = status === 408 || status === 429 || status >= 500;
-    return new WritError("provider-failed", { provider, model, reason }, { cause: thrown, retryable });
-  }
-  const code = connectionCode(thrown);
-  const unreachable = code === undefined ? undefined : unreachableReasons.get(code);
+  const reason = `${said} (HTTP ${status})${status === 404 ? `: ${url} may be the address of something else` : ""}`;
+  const retryable = status === 408 || status === 429 || status >= 500;
+  return new WritError("provider-failed", { provider, model, reason }, { cause, retryable });
+}
+
+function brokenRequest(cause: unknown, asked: AskedOllama): WritError {
+  const { model, url } = asked;
+  const code = connectionCode(cause) ?? "";
+  const unreachable = unreachableReasons.get(code);
   if (unreachable !== undefined) {
-    return new WritError(
-      "provider-unreachable",
-      { provider: "Ollama", url, reason: unreachable, advice: startAdvice },
-      { cause: thrown },
-    );
+    const data = { provider: "Ollama", url, reason: unreachable, advice: startAdvice };
+    return new WritError("provider-unreachable", data, { cause });
   }
-  const reason = (code === undefined ? undefined : brokenReasons.get(code)) ?? deepestMessage(thrown);
-  return new WritError("provider-failed", { provider, model, reason }, { cause: thrown });
+  const reason = brokenReasons.get(code) ?? reasonOf(cause);
+  const retryable = cause instanceof UnreadableReply ? cause.retryable : undefined;
+  return new WritError("provider-failed", { provider: nameOf(asked), model, reason }, { cause, retryable });
+}
+
+function nameOf({ url }: AskedOllama): string {
+  return `Ollama at ${url}`;
 }
 
 function list(names: readonly string[] | undefined, whenNone: string): string {
@@ -106,7 +112,11 @@ function connectionCode(thrown: unknown, depth = 0): string | undefined {
   return undefined;
 }
 
-function deepestMessage(thrown: unknown): string {
-  const cause = thrown instanceof TypeError ? thrown.cause : undefined;
-  return cause === undefined ? messageOf(thrown) : `${messageOf(thrown)}: ${messageOf(cause)}`;
+/** `fetch` keeps the reason in its cause; what the package says of a stream that just ends, nobody understands. */
+function reasonOf(thrown: unknown): string {
+  const said = messageOf(thrown);
+  if (said.startsWith("Did not receive done")) return "the answer ended before the reply did";
+  return thrown instanceof TypeError && thrown.cause !== undefined
+    ? `${said}: ${messageOf(thrown.cause)}`
+    : said;
 }

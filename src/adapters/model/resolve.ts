@@ -31,5 +31,11 @@ function modelFromName(name: string): Model {
 }
 
 function isModel(source: unknown): source is Model {
-  return typeof source === "object" && source !== null && "stream" in source && typeof source.stream === "function" && "id" in source;
+  return (
+    typeof source === "object" &&
+    source !== null &&
+    "stream" in source &&
+    typeof source.stream === "function" &&
+    "id" in source
+  );
 }

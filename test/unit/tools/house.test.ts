@@ -9,11 +9,20 @@ const file = (path: string, text: string): { path: string; text: string } => ({ 
 describe("the checks of the house can fail", () => {
   it("finds imports of every form", () => {
     const text = `import a from "./a.ts";\nimport type { B } from './b.ts';\nimport "./c.ts";\nexport { d } from "./d.ts";\nconst e = await import("./e.ts");\nexport {\n  f,\n} from "./f.ts";\n// import x from "./x.ts"\n/* import y from "./y.ts" */`;
-    expect(importsOf(file("src/a/b.ts", text)).toSorted()).toEqual(["./a.ts", "./b.ts", "./c.ts", "./d.ts", "./e.ts", "./f.ts"]);
+    expect(importsOf(file("src/a/b.ts", text)).toSorted()).toEqual([
+      "./a.ts",
+      "./b.ts",
+      "./c.ts",
+      "./d.ts",
+      "./e.ts",
+      "./f.ts",
+    ]);
   });
 
   it("finds upward imports, machine imports in the core and folders that are no layer", () => {
-    expect(layerComplaints([file("src/tool/a.ts", 'import type { X } from "../loop/x.ts";')])).toHaveLength(1);
+    expect(layerComplaints([file("src/tool/a.ts", 'import type { X } from "../loop/x.ts";')])).toHaveLength(
+      1,
+    );
     expect(layerComplaints([file("src/loop/a.ts", 'import { y } from "../tool/y.ts";')])).toEqual([]);
     expect(layerComplaints([file("src/loop/a.ts", 'import fs from "node:fs";')])).toHaveLength(1);
     expect(layerComplaints([file("src/cli/a.ts", 'import fs from "node:fs";')])).toEqual([]);
@@ -24,14 +33,18 @@ describe("the checks of the house can fail", () => {
   it("finds circles", () => {
     const a = file("src/a/a.ts", 'import type { B } from "./b.ts";');
     const b = file("src/a/b.ts", 'import { c } from "./c.ts";');
-    expect(cycles([a, b, file("src/a/c.ts", 'import { a } from "./a.ts";')])).toEqual(["src/a/a.ts > src/a/b.ts > src/a/c.ts > src/a/a.ts"]);
+    expect(cycles([a, b, file("src/a/c.ts", 'import { a } from "./a.ts";')])).toEqual([
+      "src/a/a.ts > src/a/b.ts > src/a/c.ts > src/a/a.ts",
+    ]);
     expect(cycles([a, b, file("src/a/c.ts", "")])).toEqual([]);
   });
 
   it("finds words and names that the house does not use, but not in texts and comments", () => {
     expect(nameComplaints([file("src/a/utils.ts", "")])).toHaveLength(1);
     expect(nameComplaints([file("src/a/b.ts", "const maxIterations = 1; class ToolManager {}")])).toEqual([]);
-    expect(nameComplaints([file("src/a/b.ts", "const iteration = 1; let helper; const toolGuardrail = 2;")])).toHaveLength(3);
+    expect(
+      nameComplaints([file("src/a/b.ts", "const iteration = 1; let helper; const toolGuardrail = 2;")]),
+    ).toHaveLength(3);
     expect(nameComplaints([file("src/a/b.ts", 'const role = "assistant"; // the assistant')])).toEqual([]);
     expect(nameComplaints([file("src/a/b.ts", "const assistantReply = 1;")])).toHaveLength(1);
     expect(nameComplaints([file("src/a/b.ts", 'export * from "./c.ts";')])).toHaveLength(1);
@@ -41,8 +54,14 @@ describe("the checks of the house can fail", () => {
     const files = [
       file("src/index.ts", 'export { a, type B } from "./x/a.ts";\nexport {\n  c,\n} from "./x/c.ts";'),
       file("src/x/a.ts", "/** Says a. */\nexport const a = 1;\nexport interface B {}"),
-      file("src/x/c.ts", "/** First. */\nconst other = 1;\n\n/**\n * Says c.\n *\n * @example\n */\nexport function c() {}"),
+      file(
+        "src/x/c.ts",
+        "/** First. */\nconst other = 1;\n\n/**\n * Says c.\n *\n * @example\n */\nexport function c() {}",
+      ),
     ];
-    expect(exportComplaints(publicExports(["src/index.ts"], files))).toEqual(["src/x/a.ts: a has no @example", "src/x/a.ts: B has no doc comment"]);
+    expect(exportComplaints(publicExports(["src/index.ts"], files))).toEqual([
+      "src/x/a.ts: a has no @example",
+      "src/x/a.ts: B has no doc comment",
+    ]);
   });
 });
