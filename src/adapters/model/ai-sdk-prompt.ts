@@ -117,7 +117,7 @@ function callPart(call: ToolCall): PromptPart {
     type: "tool-call",
     toolCallId: call.id,
     toolName: call.name,
-    input: call.arguments,
+    input: call.malformed === undefined ? call.arguments : {},
     ...(call.providerExecuted === true ? { providerExecuted: true } : {}),
     ...optionsOf(call),
   };

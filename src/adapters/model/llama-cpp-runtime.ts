@@ -17,7 +17,10 @@ export interface LlamaRuntime {
 export interface RuntimeOptions {
   /** Use a GPU when there is one. */
   readonly gpu: boolean;
-  /** Default: the cores that this process may use and that are good for arithmetic. */
+  /**
+   * Default: the cores that this process may use, but one. llama.cpp's threads wait for each other in a busy loop: where anything else
+   * wants a core, as many threads as cores are ten times slower and more; one fewer costs a quarter of the speed at most.
+   */
   readonly threads?: number;
 }
 
@@ -73,7 +76,7 @@ async function startRuntime(library: LlamaLibrary, { gpu, threads }: RuntimeOpti
       logger: () => undefined,
       maxThreads: threads ?? cores,
     });
-    return { library, llama, threads: threads ?? Math.max(1, Math.min(cores, llama.cpuMathCores)) };
+    return { library, llama, threads: threads ?? Math.max(1, Math.min(cores, llama.cpuMathCores) - 1) };
   } catch (error) {
     const reason = `node-llama-cpp does not start on ${process.platform}-${process.arch}: ${messageOf(error)}`;
     throw new WritError("provider-failed", { provider: "llama-cpp", model: "any", reason }, { cause: error, retryable: false });

@@ -18,7 +18,7 @@ export interface LlamaCppOptions {
   /** A reply is cut after so many tokens. Default 512. */
   readonly maxOutputTokens?: number;
   readonly stopSequences?: readonly string[];
-  /** Threads of one evaluation. Default: the cores that this process may use. More than there are makes it slower by orders of magnitude. */
+  /** Threads of one evaluation. Default: the cores that this process may use, but one. More than there are makes it slower by orders of magnitude. */
   readonly threads?: number;
   /** Tokens of the conversation that fit. Default: what the model was trained on, at most 8192, less when the memory is short. */
   readonly contextSize?: number;
