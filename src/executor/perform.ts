@@ -68,7 +68,9 @@ async function runTool(runnable: Runnable, scope: StepScope, options: PerformOpt
   const timeoutMs = tool.timeoutMs ?? options.toolMs;
   const own = timeoutMs === Infinity ? undefined : new AbortController();
   const context = {
-    signal: own?.signal ?? options.stop.signal,
+    get signal() {
+      return own?.signal ?? options.stop.signal;
+    },
     callId: call.id,
     idempotencyKey: scope.idempotencyKey,
     progress: (value: Json) => options.progress(call.id, value),

@@ -8,7 +8,8 @@ import { charactersOf } from "../message/measure.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
 import { assemble, type NameCall, type Reply } from "../model/assemble.ts";
-import type { Delta } from "../model/model.ts";
+import type { Delta, StreamOptions } from "../model/model.ts";
+import type { Interrupt } from "../util/interrupt.ts";
 
 /** What the journal keeps of one model call: all that the loop decides by. Times are milliseconds since 1970. */
 export interface ModelRecord {
@@ -27,7 +28,7 @@ export interface Question {
   /** The drivers to try, in order: the next when the provider says that the model has no native tools. */
   readonly drivers: readonly Driver[];
   readonly host: Host;
-  readonly signal: AbortSignal;
+  readonly stop: Interrupt<unknown>;
   /** How many characters the model reads, for a provider that does not say how many tokens. */
   readonly inputCharacters: () => number;
   /** Takes live events; left out when nobody watches. */
@@ -74,17 +75,26 @@ function usageOf({ message, usage = {} }: Reply, { inputCharacters }: Question):
 }
 
 async function readReply(driver: Driver, question: Question): Promise<Reply> {
-  const { turn, input, emit, signal } = question;
+  const { turn, input, emit, stop } = question;
   const assembler = assemble(input.model.id, nameCalls(driver, question));
   const names = new Map<string, string>();
   emit?.({ type: "message-start", turn, driver: driver.name });
-  for await (const delta of input.model.stream(driver.request(input), { signal })) {
+  for await (const delta of input.model.stream(driver.request(input), streamOptions(stop))) {
     const call = assembler.push(delta);
     if (!driver.passthrough) continue;
     if (emit !== undefined) emitDelta(delta, { turn, names, emit });
     if (call !== undefined && call.providerExecuted !== true) question.onCall(call);
   }
   return assembler.reply();
+}
+
+/** The signal is only made for models that look at it. */
+function streamOptions(stop: Interrupt<unknown>): StreamOptions {
+  return {
+    get signal() {
+      return stop.signal;
+    },
+  };
 }
 
 interface Telling {

@@ -179,7 +179,7 @@ async function ask({ state, input, early }: Asking, run: Run): Promise<ModelReco
     input,
     drivers,
     host: run.host,
-    signal: run.stop.signal,
+    stop: run.stop,
     inputCharacters,
     emit: run.tell,
     onCall,

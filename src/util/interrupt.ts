@@ -5,7 +5,7 @@
 export interface Interrupt<Reason> {
   /** Why it was stopped; undefined while it was not. */
   readonly reason: Reason | undefined;
-  /** For code that wants a signal. */
+  /** For code that wants a signal; made when it is first asked for, since it is the dearest part of a run. */
   readonly signal: AbortSignal;
   stop(reason: Reason): void;
   /** Calls `listener` when stopped (at once if it is already); what it returns takes the listener back. */
@@ -14,18 +14,24 @@ export interface Interrupt<Reason> {
 
 /** Makes an interrupt that nobody has stopped yet. */
 export function interrupt<Reason>(): Interrupt<Reason> {
-  const controller = new AbortController();
+  let controller: AbortController | undefined;
   const listeners = new Set<() => void>();
   let reason: Reason | undefined;
   return {
     get reason() {
       return reason;
     },
-    signal: controller.signal,
+    get signal() {
+      if (controller === undefined) {
+        controller = new AbortController();
+        if (reason !== undefined) controller.abort(reason);
+      }
+      return controller.signal;
+    },
     stop(why) {
       if (reason !== undefined) return;
       reason = why;
-      controller.abort(why);
+      controller?.abort(why);
       for (const listener of listeners) listener();
       listeners.clear();
     },

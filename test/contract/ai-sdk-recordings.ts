@@ -62,10 +62,10 @@ export function answersOf(recording: Recording, last: string): readonly Recordin
   }));
 }
 
-/** One recording holds a line that is no JSON, on purpose. */
-function parsed(line: string): unknown {
+/** Two recordings hold what is no JSON, on purpose. */
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(line) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }
@@ -111,7 +111,7 @@ function allTexts(values: readonly unknown[], ...path: Path): readonly string[] 
 }
 
 function json(text: string): unknown {
-  return JSON.parse(text === "" ? "{}" : text) as unknown;
+  return parsed(text === "" ? "{}" : text);
 }
 
 const openaiReasons: Readonly<Record<string, string>> = {

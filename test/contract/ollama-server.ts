@@ -157,8 +157,8 @@ function playWhole(
   if (answer.type === "mid-stream-error") return sendJson(response, 200, { error: answer.message });
   const messages = answer.parts.flatMap(messagesOf);
   const joined = (field: "content" | "thinking"): string =>
-    messages.map((message) => String(message[field] ?? "")).join("");
-  const calls = messages.flatMap((message) => (message["tool_calls"] as object[] | undefined) ?? []);
+    messages.map((message) => message[field] ?? "").join("");
+  const calls = messages.flatMap((message) => message.tool_calls ?? []);
   const thinking = joined("thinking");
   const message = {
     ...messageOf(joined("content")),
@@ -174,7 +174,12 @@ function lineOf(fields: object): string {
   return `${JSON.stringify({ model: "m", created_at: createdAt, ...fields })}\n`;
 }
 
-type WireMessage = Readonly<Record<string, unknown>>;
+interface WireMessage {
+  readonly role: "assistant";
+  readonly content: string;
+  readonly thinking?: string;
+  readonly tool_calls?: readonly object[];
+}
 
 function messageOf(content: string): WireMessage {
   return { role: "assistant", content };

@@ -310,19 +310,24 @@ describe("writ run, when the run does not answer", () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({ outcome: "cancelled", result: null });
   });
 
-  it("exits at once at the second interrupt", async () => {
-    const deaf = `{ ...fakeTool("look", 1), execute() { console.error("blocking"); for (const end = Date.now() + 300; Date.now() < end; ); console.error("done"); return new Promise(() => setInterval(() => {}, 1000)); } }`;
+  it("exits at once at the second interrupt, whatever the first one did", async () => {
     project.file(
       "deaf.ts",
-      agentFile(
-        `process.on("SIGINT", () => setTimeout(() => process.kill(process.pid, "SIGINT"), 0)); export default agent({ name: "w", model: looking(), tools: [${deaf}] });`,
-      ),
+      `const deaf = { agentName: "deaf", run() {}, async *stream() { console.error("waiting"); await new Promise((resolve) => setTimeout(resolve, 60_000)); } };
+      export default Object.assign(() => {}, deaf);`,
     );
     const ended = await writ(["run", "deaf.ts", "go"], {
       meanwhile: (child) =>
-        child.stderr?.on("data", (text: Buffer) => text.includes("blocking") && child.kill("SIGINT")),
+        child.stderr?.on(
+          "data",
+          (text: Buffer) => /waiting|Stopping/.test(String(text)) && child.kill("SIGINT"),
+        ),
     });
-    expect(ended.code).toBe(130);
+    expect(ended).toEqual({
+      code: 130,
+      stdout: "",
+      stderr: "waiting\nStopping. Press Ctrl-C again to exit at once.\n",
+    });
   });
 
   it("does not crash when the reader of its output leaves", async () => {
@@ -337,6 +342,19 @@ describe("writ run, when the run does not answer", () => {
     });
     expect(ended.stderr).toBe("");
     expect(ended.code).toBe(0);
+  });
+
+  it("tells an error that the agent's file throws outside of the run", async () => {
+    project.file(
+      "later.ts",
+      agentFile(
+        "setTimeout(() => { throw new Error('too late'); }, 20); export default agent({ name: 'l', model: () => new Promise(() => {}) });",
+      ),
+    );
+    const { code, stdout, stderr } = await writ(["run", "later.ts", "go"]);
+    expect(stderr).toContain("error too late\n");
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect([code, stdout]).toEqual([1, ""]);
   });
 
   it("ends although the agent's file keeps a connection open", async () => {

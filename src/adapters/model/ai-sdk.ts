@@ -198,6 +198,7 @@ async function* streamParts(
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read())
       yield next.value as StreamPart;
+    if (signal.aborted) throw abortErrorOf(signal);
   } finally {
     signal.removeEventListener("abort", cancel);
     cancel();

@@ -1,3 +1,5 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   chooseModel,
@@ -16,7 +18,26 @@ const nothing: Surroundings = {
 };
 const size = { sizeBytes: 1e9 };
 
-afterEach(() => vi.unstubAllEnvs());
+let server: Server | undefined;
+
+/** An Ollama as far as it is looked at, at OLLAMA_HOST. What is undefined is never answered. */
+async function serveOllama(answers: Readonly<Record<string, unknown>>): Promise<void> {
+  const made = createServer((request, response) => {
+    const answer = answers[request.url ?? ""];
+    if (answer !== undefined)
+      response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+  });
+  server = made;
+  await new Promise<void>((resolve) => void made.listen(0, "127.0.0.1", resolve));
+  vi.stubEnv("OLLAMA_HOST", `http://127.0.0.1:${(made.address() as AddressInfo).port}`);
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  server?.closeAllConnections();
+  server?.close();
+  server = undefined;
+});
 
 describe("chooseModel", () => {
   it("takes what WRIT_MODEL names before all else", () => {
@@ -99,6 +120,35 @@ describe("lookAround", () => {
     expect(performance.now() - startedAt).toBeLessThan(3000);
     vi.stubEnv("WRIT_MODEL", " ");
     expect((await lookAround()).wanted).toBeUndefined();
+  });
+});
+
+describe("an Ollama that runs", () => {
+  const version = { "/api/version": { version: "0.12.0" } };
+
+  it("gives its first model that can call tools", async () => {
+    const models = [
+      { name: "qwen2.5:7b", model: "qwen2.5:7b", size: 4e9, details: { parameter_size: "7.6B" } },
+    ];
+    await serveOllama({
+      ...version,
+      "/api/tags": { models },
+      "/api/show": { capabilities: ["completion", "tools"] },
+    });
+    vi.stubEnv("WRIT_MODEL", "");
+    expect(await findModel()).toMatchObject({
+      model: { id: "ollama/qwen2.5:7b" },
+      why: "it runs in Ollama and can call tools",
+    });
+  });
+
+  it("is given up when it does not list its models", async () => {
+    await serveOllama(version);
+    const startedAt = performance.now();
+    expect((await lookAround()).ollama).toEqual({
+      why: "Ollama runs, but does not list its models within 2 s",
+    });
+    expect(performance.now() - startedAt).toBeLessThan(3500);
   });
 });
 

@@ -26,7 +26,7 @@ describe("schemas for a format", () => {
         pattern: { type: "string" },
         yes: true,
         not: { not: { type: "string" } },
-        if: { type: "integer", if: { minimum: 1 }, then: { maximum: 2 } },
+        if: { type: "integer", if: { minimum: 1 }, else: { maximum: 2 } },
         anchor: { $ref: "#here" },
         nowhere: { $ref: "#/$defs/nowhere" },
         insideNot: { $ref: "#/properties/not/not" },

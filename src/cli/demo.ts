@@ -1,0 +1,97 @@
+import { agent } from "../adapters/node.ts";
+import { type ScriptStep, scripted } from "../model/scripted.ts";
+import { tool } from "../tool/tool.ts";
+import type { AnyAgent } from "./load-agent.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { formatOf, type OutputFlags } from "./options.ts";
+import { processOutput } from "./output.ts";
+import { printRun } from "./print-run.ts";
+import { lastResults } from "./last-results.ts";
+
+const question = "How warm is it in Oslo and Rome, and what is the average?";
+const celsius: Readonly<Record<string, number>> = { Oslo: 9, Rome: 21 };
+
+/**
+ * `writ demo`: a run that needs no model and no network. The replies of the model are scripted; what happens to its calls is not: the same
+ * loop, the same checks and the same tools as in any run.
+ */
+export async function demo(flags: OutputFlags): Promise<ExitCode> {
+  const format = formatOf(flags);
+  const { style, progress } = processOutput;
+  progress(`${style("dim", "A scripted run: no model is asked, and nothing leaves this machine.")}\n`);
+  progress(`${style("bold", "prompt")} ${question}\n`);
+  const code = await printRun(demoAgent(), question, {
+    format,
+    verbose: flags.verbose ?? false,
+    model: "a script",
+  });
+  progress(`${style("dim", 'With a model of your own: writ doctor, then writ run agent.ts "…"')}\n`);
+  return code;
+}
+
+/** An agent with two tools, and a script that makes the mistakes that models make. */
+export function demoAgent(): AnyAgent {
+  return agent({
+    name: "weather",
+    instructions: "Answer with the tools.",
+    model: scripted(script, { id: "script", whenDone: "throw" }),
+    tools: [temperature(), average()],
+  });
+}
+
+function temperature(): ReturnType<typeof tool> {
+  return tool({
+    name: "temperature",
+    description: "The temperature of a city in degrees Celsius",
+    inputSchema: { type: "object", properties: { city: { enum: Object.keys(celsius) } }, required: ["city"] },
+    effect: "read",
+    async execute(args: unknown) {
+      const { city } = args as { readonly city: string };
+      await new Promise((resolve) => setTimeout(resolve, city === "Oslo" ? 400 : 250));
+      return celsius[city];
+    },
+  });
+}
+
+function average(): ReturnType<typeof tool> {
+  return tool({
+    name: "average",
+    description: "The average of numbers",
+    inputSchema: {
+      type: "object",
+      properties: { values: { type: "array", items: { type: "number" }, minItems: 1 } },
+      required: ["values"],
+    },
+    effect: "none",
+    execute(args: unknown) {
+      const { values } = args as { readonly values: readonly number[] };
+      return values.reduce((sum, value) => sum + value, 0) / values.length;
+    },
+  });
+}
+
+/** Two calls beside each other; one with wrong arguments; the same call put right; a tool that the agent does not have; the answer. */
+const script: readonly ScriptStep[] = [
+  {
+    calls: [
+      { name: "temperature", arguments: { city: "Oslo" } },
+      { name: "temperature", arguments: { city: "Rome" } },
+    ],
+  },
+  (request) => ({ calls: [{ name: "average", arguments: { values: lastResults(request).join(" and ") } }] }),
+  (request) => ({
+    calls: [{ name: "average", arguments: { values: lastResults(request, "temperature").map(Number) } }],
+  }),
+  (request) => ({
+    calls: [
+      {
+        name: "send_mail",
+        arguments: { to: "everyone@example.com", text: `${lastResults(request).join()} degrees` },
+      },
+    ],
+  }),
+  (request) => {
+    const [oslo, rome] = lastResults(request, "temperature");
+    return `Oslo has ${oslo} degrees and Rome ${rome}: ${lastResults(request, "average").at(-1)} on average. I may not send mail, so I did not.`;
+  },
+];

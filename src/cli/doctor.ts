@@ -1,0 +1,185 @@
+import { accessSync, constants } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import { dirname } from "node:path";
+import {
+  chooseModel,
+  isInstalled,
+  lookAround,
+  type ModelChoice,
+  type Surroundings,
+} from "../adapters/find-model.ts";
+import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
+import { installCommand } from "../adapters/model/llama-cpp-runtime.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { nodeIsNewEnough, oldestNode } from "./node-version.ts";
+import type { OutputFlags } from "./options.ts";
+import { oneLine, type Output, processOutput, sizeText } from "./output.ts";
+import { packageVersion } from "./program.ts";
+
+/** One thing that was looked at. `broken`: writ cannot work so. `note`: something that one may want is not there. */
+export interface Check {
+  readonly name: string;
+  readonly state: "ok" | "note" | "broken";
+  readonly text: string;
+  /** What to do about it. */
+  readonly advice?: string;
+}
+
+/** What the machine is like. */
+export interface Findings {
+  readonly node: string;
+  readonly platform: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly writ: string;
+  readonly hasOllamaPackage: boolean;
+  readonly around: Surroundings;
+  readonly files: readonly ListedModel[];
+  readonly cache: { readonly folder: string; readonly writable: boolean };
+  /** The names of keys that are set. Their values are never read. */
+  readonly keys: readonly string[];
+}
+
+const knownKeys = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
+
+/** `writ doctor`. Looks and changes nothing; exits with 1 only when something is broken that writ needs. */
+export async function doctor(flags: OutputFlags): Promise<ExitCode> {
+  const findings = await look();
+  const choice = chooseModel(findings.around);
+  const checks = checksOf(findings, choice);
+  const ok = checks.every(({ state }) => state !== "broken");
+  const model = choice.type === "none" ? null : { name: choice.name, fetched: choice.type === "ready" };
+  if (flags.json === true)
+    await processOutput.answer(`${JSON.stringify({ type: "doctor", ok, checks, model, why: choice.why })}\n`);
+  else await processOutput.answer(checks.map((check) => checkText(check, processOutput)).join(""));
+  return ok ? exitCodes.answered : exitCodes.failed;
+}
+
+/** Says of each finding whether it is as it should be. */
+export function checksOf(found: Findings, choice: ModelChoice): readonly Check[] {
+  const { node, platform, cores, memoryBytes, writ, around, files, cache, keys } = found;
+  const missingKeys = knownKeys.filter((key) => !keys.includes(key));
+  const nodeCheck: Check = nodeIsNewEnough(node)
+    ? { name: "node", state: "ok", text: `Node ${node}` }
+    : {
+        name: "node",
+        state: "broken",
+        text: `Node ${node} is too old`,
+        advice: `writ needs Node ${oldestNode} or newer: npm i -D node@24`,
+      };
+  return [
+    nodeCheck,
+    {
+      name: "platform",
+      state: "ok",
+      text: `${platform}, ${cores} cores, ${sizeText(memoryBytes)} of memory`,
+    },
+    { name: "writ", state: "ok", text: `writ ${writ}` },
+    packageCheck("ollama", found.hasOllamaPackage, {
+      purpose: "models of an Ollama server",
+      command: "npm i ollama",
+    }),
+    packageCheck("node-llama-cpp", around.canEmbed, {
+      purpose: "models inside the process",
+      command: installCommand(),
+    }),
+    ollamaCheck(around.ollama),
+    ...files.map(fileCheck),
+    cache.writable
+      ? { name: "cache", state: "ok", text: `models are kept in ${cache.folder}` }
+      : {
+          name: "cache",
+          state: "note",
+          text: `${cache.folder} cannot be written`,
+          advice: "set WRIT_CACHE to a folder that can",
+        },
+    ...keys.map((key): Check => ({ name: key, state: "ok", text: `${key} is set` })),
+    ...missingKeys.map((key): Check => ({ name: key, state: "note", text: `${key} is not set` })),
+    modelCheck(choice),
+  ];
+}
+
+function packageCheck(
+  name: string,
+  installed: boolean,
+  about: { readonly purpose: string; readonly command: string },
+): Check {
+  if (installed) return { name, state: "ok", text: `package ${name} is installed` };
+  return {
+    name,
+    state: "note",
+    text: `package ${name} (${about.purpose}) is not installed`,
+    advice: about.command,
+  };
+}
+
+function ollamaCheck(ollama: Surroundings["ollama"]): Check {
+  if ("why" in ollama)
+    return {
+      name: "ollama-server",
+      state: "note",
+      text: ollama.why,
+      advice: "ollama serve, or set OLLAMA_HOST",
+    };
+  const names = ollama.map(
+    ({ name, capabilities }) => `${name}${capabilities?.includes("tools") === true ? " (tools)" : ""}`,
+  );
+  if (names.length > 0) return { name: "ollama-server", state: "ok", text: `Ollama has ${names.join(", ")}` };
+  return {
+    name: "ollama-server",
+    state: "note",
+    text: "Ollama runs and has no models",
+    advice: "ollama pull qwen2.5:7b",
+  };
+}
+
+function fileCheck({ name, sizeBytes, licence, present, path }: ListedModel): Check {
+  if (present) return { name: `model-file-${name}`, state: "ok", text: `model ${name} is in ${path}` };
+  const text = `model ${name} is not fetched (${sizeText(sizeBytes)}, ${licence})`;
+  return { name: `model-file-${name}`, state: "note", text, advice: `writ models pull ${name}` };
+}
+
+function modelCheck(choice: ModelChoice): Check {
+  if (choice.type === "none")
+    return { name: "model", state: "note", text: `no model: ${choice.why}`, advice: "writ demo needs none" };
+  const fetched = choice.type === "fetch" ? ", and would be fetched first" : "";
+  return {
+    name: "model",
+    state: "ok",
+    text: `the model to use here is ${choice.name}${fetched}: ${choice.why}`,
+  };
+}
+
+const styles = { ok: "green", note: "yellow", broken: "red" } as const;
+
+function checkText({ state, text, advice }: Check, { styleAnswer }: Output): string {
+  const line = `${styleAnswer(styles[state], state.padEnd(6))}  ${oneLine(text, 500)}\n`;
+  return advice === undefined ? line : `${line}        ${styleAnswer("dim", oneLine(advice, 500))}\n`;
+}
+
+async function look(): Promise<Findings> {
+  const folder = cacheFolder();
+  return {
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+    writ: packageVersion(),
+    hasOllamaPackage: isInstalled("ollama/browser"),
+    around: await lookAround(),
+    files: listModelFiles(),
+    cache: { folder, writable: isWritable(folder) },
+    keys: knownKeys.filter((key) => (process.env[key] ?? "") !== ""),
+  };
+}
+
+/** Whether a folder can be written, or made where it is not there yet. */
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    const parent = dirname(folder);
+    return (error as NodeJS.ErrnoException).code === "ENOENT" && parent !== folder && isWritable(parent);
+  }
+}

@@ -1,0 +1,49 @@
+import { inspect } from "node:util";
+import { isWritError, messageOf } from "../error/writ-error.ts";
+import { oneLine, type Output, printable } from "./output.ts";
+
+/** How an error is shown. */
+export interface ErrorTextOptions {
+  /** Show the stack and the causes. */
+  readonly verbose?: boolean;
+  readonly style: Output["style"];
+}
+
+/** An error as people are told of it: what happened and what to do, and the stack only when asked for. Ends with a line break. */
+export function errorText(error: unknown, { verbose = false, style }: ErrorTextOptions): string {
+  const lines = isWritError(error)
+    ? [
+        `${style("red", `error[${error.code}]`)} ${printable(error.message)}`,
+        ...hintsOf(error),
+        `docs/errors.md#${error.code}`,
+      ]
+    : [
+        `${style("red", "error")} ${oneLine(messageOf(error), 500)}`,
+        "This is none of writ's own errors. `--verbose` shows the stack.",
+      ];
+  const [what = "", ...rest] = lines;
+  const shown = [what, ...rest.map((line) => `  ${style("dim", line)}`)];
+  if (verbose) shown.push(style("dim", inspect(error)));
+  return `${shown.join("\n")}\n`;
+}
+
+/** What an error says to JSON readers. */
+export interface ErrorObject {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly retryable: boolean;
+}
+
+/** An error as JSON. What is not in the catalogue has the code `unexpected`. */
+export function errorObject(error: unknown): ErrorObject {
+  if (!isWritError(error)) return { code: "unexpected", message: messageOf(error), retryable: false };
+  const { code, message, hint, retryable } = error;
+  return { code, message, hint, retryable };
+}
+
+/** The advice, the most specific first: an error of writ that caused this one knows better what to do. */
+function hintsOf(error: { readonly hint: string; readonly cause?: unknown }): string[] {
+  const inner = isWritError(error.cause) ? [error.cause.hint] : [];
+  return [...inner, error.hint].map((hint) => printable(hint));
+}

@@ -1,0 +1,83 @@
+import { isatty } from "node:tty";
+import { styleText } from "node:util";
+
+/** How a piece of the progress may look. */
+export type Style = "bold" | "cyan" | "dim" | "green" | "red" | "yellow";
+
+/** Where a command writes: the answer to standard output, everything else to standard error. */
+export interface Output {
+  /** Writes to standard output, as it is. Gives a promise when the reader is slow: it resolves once there is room for more. */
+  readonly answer: (text: string) => void | Promise<void>;
+  /** Writes to standard error, without a line break of its own. */
+  readonly progress: (text: string) => void;
+  /** Whether people watch the progress on a terminal. */
+  readonly isTerminal: boolean;
+  /** Whether the answer goes to a terminal. */
+  readonly answersTerminal: boolean;
+  /** Colours a text of the progress, where colours are wanted: on a terminal, unless NO_COLOR is set. */
+  readonly style: (style: Style, text: string) => string;
+  /** Colours a text of the answer, where colours are wanted. */
+  readonly styleAnswer: (style: Style, text: string) => string;
+}
+
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => void stream.once("drain", resolve));
+}
+
+/** The output of this process. */
+export const processOutput: Output = {
+  answer: (text) => (process.stdout.write(text) ? undefined : drained(process.stdout)),
+  progress: (text) => void process.stderr.write(text),
+  get isTerminal() {
+    return isatty(process.stderr.fd);
+  },
+  get answersTerminal() {
+    return isatty(process.stdout.fd);
+  },
+  style: (style, text) => styleText(style, text, { stream: process.stderr }),
+  styleAnswer: (style, text) => styleText(style, text, { stream: process.stdout }),
+};
+
+const unsafe = /(?![\n\t])[\p{Cc}\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu;
+
+/** A text from outside as a terminal may show it: characters that would steer the terminal are written out. */
+export function printable(text: string): string {
+  return text.replaceAll(unsafe, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** A text from outside on one line, cut after `longest` characters. */
+export function oneLine(text: string, longest = 200): string {
+  const line = printable(text.trim()).replaceAll(/\s+/g, " ");
+  return line.length > longest
+    ? `${line
+        .slice(0, longest)
+        .toWellFormed()
+        .replace(/\uFFFD$/, "")}…`
+    : line;
+}
+
+/** A duration for people: `840 ms`, `8.2 s`, `3 min 5 s`. */
+export function durationText(durationMs: number): string {
+  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
+  const seconds = Math.round(durationMs / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** A size for people, in the decimal units that file sizes are sold in: `850 B`, `105 MB`, `4.7 GB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value < 10 ? value.toFixed(1) : String(Math.round(value))} ${units[unit] ?? "TB"}`;
+}
+
+/** `1 turn`, `2 turns`. */
+export function countText(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,155 @@
+import type { AgentEvent } from "../agent/agent.ts";
+import type { Outcome } from "../event/outcome.ts";
+import { noUsage, type Usage } from "../message/usage.ts";
+import { toJson } from "../util/json.ts";
+import { errorObject, errorText, type ErrorObject } from "./error-text.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
+import { listenForInterrupts } from "./interrupts.ts";
+import type { AnyAgent } from "./load-agent.ts";
+import { type Output, printable, processOutput } from "./output.ts";
+import { printer } from "./printer.ts";
+
+/** What standard output carries: the answer; one JSON object; or every event as a line of JSON, the object last. */
+export type Format = "text" | "json" | "stream-json";
+
+/** How a run is carried out and printed. */
+export interface PrintRunOptions {
+  /** What answers, for people: like `ollama/qwen2.5:7b`. */
+  readonly model?: string;
+  /** The skill to use, where the agent has several. */
+  readonly skill?: string;
+  /** Default `text`. */
+  readonly format?: Format;
+  /** Show arguments and results whole, and the stack of an error. */
+  readonly verbose?: boolean;
+  /** Default: the standard streams of this process. */
+  readonly output?: Output;
+}
+
+/** The object that `--json` prints, and the last line of `stream-json`. */
+export interface ResultObject {
+  readonly type: "result";
+  readonly outcome: Outcome["type"];
+  /** The answer as text; null when there is none. */
+  readonly result: string | null;
+  /** The answer as a value, when it is no text. */
+  readonly output?: unknown;
+  readonly error: ErrorObject | null;
+  readonly usage: Usage;
+  readonly turns: number;
+  readonly duration_ms: number;
+  readonly run_id: string | null;
+}
+
+/**
+ * Runs an agent the way `writ run` does: the answer on standard output, on standard error each call as it happens. The first interrupt
+ * (Ctrl-C) cancels the run, a second one ends the process at once.
+ *
+ * Never throws for a run that goes wrong: what went wrong is printed, and told by the exit code, which is returned.
+ */
+export async function printRun(
+  agent: AnyAgent,
+  prompt: string,
+  options: PrintRunOptions = {},
+): Promise<ExitCode> {
+  const { output = processOutput, format = "text", verbose = false } = options;
+  const interrupts = listenForInterrupts(output);
+  const print = printer({ agent: agent.agentName, model: options.model, verbose, output });
+  const watch = (event: AgentEvent): void | Promise<void> =>
+    format === "stream-json" ? output.answer(`${JSON.stringify(event)}\n`) : print(event);
+  try {
+    const end = await runToEnd(agent, prompt, { ...options, signal: interrupts.signal, watch });
+    return await printEnd(end, { output, format, verbose });
+  } finally {
+    interrupts.stopListening();
+  }
+}
+
+/**
+ * Prints what stopped a command before there was a run: for people, and as the result object where JSON is wanted.
+ */
+export function printFailure(
+  error: unknown,
+  options: { readonly format?: Format; readonly verbose?: boolean; readonly output?: Output },
+): Promise<ExitCode> {
+  const { output = processOutput, format = "text", verbose = false } = options;
+  return printEnd({ error, usage: noUsage, turns: 0, durationMs: 0 }, { output, format, verbose });
+}
+
+/** How a run ended, or failed to begin. */
+interface End {
+  readonly outcome?: Outcome;
+  readonly text?: string;
+  readonly output?: unknown;
+  readonly error?: unknown;
+  readonly usage: Usage;
+  readonly turns: number;
+  readonly durationMs: number;
+  readonly runId?: string;
+}
+
+interface Watched extends PrintRunOptions {
+  readonly signal: AbortSignal;
+  readonly watch: (event: AgentEvent) => void | Promise<void>;
+}
+
+async function runToEnd(agent: AnyAgent, prompt: string, { signal, skill, watch }: Watched): Promise<End> {
+  const startedAt = performance.now();
+  const seen: { runId?: string; outcome?: Outcome; usage: Usage; turns: number } = {
+    usage: noUsage,
+    turns: 0,
+  };
+  try {
+    const events = agent.stream(prompt as never, { signal, ...(skill === undefined ? {} : { skill }) });
+    for (;;) {
+      const next = await events.next();
+      if (next.done === true) return { ...next.value, durationMs: performance.now() - startedAt };
+      const event = next.value;
+      await watch(event);
+      seen.runId = event.runId;
+      if (event.type === "turn-start") seen.turns = event.turn;
+      if (event.type === "usage-add") seen.usage = event.total;
+      if (event.type === "run-end") seen.outcome = event.outcome;
+    }
+  } catch (error) {
+    return { ...seen, error, durationMs: performance.now() - startedAt };
+  }
+}
+
+interface Printing {
+  readonly output: Output;
+  readonly format: Format;
+  readonly verbose: boolean;
+}
+
+async function printEnd(end: End, { output, format, verbose }: Printing): Promise<ExitCode> {
+  const answered = end.outcome?.type === "answered";
+  const error = end.error ?? (answered || end.outcome === undefined ? undefined : errorOf(end.outcome));
+  if (format !== "text") await output.answer(`${JSON.stringify(resultObject(end, error))}\n`);
+  else if (answered)
+    await output.answer(`${output.answersTerminal ? printable(end.text ?? "") : (end.text ?? "")}\n`);
+  if (error !== undefined) output.progress(errorText(error, { verbose, style: output.style }));
+  if (end.outcome !== undefined && end.outcome.type !== "failed") return exitCodeOf({ outcome: end.outcome });
+  return error === undefined ? exitCodes.failed : exitCodeOf({ error });
+}
+
+function resultObject(end: End, error: unknown): ResultObject {
+  const answered = end.outcome?.type === "answered";
+  const output = answered ? toJson(end.output) : undefined;
+  return {
+    type: "result",
+    outcome: end.outcome?.type ?? "failed",
+    result: answered ? (end.text ?? "") : null,
+    ...(output?.ok === true && output.value !== end.text ? { output: output.value } : {}),
+    error: error === undefined ? null : errorObject(error),
+    usage: end.usage,
+    turns: end.turns,
+    duration_ms: Math.round(end.durationMs),
+    run_id: end.runId ?? null,
+  };
+}
+
+/** For an agent of another copy of the package whose result carries no error. */
+function errorOf(outcome: Exclude<Outcome, { readonly type: "answered" }>): Error {
+  return new Error("message" in outcome ? outcome.message : outcome.reason);
+}

@@ -1,0 +1,159 @@
+import type { AgentEvent } from "../agent/agent.ts";
+import { countText, durationText, oneLine, type Output } from "./output.ts";
+
+type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>;
+
+/** What is printed of a run while it goes on. */
+export interface PrinterOptions {
+  readonly agent: string;
+  /** What answers, like `ollama/qwen2.5:7b`; left out when nobody knows. */
+  readonly model?: string;
+  /** Show arguments and results whole. */
+  readonly verbose: boolean;
+  readonly output: Output;
+}
+
+interface Calls {
+  /** A number for the call, in the order of the run: it ties the line of its start to the line of its end. */
+  number(callId: string): number;
+  readonly count: number;
+}
+
+const longestVerbose = 20_000;
+
+/**
+ * Makes the function that prints a run to the progress, event by event: which model answers and how calls are spoken of with it, each call
+ * with its arguments, why it did not run, its result and its time, and how the run ended.
+ */
+export function printer({ agent, model, verbose, output }: PrinterOptions): (event: AgentEvent) => void {
+  const subject = `${agent}${model === undefined ? "" : ` with ${oneLine(model)}`}`;
+  const longest = verbose ? longestVerbose : 200;
+  const telling: Telling = { subject, calls: numberCalls(), output, longest, modelMs: 0 };
+  return (event) => {
+    telling.startedAt ??= event.at;
+    const tell = tellers[event.type] as
+      | ((event: AgentEvent, telling: Telling) => string | undefined)
+      | undefined;
+    const line = tell?.(event, telling);
+    if (line !== undefined) output.progress(`${line}\n`);
+  };
+}
+
+/** What printing a run goes by, and what it remembers of the run. */
+interface Telling {
+  /** The agent and its model. */
+  readonly subject: string;
+  readonly calls: Calls;
+  readonly output: Output;
+  readonly longest: number;
+  driver?: string;
+  /** How long the last reply took. */
+  modelMs: number;
+  /** When the run began, in milliseconds since 1970. */
+  startedAt?: number;
+}
+
+/** The line of each event that is told; the others say nothing that people wait for. */
+const tellers: {
+  readonly [Type in AgentEvent["type"]]?: (event: EventOf<Type>, telling: Telling) => string | undefined;
+} = {
+  "message-start": driverLine,
+  "message-end": (event, telling) => {
+    telling.modelMs = event.durationMs;
+    return driverLine(event, telling);
+  },
+  "usage-add": ({ turn, usage }, { modelMs, output }) =>
+    output.style("dim", `  turn ${turn}: ${durationText(modelMs)}, ${tokensText(usage)}`),
+  "call-decided": (event, telling) =>
+    event.decision.verdict === "deny" ? refused(event, telling) : undefined,
+  "approval-request": (event, telling) =>
+    callLine("?", `${callText(event, telling)}  needs an approval`, telling),
+  "approval-answer": ({ callId, approved, reason = "a person said no" }, telling) => {
+    const number = telling.calls.number(callId);
+    if (approved) return callLine("✓", `${number} approved`, telling);
+    return callLine("✗", `${number} denied: ${oneLine(reason, telling.longest)}`, telling);
+  },
+  "tool-start": (event, telling) => callLine("→", callText(event, telling), telling),
+  "tool-end": ended,
+  "retry-start": ({ reason }, { output, longest }) =>
+    output.style("yellow", `  asked again: ${oneLine(reason, longest)}`),
+  "run-end": endLine,
+};
+
+/** Which model answers and by which driver: once, and again when the driver changes. */
+function driverLine(
+  { driver }: EventOf<"message-start" | "message-end">,
+  telling: Telling,
+): string | undefined {
+  if (driver === telling.driver) return undefined;
+  telling.driver = driver;
+  return telling.output.style("bold", `${telling.subject}, driver ${driver}`);
+}
+
+/** A call that was refused before it ran: the arguments it came with, the rule that refused it, and what would have allowed it. */
+function refused(event: EventOf<"call-decided">, telling: Telling): string {
+  const { rule, reason, remedy } = event.decision;
+  const { longest } = telling;
+  const call = callText(event, telling);
+  if (rule === "arguments")
+    return callLine("✗", `${call}  wrong arguments: ${oneLine(reason, longest)}`, telling);
+  const advice = remedy === undefined ? "" : `; to allow it: ${oneLine(remedy, longest)}`;
+  return callLine("✗", `${call}  denied (${rule}): ${oneLine(reason, longest)}${advice}`, telling);
+}
+
+/** The result of a call that ran. One that did not run has been told when that was decided, except when it was skipped. */
+function ended(
+  { callId, name, result, durationMs }: EventOf<"tool-end">,
+  telling: Telling,
+): string | undefined {
+  const { calls, output, longest } = telling;
+  const call = `${calls.number(callId)} ${name}`;
+  if (result.status === "denied" || result.status === "invalid") return undefined;
+  const time = output.style("dim", `  ${durationText(durationMs)}`);
+  if (result.status === "ok")
+    return `${callLine("✓", `${call} = ${oneLine(result.text, longest)}`, telling)}${time}`;
+  const ran = result.status === "skipped" ? "" : time;
+  return `${callLine("✗", `${call} ${result.status}: ${oneLine(result.text, longest)}`, telling)}${ran}`;
+}
+
+function endLine(
+  { outcome, usage, at }: EventOf<"run-end">,
+  { calls, output, startedAt = at }: Telling,
+): string {
+  const facts = [countText(calls.count, "call"), durationText(at - startedAt), tokensText(usage)].join(", ");
+  const style = outcome.type === "answered" ? "green" : "red";
+  return `${output.style(style, outcome.type)} ${output.style("dim", `after ${facts}`)}`;
+}
+
+const signs = { "→": "cyan", "✓": "green", "✗": "red", "?": "yellow" } as const;
+
+function callLine(sign: keyof typeof signs, text: string, { output }: Telling): string {
+  return `${output.style(signs[sign], sign)} ${text}`;
+}
+
+function callText(
+  event: EventOf<"call-decided" | "approval-request" | "tool-start">,
+  { calls, longest }: Telling,
+): string {
+  const { callId, name } = event;
+  const sent = typeof event.arguments === "string" ? event.arguments : JSON.stringify(event.arguments);
+  return `${calls.number(callId)} ${name} ${oneLine(sent, longest)}`;
+}
+
+function tokensText({ inputTokens, outputTokens, estimated }: EventOf<"run-end">["usage"]): string {
+  return `${estimated === true ? "about " : ""}${inputTokens} tokens in, ${outputTokens} out`;
+}
+
+function numberCalls(): Calls {
+  const numbers = new Map<string, number>();
+  return {
+    number(callId) {
+      const number = numbers.get(callId) ?? numbers.size + 1;
+      numbers.set(callId, number);
+      return number;
+    },
+    get count() {
+      return numbers.size;
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { ExitCode } from "./exit-code.ts";
+import { type AnyAgent, checkFile, loadAgent } from "./load-agent.ts";
+import { countOf, formatOf, type OutputFlags, wordOf } from "./options.ts";
+import { type PrintRunOptions, printRun } from "./print-run.ts";
+import { readPrompt } from "./prompt.ts";
+
+/** The options of `writ run`, as they stand on the command line. */
+export interface RunFlags extends OutputFlags {
+  readonly model?: string;
+  readonly driver?: string;
+  readonly maxTurns?: string;
+  readonly skill?: string;
+}
+
+/**
+ * `writ run <file> [prompt…]`.
+ *
+ * @throws WritError for everything that is wrong before the run begins: the options, the file, the prompt.
+ */
+export async function run(file: string, words: readonly string[], flags: RunFlags): Promise<ExitCode> {
+  const { model, driver, maxTurns, skill, verbose = false } = flags;
+  const changes: Parameters<AnyAgent["with"]>[0] = {
+    ...(model === undefined ? {} : { model }),
+    ...(maxTurns === undefined ? {} : { budget: { turns: countOf("--max-turns", maxTurns) } }),
+    ...(driver === undefined
+      ? {}
+      : { driver: wordOf("--driver", driver, ["auto", "native", "json", "lines"]) }),
+  };
+  const options: PrintRunOptions = {
+    format: formatOf(flags),
+    verbose,
+    ...(model === undefined ? {} : { model }),
+    ...(skill === undefined ? {} : { skill }),
+  };
+  checkFile(file);
+  const prompt = await readPrompt(words, process.stdin);
+  const agent = await loadAgent(file);
+  return printRun(Object.keys(changes).length === 0 ? agent : agent.with(changes), prompt, options);
+}
