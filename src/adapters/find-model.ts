@@ -28,6 +28,15 @@ export type FetchEvent = { readonly type: "begin"; readonly file: CatalogueModel
  * the small embedded one, whose file is fetched once when it is not there. Gives no model, and why, where all of that fails.
  *
  * @throws WritError `model-name-invalid` and the like for a name in `$WRIT_MODEL` that is none.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { findModel } from "writ/cli";
+ *
+ * const found = await findModel();
+ * const greeter = agent({ name: "greeter", model: found.model ?? (() => `no model: ${found.why}`) });
+ * ```
  */
 export async function findModel(options: FindModelOptions = {}): Promise<FoundModel> {
   const choice = chooseModel(await lookAround());

@@ -60,11 +60,13 @@ export interface Agent<Input = never, Output = unknown> {
    */
   (input: Input, options?: RunOptions): Promise<Output>;
   readonly agentName: string;
+  /** Provider and name of the model; undefined when all skills are plain. */
+  readonly modelId?: string;
   /** Runs to the end. The end of a run is data: only the world's failures throw (a provider, the journal), and a wrong input. */
   run(input: Input, options?: RunOptions): Promise<RunResult<Output>>;
   /** The same run, event by event; what the generator returns is what `run` gives. Leaving it early cancels the run. */
   stream(input: Input, options?: RunOptions): AsyncGenerator<AgentEvent, RunResult<Output>>;
-  /** The same agent with parts of its definition replaced. @throws WritError as `agent()` does. */
+  /** The same agent with parts of its definition replaced; bounds of the budget that are not named stay. @throws WritError as `agent()` does. */
   with(changes: Partial<AnyDefinition>): Agent<Input, Output>;
   /** The skills and the tools that each may call. */
   readonly skills: readonly {
@@ -120,9 +122,16 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     tools: skill.type === "agentic" ? [...skill.gate.allowed.tools.keys()] : [],
   }));
   const withChanges = (changes: Partial<AnyDefinition>): Agent<Input, Output> =>
-    makeAgent({ ...definition, ...changes }, wiring);
+    makeAgent({ ...definition, ...changes, budget: { ...definition.budget, ...changes.budget } }, wiring);
   return Object.freeze(
-    Object.assign(call, { agentName: definition.name, run, stream, with: withChanges, skills }),
+    Object.assign(call, {
+      agentName: definition.name,
+      modelId: plan.modelId,
+      run,
+      stream,
+      with: withChanges,
+      skills,
+    }),
   );
 }
 

@@ -28,6 +28,7 @@ export interface AgentPlan {
   readonly skills: ReadonlyMap<string, SkillPlan | PlainSkill>;
   readonly limits: Limits;
   readonly input?: Schema;
+  readonly modelId?: string;
 }
 
 /** Any agent definition, whatever its types. */
@@ -62,7 +63,7 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
   }
   const input =
     definition.input === undefined ? undefined : toSchema(definition.input, { name, role: "input" });
-  return { skills, limits, input };
+  return { skills, limits, input, modelId: model?.id };
 }
 
 function checkOptions({ name, concurrency, driver }: AnyDefinition): void {

@@ -14,7 +14,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { nodeIsNewEnough, oldestNode } from "./node-version.ts";
 import type { OutputFlags } from "./options.ts";
 import { oneLine, type Output, processOutput, sizeText } from "./output.ts";
-import { packageVersion } from "./program.ts";
+import { packageVersion } from "./package-version.ts";
 
 /** One thing that was looked at. `broken`: writ cannot work so. `note`: something that one may want is not there. */
 export interface Check {

@@ -46,6 +46,15 @@ export interface ResultObject {
  * (Ctrl-C) cancels the run, a second one ends the process at once.
  *
  * Never throws for a run that goes wrong: what went wrong is printed, and told by the exit code, which is returned.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { printRun } from "writ/cli";
+ *
+ * const greeter = agent({ name: "greeter", model: () => "hello" });
+ * process.exitCode = await printRun(greeter, "hi");
+ * ```
  */
 export async function printRun(
   agent: AnyAgent,

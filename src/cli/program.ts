@@ -1,16 +1,8 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { exitCodes } from "./exit-code.ts";
 import { lenientFormatOf, type OutputFlags, withOutputFlags } from "./options.ts";
+import { packageVersion } from "./package-version.ts";
 import type { RunFlags } from "./run.ts";
-
-/** The version in package.json. */
-export function packageVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-    readonly version: string;
-  };
-  return version;
-}
 
 /**
  * Runs the command line. Each command is loaded when it is called, so that `--version` and `--help` cost nothing of it.
@@ -55,7 +47,7 @@ function addRun(program: Command, setExitCode: SetExitCode): void {
       .argument("[prompt...]", "what to ask; `-`, or nothing where input is piped, reads standard input")
       .option("-m, --model <name>", "another model than the agent's: provider/name, like ollama/qwen2.5:7b")
       .option("--driver <name>", "how calls are spoken of with the model: auto, native, json, lines")
-      .option("--max-turns <n>", "end after so many turns; takes the place of the agent's whole budget")
+      .option("--max-turns <n>", "end after so many turns; the other bounds stay")
       .option("--skill <name>", "the skill to use, where the agent has several"),
   )
     .addHelpText("after", exitCodeHelp)

@@ -29,11 +29,15 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
   const options: PrintRunOptions = {
     format: formatOf(flags),
     verbose,
-    ...(model === undefined ? {} : { model }),
     ...(skill === undefined ? {} : { skill }),
   };
   checkFile(file);
   const prompt = await readPrompt(words, process.stdin);
   const agent = await loadAgent(file);
-  return printRun(Object.keys(changes).length === 0 ? agent : agent.with(changes), prompt, options);
+  const changed = Object.keys(changes).length === 0 ? agent : agent.with(changes);
+  return printRun(
+    changed,
+    prompt,
+    changed.modelId === undefined ? options : { ...options, model: changed.modelId },
+  );
 }

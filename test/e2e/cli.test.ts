@@ -136,7 +136,7 @@ describe("writ run", () => {
       ),
     );
     const { stderr } = await writ(["run", "protocol.ts", "go", "--driver", "json"]);
-    expect(stderr).toContain("p, driver json");
+    expect(stderr).toContain("p with function, driver json");
   });
 
   it("takes one skill of several", async () => {

@@ -87,6 +87,15 @@ describe("the parts of a stream become deltas", () => {
     ]);
   });
 
+  it("metadata is kept as JSON has it, so that a transcript read back from a journal is the same", async () => {
+    const kept = { vendor: { signature: "s", none: undefined, deep: { none: undefined } } };
+    const parts = await partsOf(text("a", "0", { providerMetadata: kept }));
+    expect(parts).toStrictEqual(JSON.parse(JSON.stringify(parts)));
+    expect(parts).toStrictEqual([
+      { type: "text", text: "a", providerMetadata: { vendor: { signature: "s", deep: {} } } },
+    ]);
+  });
+
   it("empty pieces say nothing", async () => {
     expect(await read({ type: "text-start", id: "0" }, text(""), { type: "text-end", id: "0" })).toEqual([
       end,
@@ -364,7 +373,9 @@ describe.each(versions)("messages become a prompt (%s)", (version) => {
 
   it("a malformed call goes back with empty arguments, one of a custom tool with its text", () => {
     const call = { type: "tool-call", id: "c", name: "add", arguments: '{"a":' } as const;
-    expect(sent({ ...call, malformed: "not JSON" }, version)).toMatchObject([{ input: {} }]);
+    expect(sent({ ...call, malformed: "not JSON" }, version)).toEqual([
+      { type: "tool-call", toolCallId: "c", toolName: "add", input: {} },
+    ]);
     expect(sent({ ...call, arguments: "SELECT 1" }, version)).toMatchObject([{ input: "SELECT 1" }]);
   });
 

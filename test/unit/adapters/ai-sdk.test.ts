@@ -253,6 +253,25 @@ describe("stopping", () => {
     expect(cancelled).toBe(controller.signal.reason);
   });
 
+  it("an answer that came whole is not told to its end after an abort", async () => {
+    const controller = new AbortController();
+    const content = [
+      { type: "text", text: "one" },
+      { type: "text", text: "two" },
+    ];
+    const doGenerate = (): Promise<object> => Promise.resolve({ content, finishReason: "stop" });
+    const { model } = streaming([], "v2", { doStream: undefined, doGenerate });
+    const deltas: Delta[] = [];
+    const reading = (async () => {
+      for await (const delta of aiSdk(model).stream(hello, { signal: controller.signal })) {
+        deltas.push(delta);
+        controller.abort();
+      }
+    })();
+    await expect(reading).rejects.toHaveProperty("name", "AbortError");
+    expect(deltas).toHaveLength(1);
+  });
+
   it("an aborted signal asks nobody", async () => {
     const played = streaming([finish()]);
     await expect(deltasOf(played.model, hello, AbortSignal.abort())).rejects.toHaveProperty(
