@@ -51,7 +51,13 @@ export function tinyModel(options: TinyModelOptions = {}): Buffer {
     entry("tokenizer.ggml.model", text("gpt2")),
     entry("tokenizer.ggml.pre", text("gpt-2")),
     entry("tokenizer.ggml.tokens", array(vocabulary.map(text), 8)),
-    entry("tokenizer.ggml.token_type", array(vocabulary.map((_, id) => int32(id < 256 ? 1 : 3)), 5)),
+    entry(
+      "tokenizer.ggml.token_type",
+      array(
+        vocabulary.map((_, id) => int32(id < 256 ? 1 : 3)),
+        5,
+      ),
+    ),
     entry("tokenizer.ggml.merges", array([text("a b")], 8)),
     entry("tokenizer.ggml.bos_token_id", uint32(256)),
     entry("tokenizer.ggml.eos_token_id", uint32(258)),
@@ -65,7 +71,14 @@ export function tinyModel(options: TinyModelOptions = {}): Buffer {
     infos.push(text(name).bytes, uint32(shape.length).bytes, ...dimensions, uint32(0).bytes, uint64(offset));
     offset += padded(product(shape) * 4);
   }
-  const head = [Buffer.from("GGUF"), uint32(3).bytes, uint64(tensors.length), uint64(metadata.length), ...metadata, ...infos];
+  const head = [
+    Buffer.from("GGUF"),
+    uint32(3).bytes,
+    uint64(tensors.length),
+    uint64(metadata.length),
+    ...metadata,
+    ...infos,
+  ];
   const header = Buffer.concat(head);
   const random = randomNumbers(seed);
   const body = tensors.map(({ name, shape }) => {
@@ -83,13 +96,16 @@ interface Value {
   readonly bytes: Buffer;
 }
 
-function tensorShapes(vocabularySize: number): readonly { readonly name: string; readonly shape: readonly number[] }[] {
+function tensorShapes(
+  vocabularySize: number,
+): readonly { readonly name: string; readonly shape: readonly number[] }[] {
   const shapes = [
     { name: "token_embd.weight", shape: [width, vocabularySize] },
     { name: "output_norm.weight", shape: [width] },
   ];
   for (let layer = 0; layer < layers; layer += 1) {
-    const add = (name: string, ...shape: number[]): number => shapes.push({ name: `blk.${layer}.${name}.weight`, shape });
+    const add = (name: string, ...shape: number[]): number =>
+      shapes.push({ name: `blk.${layer}.${name}.weight`, shape });
     add("attn_norm", width);
     add("attn_q", width, width);
     add("attn_k", width, keyWidth);
@@ -128,7 +144,10 @@ function entry(key: string, value: Value): Buffer {
 }
 
 function array(values: readonly Value[], type: number): Value {
-  return { type: 9, bytes: Buffer.concat([uint32(type).bytes, uint64(values.length), ...values.map((value) => value.bytes)]) };
+  return {
+    type: 9,
+    bytes: Buffer.concat([uint32(type).bytes, uint64(values.length), ...values.map((value) => value.bytes)]),
+  };
 }
 
 function text(value: string): Value {

@@ -62,7 +62,9 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
     throw new WritError("budget-without-price", { name, model: model?.id ?? "none" });
   }
   const input =
-    definition.input === undefined ? undefined : toSchema(definition.input, { name, role: "input" });
+    definition.input === undefined
+      ? undefined
+      : toSchema(definition.input, { name, role: "input", coerce: "none" });
   return { skills, limits, input, modelId: model?.id };
 }
 

@@ -51,7 +51,11 @@ function requestMessages({ transcript, allowed }: TurnInput): readonly Message[]
   const names = wireNames(allowed);
   const messages = transcript.messages.slice();
   const first = messages[0];
-  if (first?.role === "system") messages[0] = withToolList(first, allowed);
+  if (first?.role === "system") {
+    const listed = withToolList(first, allowed);
+    if (listed.text === "") messages.shift(); // providers refuse an empty message
+    else messages[0] = listed;
+  }
   return names.identity ? messages : messages.map((message) => names.message(message));
 }
 

@@ -57,6 +57,7 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
   const parts: (ReplyPart | OpenBlock | OpenCall)[] = [];
   const calls = new Map<string, OpenCall>();
   let block: OpenBlock | undefined;
+  const blocks = new Map<string, OpenBlock>();
   let callCount = 0;
   let end: Extract<Delta, { type: "end" }> | undefined;
 
@@ -64,10 +65,11 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
     type: OpenBlock["type"],
     delta: Extract<Delta, { type: "text-delta" | "reasoning-delta" }>,
   ): void {
-    if (block?.type !== type || block.block !== delta.block) {
-      block = { type, block: delta.block, text: "", providerMetadata: undefined };
-      parts.push(block);
-    }
+    const key = `${type} ${delta.block}`;
+    const open = delta.block === undefined ? sameKind(block, type) : blocks.get(key);
+    block = open ?? { type, block: delta.block, text: "", providerMetadata: undefined };
+    if (open === undefined) parts.push(block);
+    if (delta.block !== undefined) blocks.set(key, block);
     block.text += delta.text;
     if (delta.providerMetadata !== undefined)
       block.providerMetadata = { ...block.providerMetadata, ...delta.providerMetadata };
@@ -134,6 +136,11 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
   };
 }
 
+/** The open block, when a piece without the name of a block goes on with it. */
+function sameKind(block: OpenBlock | undefined, type: OpenBlock["type"]): OpenBlock | undefined {
+  return block?.type === type && block.block === undefined ? block : undefined;
+}
+
 function closePart(part: ReplyPart | OpenBlock | OpenCall): ReplyPart {
   if ("place" in part) {
     const malformed = "the reply ended before the call did";
@@ -154,13 +161,12 @@ function isEmptyText(part: ReplyPart): boolean {
 
 /** A reply that was cut at the token limit may have been cut inside its last call, even where the rest happens to parse. */
 function cutLastCall(parts: readonly ReplyPart[]): readonly ReplyPart[] {
-  const last = parts.at(-1);
-  if (last?.type !== "tool-call" || last.malformed !== undefined) return parts;
-  const text = typeof last.arguments === "string" ? last.arguments : JSON.stringify(last.arguments);
-  return [
-    ...parts.slice(0, -1),
-    { ...last, arguments: text, malformed: "the reply was cut off at the token limit" },
-  ];
+  const last = parts.findLastIndex((part) => part.type === "tool-call");
+  return parts.map((part, index) => {
+    if (index !== last || part.type !== "tool-call" || part.malformed !== undefined) return part;
+    const text = typeof part.arguments === "string" ? part.arguments : JSON.stringify(part.arguments);
+    return { ...part, arguments: text, malformed: "the reply was cut off at the token limit" };
+  });
 }
 
 /** The arguments of a call from what the provider gave: the text of JSON, or a value. Nothing at all means no arguments. */

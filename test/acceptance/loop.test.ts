@@ -114,7 +114,7 @@ describe("loop and model", () => {
 
   it("case 6: a bare function is a model", async () => {
     const echo = agent({ name: "echo", model: (request) => `${request.messages.length} message(s)` });
-    expect(await echo("hi")).toBe("2 message(s)");
+    expect(await echo("hi")).toBe("1 message(s)");
     const streaming = agent({
       name: "streaming",
       async *model() {

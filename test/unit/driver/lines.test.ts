@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { linesDriver } from "../../../src/driver/lines.ts";
+import { agent, tool } from "../../../src/index.ts";
+import { allowList } from "../../../src/policy/allow-list.ts";
+import { scripted } from "../../../src/testing.ts";
+
+const add = tool({
+  name: "add",
+  description: "Add",
+  notation: "{a} + {b}",
+  inputSchema: z.object({ a: z.number(), b: z.number() }),
+  execute: ({ a, b }) => a + b,
+});
+const weather = tool({
+  name: "weather",
+  description: "Weather",
+  notation: "weather in {city}",
+  inputSchema: z.object({ city: z.string() }),
+  execute: ({ city }) => `sunny in ${city}`,
+});
+const note = tool({
+  name: "note",
+  description: "Note",
+  inputSchema: z.object({ text: z.string(), tags: z.array(z.string()).optional() }),
+  execute: ({ text }) => ({ saved: text }),
+});
+const weak = { features: { tools: false, small: true, completion: true, format: "grammar" as const } };
+
+describe("lines", () => {
+  it("speaks with weak models in lines; the prompt only grows", async () => {
+    const model = scripted(
+      ["Step: 1 + 2 =", 'Step: weather in "Lima"', 'Step: note {"text":"x y"} =', "Answer: all done\n"],
+      weak,
+    );
+    const result = await agent({
+      name: "a",
+      instructions: "Use the tools.",
+      model,
+      tools: [add, weather, note],
+      examples: [
+        { input: "1 and 1?", calls: [{ tool: "add", arguments: { a: 1, b: 1 }, result: 2 }], answer: "2" },
+      ],
+    }).run("first\nthen");
+    expect(result.text).toBe("all done");
+    const prompts = model.requests.map((request) => request.prompt ?? "");
+    prompts.forEach((prompt, index) => expect(prompt.startsWith(prompts[index - 1] ?? "")).toBe(true));
+    expect(prompts.at(-1)).toBe(
+      [
+        "Use the tools.",
+        "",
+        "a + b  (add: Add)",
+        "weather in city  (weather: Weather)",
+        "note {text, tags}  (note: Note)",
+        "",
+        "Q: 1 and 1?",
+        "Step: 1 + 1 = 2",
+        "Answer: 2",
+        "",
+        "Q: first then",
+        "Step: 1 + 2 = 3",
+        'Step: weather in "Lima" = sunny in Lima',
+        'Step: note {"text":"x y"} = {"saved":"x y"}',
+        "",
+      ].join("\n"),
+    );
+    const format = model.requests[0]?.format;
+    expect(format?.type === "grammar" && format.grammar.split("\n")[0]).toBe(
+      'root ::= "Step: " (number " + " number | "weather in " string | "note " "{" "\\"text\\"" ":" string ("," r9)? "}") " =" | "Answer: " [^\\n]{1,400} "\\n"',
+    );
+  });
+
+  it("sends a line back that says nothing", async () => {
+    const model = scripted(["I think it is 3", "Answer: 3"], weak);
+    expect(await agent({ name: "a", model, tools: [add] })("1 + 2")).toBe("3");
+    expect(model.requests[1]?.prompt).toContain("I think it is 3\nQ: Write one line");
+  });
+
+  it("never throws, and what it reads it can write again", () => {
+    const allowed = allowList("s", [add, weather, note]);
+    const turn = { allowed } as Parameters<typeof linesDriver.read>[1];
+    const read = (text: string): ReturnType<typeof linesDriver.read> =>
+      linesDriver.read(
+        { message: { role: "assistant", parts: [{ type: "text", text }] }, finishReason: "stop" },
+        turn,
+      );
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        read(text);
+        read(`Step: ${text}`);
+        read(`Answer: ${text}`);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), (a, b) => {
+        const reading = read(`Step: ${JSON.stringify(a)} + ${b} =`);
+        expect(reading).toMatchObject({
+          type: "calls",
+          message: { parts: [{ name: "add", arguments: { a: a === 0 ? expect.any(Number) : a, b } }] },
+        });
+      }),
+    );
+  });
+
+  it("refuses notations that leave something out or cannot be told apart", () => {
+    const define =
+      (notation: string): (() => unknown) =>
+      () =>
+        tool({ ...addDefinition, notation });
+    const addDefinition = {
+      name: "add",
+      description: "",
+      inputSchema: z.object({ a: z.number(), b: z.number() }),
+      execute: () => 1,
+    };
+    for (const notation of ["{a} +", "{a} + {c}", "{a} + {a} + {b}"]) {
+      expect(define(notation)).toThrow(expect.objectContaining({ code: "definition-invalid" }));
+    }
+    const plus = tool({ ...addDefinition, name: "plus", notation: "{b} + {a}" });
+    expect(() => agent({ name: "a", model: () => "", tools: [add, plus] })).toThrow(
+      expect.objectContaining({ code: "definition-invalid" }),
+    );
+  });
+});
