@@ -37,7 +37,6 @@ export type NameCall = (start: CallStart) => Pick<ToolCall, "id" | "name" | "mal
 
 interface OpenBlock {
   readonly type: "text" | "reasoning";
-  readonly block: string | undefined;
   text: string;
   providerMetadata: ProviderMetadata | undefined;
 }
@@ -48,97 +47,107 @@ interface OpenCall {
   text: string;
 }
 
+/** The parts of the reply in their order; blocks and calls that are still being written stand in their place. */
+type Parts = (ReplyPart | OpenBlock | OpenCall)[];
+
+type TextDelta = Extract<Delta, { type: "text-delta" | "reasoning-delta" }>;
+type CallEnd = Extract<Delta, { type: "call-end" }>;
+
 /**
  * Begins a reply of the model `modelId`.
  *
  * @throws WritError `reply-invalid` from `push` when the deltas contradict the port (a piece of a call that never started).
  */
 export function assemble(modelId: string, nameCall: NameCall): Assembler {
-  const parts: (ReplyPart | OpenBlock | OpenCall)[] = [];
-  const calls = new Map<string, OpenCall>();
-  let block: OpenBlock | undefined;
-  const blocks = new Map<string, OpenBlock>();
-  let callCount = 0;
+  const parts: Parts = [];
+  const addText = textBlocks(parts);
+  const calls = callParts(parts, modelId, nameCall);
   let end: Extract<Delta, { type: "end" }> | undefined;
-
-  function addText(
-    type: OpenBlock["type"],
-    delta: Extract<Delta, { type: "text-delta" | "reasoning-delta" }>,
-  ): void {
-    const key = `${type} ${delta.block}`;
-    const open = delta.block === undefined ? sameKind(block, type) : blocks.get(key);
-    block = open ?? { type, block: delta.block, text: "", providerMetadata: undefined };
-    if (open === undefined) parts.push(block);
-    if (delta.block !== undefined) blocks.set(key, block);
-    block.text += delta.text;
-    if (delta.providerMetadata !== undefined)
-      block.providerMetadata = { ...block.providerMetadata, ...delta.providerMetadata };
-  }
-
-  function startCall(delta: Extract<Delta, { type: "call-start" }>): void {
-    const call = {
-      place: parts.length,
-      named: nameCall({ id: delta.id, name: delta.name, index: callCount }),
-      text: "",
-    };
-    callCount += 1;
-    calls.set(delta.id, call);
-    parts.push(call);
-  }
-
-  function callOf(id: string): OpenCall {
-    const call = calls.get(id);
-    if (call === undefined)
-      throw new WritError("reply-invalid", {
-        model: modelId,
-        reason: `a piece of the call "${id}" came before its start`,
-      });
-    return call;
-  }
-
-  function endCall(delta: Extract<Delta, { type: "call-end" }>): ToolCall {
-    const open = callOf(delta.id);
-    calls.delete(delta.id);
-    const { type: _type, id: _id, arguments: whole, ...rest } = delta;
-    const call: ToolCall = {
-      type: "tool-call",
-      ...readArguments(whole ?? open.text),
-      ...open.named,
-      ...rest,
-    };
-    parts[open.place] = call;
-    return call;
-  }
-
   return {
     push(delta) {
-      if (delta.type === "text-delta") addText("text", delta);
-      else if (delta.type === "reasoning-delta") addText("reasoning", delta);
-      else {
-        block = undefined;
-        if (delta.type === "call-start") startCall(delta);
-        else if (delta.type === "call-delta") callOf(delta.id).text += delta.text;
-        else if (delta.type === "call-end") return endCall(delta);
-        else if (delta.type === "provider-part") parts.push(delta.part);
-        else end = delta;
+      if (delta.type === "text-delta" || delta.type === "reasoning-delta") {
+        addText(delta);
+        return undefined;
       }
+      addText(undefined);
+      if (delta.type === "call-start") calls.start(delta);
+      else if (delta.type === "call-delta") calls.open(delta.id).text += delta.text;
+      else if (delta.type === "call-end") return calls.end(delta);
+      else if (delta.type === "provider-part") parts.push(delta.part);
+      else end = delta;
       return undefined;
     },
     reply() {
       const finishReason = end?.finishReason ?? "other";
       const closed = parts.map(closePart).filter((part) => !isEmptyText(part));
-      return {
-        message: { role: "assistant", parts: finishReason === "length" ? cutLastCall(closed) : closed },
-        finishReason,
-        usage: end?.usage,
+      const message = {
+        role: "assistant" as const,
+        parts: finishReason === "length" ? cutLastCall(closed) : closed,
       };
+      return { message, finishReason, usage: end?.usage };
     },
   };
 }
 
-/** The open block, when a piece without the name of a block goes on with it. */
-function sameKind(block: OpenBlock | undefined, type: OpenBlock["type"]): OpenBlock | undefined {
-  return block?.type === type && block.block === undefined ? block : undefined;
+/**
+ * Adds pieces of text to their blocks: by the name of the block, or to the block that was open last. Undefined closes the block that has no
+ * name, since something else came between.
+ */
+function textBlocks(parts: Parts): (delta: TextDelta | undefined) => void {
+  const named = new Map<string, OpenBlock>();
+  let unnamed: OpenBlock | undefined;
+  return (delta) => {
+    if (delta === undefined) {
+      unnamed = undefined;
+      return;
+    }
+    const type = delta.type === "text-delta" ? "text" : "reasoning";
+    const key = `${type} ${delta.block ?? ""}`;
+    const open = delta.block === undefined ? unnamed : named.get(key);
+    const block: OpenBlock = open?.type === type ? open : { type, text: "", providerMetadata: undefined };
+    if (block !== open) parts.push(block);
+    if (delta.block !== undefined) named.set(key, block);
+    unnamed = delta.block === undefined ? block : undefined;
+    block.text += delta.text;
+    if (delta.providerMetadata !== undefined)
+      block.providerMetadata = { ...block.providerMetadata, ...delta.providerMetadata };
+  };
+}
+
+interface CallParts {
+  start(delta: { readonly id: string; readonly name: string }): void;
+  open(id: string): OpenCall;
+  end(delta: CallEnd): ToolCall;
+}
+
+function callParts(parts: Parts, modelId: string, nameCall: NameCall): CallParts {
+  const calls = new Map<string, OpenCall>();
+  let count = 0;
+  function open(id: string): OpenCall {
+    const call = calls.get(id);
+    if (call !== undefined) return call;
+    throw new WritError("reply-invalid", {
+      model: modelId,
+      reason: `a piece of the call "${id}" came before its start`,
+    });
+  }
+  return {
+    open,
+    start({ id, name }) {
+      const call = { place: parts.length, named: nameCall({ id, name, index: count }), text: "" };
+      count += 1;
+      calls.set(id, call);
+      parts.push(call);
+    },
+    end(delta) {
+      const { place, named, text } = open(delta.id);
+      calls.delete(delta.id);
+      const { type: _type, id: _id, arguments: whole, ...rest } = delta;
+      const call: ToolCall = { type: "tool-call", ...readArguments(whole ?? text), ...named, ...rest };
+      parts[place] = call;
+      return call;
+    },
+  };
 }
 
 function closePart(part: ReplyPart | OpenBlock | OpenCall): ReplyPart {

@@ -177,9 +177,10 @@ describe("the probes that peers fail", () => {
     const odd = [
       fakeTool("cyclic", cyclic),
       fakeTool("throws", () => {
+        // oxlint-disable-next-line typescript/only-throw-error -- what careless tools do
         throw "just text";
       }),
-    ]; // oxlint-disable-line no-throw-literal, only-throw-error -- what careless tools do
+    ];
     const model = scripted([calls(...tools.map((made) => made.name), "cyclic", "throws"), "done"]);
     await agent({ name: "a", model, tools: [...tools, ...odd] })("go");
     const results = model.requests[1]?.messages.slice(3) ?? [];

@@ -105,11 +105,8 @@ describe("transcript", () => {
         fc.array(command, { maxLength: 12 }),
         fc.array(command, { maxLength: 12 }),
         (left, right) => {
-          let trunk: Transcript = begin();
-          trunk = addReply(
-            trunk as ReadyTranscript,
-            replyOf(trunk as ReadyTranscript, { do: "reply", text: "t", ids: ["a", "a"] }),
-          );
+          const root = begin();
+          const trunk = addReply(root, replyOf(root, { do: "reply", text: "t", ids: ["a", "a"] }));
           const before = JSON.stringify(trunk);
           const run = (commands: readonly Command[]): string => {
             let transcript: Transcript = trunk;

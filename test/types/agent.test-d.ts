@@ -15,7 +15,7 @@ describe("inference", () => {
         return args.limit;
       },
     });
-    expectTypeOf(search.execute).parameter(0).toEqualTypeOf<{ query: string; limit: number }>();
+    expectTypeOf<Parameters<typeof search.execute>[0]>().toEqualTypeOf<{ query: string; limit: number }>();
     tool({
       name: "ark",
       description: "",
