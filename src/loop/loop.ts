@@ -35,14 +35,13 @@ const maxViolations = 3;
  */
 export async function* loop(options: LoopOptions): AsyncGenerator<RunEvent, LoopResult> {
   const stop = interrupt<StopReason>();
-  const events = channel<RunEvent>(mergeLive);
-  const work = runToEnd(options, stop, options.watched ? (event) => events.push(event) : undefined).finally(
-    () => events.close(),
-  );
+  const events = options.watched ? channel<RunEvent>(mergeLive) : undefined;
+  const tell = events === undefined ? undefined : (event: RunEvent): void => events.push(event);
+  const work = runToEnd(options, stop, tell).finally(() => events?.close());
   work.catch(() => undefined); // thrown below, once the reader has been told what happened before
   let finished = false;
   try {
-    if (options.watched) yield* events;
+    if (events !== undefined) yield* events;
     finished = true;
     return await work;
   } finally {
