@@ -9,8 +9,6 @@ export interface TinyModelOptions {
   readonly seed?: number;
   /** The Jinja template in the metadata; `null` writes none. Default: ChatML. */
   readonly chatTemplate?: string | null;
-  /** What the file says of its size. */
-  readonly sizeLabel?: string;
 }
 
 /** ChatML as models carry it. */
@@ -33,13 +31,12 @@ export function writeTinyModel(path: string, options: TinyModelOptions = {}): vo
 
 /** The bytes of the model. */
 export function tinyModel(options: TinyModelOptions = {}): Buffer {
-  const { seed = 1, chatTemplate = chatMlTemplate, sizeLabel } = options;
+  const { seed = 1, chatTemplate = chatMlTemplate } = options;
   const vocabulary = [...byteLetters(), ...controls];
   const tensors = tensorShapes(vocabulary.length);
   const metadata = [
     entry("general.architecture", text("llama")),
     entry("general.name", text("tiny random")),
-    ...(sizeLabel === undefined ? [] : [entry("general.size_label", text(sizeLabel))]),
     entry("llama.context_length", uint32(2048)),
     entry("llama.embedding_length", uint32(width)),
     entry("llama.block_count", uint32(layers)),

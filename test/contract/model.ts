@@ -20,7 +20,6 @@ export type {
   OpenModel,
   WireAbilities,
   WireAnswer,
-  WireCall,
   WireFailure,
   WirePart,
   WireScript,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import type { WireAnswer, WireFailure, WirePart, WireScript } from "./wire.ts";
 
 /** A model as the server lists it. */
@@ -87,7 +87,7 @@ export async function sendTorn(response: ServerResponse, lines: string, pieceByt
   const bytes = Buffer.from(lines);
   for (let start = 0; start < bytes.length; start += pieceBytes) {
     response.write(bytes.subarray(start, start + pieceBytes));
-    if (start % (pieceBytes * 8) === 0) await sleep(0);
+    await turn(); // so that the pieces leave, and mostly come, one by one
   }
 }
 

@@ -7,10 +7,11 @@ import { catalogue, type CatalogueModel } from "./catalogue.ts";
 /** The folder of downloaded models: `$WRIT_CACHE`, else the cache folder of the system. */
 export function cacheFolder(): string {
   const { WRIT_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  if (WRIT_CACHE !== undefined && WRIT_CACHE !== "") return WRIT_CACHE;
-  if (process.platform === "win32") return join(LOCALAPPDATA ?? join(homedir(), "AppData", "Local"), "writ");
+  // An empty variable is no folder.
+  if (WRIT_CACHE) return WRIT_CACHE;
+  if (process.platform === "win32") return join(LOCALAPPDATA || join(homedir(), "AppData", "Local"), "writ");
   if (process.platform === "darwin") return join(homedir(), "Library", "Caches", "writ");
-  return join(XDG_CACHE_HOME !== undefined && XDG_CACHE_HOME !== "" ? XDG_CACHE_HOME : join(homedir(), ".cache"), "writ");
+  return join(XDG_CACHE_HOME || join(homedir(), ".cache"), "writ");
 }
 
 /**

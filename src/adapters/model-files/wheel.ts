@@ -41,7 +41,8 @@ async function findEntry(file: FileHandle, name: string): Promise<Entry> {
     const nameLength = directory.readUInt16LE(at + 28);
     if (directory.toString("utf8", at + 46, at + 46 + nameLength) === name) {
       const method = directory.readUInt16LE(at + 10);
-      if (method !== 0 && method !== 8) throw new Error(`${name} is compressed in a way that is not known (${method})`);
+      if (method !== 0 && method !== 8)
+        throw new Error(`${name} is compressed in a way that is not known (${method})`);
       return {
         compressed: method === 8,
         compressedSize: directory.readUInt32LE(at + 20),
@@ -56,12 +57,23 @@ async function findEntry(file: FileHandle, name: string): Promise<Entry> {
 async function readDirectory(file: FileHandle): Promise<Buffer> {
   const { size } = await file.stat();
   const length = Math.min(size, endLength + longestComment);
+  if (length < endLength) throw notAnArchive();
   const { buffer: tail } = await file.read(Buffer.alloc(length), 0, length, size - length);
   for (let at = length - endLength; at >= 0; at -= 1) {
     if (tail.readUInt32LE(at) !== endSignature) continue;
     const directoryLength = tail.readUInt32LE(at + 12);
-    const { buffer } = await file.read(Buffer.alloc(directoryLength), 0, directoryLength, tail.readUInt32LE(at + 16));
+    if (directoryLength > size) break;
+    const { buffer } = await file.read(
+      Buffer.alloc(directoryLength),
+      0,
+      directoryLength,
+      tail.readUInt32LE(at + 16),
+    );
     return buffer;
   }
-  throw new Error("the wheel is not a ZIP archive");
+  throw notAnArchive();
+}
+
+function notAnArchive(): Error {
+  return new Error("the wheel is not a ZIP archive, or it is cut off");
 }

@@ -92,7 +92,12 @@ async function loadEngine(options: EngineOptions): Promise<Engine> {
   const runtime = await openRuntime(options);
   const model = await loadModel(runtime, path);
   try {
-    const prompt = promptWriter({ library: runtime.library, model, path, template: options.template ?? summary.chatTemplate });
+    const prompt = promptWriter({
+      library: runtime.library,
+      model,
+      path,
+      template: options.template ?? summary.chatTemplate,
+    });
     const context = await createContext(runtime, model, options);
     const slots = Array.from({ length: parallel }, () => ({ sequence: context.getSequence() }));
     return {
@@ -120,13 +125,21 @@ async function loadModel({ llama }: LlamaRuntime, path: string): Promise<LlamaMo
   }
 }
 
-async function createContext({ threads }: LlamaRuntime, model: LlamaModel, options: EngineOptions): Promise<LlamaContext> {
+async function createContext(
+  { threads }: LlamaRuntime,
+  model: LlamaModel,
+  options: EngineOptions,
+): Promise<LlamaContext> {
   const contextSize = options.contextSize ?? { max: Math.min(defaultContextTokens, model.trainContextSize) };
   try {
     return await model.createContext({ sequences: options.parallel, contextSize, threads });
   } catch (error) {
     const reason = `its context cannot be made (${messageOf(error)}); give a smaller contextSize`;
-    throw new WritError("provider-failed", { provider: "llama-cpp", model: options.name, reason }, { cause: error, retryable: false });
+    throw new WritError(
+      "provider-failed",
+      { provider: "llama-cpp", model: options.name, reason },
+      { cause: error, retryable: false },
+    );
   }
 }
 
@@ -144,7 +157,11 @@ function grammarCache({ llama }: LlamaRuntime, name: string): (text: string) => 
       return grammar;
     } catch (error) {
       const reason = `llama.cpp does not accept the grammar of the reply (${messageOf(error)}): ${text.slice(0, 200)}`;
-      throw new WritError("provider-failed", { provider: "llama-cpp", model: name, reason }, { cause: error, retryable: false });
+      throw new WritError(
+        "provider-failed",
+        { provider: "llama-cpp", model: name, reason },
+        { cause: error, retryable: false },
+      );
     }
   };
 }
@@ -162,7 +179,9 @@ export function tokensOf(engine: Engine, slot: Slot, segments: readonly Segment[
 function tokenize({ runtime: { library }, model }: Engine, segments: readonly Segment[]): Token[] {
   const values = segments.map(({ type, text }) => {
     if (type === "text") return text;
-    return type === "template" ? new library.SpecialTokensText(text) : new library.SpecialToken(text as "BOS");
+    return type === "template"
+      ? new library.SpecialTokensText(text)
+      : new library.SpecialToken(text as "BOS");
   });
   return new library.LlamaText(values).tokenize(model.tokenizer, "trimLeadingSpace");
 }
@@ -172,6 +191,7 @@ export function heldTokens(slot: Slot, segments: readonly Segment[]): number {
   const { known } = slot;
   if (known === undefined) return 0;
   let shared = 0;
-  while (shared < known.segments.length && startsWith(segments, known.segments.slice(0, shared + 1))) shared += 1;
+  while (shared < known.segments.length && startsWith(segments, known.segments.slice(0, shared + 1)))
+    shared += 1;
   return shared;
 }

@@ -15,16 +15,17 @@ export interface GgufSummary {
 /**
  * Reads the head of a GGUF file (versions 2 and 3, little-endian). Reads a few megabytes at most, since the vocabulary stands in the head.
  *
- * @throws WritError `model-file-invalid` when the file is not GGUF, is cut, or claims sizes that cannot be.
+ * @throws WritError `model-file-invalid` when the file cannot be read, is not GGUF, is cut, or claims sizes that cannot be.
  */
 export function readGgufSummary(path: string): GgufSummary {
-  const file = openSync(path, "r");
+  let file: number | undefined;
   try {
+    file = openSync(path, "r");
     return summarize(new Cursor(file));
   } catch (error) {
     throw new WritError("model-file-invalid", { path, reason: messageOf(error) }, { cause: error });
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -33,14 +34,27 @@ const maxItems = 10_000_000;
 const maxTextBytes = 16 * 1024 * 1024;
 
 /** Bytes of each scalar value type of GGUF, by its number. */
-const scalarBytes: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 };
+const scalarBytes: Readonly<Record<number, number>> = {
+  0: 1,
+  1: 1,
+  2: 2,
+  3: 2,
+  4: 4,
+  5: 4,
+  6: 4,
+  7: 1,
+  10: 8,
+  11: 8,
+  12: 8,
+};
 const textType = 8;
 const arrayType = 9;
 
 function summarize(cursor: Cursor): GgufSummary {
   if (cursor.take(4).toString("latin1") !== "GGUF") throw new Error("it does not begin with GGUF");
   const version = cursor.take(4).readUInt32LE();
-  if (version !== 2 && version !== 3) throw new Error(`it is GGUF version ${version}; versions 2 and 3 are known`);
+  if (version !== 2 && version !== 3)
+    throw new Error(`it is GGUF version ${version}; versions 2 and 3 are known`);
   const tensors = cursor.count(maxEntries, "tensors");
   const entries = cursor.count(maxEntries, "metadata entries");
   const found = new Map<string, string | number>();
@@ -80,7 +94,8 @@ function skipArray(cursor: Cursor): undefined {
   if (type === arrayType) throw new Error("it has arrays of arrays");
   const items = cursor.count(maxItems, "items in an array");
   if (type !== textType) cursor.skip(items * sizeOf(type));
-  else for (let index = 0; index < items; index += 1) cursor.skip(cursor.count(maxTextBytes, "bytes in a text"));
+  else
+    for (let index = 0; index < items; index += 1) cursor.skip(cursor.count(maxTextBytes, "bytes in a text"));
   return undefined;
 }
 

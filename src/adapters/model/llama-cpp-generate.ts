@@ -31,6 +31,7 @@ export async function* generate(generation: Generation): AsyncGenerator<Delta, v
   const { sequence } = slot;
   const tokens = tokensOf(engine, slot, segments);
   const room = sequence.contextSize - tokens.length;
+  if (tokens.length === 0) throw refused(generation, "the prompt is empty");
   if (room < 1) throw tooLong(generation, tokens.length);
   delete slot.known;
   const options = await samplingOptions(generation);
@@ -70,11 +71,19 @@ export async function* generate(generation: Generation): AsyncGenerator<Delta, v
   if (!stopped && text !== "" && textAfter(written, []) === text) {
     slot.known = { segments: [...segments, { type: "text", text }], tokens: [...tokens, ...written] };
   }
-  yield { type: "end", finishReason, usage: { inputTokens: tokens.length, outputTokens: written.length, cachedInputTokens } };
+  yield {
+    type: "end",
+    finishReason,
+    usage: { inputTokens: tokens.length, outputTokens: written.length, cachedInputTokens },
+  };
 }
 
 /** Brings the cache to hold the whole prompt but its last token, and says how many tokens of it were there already. */
-async function readPrompt(sequence: LlamaContextSequence, tokens: readonly Token[], signal: AbortSignal): Promise<number> {
+async function readPrompt(
+  sequence: LlamaContextSequence,
+  tokens: readonly Token[],
+  signal: AbortSignal,
+): Promise<number> {
   const prompt = tokens.slice(0, -1);
   await sequence.adaptStateToTokens(prompt, false);
   const cached = sequence.nextTokenIndex;
@@ -110,11 +119,21 @@ async function samplingOptions({ engine, settings, grammar }: Generation): Promi
     ...(seed === undefined ? {} : { seed }),
     ...(compiled === undefined
       ? {}
-      : { grammarEvaluationState: new LlamaGrammarEvaluationState({ model: engine.model, grammar: compiled }) }),
+      : {
+          grammarEvaluationState: new LlamaGrammarEvaluationState({ model: engine.model, grammar: compiled }),
+        }),
   };
 }
 
-function tooLong({ name, slot }: Generation, tokens: number): WritError {
-  const reason = `the prompt has ${tokens} tokens and the context holds ${slot.sequence.contextSize}; give a larger contextSize, or shorten the conversation`;
-  return new WritError("provider-failed", { provider: "llama-cpp", model: name, reason }, { retryable: false });
+function tooLong(generation: Generation, tokens: number): WritError {
+  const reason = `the prompt has ${tokens} tokens and the context holds ${generation.slot.sequence.contextSize}; give a larger contextSize, or shorten the conversation`;
+  return refused(generation, reason);
+}
+
+function refused({ name }: Generation, reason: string): WritError {
+  return new WritError(
+    "provider-failed",
+    { provider: "llama-cpp", model: name, reason },
+    { retryable: false },
+  );
 }

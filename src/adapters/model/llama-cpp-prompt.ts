@@ -27,29 +27,29 @@ export function plainTurns(messages: readonly Message[], model: string): readonl
   for (const message of messages) {
     const turn = plainTurn(message, model);
     const last = turns.at(-1);
-    if (last?.role === turn.role) turns[turns.length - 1] = { role: turn.role, text: `${last.text}\n\n${turn.text}` };
+    if (last?.role === turn.role)
+      turns[turns.length - 1] = { role: turn.role, text: `${last.text}\n\n${turn.text}` };
     else turns.push(turn);
   }
   return turns;
 }
 
 function plainTurn(message: Message, model: string): PlainTurn {
-  switch (message.role) {
-    case "system":
-      return { role: "system", text: message.text };
-    case "tool":
-      return { role: "user", text: message.text };
-    case "user": {
-      const file = message.parts.find((part) => part.type === "file");
-      if (file === undefined) return { role: "user", text: textOf(message) };
-      const reason = `a message has a file (${file.mediaType}), and the embedded model reads text only`;
-      throw new WritError("provider-failed", { provider: "llama-cpp", model, reason }, { retryable: false });
-    }
-    case "assistant": {
-      const calls = callsOf(message).map((call) => JSON.stringify({ name: call.name, arguments: call.arguments }));
-      return { role: "assistant", text: message.raw ?? [textOf(message), ...calls].filter((text) => text !== "").join("\n") };
-    }
+  if (message.role === "system") return { role: "system", text: message.text };
+  if (message.role === "tool") return { role: "user", text: message.text };
+  if (message.role === "assistant") {
+    const calls = callsOf(message).map((call) =>
+      JSON.stringify({ name: call.name, arguments: call.arguments }),
+    );
+    return {
+      role: "assistant",
+      text: message.raw ?? [textOf(message), ...calls].filter((text) => text !== "").join("\n"),
+    };
   }
+  const file = message.parts.find((part) => part.type === "file");
+  if (file === undefined) return { role: "user", text: textOf(message) };
+  const reason = `a message has a file (${file.mediaType}), and the embedded model reads text only`;
+  throw new WritError("provider-failed", { provider: "llama-cpp", model, reason }, { retryable: false });
 }
 
 /**

@@ -35,7 +35,9 @@ export function openRuntime(options: RuntimeOptions): Promise<LlamaRuntime> {
   const key = JSON.stringify([options.gpu, options.threads]);
   const known = runtimes.get(key);
   if (known !== undefined) return known;
-  const opening = openLibrary(() => import("node-llama-cpp")).then((library) => startRuntime(library, options));
+  const opening = openLibrary(() => import("node-llama-cpp")).then((library) =>
+    startRuntime(library, options),
+  );
   runtimes.set(key, opening);
   opening.catch(() => runtimes.delete(key));
   return opening;
@@ -51,13 +53,20 @@ export async function openLibrary<Library>(load: () => Promise<Library>): Promis
     return await load();
   } catch (error) {
     if (!isMissingModule(error)) throw error;
-    const data = { package: "node-llama-cpp", purpose: "models inside the process", command: installCommand() };
+    const data = {
+      package: "node-llama-cpp",
+      purpose: "models inside the process",
+      command: installCommand(),
+    };
     throw new WritError("peer-missing", data, { cause: error });
   }
 }
 
 /** How to install the peer on this machine: without the libraries for graphics cards it is a tenth of the size. */
-export function installCommand(platform: string = process.platform, architecture: string = process.arch): string {
+export function installCommand(
+  platform: string = process.platform,
+  architecture: string = process.arch,
+): string {
   const whole = "npm i node-llama-cpp";
   if (architecture !== "x64" || (platform !== "linux" && platform !== "win32")) return whole;
   const name = platform === "win32" ? "win-x64" : "linux-x64";
@@ -79,7 +88,11 @@ async function startRuntime(library: LlamaLibrary, { gpu, threads }: RuntimeOpti
     return { library, llama, threads: threads ?? Math.max(1, Math.min(cores, llama.cpuMathCores) - 1) };
   } catch (error) {
     const reason = `node-llama-cpp does not start on ${process.platform}-${process.arch}: ${messageOf(error)}`;
-    throw new WritError("provider-failed", { provider: "llama-cpp", model: "any", reason }, { cause: error, retryable: false });
+    throw new WritError(
+      "provider-failed",
+      { provider: "llama-cpp", model: "any", reason },
+      { cause: error, retryable: false },
+    );
   }
 }
 

@@ -5,7 +5,11 @@ import type { LlamaLibrary } from "./llama-cpp-runtime.ts";
 
 /** Writes conversations the way a model was trained to read them. */
 export interface PromptWriter {
-  /** The prompt up to where the model writes. More turns give a prompt that begins with the shorter one's, up to its last turn. */
+  /**
+   * The prompt up to where the model writes. More turns give a prompt that begins with the shorter one's, up to its last turn.
+   *
+   * @throws WritError `model-file-invalid` when the model knows no conversations, since it has no template.
+   */
   write(turns: readonly PlainTurn[]): readonly Segment[];
   /** Tokens that end a reply beside those the model declares. */
   readonly stopTokens: ReadonlySet<Token>;
@@ -23,28 +27,43 @@ interface PromptSource {
 
 /**
  * Makes the writer for a model: ChatML natively, any other template through the Jinja interpreter of node-llama-cpp.
+ * Without a template the model can still complete plain text.
  *
- * @throws WritError `model-file-invalid` when there is no template or it cannot be used.
+ * @throws WritError `model-file-invalid` when the template cannot be used.
  */
 export function promptWriter(source: PromptSource): PromptWriter {
   const { template, path } = source;
-  if (template === undefined) {
-    const reason = "it has no chat template, so it only completes text; if it does know a conversation format, give `template`";
-    throw new WritError("model-file-invalid", { path, reason });
-  }
+  if (template === undefined) return completionWriter(path);
   if (template === "chatml" || isChatMl(template)) return chatMlWriter(source);
   try {
     return jinjaWriter(source, template);
   } catch (error) {
-    throw new WritError("model-file-invalid", { path, reason: `its chat template cannot be used: ${messageOf(error)}` }, { cause: error });
+    throw new WritError(
+      "model-file-invalid",
+      { path, reason: `its chat template cannot be used: ${messageOf(error)}` },
+      { cause: error },
+    );
   }
+}
+
+function completionWriter(path: string): PromptWriter {
+  return {
+    write() {
+      const reason =
+        "it has no chat template, so it only completes text; if it does know a conversation format, give `template`";
+      throw new WritError("model-file-invalid", { path, reason });
+    },
+    stopTokens: new Set(),
+    stopTexts: [],
+  };
 }
 
 function chatMlWriter({ model }: PromptSource): PromptWriter {
   const opening = model.tokenize("<|im_start|>", true);
   const closing = model.tokenize("<|im_end|>", true);
   const { shouldPrependBosToken, bosString } = model.tokens;
-  const beginning = shouldPrependBosToken && bosString !== null && bosString !== "<|im_start|>" ? bosString : "";
+  const beginning =
+    shouldPrependBosToken && bosString !== null && bosString !== "<|im_start|>" ? bosString : "";
   return {
     write: (turns) => chatMlPrompt(turns, beginning),
     stopTokens: new Set([opening, closing].flatMap((tokens) => (tokens.length === 1 ? tokens : []))),
@@ -54,7 +73,12 @@ function chatMlWriter({ model }: PromptSource): PromptWriter {
 
 function jinjaWriter({ library, model }: PromptSource, template: string): PromptWriter {
   const { tokenizer } = model;
-  const wrapper = new library.JinjaTemplateChatWrapper({ template, tokenizer, reasoning: false, trimLeadingWhitespaceInResponses: false });
+  const wrapper = new library.JinjaTemplateChatWrapper({
+    template,
+    tokenizer,
+    reasoning: false,
+    trimLeadingWhitespaceInResponses: false,
+  });
   const { stopGenerationTriggers } = contextState(wrapper, [{ role: "user", text: "Hello" }]);
   const stopTokens = new Set<Token>();
   const stopTexts: string[] = [];

@@ -44,7 +44,8 @@ export function textWriter(
     push(token) {
       pending.push(token);
       const text = detokenize(pending, written);
-      if (text.endsWith(unfinished) && pending.length < maxTokensOfCharacter) return { text: "", stopped: false };
+      if (text.endsWith(unfinished) && pending.length < maxTokensOfCharacter)
+        return { text: "", stopped: false };
       written.push(...pending);
       if (written.length > maxTokensOfCharacter) written.splice(0, written.length - maxTokensOfCharacter);
       pending = [];

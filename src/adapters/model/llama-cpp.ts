@@ -1,7 +1,14 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { messageOf, WritError } from "../../error/writ-error.ts";
-import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings, StreamOptions } from "../../model/model.ts";
+import type {
+  Delta,
+  Model,
+  ModelFeatures,
+  ModelRequest,
+  ModelSettings,
+  StreamOptions,
+} from "../../model/model.ts";
 import { modelPath } from "../model-files/cache.ts";
 import { heldTokens, holdEngine, type Engine, type EngineHold } from "./llama-cpp-engine.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
@@ -67,7 +74,11 @@ export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): Lla
   const name = basename(pathOrName).replace(/\.gguf$/i, "");
   let hold: EngineHold | undefined;
   let features: ModelFeatures | undefined;
-  const optional = { ...(threads && { threads }), ...(contextSize && { contextSize }), ...(template && { template }) };
+  const optional = {
+    ...(threads && { threads }),
+    ...(contextSize && { contextSize }),
+    ...(template && { template }),
+  };
   const engine = (): Promise<Engine> => {
     if (hold === undefined) {
       const taken = holdEngine({ path, name, gpu, parallel, ...optional });
@@ -89,7 +100,8 @@ export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): Lla
       return (features ??= featuresOf(path)) ?? withoutFile;
     },
     price: () => 0,
-    stream: (request, streamOptions) => reply({ engine, name, defaults: settingsOf(options) }, request, streamOptions),
+    stream: (request, streamOptions) =>
+      reply({ engine, name, defaults: settingsOf(options) }, request, streamOptions),
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
@@ -114,11 +126,20 @@ function pathOf(pathOrName: string): string {
   return isPath ? resolve(pathOrName) : modelPath(pathOrName);
 }
 
-function settingsOf({ temperature, topP, topK, seed, maxOutputTokens, stopSequences }: LlamaCppOptions): ModelSettings {
+function settingsOf({
+  temperature,
+  topP,
+  topK,
+  seed,
+  maxOutputTokens,
+  stopSequences,
+}: LlamaCppOptions): ModelSettings {
   return withoutUndefined({ temperature, topP, topK, seed, maxOutputTokens, stopSequences });
 }
 
-function withoutUndefined(settings: { readonly [Name in keyof ModelSettings]?: ModelSettings[Name] | undefined }): ModelSettings {
+function withoutUndefined(settings: {
+  readonly [Name in keyof ModelSettings]?: ModelSettings[Name] | undefined;
+}): ModelSettings {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
@@ -128,20 +149,37 @@ interface Source {
   readonly defaults: ModelSettings;
 }
 
-async function* reply(source: Source, request: ModelRequest, { signal }: StreamOptions): AsyncGenerator<Delta, void> {
+async function* reply(
+  source: Source,
+  request: ModelRequest,
+  { signal }: StreamOptions,
+): AsyncGenerator<Delta, void> {
   const { name, defaults } = source;
   signal.throwIfAborted();
   if (request.tools.length > 0) {
-    throw new WritError("model-without-tools", { model: name, provider: "llama-cpp", known: "models of other providers, like ollama" });
+    throw new WritError("model-without-tools", {
+      model: name,
+      provider: "llama-cpp",
+      known: "models of other providers, like ollama",
+    });
   }
   const grammar = grammarOf(request, name);
   const turns = request.prompt === undefined ? plainTurns(request.messages, name) : [];
   const engine = await unlessAborted(source.engine(), signal);
-  const segments: readonly Segment[] = request.prompt === undefined ? engine.prompt.write(turns) : [{ type: "text", text: request.prompt }];
+  const segments: readonly Segment[] =
+    request.prompt === undefined ? engine.prompt.write(turns) : completionOf(engine, request.prompt);
   const slot = await engine.queue.acquire(signal, (free) => heldTokens(free, segments));
   try {
     const settings = { ...defaults, ...withoutUndefined(request.settings) };
-    yield* generate({ engine, slot, name, segments, settings, signal, ...(grammar === undefined ? {} : { grammar }) });
+    yield* generate({
+      engine,
+      slot,
+      name,
+      segments,
+      settings,
+      signal,
+      ...(grammar === undefined ? {} : { grammar }),
+    });
   } catch (error) {
     if (signal.aborted || error instanceof WritError) throw error;
     throw failed(name, messageOf(error), error);
@@ -150,14 +188,29 @@ async function* reply(source: Source, request: ModelRequest, { signal }: StreamO
   }
 }
 
+/** A text to go on from. Models that expect a token at the beginning get it. */
+function completionOf({ model }: Engine, prompt: string): readonly Segment[] {
+  const beginning: readonly Segment[] = model.tokens.shouldPrependBosToken
+    ? [{ type: "builtin", text: "BOS" }]
+    : [];
+  return prompt === "" ? beginning : [...beginning, { type: "text", text: prompt }];
+}
+
 function grammarOf({ format }: ModelRequest, name: string): string | undefined {
   if (format === undefined) return undefined;
   if (format.type === "grammar") return format.grammar;
-  throw failed(name, "it is held to its format by a GBNF grammar, not by a JSON Schema; the json driver makes one");
+  throw failed(
+    name,
+    "it is held to its format by a GBNF grammar, not by a JSON Schema; the json driver makes one",
+  );
 }
 
 function failed(model: string, reason: string, cause?: unknown): WritError {
-  return new WritError("provider-failed", { provider: "llama-cpp", model, reason }, { cause, retryable: false });
+  return new WritError(
+    "provider-failed",
+    { provider: "llama-cpp", model, reason },
+    { cause, retryable: false },
+  );
 }
 
 function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
@@ -171,6 +224,10 @@ function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promis
 function atLeastOne(numbers: Readonly<Record<string, number | undefined>>): void {
   for (const [option, value] of Object.entries(numbers)) {
     if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
-    throw new WritError("option-invalid", { option: `llamaCpp ${option}`, value, advice: "Give a whole number from 1 on." });
+    throw new WritError("option-invalid", {
+      option: `llamaCpp ${option}`,
+      value,
+      advice: "Give a whole number from 1 on.",
+    });
   }
 }

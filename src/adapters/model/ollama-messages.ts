@@ -73,7 +73,7 @@ function toCall(call: ToolCall): OllamaCall {
     id: call.id,
     function: {
       name: call.name,
-      arguments: call.malformed === undefined && isJsonObject(call.arguments) ? call.arguments : {},
+      arguments: isJsonObject(call.arguments) ? call.arguments : {},
     },
   };
 }

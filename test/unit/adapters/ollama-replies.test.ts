@@ -43,6 +43,12 @@ const line = (message: unknown, rest: object = {}): string =>
   `${JSON.stringify({ model: "m", message, done: false, ...rest })}\n`;
 const done = line({ role: "assistant", content: "" }, { done: true, done_reason: "stop" });
 
+function latin1Bytes(): TransformStream<string, Uint8Array> {
+  return new TransformStream({
+    transform: (text, controller) => controller.enqueue(Buffer.from(text, "latin1")),
+  });
+}
+
 afterEach(() => vi.restoreAllMocks());
 
 describe("replies that are not as they should be", () => {
@@ -60,6 +66,15 @@ describe("replies that are not as they should be", () => {
     const { deltas, error } = await ask(answering(lines));
     expect(error).toBeUndefined();
     expect(textOf(deltas, "text-delta")).toBe("ab");
+  });
+
+  it("puts lines and characters together again that come byte by byte", async () => {
+    const text = "naïve 日本語 👩‍👩‍👧";
+    const bytes = Buffer.from(line({ role: "assistant", content: text }) + done);
+    const bytewise: typeof fetch = () =>
+      Promise.resolve(new Response(ReadableStream.from(bytes.toString("latin1")).pipeThrough(latin1Bytes())));
+    const { deltas } = await ask(answering(""), { fetch: bytewise });
+    expect(deltas[0]).toEqual({ type: "text-delta", text });
   });
 
   it("gives calls without a function, a name or arguments as what they are, for the runtime to refuse", async () => {

@@ -309,6 +309,16 @@ describe("what is installed", () => {
       },
       { name: "b:7b", sizeBytes: 98_363_065, parameters: "134.52M" },
     ]);
+    const many = await start({
+      installed: Array.from({ length: 20 }, (_, index) => ({
+        name: `m${index}`,
+        capabilities: ["completion"],
+      })),
+    });
+    const listed = await ollamaModels(many.url);
+    expect([listed.length, listed.filter((model) => model.capabilities !== undefined).length]).toEqual([
+      20, 16,
+    ]);
     const gone = await start({ script: [{ type: "unreachable" }] });
     expect((await errorOf(ollamaModels(gone.url))).code).toBe("provider-unreachable");
   });
@@ -339,6 +349,8 @@ describe("what is installed", () => {
       known: expect.stringMatching(/^none/),
     });
     expect(await known([{ name: "m:latest" }])).toMatchObject({ known: "unknown" });
+    const many = Array.from({ length: 12 }, (_, index) => ({ name: `m${index}`, capabilities: ["tools"] }));
+    expect(await known(many)).toMatchObject({ known: "m0, m1, m2, m3, m4, m5, m6, m7" });
   });
 
   it("says that it is unknown when the server does not tell", async () => {
