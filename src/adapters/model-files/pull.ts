@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, rename, stat } from "node:fs/promises";
+import { mkdir, open, readFile, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { cacheFolder, catalogueModel, modelPath } from "./cache.ts";
@@ -129,15 +129,32 @@ async function withLock<Result>(
   }
 }
 
+/** The lock holds the id of its process, so that a lock left over from one that died does not stand in the way. */
 async function takeLock(path: string, name: string): Promise<Awaited<ReturnType<typeof open>>> {
   try {
-    return await open(path, "wx");
+    const lock = await open(path, "wx");
+    await lock.writeFile(String(process.pid));
+    return lock;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    const held = await stat(path).catch(() => undefined);
-    if (held === undefined || Date.now() - held.mtimeMs < staleLockMs)
-      throw new WritError("download-busy", { name, path }, { cause: error });
+    if (await isHeld(path)) throw new WritError("download-busy", { name, path }, { cause: error });
     await removeFile(path);
     return open(path, "wx");
+  }
+}
+
+async function isHeld(path: string): Promise<boolean> {
+  const held = await stat(path).catch(() => undefined);
+  if (held === undefined || Date.now() - held.mtimeMs > staleLockMs) return held === undefined;
+  const pid = Number(await readFile(path, "utf8").catch(() => ""));
+  return pid === 0 || isAlive(pid);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0); // signal 0 only asks
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

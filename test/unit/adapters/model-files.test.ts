@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
@@ -263,12 +264,24 @@ describe("the lock", () => {
     await expectWhole();
   });
 
-  it("of a process that died is taken over after an hour, not before", async () => {
+  it("of a process that lives is respected, one of a process that died is taken over", async () => {
+    const { source } = await hub(whole);
+    await mkdir(join(folder, "models"));
+    await writeFile(`${path}.lock`, String(process.ppid));
+    const error = await failure(pullFile(entry(source), path));
+    expect(error).toMatchObject({ code: "download-busy", data: { path: `${path}.lock` } });
+    const { pid, status } = spawnSync(process.execPath, ["--version"]);
+    expect(status).toBe(0);
+    await writeFile(`${path}.lock`, String(pid));
+    await pullFile(entry(source), path);
+    await expectWhole();
+  });
+
+  it("that says no process is taken over after an hour, not before", async () => {
     const { source } = await hub(whole);
     await mkdir(join(folder, "models"));
     await writeFile(`${path}.lock`, "");
-    const error = await failure(pullFile(entry(source), path));
-    expect(error).toMatchObject({ code: "download-busy", data: { path: `${path}.lock` } });
+    expect(await failure(pullFile(entry(source), path))).toMatchObject({ code: "download-busy" });
     const longAgo = new Date(Date.now() - 61 * 60 * 1000);
     await utimes(`${path}.lock`, longAgo, longAgo);
     await pullFile(entry(source), path);
