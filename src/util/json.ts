@@ -63,10 +63,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A double that is written as the very digits it was read from has lost nothing. */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context?.source;
-  return source !== undefined && /^-?\d+$/.test(source) ? source : value;
+  return source !== undefined && /^-?\d+$/.test(source) && String(value) !== source ? source : value;
 }
 
 function depthOf(text: string): number {
