@@ -49,7 +49,7 @@ function withPlaceholder(message: ReplyMessage): ReplyMessage {
 
 function requestMessages({ transcript, allowed }: TurnInput): readonly Message[] {
   const names = wireNames(allowed);
-  const messages = transcript.messages.slice();
+  const messages = transcript.since(0);
   const first = messages[0];
   if (first?.role === "system") {
     const listed = withToolList(first, allowed);

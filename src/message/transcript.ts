@@ -23,8 +23,8 @@ interface TranscriptBase {
   readonly messages: readonly Message[];
   /** How many messages there are, without making the list. */
   readonly length: number;
-  /** The messages from the index `from` on, without making the whole list. */
-  since(from: number): readonly Message[];
+  /** A new list of the messages from the index `from` on. */
+  since(from: number): Message[];
   /** JSON that {@link readTranscript} reads back. */
   toJSON(): TranscriptJson;
 }
@@ -92,7 +92,7 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
     return (this.list ??= this.tip.log.messages.slice(0, this.tip.length));
   }
 
-  since(from: number): readonly Message[] {
+  since(from: number): Message[] {
     return this.tip.log.messages.slice(from, this.tip.length);
   }
 
