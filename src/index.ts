@@ -53,7 +53,7 @@ export { type Envelope, type Fact, isFact, type LiveEvent, type RunEvent } from 
 export { type Outcome } from "./event/outcome.ts";
 
 export { type Host } from "./journal/host.ts";
-export { type Journal, type Step, type StepScope } from "./journal/journal.ts";
+export { type Journal, type Step } from "./journal/journal.ts";
 export { type JournalRecord, memoryJournal, type MemoryJournal } from "./journal/memory-journal.ts";
 
 export { type ChatReply, type ChatRequest } from "./model/chat.ts";

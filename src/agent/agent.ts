@@ -1,4 +1,4 @@
-import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { WritError } from "../error/writ-error.ts";
 import { type Envelope, isFact, type RunEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { Approve } from "../executor/options.ts";
@@ -9,11 +9,12 @@ import { loop } from "../loop/loop.ts";
 import type { LoopResult } from "../loop/options.ts";
 import { userMessage } from "../message/message.ts";
 import { addUser, emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
-import { noUsage, type Usage } from "../message/usage.ts";
+import type { Usage } from "../message/usage.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { drain } from "../util/drain.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { answerReader, contentText } from "./answer.ts";
+import { runPlain } from "./plain.ts";
 import { type AgentPlan, type AnyDefinition, planAgent, type ResolveModel, type SkillPlan } from "./plan.ts";
 import type { PlainSkill } from "./skill.ts";
 
@@ -95,7 +96,12 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     const value = await readInput(plan, definition.name, input);
     const skill = chooseSkill(plan, definition, { input, wanted: options.skill });
     const started = { input: value, runId, options, watched };
-    if (skill.type === "plain") return { runId, generator: runPlain(skill, definition.name, started) };
+    if (skill.type === "plain") {
+      const { limits } = plan;
+      const { journal = directJournal, signal = options.abortSignal } = options;
+      const plain = { agent: definition.name, input: value, limits, journal, signal, host: wiring.host };
+      return { runId, generator: runPlain(skill, plain) };
+    }
     return { runId, generator: runAgentic(skill, { definition, plan, wiring }, started) };
   }
   async function run(input: Input, options: RunOptions = {}): Promise<RunResult<Output>> {
@@ -155,6 +161,7 @@ function runAgentic(
 ): AsyncGenerator<RunEvent, LoopResult> {
   const { input, runId, options, watched } = started;
   return loop({
+    runId,
     gate: skill.gate,
     model: skill.model,
     drivers: skill.drivers(),
@@ -167,7 +174,7 @@ function runAgentic(
     concurrency: definition.concurrency ?? Infinity,
     onUnknownTool: definition.onUnknownTool ?? "feedback",
     throwOnToolFailure: definition.throwOnToolFailure ?? false,
-    journal: options.journal ?? directJournal(runId),
+    journal: options.journal ?? directJournal,
     host: wiring.host,
     signal: options.signal ?? options.abortSignal,
     watched,
@@ -176,39 +183,6 @@ function runAgentic(
     input,
     readAnswer: answerReader(skill.output),
   });
-}
-
-/** A plain skill tells the same facts as any run; it has no turns. */
-async function* runPlain(
-  skill: PlainSkill,
-  agent: string,
-  { input, runId, options }: Started,
-): AsyncGenerator<RunEvent, LoopResult> {
-  yield { type: "run-start", agent, input };
-  yield { type: "skill-chosen", skill: skill.name };
-  const journal = options.journal ?? directJournal(runId);
-  const ended = {
-    transcript: addUser(emptyTranscript(), userMessage(contentText(input))),
-    usage: noUsage,
-    turns: 0,
-  };
-  try {
-    const output = await journal.step({ key: "skill", run: async () => skill.execute(input) });
-    const json = toJson(output);
-    const outcome: Outcome = { type: "answered", content: json.ok ? json.value : null, finishReason: "stop" };
-    yield { type: "run-end", outcome, usage: noUsage };
-    return { ...ended, outcome, output };
-  } catch (cause) {
-    if (isWritError(cause, "journal-mismatch")) throw cause;
-    const error = new WritError(
-      "skill-failed",
-      { skill: skill.name, name: agent, reason: messageOf(cause) },
-      { cause },
-    );
-    const outcome: Outcome = { type: "failed", code: error.code, message: error.message };
-    yield { type: "run-end", outcome, usage: noUsage };
-    return { ...ended, outcome, error };
-  }
 }
 
 async function readInput(plan: AgentPlan, name: string, input: unknown): Promise<Json> {

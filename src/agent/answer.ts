@@ -8,7 +8,12 @@ export function answerReader(
 ): (content: Json) => ReadAnswer | Promise<ReadAnswer> {
   if (output === undefined) return (content) => ({ ok: true, output: contentText(content) });
   return async (content) => {
-    const parsed = typeof content === "string" ? parseJson(content) : ({ ok: true, value: content } as const);
+    // Where a text is wanted, "1.50" is a text and no number.
+    const wantsText = output.jsonSchema["type"] === "string";
+    const parsed =
+      typeof content === "string" && !wantsText
+        ? parseJson(content)
+        : ({ ok: true, value: content } as const);
     // A text that is no JSON can still be what a schema of a text wants.
     const result = await output.parse(parsed.ok ? parsed.value : content);
     if (result.ok) return { ok: true, output: result.value };

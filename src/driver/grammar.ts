@@ -3,7 +3,8 @@ import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 /**
  * Compiles a JSON Schema to a GBNF grammar (llama.cpp's `grammars/README.md`) of compact JSON. Optional properties can be left out;
  * required ones come first, each group in the order of the schema. What a grammar cannot say (patterns, bounds, formats, `not`) is
- * allowed here and refused by validation afterwards: the grammar never forbids a value that the schema permits in this order.
+ * allowed here and refused by validation afterwards. The grammar never forbids a value that the schema permits in this order, but for
+ * properties that the schema does not name.
  */
 export function grammarOf(schema: JsonObject): string {
   return grammarFor([schema], ([start = "value"]) => start);
@@ -44,7 +45,7 @@ const basics = {
   array: '"[" (value ("," value)*)? "]"',
   string: '"\\"" char* "\\""',
   char: '[^"\\\\\\x00-\\x1f] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})',
-  number: 'integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,3})?',
+  number: 'integer ("." [0-9]{1,17})? ([eE] [-+]? [0-9]{1,3})?',
   integer: '"-"? ("0" | [1-9] [0-9]{0,15})',
   boolean: '"true" | "false"',
 };
@@ -54,13 +55,13 @@ function expression(schema: Json | undefined, compiler: Compiler): string {
   if (schema === false) return '"null"';
   if (!isJsonObject(schema) || compiler.depth > maxDepth) return "value";
   const nested = { ...compiler, depth: compiler.depth + 1 };
-  if (typeof schema["$ref"] === "string") return reference(schema["$ref"], nested);
+  if (typeof schema["$ref"] === "string") return reference(schema, nested);
   if (schema["const"] !== undefined) return literal(schema["const"]);
   if (Array.isArray(schema["enum"])) return choice(schema["enum"].map(literal));
   const alternatives = schema["anyOf"] ?? schema["oneOf"];
   if (Array.isArray(alternatives))
     return choice(alternatives.map((option: Json) => expression(withBase(schema, option), nested)));
-  if (Array.isArray(schema["allOf"])) return expression(mergeAll(schema), nested);
+  if (Array.isArray(schema["allOf"])) return expression(mergeAll(schema, nested.root), nested);
   const { type } = schema;
   if (Array.isArray(type))
     return choice(type.map((name: Json) => expression({ ...schema, type: name }, nested)));
@@ -81,10 +82,16 @@ function objectExpression(schema: JsonObject, compiler: Compiler): string {
   const properties = isJsonObject(schema["properties"]) ? Object.entries(schema["properties"]) : [];
   const names = Array.isArray(schema["required"]) ? schema["required"] : [];
   const closed = schema["additionalProperties"] === false;
+  const unnamed = names.filter(
+    (name: Json): name is string => typeof name === "string" && !properties.some(([known]) => known === name),
+  );
   if (properties.length === 0) return closed && names.length === 0 ? '"{}"' : "object";
   const field = ([name, property]: [string, Json]): string =>
     `${literal(name)} ":" ${expression(property, compiler)}`;
-  const required = properties.filter(([name]) => names.includes(name)).map(field);
+  const required = [
+    ...properties.filter(([name]) => names.includes(name)),
+    ...unnamed.map((name): [string, Json] => [name, {}]),
+  ].map(field);
   const optional = properties
     .filter(([name]) => !names.includes(name))
     .map((entry) => addRule(field(entry), compiler));
@@ -97,12 +104,22 @@ function objectExpression(schema: JsonObject, compiler: Compiler): string {
 }
 
 function arrayExpression(schema: JsonObject, compiler: Compiler): string {
+  const first = schema["prefixItems"];
+  if (Array.isArray(first) && first.length > 0) return tupleExpression(first, schema["items"], compiler);
   const item = addRule(expression(schema["items"], compiler), compiler);
   const least = typeof schema["minItems"] === "number" ? schema["minItems"] : 0;
   const most = typeof schema["maxItems"] === "number" ? schema["maxItems"] : undefined;
   if (most === 0) return '"[]"';
   const more = `("," ${item}){${Math.max(0, least - 1)},${most === undefined ? "" : most - 1}}`;
   return least > 0 ? `"[" ${item} ${more} "]"` : `"[" (${item} ${more})? "]"`;
+}
+
+/** All of the first items, and any others that the schema lets follow. */
+function tupleExpression(first: readonly Json[], rest: Json | undefined, compiler: Compiler): string {
+  const items = first.map((item) => expression(item, compiler)).join(' "," ');
+  return rest === false
+    ? `"[" ${items} "]"`
+    : `"[" ${items} ("," ${addRule(expression(rest, compiler), compiler)})* "]"`;
 }
 
 /** Long bounds make grammars slow and are left to validation. */
@@ -115,11 +132,15 @@ function stringExpression(schema: JsonObject): string {
   return `"\\"" char{${least},${most}} "\\""`;
 }
 
-function reference(ref: string, compiler: Compiler): string {
-  const known = compiler.refs.get(ref);
-  if (known !== undefined) return known;
+/** A reference on its own is a rule, so that it can come back to itself; what stands beside it is merged with what it means. */
+function reference({ $ref: ref, ...beside }: JsonObject, compiler: Compiler): string {
+  if (typeof ref !== "string") return "value";
   const target = resolve(ref, compiler.root);
   if (target === undefined) return "value";
+  if (Object.keys(beside).length > 0 && isJsonObject(target))
+    return expression(merge(target, beside), compiler);
+  const known = compiler.refs.get(ref);
+  if (known !== undefined) return known;
   const name = `ref${compiler.rules.size}`;
   compiler.refs.set(ref, name);
   compiler.rules.set(name, "value");
@@ -159,9 +180,14 @@ function withBase(schema: JsonObject, option: Json): Json {
   return merge(base, option);
 }
 
-function mergeAll(schema: JsonObject): JsonObject {
+function mergeAll(schema: JsonObject, root: JsonObject): JsonObject {
   const { allOf, ...base } = schema;
-  return (Array.isArray(allOf) ? allOf : []).filter(isJsonObject).reduce(merge, base);
+  return (Array.isArray(allOf) ? allOf : [])
+    .map((part: Json) =>
+      isJsonObject(part) && typeof part["$ref"] === "string" ? resolve(part["$ref"], root) : part,
+    )
+    .filter((part): part is JsonObject => isJsonObject(part))
+    .reduce(merge, base);
 }
 
 function merge(a: JsonObject, b: JsonObject): JsonObject {

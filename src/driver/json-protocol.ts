@@ -1,4 +1,5 @@
 import { describeType } from "./describe-type.ts";
+import { grammarFor, terminal } from "./grammar.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import { isJsonObject, parseJson, type Json, type JsonObject } from "../util/json.ts";
 
@@ -75,33 +76,81 @@ export function resendRequest(reason: string): string {
 
 /** A JSON Schema of all replies that the protocol allows with these tools; without them only the final answer is left. */
 export function protocolSchema(allowed: AllowList, mayCall: boolean): JsonObject {
-  const final = {
-    type: "object",
-    properties: {
-      final: {
-        type: "object",
-        properties: { content: {} },
-        required: ["content"],
-        additionalProperties: false,
-      },
-    },
-    required: ["final"],
-    additionalProperties: false,
+  const tools = mayCall ? [...allowed.tools.values()] : [];
+  if (tools.length === 0) return finalSchema;
+  const defs = tools
+    .filter(({ input }) => refersToItself(input.jsonSchema))
+    .map(({ name, input }) => [name, rebase(input.jsonSchema, `#/$defs/${name}`)] as const);
+  const bundled = new Map(defs);
+  const actions = tools.map(({ name, input }) =>
+    actionSchema(name, bundled.has(name) ? { $ref: `#/$defs/${name}` } : input.jsonSchema),
+  );
+  return {
+    anyOf: [...actions, finalSchema],
+    ...(bundled.size === 0 ? {} : { $defs: Object.fromEntries(bundled) }),
   };
-  if (!mayCall) return final;
-  const actions = [...allowed.tools.values()].map((tool) => ({
+}
+
+/** The grammar of all replies that the protocol allows with these tools. */
+export function protocolGrammar(allowed: AllowList, mayCall: boolean): string {
+  const tools = mayCall ? [...allowed.tools.values()] : [];
+  const note = `(${terminal('"thought":')} "\\"" char{0,${maxThoughtLength}} "\\"" ",")?`;
+  const final = `${terminal('{"final":{"content":')} value "}}"`;
+  return grammarFor(
+    tools.map(({ input }) => input.jsonSchema),
+    (args) => {
+      const calls = tools.map(
+        ({ name }, index) =>
+          `${terminal(`{"tool":${JSON.stringify(name)},"args":`)} ${args[index] ?? "object"} "}"`,
+      );
+      if (calls.length === 0) return final;
+      return `"{" ${note} ${terminal('"action":')} (${calls.join(" | ")}) "}" | ${final}`;
+    },
+  );
+}
+
+function actionSchema(tool: string, args: JsonObject): JsonObject {
+  return {
     type: "object",
     properties: {
       thought: { type: "string", maxLength: maxThoughtLength },
       action: {
         type: "object",
-        properties: { tool: { const: tool.name }, args: tool.input.jsonSchema },
+        properties: { tool: { const: tool }, args },
         required: ["tool", "args"],
         additionalProperties: false,
       },
     },
     required: ["action"],
     additionalProperties: false,
-  }));
-  return { anyOf: [...actions, final] };
+  };
+}
+
+const finalSchema: JsonObject = {
+  type: "object",
+  properties: {
+    final: {
+      type: "object",
+      properties: { content: {} },
+      required: ["content"],
+      additionalProperties: false,
+    },
+  },
+  required: ["final"],
+  additionalProperties: false,
+};
+
+function refersToItself(schema: JsonObject): boolean {
+  return JSON.stringify(schema).includes('"$ref"');
+}
+
+/** The schema as it stands under another root: its references go to where it is now. */
+function rebase(value: Json, base: string): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => rebase(item, base));
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([key, field]): [string, Json] => {
+    const isReference = key === "$ref" && typeof field === "string" && field.startsWith("#");
+    return [key, isReference ? `${base}${field.slice(1)}` : rebase(field, base)];
+  });
+  return Object.fromEntries(entries);
 }

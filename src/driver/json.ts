@@ -5,8 +5,13 @@ import type { ReplyFormat } from "../model/model.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import { parseJson } from "../util/json.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
-import { grammarOf } from "./grammar.ts";
-import { protocolInstructions, protocolSchema, readProtocol, resendRequest } from "./json-protocol.ts";
+import {
+  protocolGrammar,
+  protocolInstructions,
+  protocolSchema,
+  readProtocol,
+  resendRequest,
+} from "./json-protocol.ts";
 
 /** How the JSON driver speaks. */
 export interface JsonDriverOptions {
@@ -134,8 +139,10 @@ function formatOf(turn: TurnInput, mayCall: boolean): ReplyFormat | undefined {
   const key = `${kind}/${String(mayCall)}`;
   let format = made.get(key);
   if (format === undefined) {
-    const schema = protocolSchema(turn.allowed, mayCall);
-    format = kind === "schema" ? { type: "schema", schema } : { type: "grammar", grammar: grammarOf(schema) };
+    format =
+      kind === "schema"
+        ? { type: "schema", schema: protocolSchema(turn.allowed, mayCall) }
+        : { type: "grammar", grammar: protocolGrammar(turn.allowed, mayCall) };
     made.set(key, format);
   }
   return format;

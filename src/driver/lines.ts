@@ -28,7 +28,8 @@ export const linesDriver: Driver = {
       turn.model.features.format === "grammar"
         ? { type: "grammar" as const, grammar: grammar(turn.allowed, mayCall) }
         : undefined;
-    const settings = { temperature: 0, maxOutputTokens: 200, ...turn.settings, stopSequences: [" =", "\n"] };
+    const stopSequences = ["\n", ...(turn.settings.stopSequences ?? [])];
+    const settings = { temperature: 0, maxOutputTokens: 200, ...turn.settings, stopSequences };
     const prompt = promptOf(turn);
     return {
       messages: [{ role: "user", parts: [{ type: "text", text: prompt }] }],
@@ -49,12 +50,10 @@ function readLine(reply: Reply, allowed: AllowList): Reading {
   const line = textOf(reply.message).trim();
   const message = (part: ReplyPart): ReplyMessage => ({ role: "assistant", parts: [part], raw: line });
   if (line.startsWith(answer.trim())) {
-    const content = line.slice(answer.length).trim();
+    const content = line.slice(answer.trim().length).trim();
     if (content !== "") return { type: "final", message: message({ type: "text", text: content }), content };
   }
-  const call = line.startsWith(step.trim())
-    ? readCallLine(line.slice(step.length).replace(/\s*=$/, ""), allowed)
-    : undefined;
+  const call = line.startsWith(step.trim()) ? readStep(line.slice(step.trim().length), allowed) : undefined;
   if (call !== undefined) return { type: "calls", message: message({ type: "tool-call", id: "", ...call }) };
   const reason = `the line is neither a step nor an answer: ${JSON.stringify(line.slice(0, 80))}`;
   return {
@@ -63,6 +62,15 @@ function readLine(reply: Reply, allowed: AllowList): Reading {
     reason,
     feedback,
   };
+}
+
+/** A model without a grammar goes on after the `=` with a result of its own, which is cut off: the runtime gives the result. */
+function readStep(line: string, allowed: AllowList): ReturnType<typeof readCallLine> {
+  for (let end = line.lastIndexOf("="); end > 0; end = line.lastIndexOf("=", end - 1)) {
+    const call = readCallLine(line.slice(0, end), allowed);
+    if (call !== undefined) return call;
+  }
+  return readCallLine(line, allowed);
 }
 
 const feedback = "Write one line: a step with one of the tools, or the answer.";

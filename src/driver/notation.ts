@@ -71,18 +71,31 @@ function piecesOf(notation: string): readonly Piece[] {
     .map((text) => (/^\{\w+\}$/.test(text) ? { text, field: text.slice(1, -1) } : { text }));
 }
 
-/** One JSON value with no blank outside of quotes: what may stand for an argument. */
-const plainValue = String.raw`("(?:[^"\\]|\\.)*"|[^\s"]+)`;
+/** Longer lines are no calls in a notation. */
+const longestLine = 2000;
 
 function readNotation(notation: string, line: string): JsonObject | undefined {
+  if (line.length > longestLine) return undefined;
   const pieces = piecesOf(notation);
   const pattern = pieces
-    .map(({ text, field }) => (field === undefined ? escaped(text) : plainValue))
+    .map((piece, index) =>
+      piece.field === undefined ? escaped(piece.text) : valuePattern(pieces[index + 1]),
+    )
     .join("");
   const match = new RegExp(`^${pattern}$`).exec(line);
   if (match === null) return undefined;
   const fields = pieces.flatMap(({ field }) => (field === undefined ? [] : [field]));
   return Object.fromEntries(fields.map((field, index) => [field, valueOf(match[index + 1] ?? "")]));
+}
+
+/**
+ * What may stand for an argument: a text in quotes, or a word that ends where the notation goes on. The word cannot hold the sign that ends
+ * it, so there is one way to read a line, and reading is linear.
+ */
+function valuePattern(next: Piece | undefined): string {
+  const [sign = " "] = next?.text.trimStart() ?? "";
+  const end = next === undefined || /^\s/.test(next.text) ? "" : sign.replace(/[\]\\^-]/, String.raw`\$&`);
+  return String.raw`("(?:[^"\\]|\\.)*"|-?[^\s"${end}]+)`;
 }
 
 /** A word that is no JSON is a text: the schema decides whether that will do. */
@@ -91,9 +104,9 @@ function valueOf(text: string): Json {
   return parsed.ok ? parsed.value : text;
 }
 
-/** The text as a pattern; blanks between words may be left out or doubled. */
+/** The text as a pattern; blanks may be doubled. */
 function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/\s+/g, String.raw`\s*`);
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/\s+/g, String.raw`\s+`);
 }
 
 function propertiesOf(tool: Tool): JsonObject {

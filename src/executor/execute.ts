@@ -4,6 +4,8 @@ import { type Excess, type Ledger, type Limits, reserveCall } from "../policy/bu
 import type { CallRequest } from "../policy/decision.ts";
 import type { Approval, Approve, ExecuteOptions } from "./options.ts";
 import { type Prepared, prepare, type Runnable } from "./prepare.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { cancelledResult } from "./perform.ts";
 import { type EarlyCall, type Planned, runCalls } from "./run-calls.ts";
 
 /** The calls of one turn. `early` are those that were already started while the model wrote, by id. */
@@ -37,7 +39,10 @@ export async function execute(batch: Batch, options: ExecuteOptions): Promise<Ex
   const planned: Planned[] = [];
   for (const entry of plan.planned) {
     if (entry.prepared !== undefined) tell?.(decidedFact(turn, entry.prepared));
-    planned.push(entry.prepared?.type === "ask" ? await askFor(turn, entry.prepared, options) : entry);
+    const { prepared } = entry;
+    planned.push(
+      prepared?.type === "ask" ? await askFor({ turn, index: planned.length, prepared }, options) : entry,
+    );
   }
   for (const { call, result } of planned) {
     if (result === undefined)
@@ -67,7 +72,11 @@ async function planCalls(batch: Batch, options: ExecuteOptions): Promise<Plan> {
     ({ ledger } = reservation);
     const early = call.malformed === undefined ? batch.early?.get(call.id) : undefined;
     const decided = early?.prepared ?? prepare(call, batch.turn, options.gate);
-    const prepared = decided instanceof Promise ? await decided : decided;
+    const prepared = decided instanceof Promise ? await untilStopped(decided, options.stop) : decided;
+    if (prepared === "stopped") {
+      planned.push({ call, result: cancelledResult(call.name) });
+      continue;
+    }
     planned.push(
       prepared.type === "refused" ? { call, prepared, result: prepared.result } : { call, prepared },
     );
@@ -111,34 +120,32 @@ function decidedFact(turn: number, { call, decision, ...rest }: Prepared): Fact 
   };
 }
 
-/** Asks a person. Nobody to ask means no. */
-async function askFor(turn: number, prepared: Runnable, options: ExecuteOptions): Promise<Planned> {
-  const { call, tool } = prepared;
-  options.tell?.({
-    type: "approval-request",
-    turn,
-    callId: call.id,
-    name: call.name,
-    arguments: call.arguments,
-  });
-  const { agent, allowed } = options.gate;
-  const request = {
-    agent,
-    skill: allowed.skill,
-    turn,
-    callId: call.id,
-    tool: tool.name,
-    effect: tool.effect,
-    arguments: call.arguments,
-  };
-  const answer = await options.journal.step({
-    key: `turn/${turn}/approval/${call.id}`,
+/** Asks a person. Nobody to ask means no; when the run is stopped meanwhile, the call is cancelled. */
+async function askFor(asking: Asking, options: ExecuteOptions): Promise<Planned> {
+  const { turn, index, prepared } = asking;
+  const { call, tool, request } = prepared;
+  const { id: callId, name } = call;
+  options.tell?.({ type: "approval-request", turn, callId, name, arguments: request.arguments });
+  const step = {
+    key: `turn/${turn}/approval/${index}`,
+    fingerprint: () => `${name} ${JSON.stringify(call.arguments)}`,
     run: () => answerOf(request, options.approve),
-  });
-  options.tell?.({ type: "approval-answer", turn, callId: call.id, ...answer });
+  };
+  const answer = await untilStopped(options.journal.step(step), options.stop);
+  if (answer === "stopped") {
+    options.tell?.({ type: "approval-answer", turn, callId, approved: false, reason: "the run was stopped" });
+    return { call, prepared, result: cancelledResult(name) };
+  }
+  options.tell?.({ type: "approval-answer", turn, callId, ...answer });
   if (answer.approved) return { call, prepared };
   const text = `Tool '${tool.name}' was denied: ${answer.reason ?? "a person said no"}`;
   return { call, prepared, result: { status: "denied", text } };
+}
+
+interface Asking {
+  readonly turn: number;
+  readonly index: number;
+  readonly prepared: Runnable;
 }
 
 async function answerOf(request: CallRequest, approve: Approve | undefined): Promise<Approval> {
@@ -147,11 +154,19 @@ async function answerOf(request: CallRequest, approve: Approve | undefined): Pro
   try {
     const answer = await approve(request);
     if (typeof answer === "boolean") return { approved: answer };
-    return { approved: answer.approved, ...(answer.reason === undefined ? {} : { reason: answer.reason }) };
+    return {
+      approved: isYes(answer.approved),
+      ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+    };
   } catch (error) {
     return {
       approved: false,
       reason: `asking failed: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
+}
+
+/** Plain JavaScript can answer with anything; only `true` is a yes. */
+function isYes(answer: unknown): boolean {
+  return answer === true;
 }

@@ -19,6 +19,7 @@ export type Approve = (call: CallRequest) => boolean | Approval | Promise<boolea
 
 /** What the calls of a run are carried out with. */
 export interface ExecuteOptions {
+  readonly runId: string;
   readonly gate: Gate;
   readonly journal: Journal;
   readonly host: Host;

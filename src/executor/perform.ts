@@ -1,8 +1,7 @@
 import { messageOf } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import type { StepScope } from "../journal/journal.ts";
 import type { ToolResult } from "../message/message.ts";
-import { describeIssues } from "../schema/schema.ts";
+import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
@@ -19,6 +18,7 @@ export interface CallRecord {
 
 /** What a call needs of its run. */
 export interface PerformOptions {
+  readonly runId: string;
   readonly host: Host;
   readonly stop: Interrupt<unknown>;
   readonly slots: Slots;
@@ -33,64 +33,72 @@ export interface PerformOptions {
 
 /** What the calls of a turn are performed with. */
 export function performOptions(
-  { host, stop, slots, onThrow, limits, tell }: ExecuteOptions,
+  { runId, host, stop, slots, onThrow, limits, tell }: ExecuteOptions,
   turn: number,
 ): PerformOptions {
   const progress = (callId: string, value: Json): void =>
     tell?.({ type: "tool-progress", turn, callId, value });
-  return { host, stop, slots, onThrow, progress, toolMs: limits.toolMs, resultBytes: limits.resultBytes };
+  return {
+    runId,
+    host,
+    stop,
+    slots,
+    onThrow,
+    progress,
+    toolMs: limits.toolMs,
+    resultBytes: limits.resultBytes,
+  };
 }
 
 /**
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Never throws: every end is a result. A value that
- * comes after the time-out or after the run was stopped is ignored.
+ * comes after the time-out or after the run was stopped is ignored. `key` is the place of the call in its run.
  */
-export async function perform(
-  runnable: Runnable,
-  scope: StepScope,
-  options: PerformOptions,
-): Promise<CallRecord> {
-  const { host, stop, slots } = options;
-  const waiting = slots.enter(runnable.tool.exclusiveKey(runnable.args));
-  const leave = waiting === undefined ? undefined : await waiting;
-  const startedAt = host.now();
+export async function perform(runnable: Runnable, key: string, options: PerformOptions): Promise<CallRecord> {
+  const { host, stop, slots, resultBytes } = options;
+  const { tool, args, call } = runnable;
+  let leave: (() => void) | undefined;
+  let startedAt = host.now();
+  let result: ToolResult;
   try {
-    const result =
-      stop.reason === undefined ? await runTool(runnable, scope, options) : cancelled(runnable.tool);
-    return { result: cutResult(result, options.resultBytes), startedAt, endedAt: host.now() };
+    leave = await slots.enter(tool.exclusiveKey(args));
+    startedAt = host.now();
+    result = stop.reason === undefined ? await runTool(runnable, key, options) : cancelledResult(tool.name);
+  } catch (error) {
+    options.onThrow(call.id, error);
+    result = { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };
   } finally {
     leave?.();
   }
+  return { result: cutResult(result, resultBytes), startedAt, endedAt: host.now() };
 }
 
-async function runTool(runnable: Runnable, scope: StepScope, options: PerformOptions): Promise<ToolResult> {
-  const { tool, call, args } = runnable;
+/** Checking the result is part of the tool's time: an output schema can be slow too. */
+async function runTool(
+  { tool, call, args }: Runnable,
+  key: string,
+  options: PerformOptions,
+): Promise<ToolResult> {
   const timeoutMs = tool.timeoutMs ?? options.toolMs;
   const own = timeoutMs === Infinity ? undefined : new AbortController();
+  const deadline = timeoutMs === Infinity ? Infinity : options.host.now() + timeoutMs;
   const context = {
     get signal() {
       return own?.signal ?? options.stop.signal;
     },
     callId: call.id,
-    idempotencyKey: scope.idempotencyKey,
+    idempotencyKey: `${options.runId}/${key}`,
     progress: (value: Json) => options.progress(call.id, value),
   };
-  try {
-    const value = tool.execute(args, context);
-    if (!isThenable(value)) return await checkResult(tool, value);
-    const settled = await inTime(value, { timeoutMs, own, options });
-    if (settled.type === "value") return await checkResult(tool, settled.value);
-    return settled.type === "timeout" ? timedOut(tool, timeoutMs) : cancelled(tool);
-  } catch (error) {
-    options.onThrow(call.id, error);
-    return { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };
-  }
+  const value = tool.execute(args, context);
+  const work = isThenable(value)
+    ? Promise.resolve(value).then((late) => checkResult(tool, late))
+    : checkResult(tool, value);
+  const settled = work instanceof Promise ? await inTime(work, { timeoutMs, own, options }) : work;
+  if (settled === "stopped") return cancelledResult(tool.name);
+  const late = deadline !== Infinity && options.host.now() > deadline; // also when the tool held up the thread
+  return settled === "timeout" || late ? timedOut(tool, timeoutMs) : settled;
 }
-
-type Settled =
-  | { readonly type: "value"; readonly value: unknown }
-  | { readonly type: "timeout" }
-  | { readonly type: "stopped" };
 
 interface Bounds {
   readonly timeoutMs: number;
@@ -98,41 +106,43 @@ interface Bounds {
   readonly options: PerformOptions;
 }
 
-/** The first of: the tool's value, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
-function inTime(work: PromiseLike<unknown>, { timeoutMs, own, options }: Bounds): Promise<Settled> {
-  return new Promise((resolve, reject) => {
-    const stopTimer =
-      timeoutMs === Infinity
-        ? undefined
-        : options.host.timer(timeoutMs, () =>
-            end({ type: "timeout" }, new Error(`timed out after ${timeoutMs} ms`)),
-          );
-    const forget = options.stop.onStop(() => end({ type: "stopped" }, options.stop.signal.reason));
-    function clear(): void {
-      stopTimer?.();
-      forget();
-    }
-    function end(settled: Settled, reason: unknown): void {
-      clear();
-      resolve(settled);
-      own?.abort(reason);
-    }
-    work.then(
-      (value) => {
-        clear();
-        resolve({ type: "value", value });
-      },
-      (error: unknown) => {
-        clear();
-        reject(error);
-      },
-    );
+/** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
+function inTime(
+  work: Promise<ToolResult>,
+  { timeoutMs, own, options }: Bounds,
+): Promise<ToolResult | "timeout" | "stopped"> {
+  const { promise, resolve, reject } = Promise.withResolvers<ToolResult | "timeout" | "stopped">();
+  const undo: (() => void)[] = [];
+  function end(settled: ToolResult | "timeout" | "stopped"): void {
+    for (const each of undo) each();
+    resolve(settled);
+  }
+  work.then(end, (error: unknown) => {
+    for (const each of undo) each();
+    reject(error);
   });
+  if (timeoutMs !== Infinity) {
+    const stopTimer = options.host.timer(timeoutMs, () => {
+      end("timeout");
+      own?.abort(new Error(`timed out after ${timeoutMs} ms`));
+    });
+    undo.push(stopTimer);
+  }
+  const forget = options.stop.onStop(() => {
+    end("stopped");
+    own?.abort(options.stop.signal.reason);
+  });
+  undo.push(forget);
+  return promise;
 }
 
-async function checkResult(tool: Tool, value: unknown): Promise<ToolResult> {
-  const parsed = tool.output === undefined ? undefined : tool.output.parse(value);
-  const checked = parsed instanceof Promise ? await parsed : parsed;
+function checkResult(tool: Tool, value: unknown): ToolResult | Promise<ToolResult> {
+  const parsed = tool.output?.parse(value);
+  if (parsed instanceof Promise) return parsed.then((checked) => resultOf(tool, value, checked));
+  return resultOf(tool, value, parsed);
+}
+
+function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | undefined): ToolResult {
   if (checked?.ok === false) {
     const text = `Tool '${tool.name}' failed: its result does not match its output schema`;
     return { status: "error", text: `${text}.`, note: describeIssues(checked.issues) };
@@ -156,8 +166,9 @@ function timedOut(tool: Tool, timeoutMs: number): ToolResult {
   return { status: "timeout", text: `Tool '${tool.name}' timed out after ${timeoutMs} ms.` };
 }
 
-function cancelled(tool: Tool): ToolResult {
-  return { status: "cancelled", text: `Tool '${tool.name}' was cancelled.` };
+/** The result of a call that the end of the run stopped. */
+export function cancelledResult(name: string): ToolResult {
+  return { status: "cancelled", text: `Tool '${name}' was cancelled.` };
 }
 
 function cutResult(result: ToolResult, maxBytes: number): ToolResult {

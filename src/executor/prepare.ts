@@ -1,9 +1,10 @@
+import { messageOf } from "../error/writ-error.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { type AllowList, refusal } from "../policy/allow-list.ts";
-import type { Decision, Policy } from "../policy/decision.ts";
+import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Json } from "../util/json.ts";
+import { type Json, toJson } from "../util/json.ts";
 
 /** What stands between a proposed call and its tool. */
 export interface Gate {
@@ -19,6 +20,8 @@ export interface Runnable {
   readonly tool: Tool;
   readonly args: unknown;
   readonly decision: Decision;
+  /** The call as policy and people are asked about it. */
+  readonly request: CallRequest;
   readonly coerced?: readonly string[];
 }
 
@@ -58,32 +61,52 @@ interface Proposal {
   readonly gate: Gate;
 }
 
-function decide({ call, tool, turn, gate }: Proposal, parsed: ParseResult<unknown>): Prepared {
+function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
+  const { call, tool } = proposal;
   if (!parsed.ok) return invalid(call, tool, describeIssues(parsed.issues));
-  const decision = gate.policy({
+  const request = requestOf(proposal, parsed.value);
+  const decision = decisionOf(proposal.gate.policy, request);
+  const { verdict } = decision;
+  if (verdict === "allow" || verdict === "ask") {
+    const type = verdict === "ask" ? "ask" : "run";
+    return { type, call, tool, args: parsed.value, decision, request, coerced: parsed.coerced };
+  }
+  const text = `Tool '${tool.name}' was denied: ${decision.reason}`;
+  return refused(call, decision, { status: "denied", text, note: decision.rule });
+}
+
+/** What the policy judges is what the tool would get, not what the model wrote. Made as JSON when somebody looks at it. */
+function requestOf({ call, tool, turn, gate }: Proposal, args: unknown): CallRequest {
+  return {
     agent: gate.agent,
     skill: gate.allowed.skill,
     turn,
     callId: call.id,
     tool: tool.name,
     effect: tool.effect,
-    arguments: call.arguments,
-  });
-  if (decision.verdict === "deny") {
-    return refused(call, decision, {
-      status: "denied",
-      text: `Tool '${tool.name}' was denied: ${decision.reason}`,
-      note: decision.rule,
-    });
-  }
-  return {
-    type: decision.verdict === "ask" ? "ask" : "run",
-    call,
-    tool,
-    args: parsed.value,
-    decision,
-    coerced: parsed.coerced,
+    get arguments() {
+      const json = toJson(args);
+      if (!json.ok) throw new TypeError(`the parsed arguments cannot be shown as JSON: ${json.reason}`);
+      return json.value;
+    },
   };
+}
+
+/** Whatever is not clearly a decision is a no: a policy that throws, and one that gives something else. */
+function decisionOf(policy: Policy, request: CallRequest): Decision {
+  try {
+    const decision = policy(request) as Partial<Decision> | undefined;
+    const known =
+      decision?.verdict === "allow" || decision?.verdict === "ask" || decision?.verdict === "deny";
+    if (known) return decision as Decision;
+    return {
+      verdict: "deny",
+      rule: "policy-error",
+      reason: "the policy gave no verdict (allow, ask or deny)",
+    };
+  } catch (error) {
+    return { verdict: "deny", rule: "policy-error", reason: `the policy failed: ${messageOf(error)}` };
+  }
 }
 
 /** More of a schema than this helps no model. */

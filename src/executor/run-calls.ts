@@ -46,12 +46,12 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
   planned.forEach(({ call, prepared, result }, index) => {
     if (result !== undefined) return;
     indexes.push(index);
+    const key = `turn/${turn}/call/${index}`;
     steps.push({
-      key: `turn/${turn}/call/${index}`,
+      key,
       fingerprint: () => `${call.name} ${JSON.stringify(call.arguments)}`,
-      run: async (scope) => {
-        const record = await (early?.get(call.id)?.record ??
-          perform(prepared as Runnable, scope, performing));
+      run: async () => {
+        const record = await (early?.get(call.id)?.record ?? perform(prepared as Runnable, key, performing));
         end(index, record);
         return record;
       },

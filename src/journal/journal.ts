@@ -1,8 +1,3 @@
-/** What one effect is told. `idempotencyKey` is the same at every attempt, so that the outside world can tell a repetition. */
-export interface StepScope {
-  readonly idempotencyKey: string;
-}
-
 /**
  * One effect on the world (a model call, a tool call, a look at the clock), not started yet. `key` is its place in the run, like
  * `turn/3/call/2`; `run` does it; `fingerprint` names what it was asked, so that a record made from another request is noticed. It is only
@@ -10,7 +5,7 @@ export interface StepScope {
  */
 export interface Step<Result> {
   readonly key: string;
-  readonly run: (scope: StepScope) => Promise<Result>;
+  readonly run: () => Promise<Result>;
   readonly fingerprint?: () => string;
 }
 

@@ -39,7 +39,7 @@ export function memoryJournal(records: readonly JournalRecord[] = []): MemoryJou
       if (recorded.fingerprint !== fingerprint) throw new WritError("journal-mismatch", { key: wanted.key });
       return JSON.parse(recorded.json) as Result;
     }
-    const json = JSON.stringify(await wanted.run({ idempotencyKey: wanted.key }));
+    const json = JSON.stringify(await wanted.run());
     const record = { key: wanted.key, fingerprint, json };
     kept.push(record);
     byKey.set(wanted.key, record);

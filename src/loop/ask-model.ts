@@ -33,8 +33,8 @@ export interface Question {
   readonly inputCharacters: () => number;
   /** Takes live events; left out when nobody watches. */
   readonly emit?: (event: RunEvent) => void;
-  /** Told each call as soon as it is complete, while the model may still write. */
-  readonly onCall: (call: ToolCall) => void;
+  /** Told each call as soon as it is complete, while the model may still write. Left out when none may start early. */
+  readonly onCall?: (call: ToolCall) => void;
 }
 
 /**
@@ -76,16 +76,28 @@ function usageOf({ message, usage = {} }: Reply, { inputCharacters }: Question):
 
 async function readReply(driver: Driver, question: Question): Promise<Reply> {
   const { turn, input, emit, stop } = question;
-  const assembler = assemble(input.model.id, nameCalls(driver, question));
-  const names = new Map<string, string>();
+  const nameCall = nameCalls(driver, question);
+  const named = new Map<string, ReturnType<NameCall>>();
+  const assembler = assemble(input.model.id, (start) => {
+    const call = nameCall(start);
+    named.set(start.id, call);
+    return call;
+  });
   emit?.({ type: "message-start", turn, driver: driver.name });
   for await (const delta of input.model.stream(driver.request(input), streamOptions(stop))) {
     const call = assembler.push(delta);
     if (!driver.passthrough) continue;
-    if (emit !== undefined) emitDelta(delta, { turn, names, emit });
-    if (call !== undefined && call.providerExecuted !== true) question.onCall(call);
+    if (emit !== undefined) emitDelta(delta, { turn, named, emit });
+    if (call !== undefined && call.providerExecuted !== true) question.onCall?.(call);
   }
-  return assembler.reply();
+  const reply = assembler.reply();
+  if (reply.finishReason !== "error") return reply;
+  const { id } = input.model;
+  throw new WritError("provider-failed", {
+    provider: id,
+    model: id,
+    reason: "the reply ended with an error",
+  });
 }
 
 /** The signal is only made for models that look at it. */
@@ -99,16 +111,16 @@ function streamOptions(stop: Interrupt<unknown>): StreamOptions {
 
 interface Telling {
   readonly turn: number;
-  readonly names: Map<string, string>;
+  readonly named: ReadonlyMap<string, ReturnType<NameCall>>;
   readonly emit: (event: RunEvent) => void;
 }
 
-function emitDelta(delta: Delta, { turn, names, emit }: Telling): void {
+function emitDelta(delta: Delta, { turn, named, emit }: Telling): void {
   if (delta.type === "text-delta" || delta.type === "reasoning-delta")
     emit({ type: delta.type, turn, text: delta.text });
-  else if (delta.type === "call-start") names.set(delta.id, delta.name);
   else if (delta.type === "call-delta") {
-    emit({ type: "call-delta", turn, callId: delta.id, name: names.get(delta.id) ?? "", text: delta.text });
+    const { id: callId, name } = named.get(delta.id) ?? { id: delta.id, name: "" };
+    emit({ type: "call-delta", turn, callId, name, text: delta.text });
   }
 }
 

@@ -1,7 +1,7 @@
 import { measure } from "../executor/execute.ts";
 import type { ExecuteOptions } from "../executor/options.ts";
 import { perform, performOptions } from "../executor/perform.ts";
-import { prepare } from "../executor/prepare.ts";
+import { prepare, type Runnable } from "../executor/prepare.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
 import type { ToolCall } from "../message/message.ts";
 import { type Ledger, reserveCall } from "../policy/budget.ts";
@@ -33,15 +33,19 @@ export function earlyCalls(
         : reserveCall(reserved, options.limits, measure(call, options.limits));
     reserved = reservation?.ok === true ? reservation.ledger : undefined;
     const tool = options.gate.allowed.tools.get(call.name);
+    if (tool === undefined && options.onUnknownTool === "throw") reserved = undefined;
     if (reserved === undefined || (tool?.effect !== "none" && tool?.effect !== "read")) return;
     const prepared = prepare(call, turn, options.gate);
-    if (
-      prepared instanceof Promise ||
-      prepared.type !== "run" ||
-      tool.exclusiveKey(prepared.args) !== undefined
-    )
-      return;
-    const scope = { idempotencyKey: `turn/${turn}/call/${place}` };
-    early.set(call.id, { prepared, record: perform(prepared, scope, performing) });
+    if (prepared instanceof Promise || prepared.type !== "run" || !mayOverlap(prepared)) return;
+    early.set(call.id, { prepared, record: perform(prepared, `turn/${turn}/call/${place}`, performing) });
   };
+}
+
+/** Calls that keep others waiting are left to the batch; so is one whose key cannot be told. */
+function mayOverlap({ tool, args }: Runnable): boolean {
+  try {
+    return tool.exclusiveKey(args) === undefined;
+  } catch {
+    return false;
+  }
 }

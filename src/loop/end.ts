@@ -2,9 +2,15 @@ import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { Executed } from "../executor/execute.ts";
 import type { ToolCall } from "../message/message.ts";
-import type { Excess } from "../policy/budget.ts";
+import type { Excess, Limits } from "../policy/budget.ts";
 import type { StopReason } from "./options.ts";
 import type { End, Run } from "./run.ts";
+
+/** What an end says of its run. */
+export interface Ending {
+  readonly gate: { readonly agent: string };
+  readonly limits: Limits;
+}
 
 /** The end when the world fails: what was thrown, as an error of the catalogue. */
 export function broken(cause: unknown, name: string): End {
@@ -15,7 +21,7 @@ export function broken(cause: unknown, name: string): End {
 }
 
 /** The end when a bound was met. */
-export function exhausted({ gate }: Run, excess: Excess): End {
+export function exhausted({ gate }: Ending, excess: Excess): End {
   const error = new WritError("budget-exhausted", {
     name: gate.agent,
     reason: excess.message,
@@ -25,7 +31,7 @@ export function exhausted({ gate }: Run, excess: Excess): End {
 }
 
 /** The end when the run was stopped from outside, or by its time. */
-export function stopped(run: Run, reason: StopReason): End {
+export function stopped(run: Ending, reason: StopReason): End {
   if (reason.type === "duration") {
     const { durationMs } = run.limits;
     return exhausted(run, {

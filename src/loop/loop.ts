@@ -14,13 +14,22 @@ import {
 } from "../message/transcript.ts";
 import { addUsage } from "../message/usage.ts";
 import { reserveTurn, spend } from "../policy/budget.ts";
-import { channel } from "../util/channel.ts";
+import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt, untilStopped } from "../util/interrupt.ts";
 import { askModel, type ModelRecord } from "./ask-model.ts";
 import { earlyCalls } from "./early-calls.ts";
 import { broken, endOfBatch, exhausted, failed, outOfTurns, stopped } from "./end.ts";
 import type { LoopOptions, LoopResult, StopReason } from "./options.ts";
-import { beginRun, beginState, type End, type Run, type State, type Step, type Tell } from "./run.ts";
+import {
+  beginRun,
+  beginState,
+  linkSignal,
+  type End,
+  type Run,
+  type State,
+  type Step,
+  type Tell,
+} from "./run.ts";
 import { driverOf, readingOf, requestFingerprint, turnInput } from "./turn-input.ts";
 
 /** How often in a row a model may send a reply that the driver cannot accept, before the run fails. */
@@ -36,7 +45,7 @@ const maxViolations = 3;
 export async function* loop(options: LoopOptions): AsyncGenerator<RunEvent, LoopResult> {
   const stop = interrupt<StopReason>();
   const events = options.watched ? channel<RunEvent>(mergeLive) : undefined;
-  const tell = events === undefined ? undefined : (event: RunEvent): void => events.push(event);
+  const tell = events === undefined ? undefined : tellUntilEnd(events);
   const work = runToEnd(options, stop, tell).finally(() => events?.close());
   work.catch(() => undefined); // thrown below, once the reader has been told what happened before
   let finished = false;
@@ -47,6 +56,14 @@ export async function* loop(options: LoopOptions): AsyncGenerator<RunEvent, Loop
   } finally {
     if (!finished) stop.stop({ type: "cancelled", reason: "nobody reads the run any more" });
   }
+}
+
+/** Nothing is told after `run-end`, whatever still goes on outside. */
+function tellUntilEnd(events: Channel<RunEvent>): (event: RunEvent) => void {
+  return (event) => {
+    events.push(event);
+    if (event.type === "run-end") events.close();
+  };
 }
 
 async function runToEnd(options: LoopOptions, stop: Interrupt<StopReason>, tell: Tell): Promise<LoopResult> {
@@ -88,17 +105,6 @@ async function runToEnd(options: LoopOptions, stop: Interrupt<StopReason>, tell:
     usage: state.usage,
     turns: state.ledger.turns,
   };
-}
-
-function linkSignal(signal: AbortSignal | undefined, stop: Interrupt<StopReason>): (() => void) | undefined {
-  if (signal === undefined) return undefined;
-  const cancel = (): void => {
-    const { reason } = signal as { reason: unknown };
-    stop.stop({ type: "cancelled", reason: reason instanceof Error ? reason.message : String(reason) });
-  };
-  if (signal.aborted) cancel();
-  signal.addEventListener("abort", cancel, { once: true });
-  return () => signal.removeEventListener("abort", cancel);
 }
 
 /** One turn: one reply of the model, and the results of the calls in it. */
@@ -144,7 +150,7 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
     driver: asked.driver,
     durationMs: asked.endedAt - asked.startedAt,
   });
-  const costUsd = (run.price ?? run.model.price)?.(asked.usage);
+  const costUsd = knownPrice((run.price ?? run.model.price)?.(asked.usage));
   const usage = addUsage(before.usage, asked.usage);
   run.tell?.({
     type: "usage-add",
@@ -157,8 +163,14 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   const state = { ...before, ledger, usage, driver, now: asked.endedAt, sent: before.transcript.length };
   if (reading.type === "calls")
     return await act({ state, message, early, mayCall: input.toolChoice !== "none" }, run);
+  if (asked.finishReason === "content-filter") return filtered(state, message, run);
   if (reading.type === "violation") return askAgain(state, reading, run);
   return await answer(state, { reading, record: asked }, run);
+}
+
+/** Only a number that can be a price is one. */
+function knownPrice(costUsd: number | undefined): number | undefined {
+  return costUsd !== undefined && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : undefined;
 }
 
 interface Asking {
@@ -171,7 +183,8 @@ interface Asking {
 async function ask({ state, input, early }: Asking, run: Run): Promise<ModelRecord | End> {
   const { turns: turn } = state.ledger;
   const drivers = run.drivers.slice(state.driver);
-  const onCall = earlyCalls({ turn, ledger: state.ledger, early }, run.execution);
+  const mayCall = input.toolChoice !== "none";
+  const onCall = mayCall ? earlyCalls({ turn, ledger: state.ledger, early }, run.execution) : undefined;
   const inputCharacters = (): number => run.inputCharacters(input.transcript);
   const question = {
     turn,
@@ -186,7 +199,11 @@ async function ask({ state, input, early }: Asking, run: Run): Promise<ModelReco
   const step = {
     key: `turn/${turn}/model`,
     fingerprint: () => requestFingerprint(state, run),
-    run: () => askModel(question),
+    run: async () => {
+      const record = await askModel(question);
+      if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // what nobody waited for is not recorded
+      return record;
+    },
   };
   try {
     const record = await untilStopped(run.journal.step(step), run.stop);
@@ -244,6 +261,17 @@ function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>
   return { state: next };
 }
 
+/** The provider held the answer back: no use in asking again. */
+function filtered(state: State, message: ReplyMessage, run: Run): Step {
+  const reason = `the provider filtered the answer: ${textOf(message)}`;
+  const error = new WritError("run-refused", { name: run.gate.agent, reason });
+  const transcript = addReply(state.transcript, message) as ReadyTranscript;
+  return {
+    state: { ...state, transcript },
+    end: { outcome: { type: "refused", code: error.code, message: error.message }, error },
+  };
+}
+
 interface Answered {
   readonly reading: Extract<Reading, { type: "final" }>;
   readonly record: ModelRecord;
@@ -255,16 +283,6 @@ async function answer(state: State, { reading, record }: Answered, run: Run): Pr
   if (!read.ok) return askAgain(state, { type: "violation", message, ...read }, run);
   const transcript = addReply(state.transcript, message) as ReadyTranscript;
   const next = { ...state, transcript };
-  if (record.finishReason === "content-filter") {
-    const error = new WritError("run-refused", {
-      name: run.gate.agent,
-      reason: `the provider filtered the answer: ${textOf(message)}`,
-    });
-    return {
-      state: next,
-      end: { outcome: { type: "refused", code: error.code, message: error.message }, error },
-    };
-  }
   return {
     state: next,
     end: { outcome: { type: "answered", content, finishReason: record.finishReason }, output: read.output },

@@ -19,6 +19,8 @@ export type ReadAnswer =
 
 /** Everything a run of the loop works with. Nothing of it changes while it runs. */
 export interface LoopOptions {
+  /** Stands in the idempotency keys of calls: the same for a run that goes on. */
+  readonly runId: string;
   readonly gate: Gate;
   readonly model: Model;
   readonly drivers: Drivers;

@@ -50,13 +50,29 @@ export interface Run extends Omit<LoopOptions, "transcript"> {
   readonly inputCharacters: (transcript: ReadyTranscript) => number;
 }
 
+/** Passes an abort of the caller's signal on; what it returns takes the link back. */
+export function linkSignal(
+  signal: AbortSignal | undefined,
+  stop: Interrupt<StopReason>,
+): (() => void) | undefined {
+  if (signal === undefined) return undefined;
+  const cancel = (): void => {
+    const { reason } = signal as { reason: unknown };
+    stop.stop({ type: "cancelled", reason: reason instanceof Error ? reason.message : String(reason) });
+  };
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  return () => signal.removeEventListener("abort", cancel);
+}
+
 /** What lives as long as the run. */
 export function beginRun(options: LoopOptions, begun: Pick<Run, "stop" | "startedAt" | "tell">): Run {
   const thrown = new Map<string, unknown>();
-  const { gate, journal, host, limits, approve, onUnknownTool, concurrency } = options;
+  const { runId, gate, journal, host, limits, approve, onUnknownTool, concurrency } = options;
   const onThrow = (callId: string, error: unknown): unknown => thrown.set(callId, error);
   const execution = {
     ...begun,
+    runId,
     gate,
     journal,
     host,

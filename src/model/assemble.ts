@@ -56,7 +56,7 @@ type CallEnd = Extract<Delta, { type: "call-end" }>;
 /**
  * Begins a reply of the model `modelId`.
  *
- * @throws WritError `reply-invalid` from `push` when the deltas contradict the port (a piece of a call that never started).
+ * @throws WritError `reply-invalid` when the deltas contradict the port: a piece of a call that never started, a reply without an end.
  */
 export function assemble(modelId: string, nameCall: NameCall): Assembler {
   const parts: Parts = [];
@@ -78,13 +78,15 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
       return undefined;
     },
     reply() {
-      const finishReason = end?.finishReason ?? "other";
+      if (end === undefined)
+        throw new WritError("reply-invalid", { model: modelId, reason: "it broke off before its end" });
+      const { finishReason, usage } = end;
       const closed = parts.map(closePart).filter((part) => !isEmptyText(part));
       const message = {
         role: "assistant" as const,
         parts: finishReason === "length" ? cutLastCall(closed) : closed,
       };
-      return { message, finishReason, usage: end?.usage };
+      return { message, finishReason, usage };
     },
   };
 }

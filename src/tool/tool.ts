@@ -141,9 +141,20 @@ function checkNotation(name: string, notation: string | undefined, { jsonSchema 
   const wrong =
     used.find((field, index) => !Object.hasOwn(properties, field) || used.indexOf(field) !== index) ??
     required.find((field) => !used.includes(String(field)));
-  if (wrong === undefined) return;
-  const reason = `\`notation\` must name each argument once, as {name}; look at "${String(wrong)}".`;
+  const composite = used.find((field) => isComposite(properties[field]));
+  const adjacent = notation.includes("}{");
+  if (wrong === undefined && composite === undefined && !adjacent) return;
+  const reason =
+    wrong !== undefined
+      ? `\`notation\` must name each argument once, as {name}; look at "${String(wrong)}".`
+      : adjacent
+        ? "`notation` must have something between two arguments."
+        : `\`notation\` can only hold plain values, and "${String(composite)}" is a list or an object.`;
   throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason });
+}
+
+function isComposite(schema: Json | undefined): boolean {
+  return isJsonObject(schema) && (schema["type"] === "array" || schema["type"] === "object");
 }
 
 function exclusiveKeyOf(

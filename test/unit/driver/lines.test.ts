@@ -114,7 +114,7 @@ describe("lines", () => {
       inputSchema: z.object({ a: z.number(), b: z.number() }),
       execute: () => 1,
     };
-    for (const notation of ["{a} +", "{a} + {c}", "{a} + {a} + {b}"]) {
+    for (const notation of ["{a} +", "{a} + {c}", "{a} + {a} + {b}", "{a}{b}"]) {
       expect(define(notation)).toThrow(expect.objectContaining({ code: "definition-invalid" }));
     }
     const plus = tool({ ...addDefinition, name: "plus", notation: "{b} + {a}" });
