@@ -18,7 +18,7 @@ interface Question {
 
 const question = (text: string, ...steps: readonly number[]): Question => ({ text, steps });
 
-/** Looked at while the protocol was made. */
+/** The protocol was chosen by these. */
 const tuned: readonly Question[] = [
   question("What is (3 + 5) * 2?", 8, 16),
   question("What is 12 divided by 4?", 3),
@@ -32,7 +32,7 @@ const tuned: readonly Question[] = [
   question("What is ((2 + 3) * 4) - 6?", 5, 20, 14),
 ];
 
-/** Held out: not looked at while the protocol was made. */
+/** The protocol was not chosen by these, though their scores were seen on the way. */
 const heldOut: readonly Question[] = [
   question("What is 8 times 9?", 72),
   question("What is (10 + 2) / 3?", 12, 4),

@@ -71,6 +71,42 @@ describe("lines", () => {
     );
   });
 
+  it("reads lines without blanks and cuts off a result that the model made up, but nothing of an answer", async () => {
+    const ran: unknown[] = [];
+    const spy = tool({
+      name: "add",
+      description: "Add",
+      notation: "{a} + {b}",
+      inputSchema: z.object({ a: z.number(), b: z.number() }),
+      execute: (args) => ran.push(args),
+    });
+    const model = scripted(["Step:13 + 5", "Step: 1 + 2 = 99", "Answer:(3 + 5) * 2 = 16"], weak);
+    const a = agent({ name: "a", model, tools: [spy], settings: { stopSequences: ["END"] } });
+    expect(await a("x")).toBe("(3 + 5) * 2 = 16");
+    expect(ran).toEqual([
+      { a: 13, b: 5 },
+      { a: 1, b: 2 },
+    ]);
+    expect(model.requests[0]?.settings.stopSequences).toEqual(["\n", "END"]);
+  });
+
+  it("reads any line in time that grows with its length", () => {
+    const list = tool({
+      name: "list",
+      description: "",
+      notation: "{a}, {b}, {c}, {d}",
+      inputSchema: z.object({ a: z.string(), b: z.string(), c: z.string(), d: z.string() }),
+      execute: () => 1,
+    });
+    const turn = { allowed: allowList("s", [list]) } as Parameters<typeof linesDriver.read>[1];
+    const text = `Step: ${",".repeat(1900)}"`;
+    const reply = {
+      message: { role: "assistant" as const, parts: [{ type: "text" as const, text }] },
+      finishReason: "stop" as const,
+    };
+    expect(linesDriver.read(reply, turn).type).toBe("violation");
+  }, 1000);
+
   it("sends a line back that says nothing", async () => {
     const model = scripted(["I think it is 3", "Answer: 3"], weak);
     expect(await agent({ name: "a", model, tools: [add] })("1 + 2")).toBe("3");
