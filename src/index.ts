@@ -36,8 +36,45 @@ export {
 } from "./message/transcript.ts";
 export { type ReportedUsage, type Usage } from "./message/usage.ts";
 
+export { type CallScope } from "./tool/call-scope.ts";
+export { escalate, throwException, type Verdict } from "./tool/builtins.ts";
+export {
+  type Knowledge,
+  knowledge,
+  type KnowledgeDefinition,
+  type LoadContext,
+  type Loaded,
+} from "./tool/knowledge.ts";
+export {
+  type Passage,
+  type RetrieveOptions,
+  retriever,
+  type RetrieverDefinition,
+  type RetrieverQuery,
+} from "./tool/retriever.ts";
+export { type RecoveryRules } from "./tool/recovery-rules.ts";
+export {
+  type ArgumentFailure,
+  escalated,
+  type Escalated,
+  type FailedCall,
+  fix,
+  type Fix,
+  fixed,
+  type Fixed,
+  type Fixer,
+  type FixerContext,
+  type Recovery,
+  type Repair,
+  retry,
+  type Retry,
+  type Severity,
+  unrecoverable,
+  type Unrecoverable,
+} from "./tool/recovery.ts";
 export {
   type Effect,
+  type Mode,
   tool,
   type Tool,
   type ToolContext,
@@ -46,11 +83,28 @@ export {
 } from "./tool/tool.ts";
 
 export { type Tools } from "./policy/allow-list.ts";
-export { type Budget, type BudgetField } from "./policy/budget.ts";
+export { type Budget, type BudgetField, type Excess, type Ledger } from "./policy/budget.ts";
 export { type CallRequest, type Decision, type Policy } from "./policy/decision.ts";
 
-export { type Envelope, type Fact, isFact, type LiveEvent, type RunEvent } from "./event/event.ts";
+export {
+  type AgentEvent,
+  type Delegation,
+  type Envelope,
+  type Fact,
+  isFact,
+  type LiveEvent,
+  type RunEvent,
+} from "./event/event.ts";
 export { type Outcome } from "./event/outcome.ts";
+
+export {
+  type Hook,
+  type HookAnswer,
+  hookFields,
+  type HookInput,
+  type HookPlace,
+  type HookPlaces,
+} from "./hook/hook.ts";
 
 export { type Host } from "./journal/host.ts";
 export { type Journal, type Step } from "./journal/journal.ts";
@@ -79,10 +133,49 @@ export { type DriverChoice } from "./driver/choose.ts";
 export { type Driver, type Reading, type TurnInput, type WorkedExample } from "./driver/driver.ts";
 export { jsonDriver, type JsonDriverOptions } from "./driver/json.ts";
 
-export { type Approval, type Approve } from "./executor/options.ts";
+export { type Approval, type Approve } from "./executor/approval.ts";
 
-export { type Agent, type AgentEvent, type RunOptions, type RunResult } from "./agent/agent.ts";
+export { type Checkpoint } from "./loop/checkpoint.ts";
+
+export { type CompactionOptions } from "./session/compaction.ts";
+export { type History, historyOf } from "./session/history.ts";
+export { inMemorySessions } from "./session/in-memory-sessions.ts";
+export { memoryBank, type MemoryBank, type MemoryBankOptions } from "./session/memory-bank.ts";
+export { inMemorySlots, type MemoryStore } from "./session/memory-store.ts";
+export {
+  type Digest,
+  keepAll,
+  type Retention,
+  slidingLines,
+  summarised,
+  tokenBudget,
+} from "./session/retention.ts";
+export {
+  type FinishedRun,
+  forkSession,
+  type ForkOptions,
+  type LoadedSession,
+  session,
+  type SessionHandle,
+  type SessionOptions,
+  type SummariseOptions,
+  summariseSession,
+} from "./session/session.ts";
+export {
+  type SessionContents,
+  type SessionRecord,
+  type SessionRun,
+  type SessionStore,
+} from "./session/session-store.ts";
+export { type Summarise } from "./session/summary.ts";
+
+export { type Agent } from "./agent/agent.ts";
+export { type AsToolOptions } from "./agent/as-tool.ts";
+export { type Routing } from "./agent/routing.ts";
+export { type Runnable, type RunOptions, type RunResult } from "./agent/runnable.ts";
 export { type AgentDefinition, type InputOf, type ModelSource, type OutputOf } from "./agent/definition.ts";
+export { describeSkill, skillContext } from "./agent/describe-skill.ts";
+export { type LibraryParts, type LibrarySkill, type SkillLibrary } from "./agent/skill-library.ts";
 export {
   type AgenticSkill,
   type PlainSkill,
@@ -92,4 +185,12 @@ export {
   type ToolList,
 } from "./agent/skill.ts";
 
+export {
+  type DefinitionOptions,
+  type FileDefinition,
+  loadAgent,
+  loadAgents,
+} from "./adapters/files/definition-file.ts";
+export { knowledgeFile, type KnowledgeFileOptions } from "./adapters/files/knowledge-file.ts";
+export { skillFromFolder, skillLibrary, type SkillLibraryOptions } from "./adapters/files/skills.ts";
 export { agent, chat } from "./adapters/node.ts";

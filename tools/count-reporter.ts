@@ -1,8 +1,15 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
+import type { TestRecord } from "./seed-claims.ts";
+import { root } from "./source-files.ts";
 
-/** Prints `N passed, N failed, N skipped` as the last line of a test run. A file that cannot be loaded counts as a failure. */
+/**
+ * Prints `N passed, N failed, N skipped` as the last line of a test run, and keeps what each test of a whole run gave for
+ * tools/seed-coverage.ts. A file that cannot be loaded counts as a failure.
+ */
 export default class CountReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): Promise<void> {
     const counts = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };
     for (const file of modules) {
       if (file.state() === "failed" && file.errors().length > 0) counts.failed += 1;
@@ -15,5 +22,24 @@ export default class CountReporter implements Reporter {
         `${counts.passed} passed, ${counts.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
       ),
     );
+    return keepResults(modules);
   }
+}
+
+/** A run of some files, or of some tests, leaves the results of the last whole run as they are. */
+async function keepResults(modules: readonly TestModule[]): Promise<void> {
+  const project = modules[0]?.project;
+  if (project === undefined || project.vitest.getGlobalTestNamePattern() !== undefined) return;
+  const { testFiles, typecheckTestFiles } = await project.globTestFiles();
+  if (modules.length < testFiles.length + typecheckTestFiles.length) return;
+  const records = modules.flatMap((file) =>
+    [...file.children.allTests()].map((test): TestRecord => ({
+      file: file.relativeModuleId,
+      title: test.name,
+      state: test.result().state,
+    })),
+  );
+  const folder = join(root, "coverage");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "tests.json"), JSON.stringify(records, null, 1));
 }

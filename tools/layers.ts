@@ -13,6 +13,7 @@ export const layers: readonly string[] = [
   "journal",
   "model",
   "driver",
+  "hook",
   "executor",
   "loop",
   "session",

@@ -1,11 +1,17 @@
 import type { DriverChoice } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
+import type { Hook } from "../hook/hook.ts";
+import type { FinishReason } from "../message/message.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { ModelFunction } from "../model/function-model.ts";
 import type { Budget } from "../policy/budget.ts";
 import type { Policy } from "../policy/decision.ts";
 import type { InferInput, InferOutput, SchemaSource } from "../schema/to-schema.ts";
+import type { CompactionOptions } from "../session/compaction.ts";
+import type { MemoryBank } from "../session/memory-bank.ts";
+import type { RecoveryRules } from "../tool/recovery-rules.ts";
 import type { JsonObject } from "../util/json.ts";
+import type { Routing } from "./routing.ts";
 import type { Skill, ToolList } from "./skill.ts";
 
 /** An AI SDK model object, as far as it is looked at here: any of its provider specifications V2, V3 and V4. */
@@ -36,8 +42,18 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
   /** The agent's tools. Without `skills` they are its one skill; with them, the tools that skills list by name. */
   readonly tools?: ToolList;
   readonly skills?: readonly Skill[];
-  /** Chooses one of several skills for an input. */
-  readonly selectSkill?: (input: unknown) => string;
+  /** Chooses one of several skills for an input; undefined leaves the choice to the others. */
+  readonly selectSkill?: (input: unknown) => string | undefined;
+  /** How one of several skills that take the input is chosen when no function does. Default: by one turn of the model; without a model, the first. */
+  readonly routing?: Routing;
+  /** What the agent writes and reads across runs, through the tools `memory_read`, `memory_write` and `memory_search`. Its slot is its name. */
+  readonly memory?: MemoryBank;
+  /** Takes the oldest turns out of what the model is sent when there is too much. Default: nothing is taken out. */
+  readonly compaction?: CompactionOptions;
+  /** Code that may change what happens in a run. */
+  readonly hooks?: readonly Hook[];
+  /** What happens when calls fail, for tools that do not say so themselves. */
+  readonly recover?: RecoveryRules;
   readonly budget?: Budget;
   /** Decides about each call that the allow-list lets pass. Default: it may run. */
   readonly policy?: Policy;
@@ -53,6 +69,10 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
   readonly onUnknownTool?: "feedback" | "throw";
   /** Ends the run at the first tool that fails. Default: the model is told and goes on. */
   readonly throwOnToolFailure?: boolean;
+  /** Skips the rest of a turn's calls after one that a rule, a hook or a person denied. Default: the others run. */
+  readonly stopOnToolBlock?: boolean;
+  /** Ends the run as cancelled when the model stops writing for one of these reasons without having answered. Default: none. */
+  readonly stopOn?: readonly FinishReason[];
   /** What the agent takes. Default: text. The model is given it as JSON. */
   readonly input?: In;
   /** What the agent gives. Default: text. An answer that does not match is sent back to the model. */

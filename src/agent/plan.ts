@@ -1,34 +1,69 @@
 import { type Drivers, driversFor } from "../driver/choose.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { Gate } from "../executor/prepare.ts";
+import type { Gate } from "../executor/gate.ts";
+import { type Hooks, sortHooks } from "../hook/run-hooks.ts";
+import type { Compact } from "../loop/options.ts";
 import type { SystemMessage } from "../message/message.ts";
-import type { Model } from "../model/model.ts";
+import type { Model, ModelSettings } from "../model/model.ts";
 import { type AllowList, allowList, flattenTools, type Tools } from "../policy/allow-list.ts";
 import { type Limits, limitsOf } from "../policy/budget.ts";
 import { allowListed } from "../policy/decision.ts";
 import type { Schema } from "../schema/schema.ts";
 import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
+import { compactor } from "../session/compaction.ts";
+import { memoryTools } from "../session/memory-tools.ts";
+import { isBuiltin } from "../tool/builtins.ts";
+import { checkRecoveryRules, recoveryFor } from "../tool/recovery-rules.ts";
+import type { Recovery } from "../tool/recovery.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
+import { type AnswerReader, answerReader } from "./answer.ts";
+import type { Routing } from "./routing.ts";
 import type { AgentDefinition, ModelSource } from "./definition.ts";
+import { checkLibrary, libraryOf } from "./skill-library.ts";
 import type { AgenticSkill, PlainSkill, Skill, ToolList } from "./skill.ts";
 
-/** An agentic skill with everything that does not change from run to run. */
-export interface SkillPlan {
-  readonly type: "agentic";
+/** What every planned skill has. */
+interface SkillBase {
   readonly name: string;
+  readonly description: string;
+  /** What it takes; undefined for anything. */
+  readonly input?: Schema;
+}
+
+/** An agentic skill with everything that does not change from run to run. */
+export interface AgenticPlan extends SkillBase {
+  readonly type: "agentic";
   readonly gate: Gate;
   readonly system: SystemMessage;
   readonly output?: Schema;
+  readonly readAnswer: AnswerReader;
   readonly model: Model;
   readonly drivers: () => Drivers;
 }
 
+/** A plain skill with its schemas. */
+export interface PlainPlan extends SkillBase {
+  readonly type: "plain";
+  readonly output?: Schema;
+  readonly execute: (input: unknown) => unknown;
+}
+
+/** A skill that was checked. */
+export type PlannedSkill = AgenticPlan | PlainPlan;
+
 /** An agent that was checked: every reference resolved, every schema compiled. */
 export interface AgentPlan {
-  readonly skills: ReadonlyMap<string, SkillPlan | PlainSkill>;
+  readonly name: string;
+  readonly skills: ReadonlyMap<string, PlannedSkill>;
+  readonly selectSkill?: AnyDefinition["selectSkill"];
+  readonly routing: Routing;
   readonly limits: Limits;
+  readonly hooks: Hooks;
+  readonly recoveryOf: (tool: Tool) => Recovery | undefined;
+  readonly compact?: Compact;
+  readonly settings: ModelSettings;
   readonly input?: Schema;
-  readonly modelId?: string;
+  readonly model?: Model;
 }
 
 /** Any agent definition, whatever its types. */
@@ -46,39 +81,85 @@ const reserved = new Set(["memory_read", "memory_write", "memory_search", "escal
  * @throws WritError with the code and the name of the first thing that is wrong.
  */
 export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel): AgentPlan {
-  const { name } = definition;
+  const { name, budget = {}, recover = {}, compaction } = definition;
   checkName(name, "An agent");
   checkOptions(definition);
-  const limits = limitsOf(definition.budget ?? {}, name);
+  const limits = limitsOf(budget, name);
   const model = definition.model === undefined ? undefined : resolveModel(definition.model, name);
   const pool = poolOf(definition);
-  const skills = new Map<string, SkillPlan | PlainSkill>();
+  const skills = new Map<string, PlannedSkill>();
   for (const skill of skillsOf(definition)) {
     if (skills.has(skill.name))
       throw new WritError("name-taken", { kind: "skill", name: skill.name, where: `agent "${name}"` });
-    skills.set(skill.name, skill.type === "plain" ? skill : planSkill(skill, { definition, pool, model }));
+    skills.set(
+      skill.name,
+      skill.type === "plain" ? planPlain(skill, definition) : planSkill(skill, { definition, pool, model }),
+    );
   }
-  if (limits.costUsd !== Infinity && definition.budget?.price === undefined && model?.price === undefined) {
+  if (limits.costUsd !== Infinity && budget.price === undefined && model?.price === undefined)
     throw new WritError("budget-without-price", { name, model: model?.id ?? "none" });
-  }
-  const input =
-    definition.input === undefined
-      ? undefined
-      : toSchema(definition.input, { name, role: "input", coerce: "none" });
-  return { skills, limits, input, modelId: model?.id };
+  checkNames(definition, skills);
+  const { routing = {}, selectSkill, settings = {} } = definition;
+  return {
+    name,
+    skills,
+    selectSkill,
+    routing,
+    limits,
+    hooks: sortHooks(definition.hooks ?? [], name),
+    compact: compaction === undefined ? undefined : compactor(compaction),
+    recoveryOf: (tool) => recoveryFor(tool, recover),
+    settings,
+    input: inputSchema(definition.input, name),
+    model,
+  };
 }
 
-function checkOptions({ name, concurrency, driver }: AnyDefinition): void {
+/** What is given to an agent, or to one of its skills, is taken as it is. */
+function inputSchema(source: SchemaSource | undefined, name: string): Schema | undefined {
+  return source === undefined ? undefined : toSchema(source, { name, role: "input", coerce: "none" });
+}
+
+const driverNames = ["auto", "native", "json", "lines", "react"];
+
+function checkOptions({ name, concurrency, driver, routing }: AnyDefinition): void {
   const where = `Agent "${name}"`;
-  if (concurrency !== undefined && !(concurrency >= 1)) {
+  if (concurrency !== undefined && !(concurrency >= 1))
     throw new WritError("definition-invalid", { where, reason: "`concurrency` must be at least 1." });
-  }
-  if (typeof driver === "string" && !["auto", "native", "json", "lines"].includes(driver)) {
+  if (typeof driver === "string" && !driverNames.includes(driver))
     throw new WritError("definition-invalid", {
       where,
-      reason: `there is no driver "${driver}": auto, native, json or lines.`,
+      reason: `there is no driver "${driver}": ${driverNames.join(", ")}.`,
     });
-  }
+  const threshold = typeof routing === "object" ? (routing.threshold ?? 0) : 0;
+  if (!(threshold >= 0 && threshold <= 1))
+    throw new WritError("definition-invalid", {
+      where,
+      reason: "`routing.threshold` must be between 0 and 1.",
+    });
+}
+
+/** Names that a definition uses beside its lists of tools: each must mean something. */
+function checkNames(
+  { name, toolChoice, recover = {}, routing }: AnyDefinition,
+  skills: ReadonlyMap<string, PlannedSkill>,
+): void {
+  const where = `Agent "${name}"`;
+  const known = new Set(
+    [...skills.values()].flatMap((skill) =>
+      skill.type === "agentic" ? [...skill.gate.allowed.tools.keys()] : [],
+    ),
+  );
+  if (typeof toolChoice === "object" && !known.has(toolChoice.tool))
+    throw new WritError("tool-unknown", {
+      where,
+      name: toolChoice.tool,
+      known: [...known].join(", ") || "none",
+    });
+  checkRecoveryRules(recover, { where, known: [...known] });
+  const otherwise = typeof routing === "object" ? routing.otherwise : undefined;
+  if (otherwise !== undefined && !skills.has(otherwise))
+    throw new WritError("skill-unknown", { name, skill: otherwise, skills: [...skills.keys()].join(", ") });
 }
 
 /** The tools that skills may list by name. */
@@ -103,13 +184,34 @@ interface Around {
   readonly model: Model | undefined;
 }
 
-function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): SkillPlan {
+function planPlain(skill: PlainSkill, { name, output }: AnyDefinition): PlainPlan {
+  const { description, execute } = skill;
+  return {
+    type: "plain",
+    name: skill.name,
+    description,
+    execute,
+    input: inputSchema(skill.input, skill.name),
+    output: output === undefined ? undefined : toSchema(output, { name, role: "output" }),
+  };
+}
+
+function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): AgenticPlan {
   const { name } = definition;
-  const allowed = allowList(
-    skill.name,
-    withoutNames(skill.tools, { where: `Skill "${skill.name}" of agent "${name}"`, pool }),
-  );
-  checkTools(allowed, `skill "${skill.name}" of agent "${name}"`);
+  const where = `skill "${skill.name}" of agent "${name}"`;
+  const own = allowList(skill.name, [
+    ...withoutNames(skill.tools, { where: `Skill "${skill.name}" of agent "${name}"`, pool }),
+    ...(skill.knowledge ?? []),
+  ]);
+  checkTools(own, where);
+  const remembers = definition.memory !== undefined && skill.memory !== false;
+  const allowed = remembers
+    ? allowList(skill.name, [...own.tools.values(), ...memoryTools(definition.memory, name)])
+    : own;
+  for (const tool of allowed.tools.values()) {
+    const library = libraryOf(tool);
+    if (library !== undefined) checkLibrary(library, allowed.tools.keys());
+  }
   if (model === undefined) throw new WritError("model-missing", { name, skill: skill.name });
   // The model writes the answer, so it is described and parsed as what goes in, like arguments.
   const source = skill.output ?? definition.output;
@@ -117,9 +219,12 @@ function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): Sk
   return {
     type: "agentic",
     name: skill.name,
+    description: skill.description,
+    input: inputSchema(skill.input, skill.name),
     gate: { agent: name, allowed, policy: definition.policy ?? allowListed },
     system: { role: "system", text: systemText(definition, skill, output) },
-    output,
+    output: skill.parse === undefined ? output : undefined,
+    readAnswer: answerReader(output, skill.parse),
     model,
     drivers: () => driversFor(definition.driver ?? "auto", model),
   };
@@ -127,8 +232,9 @@ function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): Sk
 
 function checkTools({ tools }: AllowList, where: string): void {
   const notations = new Set<string>();
-  for (const { name, notation } of tools.values()) {
-    if (reserved.has(name)) throw new WritError("name-reserved", { name, where });
+  for (const tool of tools.values()) {
+    const { name, notation } = tool;
+    if (reserved.has(name) && !isBuiltin(tool)) throw new WritError("name-reserved", { name, where });
     const shape = notation?.replaceAll(/\{\w+\}/g, "{}");
     if (shape !== undefined && notations.has(shape)) {
       throw new WritError("definition-invalid", {

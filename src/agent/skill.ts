@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Tools } from "../policy/allow-list.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
+import { isKnowledge, type Knowledge } from "../tool/knowledge.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
 
 /** Tools as a skill lists them: handles, collections of them, or names of tools that the agent has. */
@@ -13,7 +14,13 @@ export interface AgenticSkill {
   readonly description: string;
   readonly instructions?: string;
   readonly tools: ToolList;
+  /** What the model may read: called by name like a tool, loaded only then. */
+  readonly knowledge?: readonly Knowledge[];
   readonly output?: SchemaSource;
+  readonly parse?: (text: string) => unknown;
+  readonly input?: SchemaSource;
+  readonly memory?: boolean;
+  readonly modelDescription?: string;
 }
 
 /** A skill that is a function: no model is asked. */
@@ -21,6 +28,10 @@ export interface PlainSkill {
   readonly type: "plain";
   readonly name: string;
   readonly description: string;
+  /** What belongs to the skill to read; `skillContext()` gives it whole, since no model calls it. */
+  readonly knowledge?: readonly Knowledge[];
+  readonly input?: SchemaSource;
+  readonly modelDescription?: string;
   readonly execute: (input: unknown) => unknown;
 }
 
@@ -29,22 +40,36 @@ export type Skill = AgenticSkill | PlainSkill;
 
 /** How a skill is defined: with `tools` for the model, or with `execute` as a plain function. */
 export type SkillDefinition =
-  | {
-      readonly name: string;
-      readonly description: string;
+  | (SkillAbout & {
       /** What the model is told beside the agent's instructions while it works this way. */
       readonly instructions?: string;
       /** All that the model may call. An empty list: it works without tools. */
       readonly tools: ToolList;
       /** What the answer must be. Default: text. */
       readonly output?: SchemaSource;
-    }
-  | { readonly name: string; readonly description: string; execute(input: unknown): unknown };
+      /** Makes the output of the answer's text; what it throws is told to the model, which answers again. With `output`, that is checked after it. */
+      readonly parse?: (text: string) => unknown;
+      /** Whether the agent's memory tools may be called. Default: when the agent has a memory. */
+      readonly memory?: boolean;
+    })
+  | (SkillAbout & { execute(input: unknown): unknown });
+
+/** What every skill says of itself. */
+interface SkillAbout {
+  readonly name: string;
+  readonly description: string;
+  /** What may be read. A model calls it by name and gets it as it is then; `skillContext()` gives all of it to a plain function. */
+  readonly knowledge?: readonly Knowledge[];
+  /** What the skill takes: of several skills, those that do not take an input are not chosen for it. Default: anything. */
+  readonly input?: SchemaSource;
+  /** What `describeSkill()` gives instead of the Markdown that it makes. */
+  readonly modelDescription?: string;
+}
 
 /**
  * Defines a skill. What it lists is enforced when a call is made, whatever the model was told.
  *
- * @throws WritError `name-invalid`, `definition-invalid`
+ * @throws WritError `name-invalid`, `name-taken`, `definition-invalid`
  * @example
  * ```ts
  * import { skill } from "writ";
@@ -54,16 +79,32 @@ export type SkillDefinition =
  */
 export function skill(definition: SkillDefinition): Skill {
   checkName(definition.name, "A skill");
-  const { name, description } = definition;
+  const { name, description, knowledge, input, modelDescription } = definition;
+  checkKnowledge(name, knowledge);
+  const about = { name, description, knowledge, input, modelDescription };
   if ("execute" in definition) {
     if ("tools" in definition)
       throw mixed(name, "has both `tools` and `execute`; it is agentic or plain, not both.");
-    return { type: "plain", name, description, execute: (input) => definition.execute(input) };
+    return { type: "plain", ...about, execute: (input) => definition.execute(input) };
   }
   if (!Array.isArray(definition.tools))
     throw mixed(name, "needs `tools` (an empty list for none) or `execute`.");
-  const { instructions, tools, output } = definition;
-  return { type: "agentic", name, description, instructions, tools, output };
+  const { instructions, tools, output, parse, memory } = definition;
+  return { type: "agentic", ...about, instructions, tools, output, parse, memory };
+}
+
+/** Other tools have arguments and effects: they stand under `tools`, where the allow-list is read. */
+function checkKnowledge(name: string, knowledge: readonly Tool[] = []): void {
+  const names = knowledge.map((entry) => entry.name);
+  const other = knowledge.find((entry) => !isKnowledge(entry));
+  if (other !== undefined)
+    throw mixed(
+      name,
+      `\`knowledge\` has "${other.name}", which is not made with knowledge(); list it in \`tools\`.`,
+    );
+  const twice = names.find((each, index) => names.indexOf(each) !== index);
+  if (twice !== undefined)
+    throw new WritError("name-taken", { kind: "tool", name: twice, where: `skill "${name}"` });
 }
 
 function mixed(name: string, reason: string): WritError {

@@ -20,6 +20,7 @@ const byOutcome: Readonly<Record<Exclude<Outcome["type"], "failed">, ExitCode>> 
   answered: exitCodes.answered,
   refused: exitCodes.refused,
   exhausted: exitCodes.exhausted,
+  suspended: exitCodes.suspended,
   cancelled: exitCodes.interrupted,
 };
 
@@ -29,11 +30,12 @@ const byCode: readonly (readonly [codes: RegExp, exitCode: ExitCode])[] = [
     exitCodes.provider,
   ],
   [
-    /^(file|agent|prompt|option|input|skill-(unknown|not)|definition|name|tool-unknown|schema|budget-(invalid|without))/,
+    /^(file|agent|prompt|option|input|skill-(unknown|not|file|restriction)|tools-missing|definition|name|tool-unknown|schema|budget-(invalid|without))/,
     exitCodes.usage,
   ],
   [/^(run-refused|tool-not-allowed)$/, exitCodes.refused],
   [/^budget-exhausted$/, exitCodes.exhausted],
+  [/^run-suspended$/, exitCodes.suspended],
   [/^run-cancelled$/, exitCodes.interrupted],
 ];
 

@@ -1,8 +1,11 @@
 import { statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isDefinitionFile, loadAgent as readDefinition } from "../adapters/files/definition-file.ts";
+import { agent } from "../adapters/node.ts";
 import type { Agent } from "../agent/agent.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import type { Tool } from "../tool/tool.ts";
 
 /** Any agent, whatever it takes and gives. */
 export type AnyAgent = Agent;
@@ -13,16 +16,57 @@ export function checkFile(path: string): void {
     throw new WritError("file-missing", { path });
 }
 
+/** What a definition in Markdown or JSON is given beside itself. */
+export interface DefinitionFlags {
+  /** The path of a program that exports the tools which the definition names. A definition cannot name a program itself. */
+  readonly tools?: string;
+  /** The model of a definition that names none. */
+  readonly model?: string;
+}
+
 /**
- * Loads the agent that a file of the user exports: the default export, or the only export that is one. Node strips the types of TypeScript
- * itself; what the file imports is resolved in the user's project.
+ * Loads the agent of a file: of a program (TypeScript or JavaScript) the default export, or the only export that is one; of a `.md` or `.json`
+ * file the agent that it defines. Node strips the types of TypeScript itself; what a program imports is resolved in the user's project.
  *
  * @throws WritError `file-missing`, `agent-file-broken` (with the place in the user's code, and the user's error as cause), `agent-missing`,
- * `agent-ambiguous`
+ * `agent-ambiguous`, `definition-file-invalid`, `tools-missing`, `option-invalid`
  */
-export async function loadAgent(path: string): Promise<AnyAgent> {
+export async function loadAgent(path: string, { tools, model }: DefinitionFlags = {}): Promise<AnyAgent> {
   checkFile(path);
+  if (isDefinitionFile(path)) {
+    const given = tools === undefined ? [] : await loadTools(tools);
+    const definition = await readDefinition(path, {
+      tools: given,
+      ...(model === undefined ? {} : { model }),
+    });
+    return orBroken(path, () => agent(definition));
+  }
+  if (tools !== undefined) {
+    const advice = "It goes with a definition in Markdown or JSON: a program has its tools already.";
+    throw new WritError("option-invalid", { option: "--tools", value: tools, advice });
+  }
   return agentAmong(path, await importFile(path));
+}
+
+/** @throws WritError `file-missing`, `agent-file-broken`, `tools-missing` */
+async function loadTools(path: string): Promise<readonly Tool[]> {
+  checkFile(path);
+  const exported = await importFile(path);
+  const tools = [...new Set(Object.values(exported).flatMap(toolsIn))];
+  if (tools.length > 0) return tools;
+  throw new WritError("tools-missing", { path, found: Object.keys(exported).join(", ") || "nothing" });
+}
+
+function toolsIn(value: unknown): readonly Tool[] {
+  if (Array.isArray(value)) return value.flatMap(toolsIn);
+  return isTool(value) ? [value] : [];
+}
+
+/** Tells tools from everything else a file may export, also those of another copy of the package. */
+function isTool(value: unknown): value is Tool {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, input, execute } = value as Partial<Tool>;
+  return typeof name === "string" && typeof execute === "function" && typeof input?.parse === "function";
 }
 
 /** Tells agents from everything else a file may export, also those of another copy of the package. */
@@ -32,9 +76,14 @@ export function isAgent(value: unknown): value is AnyAgent {
   return typeof agentName === "string" && typeof run === "function" && typeof stream === "function";
 }
 
-async function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
+function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
+  return orBroken(path, () => import(pathToFileURL(resolve(path)).href) as Promise<Record<string, unknown>>);
+}
+
+/** What the user's file makes, or the error that it is broken, with the place and the code. */
+async function orBroken<Value>(path: string, make: () => Value | Promise<Value>): Promise<Value> {
   try {
-    return (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>;
+    return await make();
   } catch (cause) {
     const place = placeOf(cause);
     const code = isWritError(cause) ? `[${cause.code}] ` : "";

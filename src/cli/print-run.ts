@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../agent/agent.ts";
+import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { toJson } from "../util/json.ts";

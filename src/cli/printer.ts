@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../agent/agent.ts";
+import type { AgentEvent } from "../event/event.ts";
 import { countText, durationText, oneLine, type Output } from "./output.ts";
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>;

@@ -41,13 +41,14 @@ function addRun(program: Command, setExitCode: SetExitCode): void {
     program
       .command("run")
       .description(
-        "run the agent that a file exports; the answer goes to standard output, the progress to standard error",
+        "run the agent of a file; the answer goes to standard output, the progress to standard error",
       )
-      .argument("<file>", "a TypeScript or JavaScript file that exports an agent")
+      .argument("<file>", "a program (.ts, .js) that exports an agent, or a definition (.md, .json)")
       .argument("[prompt...]", "what to ask; `-`, or nothing where input is piped, reads standard input")
       .option("-m, --model <name>", "another model than the agent's: provider/name, like ollama/qwen2.5:7b")
       .option("--driver <name>", "how calls are spoken of with the model: auto, native, json, lines")
       .option("--max-turns <n>", "end after so many turns; the other bounds stay")
+      .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
       .option("--skill <name>", "the skill to use, where the agent has several"),
   )
     .addHelpText("after", exitCodeHelp)

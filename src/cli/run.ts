@@ -10,6 +10,7 @@ export interface RunFlags extends OutputFlags {
   readonly driver?: string;
   readonly maxTurns?: string;
   readonly skill?: string;
+  readonly tools?: string;
 }
 
 /**
@@ -18,7 +19,7 @@ export interface RunFlags extends OutputFlags {
  * @throws WritError for everything that is wrong before the run begins: the options, the file, the prompt.
  */
 export async function run(file: string, words: readonly string[], flags: RunFlags): Promise<ExitCode> {
-  const { model, driver, maxTurns, skill, verbose = false } = flags;
+  const { model, driver, maxTurns, skill, tools, verbose = false } = flags;
   const changes: Parameters<AnyAgent["with"]>[0] = {
     ...(model === undefined ? {} : { model }),
     ...(maxTurns === undefined ? {} : { budget: { turns: countOf("--max-turns", maxTurns) } }),
@@ -33,7 +34,10 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
   };
   checkFile(file);
   const prompt = await readPrompt(words, process.stdin);
-  const agent = await loadAgent(file);
+  const agent = await loadAgent(file, {
+    ...(tools === undefined ? {} : { tools }),
+    ...(model === undefined ? {} : { model }),
+  });
   const changed = Object.keys(changes).length === 0 ? agent : agent.with(changes);
   return printRun(
     changed,

@@ -1,9 +1,9 @@
 import type { Message, ReplyMessage, SystemMessage } from "../message/message.ts";
 import { callsOf, textOf } from "../message/message.ts";
 import type { ToolDescription } from "../model/model.ts";
+import { wireNames } from "../model/tool-names.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Driver, TurnInput } from "./driver.ts";
-import { wireNames } from "./tool-names.ts";
 
 /**
  * Native function calling: tools go to the provider as tools, calls come back as calls. The system message lists the tools too, since a

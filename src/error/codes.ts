@@ -8,13 +8,24 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "budget-exhausted": { message: "Agent '{name}' {reason}", hint: "Raise `budget.{field}`, or make the task smaller. `agent.run()` gives the transcript up to here instead of throwing.", retryable: false },
   "budget-invalid": { message: "The budget of \"{name}\" has {field} = {value}, which is not a bound.", hint: "Give a positive number, or leave the field out for its default.", retryable: false },
   "budget-without-price": { message: "The budget of \"{name}\" limits costUsd, but the price of the model \"{model}\" is unknown.", hint: "Give `price: (usage) => dollars` in the budget, or drop costUsd. An unknown price is never taken for zero.", retryable: false },
+  "checkpoint-invalid": { message: "The agent \"{name}\" cannot go on from this checkpoint: {reason}", hint: "Resume it with the agent that made it, with the skills that it had then.", retryable: false },
   "checksum-mismatch": { message: "{path} has the SHA-256 {found}, but {name} must have {expected}.", hint: "The file was removed, since it is not the announced one. Try again; if it happens again, do not use that source.", retryable: false },
+  "database-failed": { message: "The database {path} failed: {reason}", hint: "Give the path of a SQLite file on a local disk, in a folder that exists and that this process may write. When it is locked, another process is writing to it for long: try again.", retryable: false },
+  "definition-file-invalid": { message: "{where} cannot be used: {problems}", hint: "Correct the file; nothing has run yet. Tools that it names are given by the program: `loadAgent` with `tools`, or `--tools file` on the command line.", retryable: false },
   "definition-invalid": { message: "{where}: {reason}", hint: "Correct the definition; nothing has run yet.", retryable: false },
+  "delegation-exhausted": { message: "The agent \"{name}\" ran out of its budget: {reason}", hint: "It was called as a tool. Raise its own budget, or ask it for less; a recovery of the call is not asked.", retryable: false },
+  "delegation-failed": { message: "The agent \"{name}\" did not answer: {reason}", hint: "It was called as a tool. Its own events, under its own run id, show what happened.", retryable: false },
+  "delegation-too-deep": { message: "The agent \"{name}\" would run {depth} levels deep, and at most {limit} are allowed.", hint: "Let fewer agents call agents, or raise `budget.depth` of the outermost one.", retryable: false },
   "download-busy": { message: "Another process is fetching {name} right now.", hint: "Wait for it. If there is none, remove the file {path} and try again.", retryable: true },
   "download-failed": { message: "Cannot download {name} from any source: {reason}", hint: "Check the network, or put the file there by hand: {path}", retryable: true },
-  "file-missing": { message: "There is no file {path}.", hint: "Give the path of a TypeScript or JavaScript file that exports an agent.", retryable: false },
+  "file-missing": { message: "There is no file {path}.", hint: "Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.", retryable: false },
+  "file-unreadable": { message: "{path} cannot be read: {reason}.", hint: "Give the path of a regular text file in UTF-8 that this process may read.", retryable: false },
+  "hook-failed": { message: "The hook \"{hook}\" failed in its place `{place}`: {reason}", hint: "Correct the hook; its own error is the cause. A hook fails closed: before a call it denies the call, elsewhere it ends the run.", retryable: false },
+  "hook-field-forbidden": { message: "The hook \"{hook}\" gave back the field \"{field}\", which `{place}` may not replace. It may replace: {allowed}.", hint: "Leave the field out, or use the place that may replace it.", retryable: false },
   "input-invalid": { message: "The input does not match the input schema of \"{name}\": {issues}", hint: "Correct the input; the model was not asked.", retryable: false },
   "journal-mismatch": { message: "The journal has a record for {key} that was made from another request than this code makes.", hint: "The agent changed since the run was recorded. Replay with the code of that time, or start a new run.", retryable: false },
+  "knowledge-invalid": { message: "The knowledge \"{name}\" is neither text nor JSON: {reason}.", hint: "Give text (`readFile(path, \"utf8\")`, not bytes) or a value that JSON can hold.", retryable: false },
+  "mcp-unusable": { message: "The tools of the MCP server {server} cannot be listed: {reason}", hint: "See that the server runs, that the client is connected to it, and that it says it has tools.", retryable: true },
   "model-file-invalid": { message: "The file {path} is not a model that can be loaded: {reason}", hint: "Fetch it again, or give another GGUF file.", retryable: false },
   "model-file-missing": { message: "There is no model file at {path}.", hint: "Give the path of a GGUF file, or fetch one: npx writ models pull {name}", retryable: false },
   "model-invalid": { message: "The model of \"{name}\" is {found}, which is not a model.", hint: "Give a function, an object with `stream(request, options)`, an AI SDK model object, or a name like \"ollama/qwen2.5:7b\".", retryable: false },
@@ -35,17 +46,30 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "provider-refused-key": { message: "{provider} refused the credentials for the model \"{model}\": {reason}", hint: "Check the key in {where}.", retryable: false },
   "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "Start it, or say where it is. {advice}", retryable: true },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
+  "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` gives a list of `{ text, source?, score? }`: text and source are texts, score is a number. An empty list says that nothing was found.", retryable: false },
   "run-broken": { message: "The run of \"{name}\" broke: {reason}", hint: "The journal, or the runtime itself, failed; the cause has the details. What was recorded before is not lost.", retryable: false },
   "run-cancelled": { message: "The run of \"{name}\" was cancelled: {reason}", hint: "Nothing is wrong: the signal was aborted. Start the run again if you want its answer.", retryable: false },
   "run-refused": { message: "The run of \"{name}\" was refused: {reason}", hint: "Change the policy or the request.", retryable: false },
+  "run-suspended": { message: "Agent '{name}' is suspended: {reason}", hint: "Go on with `agent.resume(result.checkpoint)` when `budget.{field}` was raised; the checkpoint is JSON and can be kept anywhere.", retryable: false },
   "schema-invalid": { message: "The {role} schema of \"{name}\" cannot be used: {reason}", hint: "Give a Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12 object.", retryable: false },
   "schema-without-json-schema": { message: "The {role} schema of \"{name}\" is a {vendor} schema that cannot describe itself as JSON Schema.", hint: "{advice}", retryable: false },
+  "session-conflict": { message: "The session \"{id}\" has version {found}, and the change was made from version {expected}.", hint: "Somebody else has changed it since it was read. Read it again and repeat the change; let runs of one session go one after another.", retryable: false },
+  "session-exists": { message: "There is a session \"{id}\" already.", hint: "Go on with that one, or choose another id.", retryable: false },
+  "session-missing": { message: "There is no session \"{id}\".", hint: "Create it with `store.create(id)`; a run that is given `session(store, id)` creates it by itself. `store.list()` tells those that there are.", retryable: false },
+  "session-run-missing": { message: "The session \"{id}\" has {count} runs, so it cannot be forked after {wanted}.", hint: "Give `atRun` as a whole number from 0 to {count}, or leave it out to take all runs.", retryable: false },
   "skill-failed": { message: "The plain skill \"{skill}\" of agent \"{name}\" failed: {reason}", hint: "The error of the skill's function is the cause.", retryable: false },
-  "skill-not-chosen": { message: "The agent \"{name}\" has several skills ({skills}) and nothing chooses one.", hint: "Give the agent `selectSkill: (input) => name`, or the run `{ skill: \"name\" }`.", retryable: false },
+  "skill-file-invalid": { message: "{where} cannot be used as Agent Skills: {problems}", hint: "Correct the files; nothing has run yet. A skill is a folder with a SKILL.md whose front matter has `name` (that of the folder) and `description`. What it may call is restricted by `metadata: writ-restrict-tools`.", retryable: false },
+  "skill-not-chosen": { message: "The agent \"{name}\" has several skills ({skills}) and none was chosen: {reason}.", hint: "Give the agent `selectSkill: (input) => name`, or `routing: { otherwise: \"name\" }`, or the run `{ skill: \"name\" }`.", retryable: false },
+  "skill-not-found": { message: "There is no skill \"{name}\". There are: {known}.", hint: "Load one of those.", retryable: false },
+  "skill-restriction-unknown": { message: "{file}: the skill \"{skill}\" is restricted to the tool \"{name}\", which there is not. There are: {known}.", hint: "Correct the name in `writ-restrict-tools`, or give the agent the tool. A restriction is never taken for wider than it says.", retryable: false },
   "skill-unknown": { message: "The agent \"{name}\" has no skill \"{skill}\". It has: {skills}.", hint: "Correct the name that `selectSkill` or the run gives.", retryable: false },
-  "tool-failed": { message: "Tool '{tool}' failed: {reason}", hint: "The agent has `throwOnToolFailure: true`. Without it the model is told and the run goes on. The tool's own error is the cause.", retryable: false },
+  "summary-failed": { message: "There is no summary of {where}: {reason}.", hint: "Correct the function that was given for it; it must give a text. Nothing was shortened.", retryable: false },
+  "tool-escalated": { message: "Escalated with severity {severity}: {reason}", hint: "A fixer could not mend the failure of a tool and says why. Where it was asked by `recover`, the model is told the reason and goes on.", retryable: false },
+  "tool-failed": { message: "{reason}", hint: "The agent has `throwOnToolFailure: true`, or what `recover` says of \"{tool}\" did not help. Otherwise the model is told and the run goes on. The tool's own error is the cause.", retryable: false },
   "tool-not-allowed": { message: "Tool '{tool}' is not allowed for skill '{skill}'. Allowed: [{allowed}]", hint: "The model asked for a tool outside the allow-list and the agent has `onUnknownTool: \"throw\"`. With \"feedback\" the model is told and the run goes on.", retryable: false },
   "tool-unknown": { message: "{where} lists the tool \"{name}\", which the agent does not have. It has: {known}.", hint: "Correct the spelling, or add the tool to the agent's `tools`. Tool handles instead of names make this a type error.", retryable: false },
+  "tool-unrecoverable": { message: "Nothing can be done: {reason}", hint: "A fixer, or a tool itself, says that trying again cannot help. The run ends at once.", retryable: false },
+  "tools-missing": { message: "{path} exports no tools. It exports: {found}.", hint: "Export each tool, or lists of tools: `export const add = tool(…)`.", retryable: false },
   "transcript-invalid": { message: "The transcript cannot be read: message {index} {reason}.", hint: "Give the JSON that `transcript.toJSON()` wrote. Every call needs exactly one result before the next message.", retryable: false },
 };
 
@@ -57,13 +81,24 @@ export interface ErrorData {
   "budget-exhausted": { field: string | number; name: string | number; reason: string | number };
   "budget-invalid": { field: string | number; name: string | number; value: string | number };
   "budget-without-price": { model: string | number; name: string | number };
+  "checkpoint-invalid": { name: string | number; reason: string | number };
   "checksum-mismatch": { expected: string | number; found: string | number; name: string | number; path: string | number };
+  "database-failed": { path: string | number; reason: string | number };
+  "definition-file-invalid": { problems: string | number; where: string | number };
   "definition-invalid": { reason: string | number; where: string | number };
+  "delegation-exhausted": { name: string | number; reason: string | number };
+  "delegation-failed": { name: string | number; reason: string | number };
+  "delegation-too-deep": { depth: string | number; limit: string | number; name: string | number };
   "download-busy": { name: string | number; path: string | number };
   "download-failed": { name: string | number; path: string | number; reason: string | number };
   "file-missing": { path: string | number };
+  "file-unreadable": { path: string | number; reason: string | number };
+  "hook-failed": { hook: string | number; place: string | number; reason: string | number };
+  "hook-field-forbidden": { allowed: string | number; field: string | number; hook: string | number; place: string | number };
   "input-invalid": { issues: string | number; name: string | number };
   "journal-mismatch": { key: string | number };
+  "knowledge-invalid": { name: string | number; reason: string | number };
+  "mcp-unusable": { reason: string | number; server: string | number };
   "model-file-invalid": { path: string | number; reason: string | number };
   "model-file-missing": { name: string | number; path: string | number };
   "model-invalid": { found: string | number; name: string | number };
@@ -84,17 +119,30 @@ export interface ErrorData {
   "provider-refused-key": { model: string | number; provider: string | number; reason: string | number; where: string | number };
   "provider-unreachable": { advice: string | number; provider: string | number; reason: string | number; url: string | number };
   "reply-invalid": { model: string | number; reason: string | number };
+  "retriever-invalid": { name: string | number; reason: string | number };
   "run-broken": { name: string | number; reason: string | number };
   "run-cancelled": { name: string | number; reason: string | number };
   "run-refused": { name: string | number; reason: string | number };
+  "run-suspended": { field: string | number; name: string | number; reason: string | number };
   "schema-invalid": { name: string | number; reason: string | number; role: string | number };
   "schema-without-json-schema": { advice: string | number; name: string | number; role: string | number; vendor: string | number };
+  "session-conflict": { expected: string | number; found: string | number; id: string | number };
+  "session-exists": { id: string | number };
+  "session-missing": { id: string | number };
+  "session-run-missing": { count: string | number; id: string | number; wanted: string | number };
   "skill-failed": { name: string | number; reason: string | number; skill: string | number };
-  "skill-not-chosen": { name: string | number; skills: string | number };
+  "skill-file-invalid": { problems: string | number; where: string | number };
+  "skill-not-chosen": { name: string | number; reason: string | number; skills: string | number };
+  "skill-not-found": { known: string | number; name: string | number };
+  "skill-restriction-unknown": { file: string | number; known: string | number; name: string | number; skill: string | number };
   "skill-unknown": { name: string | number; skill: string | number; skills: string | number };
+  "summary-failed": { reason: string | number; where: string | number };
+  "tool-escalated": { reason: string | number; severity: string | number };
   "tool-failed": { reason: string | number; tool: string | number };
   "tool-not-allowed": { allowed: string | number; skill: string | number; tool: string | number };
   "tool-unknown": { known: string | number; name: string | number; where: string | number };
+  "tool-unrecoverable": { reason: string | number };
+  "tools-missing": { found: string | number; path: string | number };
   "transcript-invalid": { index: string | number; reason: string | number };
 }
 

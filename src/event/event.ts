@@ -1,5 +1,6 @@
 import type { FinishReason, ReplyMessage, ToolResult } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import type { BudgetField } from "../policy/budget.ts";
 import type { Decision } from "../policy/decision.ts";
 import type { Json } from "../util/json.ts";
 import type { Outcome } from "./outcome.ts";
@@ -10,7 +11,14 @@ import type { Outcome } from "./outcome.ts";
  */
 export type Fact =
   | { readonly type: "run-start"; readonly agent: string; readonly input: Json }
-  | { readonly type: "skill-chosen"; readonly skill: string }
+  | {
+      readonly type: "skill-chosen";
+      readonly skill: string;
+      /** Why this one: the caller named it, `selectSkill` did, it is the only one, or the first, that takes the input, or the model chose. */
+      readonly by?: "caller" | "function" | "only" | "type" | "model" | "first" | "hook";
+      readonly confidence?: number;
+      readonly rationale?: string;
+    }
   | { readonly type: "turn-start"; readonly turn: number }
   | {
       readonly type: "message-end";
@@ -70,9 +78,66 @@ export type Fact =
       readonly durationMs: number;
       readonly startedMs: number;
     }
+  | {
+      /** The author's knowledge was read; it has no `tool-start` and no `tool-end`. */
+      readonly type: "knowledge-used";
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly arguments: Json;
+      readonly result: ToolResult;
+      readonly durationMs: number;
+    }
+  | {
+      /** A run inside a call of this one ended. */
+      readonly type: "delegation-end";
+      readonly turn: number;
+      readonly callId: string;
+      readonly delegation: Delegation;
+    }
+  | {
+      readonly type: "budget-threshold";
+      readonly turn: number;
+      readonly field: BudgetField;
+      readonly used: number;
+      readonly limit: number;
+    }
+  | {
+      readonly type: "budget-extended";
+      readonly turn: number;
+      readonly field: BudgetField;
+      readonly from: number;
+      readonly to: number;
+    }
+  | {
+      /** Old turns were taken out of what the model is sent. The tokens are estimates. */
+      readonly type: "compaction-end";
+      readonly turn: number;
+      readonly droppedTurns: number;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+    }
+  | {
+      /** Hooks changed something: which fields, and by which hook. */
+      readonly type: "hook-end";
+      readonly turn: number;
+      readonly place: string;
+      readonly by: Readonly<Record<string, string>>;
+      readonly callId?: string;
+    }
   | { readonly type: "retry-start"; readonly turn: number; readonly reason: string }
   | { readonly type: "turn-end"; readonly turn: number }
   | { readonly type: "run-end"; readonly outcome: Outcome; readonly usage: Usage };
+
+/** A run inside another one: who ran, how it ended, what it used. */
+export interface Delegation {
+  readonly agent: string;
+  readonly runId: string;
+  /** 1 for a run inside a run that nobody called. */
+  readonly depth: number;
+  readonly outcome: Outcome["type"];
+  readonly usage: Usage;
+}
 
 /** What is only told while somebody watches; never part of a replay. Merged when the reader is slow: `merged` says how many became one. */
 export type LiveEvent =
@@ -93,6 +158,22 @@ export type LiveEvent =
       readonly merged?: number;
     }
   | {
+      /** What of the answer can be read so far, when it is held to a schema. A snapshot; parts that are complete are shared with later ones. */
+      readonly type: "output-delta";
+      readonly turn: number;
+      readonly partial: Json;
+      readonly merged?: number;
+    }
+  | {
+      /** A run inside this one began. Its own events follow under its own run id. */
+      readonly type: "delegation-start";
+      readonly turn: number;
+      readonly callId: string;
+      readonly agent: string;
+      readonly runId: string;
+      readonly depth: number;
+    }
+  | {
       readonly type: "tool-progress";
       readonly turn: number;
       readonly callId: string;
@@ -103,10 +184,14 @@ export type LiveEvent =
 /** Anything a run tells. */
 export type RunEvent = Fact | LiveEvent;
 
+/** What a watcher gets: the event with its envelope. */
+export type AgentEvent = RunEvent & Envelope;
+
 /** What is put on an event at the edge. `seq` counts facts; a live event carries the number of the last fact before it. */
 export interface Envelope {
   readonly seq: number;
   readonly runId: string;
+  /** The run around this one. */
   readonly parentRunId?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -131,5 +216,7 @@ const liveTypes: ReadonlySet<RunEvent["type"]> = new Set<LiveEvent["type"]>([
   "text-delta",
   "reasoning-delta",
   "call-delta",
+  "output-delta",
+  "delegation-start",
   "tool-progress",
 ]);

@@ -1,12 +1,21 @@
 import type { RunEvent } from "./event.ts";
 
+/** An event, with or without its envelope. */
+type Told = RunEvent & { readonly runId?: string };
+
 /** Makes one live event of two that follow each other, for a reader who is behind. Facts, and what does not fit together, stay apart. */
-export function mergeLive(last: RunEvent, next: RunEvent): RunEvent | undefined {
+export function mergeLive<Event extends Told>(last: Event, next: Event): Event | undefined {
+  return last.runId === next.runId ? (mergeTold(last, next) as Event | undefined) : undefined;
+}
+
+function mergeTold(last: Told, next: Told): Told | undefined {
   if (last.type === "tool-progress") {
     return next.type === "tool-progress" && next.callId === last.callId
       ? { ...next, merged: count(last) }
       : undefined;
   }
+  if (last.type === "output-delta")
+    return next.type === "output-delta" ? { ...next, merged: count(last) } : undefined;
   if (last.type === "call-delta") {
     const same = next.type === "call-delta" && next.callId === last.callId;
     return same ? { ...last, text: last.text + next.text, merged: count(last) } : undefined;

@@ -5,11 +5,12 @@ import type { Json } from "../util/json.ts";
 
 /**
  * Why a run ended. `answered`: `content` is what the model said (text, or a JSON value where the driver carries one). `exhausted`: a budget
- * ran out. `refused`: a rule said no to the run. `cancelled`: somebody aborted it. `failed`: the model, a tool or the world failed.
+ * ran out. `suspended`: it waits, and can go on from its checkpoint. `refused`: a rule said no to the run. `cancelled`: somebody aborted it. `failed`: the model, a tool or the world failed.
  */
 export type Outcome =
   | { readonly type: "answered"; readonly content: Json; readonly finishReason: FinishReason }
   | ({ readonly type: "exhausted" } & Excess)
+  | ({ readonly type: "suspended" } & Excess)
   | { readonly type: "refused"; readonly code: ErrorCode; readonly message: string }
   | { readonly type: "cancelled"; readonly reason: string }
   | { readonly type: "failed"; readonly code: ErrorCode; readonly message: string };

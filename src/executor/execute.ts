@@ -1,31 +1,30 @@
-import type { Fact } from "../event/event.ts";
-import type { ToolCall, ToolResult } from "../message/message.ts";
-import { type Excess, type Ledger, type Limits, reserveCall } from "../policy/budget.ts";
-import type { CallRequest } from "../policy/decision.ts";
-import type { Approval, Approve, ExecuteOptions } from "./options.ts";
-import { type Prepared, prepare, type Runnable } from "./prepare.ts";
-import { untilStopped } from "../util/interrupt.ts";
-import { cancelledResult } from "./perform.ts";
-import { type EarlyCall, type Planned, runCalls } from "./run-calls.ts";
+import type { ToolResult } from "../message/message.ts";
+import type { Ledger, Limits } from "../policy/budget.ts";
+import type { Mode } from "../tool/tool.ts";
+import type { Batch } from "./batch.ts";
+import type { ExecuteOptions } from "./options.ts";
+import type { CallRecord } from "./perform.ts";
+import { type BatchEnd, planBatch } from "./plan-batch.ts";
+import { type Planned, runCalls } from "./run-calls.ts";
+import type { Inside } from "./scope.ts";
 
-/** The calls of one turn. `early` are those that were already started while the model wrote, by id. */
-export interface Batch {
-  readonly turn: number;
-  readonly calls: readonly ToolCall[];
-  readonly ledger: Ledger;
-  readonly early?: ReadonlyMap<string, EarlyCall>;
+/** What the calls of a batch left behind beside their results. */
+interface Left extends Pick<BatchEnd, "fatal"> {
+  /** How successful calls change the rest of the run. */
+  readonly modes: readonly Mode[];
+  /** What runs inside the calls spent. */
+  readonly inside: readonly Inside[];
+  /** The failures that end no run, by their place: the author's recovery chose to tell the model. */
+  readonly escalated: ReadonlySet<number>;
+  /** When the last call ended, in milliseconds since 1970; 0 when none ran. */
+  readonly endedAt: number;
 }
 
 /** How a batch ended: one result for each call, in the order of the calls. */
-export interface Executed {
+export interface Executed extends BatchEnd, Left {
   readonly results: readonly ToolResult[];
   readonly ledger: Ledger;
-  /** The bound that forbade a call of the batch. */
-  readonly excess?: Excess;
-  /** The call of an unknown tool that stopped the batch. */
-  readonly unknown?: ToolCall;
-  /** When the last call ended, in milliseconds since 1970; 0 when none ran. */
-  readonly endedAt: number;
+  readonly limits: Limits;
 }
 
 /**
@@ -33,140 +32,46 @@ export interface Executed {
  * for each call. Facts come in the order of the calls, whichever tool is faster.
  */
 export async function execute(batch: Batch, options: ExecuteOptions): Promise<Executed> {
-  const { turn } = batch;
-  const { tell } = options;
-  const plan = await planCalls(batch, options);
-  const planned: Planned[] = [];
-  for (const entry of plan.planned) {
-    if (entry.prepared !== undefined) tell?.(decidedFact(turn, entry.prepared));
-    const { prepared } = entry;
-    planned.push(
-      prepared?.type === "ask" ? await askFor({ turn, index: planned.length, prepared }, options) : entry,
-    );
-  }
-  for (const { call, result } of planned) {
-    if (result === undefined)
-      tell?.({ type: "tool-start", turn, callId: call.id, name: call.name, arguments: call.arguments });
-  }
-  const records = await runCalls({ turn, planned, early: batch.early }, options);
-  const endedAt = records.reduce((last, record) => Math.max(last, record.endedAt), 0);
-  return { ...plan.end, results: records.map((record) => record.result), endedAt };
+  const { planned, ...end } = await planBatch(batch, options);
+  options.scope.purse.settle(end.ledger, end.limits);
+  if (options.tell !== undefined) for (const entry of planned) tellStart(batch.turn, entry, options.tell);
+  const records = await runCalls({ ...batch, planned }, options);
+  const left = collect(planned, records);
+  return { ...end, ...left, fatal: end.fatal ?? left.fatal, results: records.map(({ result }) => result) };
 }
 
-interface Plan {
-  readonly planned: readonly Planned[];
-  readonly end: Pick<Executed, "ledger" | "excess" | "unknown">;
+/** Knowledge is told when it was read; what does not run has no start. */
+function tellStart(
+  turn: number,
+  { call, prepared, result }: Planned,
+  tell: NonNullable<ExecuteOptions["tell"]>,
+): void {
+  const runs = result === undefined && prepared !== undefined && prepared.type !== "refused";
+  if (!runs || prepared.tool.kind === "knowledge") return;
+  tell({ type: "tool-start", turn, callId: call.id, name: call.name, arguments: call.arguments });
 }
 
-/** Reserves and decides, call by call; after a bound or an unknown tool that ends the run, the rest is skipped. */
-async function planCalls(batch: Batch, options: ExecuteOptions): Promise<Plan> {
-  const planned: Planned[] = [];
-  let { ledger } = batch;
-  for (const call of batch.calls) {
-    const reservation = reserveCall(ledger, options.limits, measure(call, options.limits));
-    if (!reservation.ok)
-      return {
-        planned: skipRest(planned, batch, reservation.excess.message),
-        end: { ledger, excess: reservation.excess },
-      };
-    ({ ledger } = reservation);
-    const early = call.malformed === undefined ? batch.early?.get(call.id) : undefined;
-    const decided = early?.prepared ?? prepare(call, batch.turn, options.gate);
-    const prepared = decided instanceof Promise ? await untilStopped(decided, options.stop) : decided;
-    if (prepared === "stopped") {
-      planned.push({ call, result: cancelledResult(call.name) });
-      continue;
-    }
-    planned.push(
-      prepared.type === "refused" ? { call, prepared, result: prepared.result } : { call, prepared },
-    );
-    if (prepared.type === "refused" && prepared.unknownTool === true && options.onUnknownTool === "throw") {
-      return {
-        planned: skipRest(planned, batch, "an earlier call stopped the batch"),
-        end: { ledger, unknown: call },
-      };
-    }
-  }
-  return { planned, end: { ledger } };
+function collect(planned: readonly Planned[], records: readonly CallRecord[]): Left {
+  const modes: Mode[] = [];
+  const inside: Inside[] = [];
+  const escalated = new Set<number>();
+  let fatal: Left["fatal"];
+  let endedAt = 0;
+  records.forEach((record, index) => {
+    const { call, prepared, inside: before } = planned[index] as Planned;
+    if (before !== undefined) inside.push(before);
+    if (record.inside !== undefined) inside.push(record.inside);
+    if (record.escalated === true) escalated.add(index);
+    if (record.fatal !== undefined) fatal ??= { call, fatal: record.fatal };
+    endedAt = Math.max(endedAt, record.endedAt);
+    const mode = record.result.status === "ok" ? modeOf(prepared) : undefined;
+    if (mode !== undefined) modes.push(mode);
+  });
+  return { modes, inside, escalated, fatal, endedAt };
 }
 
-/** What a call is reserved by. The size of its arguments is only taken when it is bounded. */
-export function measure(call: ToolCall, limits: Limits): { tool: string; argumentBytes: number } {
-  if (limits.argumentBytes === Infinity) return { tool: call.name, argumentBytes: 0 };
-  const text = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
-  return { tool: call.name, argumentBytes: new TextEncoder().encode(text).length };
-}
-
-function skipRest(planned: readonly Planned[], batch: Batch, reason: string): Planned[] {
-  const text = `Not run: ${reason}.`;
-  return [
-    ...planned,
-    ...batch.calls
-      .slice(planned.length)
-      .map((call): Planned => ({ call, result: { status: "skipped", text } })),
-  ];
-}
-
-function decidedFact(turn: number, { call, decision, ...rest }: Prepared): Fact {
-  const coerced = "coerced" in rest && rest.coerced !== undefined ? { coerced: rest.coerced } : {};
-  return {
-    type: "call-decided",
-    turn,
-    callId: call.id,
-    name: call.name,
-    arguments: call.arguments,
-    decision,
-    ...coerced,
-  };
-}
-
-/** Asks a person. Nobody to ask means no; when the run is stopped meanwhile, the call is cancelled. */
-async function askFor(asking: Asking, options: ExecuteOptions): Promise<Planned> {
-  const { turn, index, prepared } = asking;
-  const { call, tool, request } = prepared;
-  const { id: callId, name } = call;
-  options.tell?.({ type: "approval-request", turn, callId, name, arguments: request.arguments });
-  const step = {
-    key: `turn/${turn}/approval/${index}`,
-    fingerprint: () => `${name} ${JSON.stringify(call.arguments)}`,
-    run: () => answerOf(request, options.approve),
-  };
-  const answer = await untilStopped(options.journal.step(step), options.stop);
-  if (answer === "stopped") {
-    options.tell?.({ type: "approval-answer", turn, callId, approved: false, reason: "the run was stopped" });
-    return { call, prepared, result: cancelledResult(name) };
-  }
-  options.tell?.({ type: "approval-answer", turn, callId, ...answer });
-  if (answer.approved) return { call, prepared };
-  const text = `Tool '${tool.name}' was denied: ${answer.reason ?? "a person said no"}`;
-  return { call, prepared, result: { status: "denied", text } };
-}
-
-interface Asking {
-  readonly turn: number;
-  readonly index: number;
-  readonly prepared: Runnable;
-}
-
-async function answerOf(request: CallRequest, approve: Approve | undefined): Promise<Approval> {
-  if (approve === undefined)
-    return { approved: false, reason: "it needs an approval, and there is nobody to ask" };
-  try {
-    const answer = await approve(request);
-    if (typeof answer === "boolean") return { approved: answer };
-    return {
-      approved: isYes(answer.approved),
-      ...(answer.reason === undefined ? {} : { reason: answer.reason }),
-    };
-  } catch (error) {
-    return {
-      approved: false,
-      reason: `asking failed: ${error instanceof Error ? error.message : String(error)}`,
-    };
-  }
-}
-
-/** Plain JavaScript can answer with anything; only `true` is a yes. */
-function isYes(answer: unknown): boolean {
-  return answer === true;
+function modeOf(prepared: Planned["prepared"]): Mode | undefined {
+  return prepared === undefined || prepared.type === "refused"
+    ? undefined
+    : prepared.tool.mode?.(prepared.args);
 }

@@ -1,31 +1,28 @@
 import type { RunEvent } from "../event/event.ts";
+import type { Hooks } from "../hook/run-hooks.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Limits } from "../policy/budget.ts";
-import type { CallRequest } from "../policy/decision.ts";
 import type { Interrupt } from "../util/interrupt.ts";
-import type { Gate } from "./prepare.ts";
+import type { Recovery } from "../tool/recovery.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Approve } from "./approval.ts";
+import type { RunScope } from "./scope.ts";
 import type { Slots } from "./slots.ts";
-
-/** A person's answer to a call that the policy asks about. */
-export interface Approval {
-  readonly approved: boolean;
-  /** Told to the model when the answer is no. */
-  readonly reason?: string;
-}
-
-/** Asks a person whether a call may run. What throws is taken for a no. */
-export type Approve = (call: CallRequest) => boolean | Approval | Promise<boolean | Approval>;
 
 /** What the calls of a run are carried out with. */
 export interface ExecuteOptions {
   readonly runId: string;
-  readonly gate: Gate;
   readonly journal: Journal;
   readonly host: Host;
   readonly stop: Interrupt<unknown>;
-  readonly limits: Limits;
+  /** The bounds that hold for each call by itself. */
+  readonly limits: Pick<Limits, "toolMs" | "resultBytes">;
   readonly slots: Slots;
+  readonly hooks: Hooks;
+  readonly scope: RunScope;
+  /** What to do when a call of the tool fails. */
+  readonly recoveryOf: (tool: Tool) => Recovery | undefined;
   /** Told what happens, in order; left out when nobody watches, and then no event is made. */
   readonly tell?: (event: RunEvent) => void;
   /** When the run began, in milliseconds since 1970. */
@@ -33,6 +30,8 @@ export interface ExecuteOptions {
   readonly approve?: Approve;
   /** `throw` stops the batch at the first call of a tool outside the allow-list. */
   readonly onUnknownTool: "feedback" | "throw";
+  /** Skips the rest of the batch after a call that a rule, a hook or a person denied. */
+  readonly stopOnToolBlock: boolean;
   /** Told the error that a tool threw, for the cause of the run's own error. */
   readonly onThrow: (callId: string, error: unknown) => void;
 }

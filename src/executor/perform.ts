@@ -1,119 +1,183 @@
 import { messageOf } from "../error/writ-error.ts";
-import type { Host } from "../journal/host.ts";
+import { askHooks } from "../hook/run-hooks.ts";
 import type { ToolResult } from "../message/message.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
-import type { Tool } from "../tool/tool.ts";
-import type { Interrupt } from "../util/interrupt.ts";
+import { isBuiltin } from "../tool/builtins.ts";
+import type { CallScope } from "../tool/call-scope.ts";
+import type { Recovery } from "../tool/recovery.ts";
+import type { Tool, ToolContext } from "../tool/tool.ts";
+import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
+import { type Fatal, fatalOf } from "./fatal.ts";
+import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
 import type { Runnable } from "./prepare.ts";
-import type { Slots } from "./slots.ts";
+import { recoverExecution } from "./recover.ts";
+import { type Inside, openCallScope, type OpenScope } from "./scope.ts";
 
 /** What the journal keeps of one call. Times are milliseconds since 1970. */
 export interface CallRecord {
   readonly result: ToolResult;
   readonly startedAt: number;
   readonly endedAt: number;
+  /** The call ends the run. */
+  readonly fatal?: Fatal;
+  /** The author's recovery chose to tell the model: the failure ends no run. */
+  readonly escalated?: boolean;
+  /** The runs inside the call. */
+  readonly inside?: Inside;
 }
 
-/** What a call needs of its run. */
-export interface PerformOptions {
-  readonly runId: string;
-  readonly host: Host;
-  readonly stop: Interrupt<unknown>;
-  readonly slots: Slots;
-  /** Milliseconds for a tool without a time-out of its own; `Infinity` for none. */
-  readonly toolMs: number;
-  /** Bytes of the result that the model is shown; `Infinity` for all. */
-  readonly resultBytes: number;
-  readonly progress: (callId: string, value: Json) => void;
-  /** Told the error that a tool threw, for the cause of the run's own error. */
-  readonly onThrow: (callId: string, error: unknown) => void;
+/** The turn that a call stands in. */
+interface Turn {
+  readonly turn: number;
+  readonly gate: Gate;
+  readonly transcript: ReadyTranscript;
+}
+
+/** What a call needs of its run and its turn. */
+export interface PerformOptions extends Turn {
+  readonly run: ExecuteOptions;
 }
 
 /** What the calls of a turn are performed with. */
-export function performOptions(
-  { runId, host, stop, slots, onThrow, limits, tell }: ExecuteOptions,
-  turn: number,
-): PerformOptions {
-  const progress = (callId: string, value: Json): void =>
-    tell?.({ type: "tool-progress", turn, callId, value });
-  return {
-    runId,
-    host,
-    stop,
-    slots,
-    onThrow,
-    progress,
-    toolMs: limits.toolMs,
-    resultBytes: limits.resultBytes,
-  };
+export function performOptions(run: ExecuteOptions, { turn, gate, transcript }: Turn): PerformOptions {
+  return { run, turn, gate, transcript };
 }
+
+/** How a call ended; what it threw is kept until the author's rules for failures were asked. */
+type Settled = Pick<CallRecord, "result" | "fatal" | "escalated">;
 
 /**
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Never throws: every end is a result. A value that
  * comes after the time-out or after the run was stopped is ignored. `key` is the place of the call in its run.
  */
 export async function perform(runnable: Runnable, key: string, options: PerformOptions): Promise<CallRecord> {
-  const { host, stop, slots, resultBytes } = options;
-  const { tool, args, call } = runnable;
+  const { host, stop, slots, limits } = options.run;
+  const { tool, args } = runnable;
+  const work: Work = { ...runnable, key, opened: {} };
   let leave: (() => void) | undefined;
   let startedAt = host.now();
-  let result: ToolResult;
+  let settled: Settled;
   try {
     leave = await slots.enter(tool.exclusiveKey(args));
     startedAt = host.now();
-    result = stop.reason === undefined ? await runTool(runnable, key, options) : cancelledResult(tool.name);
+    settled =
+      stop.reason === undefined ? await runTool(work, options) : { result: cancelledResult(tool.name) };
   } catch (error) {
-    options.onThrow(call.id, error);
-    result = { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };
+    settled = thrownResult(work, error, options);
   } finally {
     leave?.();
   }
-  return { result: cutResult(result, resultBytes), startedAt, endedAt: host.now() };
+  const { result, ...end } = settled;
+  const inside = work.opened.scope?.inside();
+  const shown =
+    options.run.hooks.afterToolCall === undefined ? result : await askAfter(work, result, options);
+  return {
+    result: cutResult(shown, limits.resultBytes),
+    startedAt,
+    endedAt: host.now(),
+    ...end,
+    ...(inside === undefined ? {} : { inside }),
+  };
 }
 
-/** Checking the result is part of the tool's time: an output schema can be slow too. */
-async function runTool(
-  { tool, call, args }: Runnable,
-  key: string,
-  options: PerformOptions,
+/** A call that is being carried out. */
+interface Work extends Runnable {
+  readonly key: string;
+  /** What the tool sees of its run; made when it looks. */
+  readonly opened: { scope?: OpenScope };
+}
+
+function scopeOfCall({ call, key, opened }: Work, { run, ...place }: PerformOptions): CallScope {
+  opened.scope ??= openCallScope({ callId: call.id, key, ...place }, run);
+  return opened.scope.run;
+}
+
+function thrownResult({ call, tool }: Work, error: unknown, { run }: PerformOptions): Settled {
+  run.onThrow(call.id, error);
+  const result: ToolResult = { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };
+  const fatal = fatalOf(error);
+  // Escalating is for fixers to say; what an agent inside a tool escalates is a failure of that tool.
+  const isSoft = fatal?.type === "failed" && fatal.code === "tool-escalated" && !isBuiltin(tool);
+  return fatal === undefined || isSoft ? { result } : { result, fatal };
+}
+
+/** What the hooks make of a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. */
+async function askAfter(
+  { call, key: _key }: Work,
+  result: ToolResult,
+  { run, turn }: PerformOptions,
 ): Promise<ToolResult> {
-  const timeoutMs = tool.timeoutMs ?? options.toolMs;
+  const { id: callId, name: tool } = call;
+  const at = { turn, callId, tool, arguments: call.arguments, result };
+  const asking = askHooks(run.hooks.afterToolCall ?? [], "afterToolCall", at);
+  try {
+    const outcome = await untilStopped(asking, run.stop);
+    if (outcome === "stopped") return result;
+    if (outcome.by["result"] !== undefined)
+      run.tell?.({ type: "hook-end", turn, place: "afterToolCall", by: outcome.by, callId });
+    return outcome.answer.result ?? result;
+  } catch (error) {
+    run.onThrow(callId, error);
+    return { status: "error", text: `Tool '${tool}' failed: ${messageOf(error)}` };
+  }
+}
+
+/** Checking the result is part of the tool's time, and so is mending a failure: an output schema can be slow too. */
+async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
+  const { tool, call, args, key } = work;
+  const { run, turn } = options;
+  const timeoutMs = tool.timeoutMs ?? run.limits.toolMs;
   const own = timeoutMs === Infinity ? undefined : new AbortController();
-  const deadline = timeoutMs === Infinity ? Infinity : options.host.now() + timeoutMs;
-  const context = {
+  const deadline = timeoutMs === Infinity ? Infinity : run.host.now() + timeoutMs;
+  const context: ToolContext = {
     get signal() {
-      return own?.signal ?? options.stop.signal;
+      return own?.signal ?? run.stop.signal;
     },
     callId: call.id,
-    idempotencyKey: `${options.runId}/${key}`,
-    progress: (value: Json) => options.progress(call.id, value),
+    idempotencyKey: `${run.runId}/${key}`,
+    progress: (value: Json) => run.tell?.({ type: "tool-progress", turn, callId: call.id, value }),
+    call,
+    get run() {
+      return scopeOfCall(work, options);
+    },
   };
+  const recovery = run.recoveryOf(tool);
+  const settling =
+    recovery?.executionFailed === undefined
+      ? attempt(tool, args, context)
+      : attemptWithRecovery({ work, context, recovery, deadline }, options);
+  const settled = settling instanceof Promise ? await inTime(settling, { timeoutMs, own, run }) : settling;
+  if (settled === "stopped") return { result: cancelledResult(tool.name) };
+  const late = deadline !== Infinity && run.host.now() > deadline; // also when the tool held up the thread
+  return settled === "timeout" || late ? { result: timedOut(tool, timeoutMs) } : settled;
+}
+
+/** Runs the tool once. Throws what it throws. */
+function attempt(tool: Tool, args: unknown, context: ToolContext): Settled | Promise<Settled> {
   const value = tool.execute(args, context);
-  const work = isThenable(value)
+  const checked = isThenable(value)
     ? Promise.resolve(value).then((late) => checkResult(tool, late))
     : checkResult(tool, value);
-  const settled = work instanceof Promise ? await inTime(work, { timeoutMs, own, options }) : work;
-  if (settled === "stopped") return cancelledResult(tool.name);
-  const late = deadline !== Infinity && options.host.now() > deadline; // also when the tool held up the thread
-  return settled === "timeout" || late ? timedOut(tool, timeoutMs) : settled;
+  return checked instanceof Promise ? checked.then((result) => ({ result })) : { result: checked };
 }
 
 interface Bounds {
   readonly timeoutMs: number;
   readonly own: AbortController | undefined;
-  readonly options: PerformOptions;
+  readonly run: ExecuteOptions;
 }
 
 /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
 function inTime(
-  work: Promise<ToolResult>,
-  { timeoutMs, own, options }: Bounds,
-): Promise<ToolResult | "timeout" | "stopped"> {
-  const { promise, resolve, reject } = Promise.withResolvers<ToolResult | "timeout" | "stopped">();
+  work: Promise<Settled>,
+  { timeoutMs, own, run }: Bounds,
+): Promise<Settled | "timeout" | "stopped"> {
+  const { promise, resolve, reject } = Promise.withResolvers<Settled | "timeout" | "stopped">();
   const undo: (() => void)[] = [];
-  function end(settled: ToolResult | "timeout" | "stopped"): void {
+  function end(settled: Settled | "timeout" | "stopped"): void {
     for (const each of undo) each();
     resolve(settled);
   }
@@ -122,18 +186,55 @@ function inTime(
     reject(error);
   });
   if (timeoutMs !== Infinity) {
-    const stopTimer = options.host.timer(timeoutMs, () => {
+    const stopTimer = run.host.timer(timeoutMs, () => {
       end("timeout");
       own?.abort(new Error(`timed out after ${timeoutMs} ms`));
     });
     undo.push(stopTimer);
   }
-  const forget = options.stop.onStop(() => {
+  const forget = run.stop.onStop(() => {
     end("stopped");
-    own?.abort(options.stop.signal.reason);
+    own?.abort(run.stop.signal.reason);
   });
   undo.push(forget);
   return promise;
+}
+
+interface Recovering {
+  readonly work: Work;
+  readonly context: ToolContext;
+  readonly recovery: Recovery;
+  /** When the tool's time is over, in milliseconds since 1970. */
+  readonly deadline: number;
+}
+
+/** Runs the tool; when it throws, does what the author says about that. */
+async function attemptWithRecovery(
+  { work, context, recovery, deadline }: Recovering,
+  options: PerformOptions,
+): Promise<Settled> {
+  const { tool, args, call } = work;
+  const { stop, onThrow, host } = options.run;
+  const again = (): Settled | Promise<Settled> => attempt(tool, args, context);
+  try {
+    return await again();
+  } catch (error) {
+    const recovered = await recoverExecution({
+      tool,
+      recovery,
+      arguments: args,
+      error,
+      again,
+      stopped: () => stop.reason !== undefined || host.now() > deadline || context.signal.aborted,
+      context: { signal: context.signal, parent: context.run },
+      onThrow: (thrown) => onThrow(call.id, thrown),
+    });
+    if (recovered.type === "unhandled") throw recovered.error;
+    if (recovered.type === "succeeded") return recovered.value;
+    if (recovered.type === "fixed") return { result: await checkResult(tool, recovered.value) };
+    const { result } = recovered;
+    return recovered.type === "failed" ? { result, fatal: recovered.fatal } : { result, escalated: true };
+  }
 }
 
 function checkResult(tool: Tool, value: unknown): ToolResult | Promise<ToolResult> {
@@ -158,7 +259,7 @@ function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | un
 }
 
 /** A text goes to the model as it is, everything else as JSON. */
-function resultText(value: Json): string {
+export function resultText(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -1,17 +1,11 @@
 import { messageOf } from "../error/writ-error.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
-import { type AllowList, refusal } from "../policy/allow-list.ts";
+import { refusal } from "../policy/allow-list.ts";
 import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
-import { type Json, toJson } from "../util/json.ts";
-
-/** What stands between a proposed call and its tool. */
-export interface Gate {
-  readonly agent: string;
-  readonly allowed: AllowList;
-  readonly policy: Policy;
-}
+import { toJson } from "../util/json.ts";
+import type { Gate } from "./gate.ts";
 
 /** A call that may run, or may once a person agrees: its arguments are parsed. */
 export interface Runnable {
@@ -25,13 +19,16 @@ export interface Runnable {
   readonly coerced?: readonly string[];
 }
 
-/** A call that does not run: its result is there already. `unknownTool` when the allow-list does not have it. */
+/** A call that does not run: its result is there already. */
 export interface Refused {
   readonly type: "refused";
   readonly call: ToolCall;
   readonly decision: Decision;
   readonly result: ToolResult;
+  /** The allow-list does not have its tool. */
   readonly unknownTool?: boolean;
+  /** What is wrong with its arguments, and the tool that would have run. */
+  readonly wrong?: { readonly tool: Tool; readonly problem: string };
 }
 
 /** A call after everything that happens before it runs. */
@@ -122,15 +119,19 @@ function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
     reason: problem,
     remedy: "arguments that match the input schema",
   };
-  return refused(call, decision, {
-    status: "invalid",
-    text,
-    note: `the model sent: ${rawText(call.arguments)}`,
-  });
+  const result: ToolResult = { status: "invalid", text, note: `the model sent: ${rawArguments(call)}` };
+  return { ...refused(call, decision, result), wrong: { tool, problem } };
 }
 
-function rawText(sent: Json): string {
+/** The arguments as the model wrote them, as far as that is known. */
+export function rawArguments({ arguments: sent }: ToolCall): string {
   return typeof sent === "string" ? sent : JSON.stringify(sent);
+}
+
+/** A call that a rule, a hook or a person said no to. */
+export function denied(call: ToolCall, rule: string, reason: string): Refused {
+  const text = `Tool '${call.name}' was denied: ${reason}`;
+  return refused(call, { verdict: "deny", rule, reason }, { status: "denied", text, note: rule });
 }
 
 function refused(call: ToolCall, decision: Decision, result: ToolResult): Refused {

@@ -1,15 +1,25 @@
 import type { Fact } from "../event/event.ts";
 import type { Step } from "../journal/journal.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
+import type { Fatal } from "./fatal.ts";
+import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
 import { type CallRecord, perform, performOptions } from "./perform.ts";
 import type { Prepared, Runnable } from "./prepare.ts";
+import type { Inside } from "./scope.ts";
 
 /** A call of a batch after all was decided: with a result when it will not run, else with what is to be run. */
 export interface Planned {
   readonly call: ToolCall;
   readonly prepared?: Prepared;
   readonly result?: ToolResult;
+  /** It ends the run, though it never ran. */
+  readonly fatal?: Fatal;
+  /** The author's recovery chose to tell the model. */
+  readonly escalated?: boolean;
+  /** What runs inside its mending spent. */
+  readonly inside?: Inside;
 }
 
 /** A call that was started before its reply was complete. */
@@ -21,6 +31,8 @@ export interface EarlyCall {
 /** The planned calls of one turn. */
 export interface PlannedBatch {
   readonly turn: number;
+  readonly gate: Gate;
+  readonly transcript: ReadyTranscript;
   readonly planned: readonly Planned[];
   readonly early?: ReadonlyMap<string, EarlyCall>;
 }
@@ -31,16 +43,16 @@ export interface PlannedBatch {
  */
 export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Promise<readonly CallRecord[]> {
   const { turn, planned, early } = batch;
-  const records: (CallRecord | undefined)[] = planned.map(({ result }) =>
-    result === undefined ? undefined : notRun(result),
+  const records: (CallRecord | undefined)[] = planned.map(({ result, escalated = false }) =>
+    result === undefined ? undefined : { ...notRun(result), escalated },
   );
   let told = 0;
   function end(index: number, record: CallRecord): void {
     records[index] = record;
     for (; records[told] !== undefined; told += 1)
-      options.tell?.(endFact(batch, { index: told, record: records[told] as CallRecord }, options));
+      tellEnd(batch, { index: told, record: records[told] as CallRecord }, options);
   }
-  const performing = performOptions(options, turn);
+  const performing = performOptions(options, batch);
   const indexes: number[] = [];
   const steps: Step<CallRecord>[] = [];
   planned.forEach(({ call, prepared, result }, index) => {
@@ -67,21 +79,45 @@ function notRun(result: ToolResult): CallRecord {
   return { result, startedAt: 0, endedAt: 0 };
 }
 
-function endFact(
-  batch: PlannedBatch,
-  ended: { readonly index: number; readonly record: CallRecord },
-  options: ExecuteOptions,
-): Fact {
-  const { result, startedAt, endedAt } = ended.record;
-  const { id: callId, name } = (batch.planned[ended.index] as Planned).call;
-  const startedMs = endedAt === 0 ? 0 : startedAt - options.startedAt;
+interface Ended {
+  readonly index: number;
+  readonly record: CallRecord;
+}
+
+function tellEnd(batch: PlannedBatch, ended: Ended, { tell, startedAt }: ExecuteOptions): void {
+  if (tell === undefined) return;
+  const { turn } = batch;
+  const { call, prepared } = batch.planned[ended.index] as Planned;
+  for (const delegation of ended.record.inside?.delegations ?? [])
+    tell({ type: "delegation-end", turn, callId: call.id, delegation });
+  const isKnowledge =
+    prepared !== undefined && prepared.type !== "refused" && prepared.tool.kind === "knowledge";
+  tell(
+    isKnowledge
+      ? knowledgeFact(turn, call, ended.record)
+      : endFact(turn, call, { ...ended.record, runStartedAt: startedAt }),
+  );
+}
+
+function knowledgeFact(turn: number, call: ToolCall, { result, startedAt, endedAt }: CallRecord): Fact {
+  const { id: callId, name } = call;
   return {
-    type: "tool-end",
-    turn: batch.turn,
+    type: "knowledge-used",
+    turn,
     callId,
     name,
+    arguments: call.arguments,
     result,
     durationMs: endedAt - startedAt,
-    startedMs,
   };
+}
+
+function endFact(
+  turn: number,
+  { id: callId, name }: ToolCall,
+  record: CallRecord & { readonly runStartedAt: number },
+): Fact {
+  const { result, startedAt, endedAt, runStartedAt } = record;
+  const startedMs = endedAt === 0 ? 0 : startedAt - runStartedAt;
+  return { type: "tool-end", turn, callId, name, result, durationMs: endedAt - startedAt, startedMs };
 }

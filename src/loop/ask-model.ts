@@ -8,8 +8,9 @@ import { charactersOf } from "../message/measure.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
 import { assemble, type NameCall, type Reply } from "../model/assemble.ts";
-import type { Delta, StreamOptions } from "../model/model.ts";
+import type { Delta, ModelRequest, StreamOptions } from "../model/model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
+import type { Json } from "../util/json.ts";
 
 /** What the journal keeps of one model call: all that the loop decides by. Times are milliseconds since 1970. */
 export interface ModelRecord {
@@ -19,6 +20,8 @@ export interface ModelRecord {
   readonly usage: Usage;
   readonly startedAt: number;
   readonly endedAt: number;
+  /** A hook answered in place of the model. */
+  readonly answer?: Json;
 }
 
 /** One question to the model. */
@@ -31,6 +34,8 @@ export interface Question {
   readonly stop: Interrupt<unknown>;
   /** How many characters the model reads, for a provider that does not say how many tokens. */
   readonly inputCharacters: () => number;
+  /** Changes the request before it is sent. */
+  readonly change?: (request: ModelRequest) => Promise<ModelRequest>;
   /** Takes live events; left out when nobody watches. */
   readonly emit?: (event: RunEvent) => void;
   /** Told each call as soon as it is complete, while the model may still write. Left out when none may start early. */
@@ -84,7 +89,9 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
     return call;
   });
   emit?.({ type: "message-start", turn, driver: driver.name });
-  for await (const delta of input.model.stream(driver.request(input), streamOptions(stop))) {
+  const request = driver.request(input);
+  const sent = question.change === undefined ? request : await question.change(request);
+  for await (const delta of input.model.stream(sent, streamOptions(stop))) {
     const call = assembler.push(delta);
     if (!driver.passthrough) continue;
     if (emit !== undefined) emitDelta(delta, { turn, named, emit });
@@ -143,7 +150,8 @@ function nameCalls(driver: Driver, { turn, input }: Question): NameCall {
   };
 }
 
-function asWritError(error: unknown, model: string): WritError {
+/** What a model's adapter threw, as an error of the catalogue. */
+export function asWritError(error: unknown, model: string): WritError {
   if (isWritError(error)) return error;
   return new WritError(
     "provider-failed",

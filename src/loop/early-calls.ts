@@ -1,15 +1,16 @@
-import { measure } from "../executor/execute.ts";
+import { measure } from "../executor/plan-batch.ts";
 import type { ExecuteOptions } from "../executor/options.ts";
 import { perform, performOptions } from "../executor/perform.ts";
 import { prepare, type Runnable } from "../executor/prepare.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
 import type { ToolCall } from "../message/message.ts";
 import { type Ledger, reserveCall } from "../policy/budget.ts";
+import type { State } from "./run.ts";
 
 /** The reply that is being read. Calls that were started are put into `early`, by id. */
 export interface EarlyTurn {
   readonly turn: number;
-  readonly ledger: Ledger;
+  readonly state: State;
   readonly early: Map<string, EarlyCall>;
 }
 
@@ -18,24 +19,23 @@ export interface EarlyTurn {
  * started that the same call would not be allowed later, nor anything after a call that the budget forbids.
  */
 export function earlyCalls(
-  { turn, ledger, early }: EarlyTurn,
+  { turn, state, early }: EarlyTurn,
   options: ExecuteOptions,
 ): (call: ToolCall) => void {
-  let reserved: Ledger | undefined = ledger;
+  const { gate, limits, transcript } = state;
+  let reserved: Ledger | undefined = state.ledger;
   let index = 0;
-  const performing = performOptions(options, turn);
+  const performing = performOptions(options, { turn, gate, transcript });
   return (call) => {
     const place = index;
     index += 1;
     const reservation =
-      reserved === undefined
-        ? undefined
-        : reserveCall(reserved, options.limits, measure(call, options.limits));
+      reserved === undefined ? undefined : reserveCall(reserved, limits, measure(call, limits));
     reserved = reservation?.ok === true ? reservation.ledger : undefined;
-    const tool = options.gate.allowed.tools.get(call.name);
+    const tool = gate.allowed.tools.get(call.name);
     if (tool === undefined && options.onUnknownTool === "throw") reserved = undefined;
     if (reserved === undefined || (tool?.effect !== "none" && tool?.effect !== "read")) return;
-    const prepared = prepare(call, turn, options.gate);
+    const prepared = prepare(call, turn, gate);
     if (prepared instanceof Promise || prepared.type !== "run" || !mayOverlap(prepared)) return;
     early.set(call.id, { prepared, record: perform(prepared, `turn/${turn}/call/${place}`, performing) });
   };

@@ -1,19 +1,16 @@
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
-import type { Executed } from "../executor/execute.ts";
-import type { ToolCall } from "../message/message.ts";
 import type { Excess, Limits } from "../policy/budget.ts";
-import type { StopReason } from "./options.ts";
-import type { End, Run } from "./run.ts";
+import type { End, StopReason } from "./options.ts";
 
 /** What an end says of its run. */
 export interface Ending {
   readonly gate: { readonly agent: string };
-  readonly limits: Limits;
+  readonly limits: Pick<Limits, "durationMs" | "turns">;
 }
 
 /** The end when the world fails: what was thrown, as an error of the catalogue. */
-export function broken(cause: unknown, name: string): End {
+function broken(cause: unknown, name: string): End {
   const error = isWritError(cause)
     ? cause
     : new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
@@ -22,12 +19,35 @@ export function broken(cause: unknown, name: string): End {
 
 /** The end when a bound was met. */
 export function exhausted({ gate }: Ending, excess: Excess): End {
-  const error = new WritError("budget-exhausted", {
-    name: gate.agent,
-    reason: excess.message,
-    field: excess.field,
-  });
+  const { message: reason, field } = excess;
+  const error = new WritError("budget-exhausted", { name: gate.agent, reason, field }, { cause: excess });
   return { outcome: { type: "exhausted", ...excess }, error };
+}
+
+/** The end when a bound was met and the author wants to go on later. */
+export function suspended({ gate }: Ending, excess: Excess): End {
+  const { message: reason, field } = excess;
+  const error = new WritError("run-suspended", { name: gate.agent, reason, field }, { cause: excess });
+  return { outcome: { type: "suspended", ...excess }, error, waits: true };
+}
+
+/** The end when the author's code ended the run: a hook, or a finish reason that it stops on. */
+export function authorStopped({ gate }: Ending, reason: string): End {
+  const error = new WritError("run-cancelled", { name: gate.agent, reason });
+  return { outcome: { type: "cancelled", reason }, error, mayContinue: true };
+}
+
+/** The end when a hook said no to the run. */
+export function refusedBy({ gate }: Ending, reason: string): End {
+  const error = new WritError("run-refused", { name: gate.agent, reason });
+  return { outcome: { type: "refused", code: error.code, message: error.message }, error };
+}
+
+/** The end for what was thrown: the author's own code fails the run, the world breaks it. */
+export function thrownEnd(cause: unknown, name: string): End {
+  if (isWritError(cause, "hook-failed") || isWritError(cause, "hook-field-forbidden"))
+    return { outcome: failed(cause), error: cause };
+  return broken(cause, name);
 }
 
 /** The end when the run was stopped from outside, or by its time. */
@@ -51,7 +71,7 @@ export function failed(error: WritError): Outcome {
 }
 
 /** The end for a model that would go on in its last turn. */
-export function outOfTurns(run: Run): End {
+export function outOfTurns(run: Ending): End {
   const { turns } = run.limits;
   return exhausted(run, {
     field: "turns",
@@ -59,25 +79,4 @@ export function outOfTurns(run: Run): End {
     used: turns,
     message: `exceeded budget of ${turns} turns`,
   });
-}
-
-/** The end that the calls of a turn bring, if they do. */
-export function endOfBatch(executed: Executed, calls: readonly ToolCall[], run: Run): End | undefined {
-  if (run.stop.reason !== undefined) return stopped(run, run.stop.reason);
-  if (executed.excess !== undefined) return exhausted(run, executed.excess);
-  const { skill, tools } = run.gate.allowed;
-  if (executed.unknown !== undefined) {
-    const allowed = [...tools.keys()].join(", ");
-    const error = new WritError("tool-not-allowed", { tool: executed.unknown.name, skill, allowed });
-    return { outcome: { type: "refused", code: error.code, message: error.message }, error };
-  }
-  const failure = run.throwOnToolFailure
-    ? executed.results.findIndex(({ status }) => status === "error" || status === "timeout")
-    : -1;
-  const call = calls[failure];
-  if (call === undefined) return undefined;
-  const cause = run.thrown.get(call.id);
-  const reason = executed.results[failure]?.text ?? "";
-  const error = new WritError("tool-failed", { tool: call.name, reason }, { cause });
-  return { outcome: failed(error), error };
 }

@@ -1,10 +1,17 @@
-import type { Reading, TurnInput } from "../driver/driver.ts";
+import type { Reading } from "../driver/driver.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { RunEvent } from "../event/event.ts";
-import { mergeLive } from "../event/merge-live.ts";
-import { execute } from "../executor/execute.ts";
+import type { AgentEvent } from "../event/event.ts";
+import { execute, type Executed } from "../executor/execute.ts";
+import { applyMode } from "../executor/gate.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
-import { callsOf, type ReplyMessage, textOf, userMessage } from "../message/message.ts";
+import {
+  callsOf,
+  type ReplyMessage,
+  textOf,
+  type ToolCall,
+  type ToolResult,
+  runtimeMessage,
+} from "../message/message.ts";
 import {
   addReply,
   addUser,
@@ -13,109 +20,76 @@ import {
   settleAll,
 } from "../message/transcript.ts";
 import { addUsage } from "../message/usage.ts";
-import { reserveTurn, spend } from "../policy/budget.ts";
-import { type Channel, channel } from "../util/channel.ts";
-import { type Interrupt, interrupt, untilStopped } from "../util/interrupt.ts";
-import { askModel, type ModelRecord } from "./ask-model.ts";
-import { earlyCalls } from "./early-calls.ts";
-import { broken, endOfBatch, exhausted, failed, outOfTurns, stopped } from "./end.ts";
-import type { LoopOptions, LoopResult, StopReason } from "./options.ts";
-import {
-  beginRun,
-  beginState,
-  linkSignal,
-  type End,
-  type Run,
-  type State,
-  type Step,
-  type Tell,
-} from "./run.ts";
-import { driverOf, readingOf, requestFingerprint, turnInput } from "./turn-input.ts";
+import { spend, spendInside } from "../policy/budget.ts";
+import { priceOf } from "./price.ts";
+import type { ModelRecord } from "./ask-model.ts";
+import { askTurn } from "./ask-turn.ts";
+import { afterTurn, beforeTurn, mayGoOn } from "./around-turn.ts";
+import { circleOf, type Circle, rememberAct } from "./circles.ts";
+import { compactTurn } from "./compact-turn.ts";
+import { authorStopped, exhausted, failed, outOfTurns, stopped, thrownEnd } from "./end.ts";
+import { endOfBatch } from "./end-of-batch.ts";
+import { type Finished, type Frame, frame } from "./frame.ts";
+import type { End, LoopOptions, LoopResult } from "./options.ts";
+import { reserve, tellThresholds } from "./reserve.ts";
+import { beginRun, beginState, checkpointOf, type Run, type State, type Step } from "./run.ts";
+import { driverOf, readingOf, turnInput } from "./turn-input.ts";
 
 /** How often in a row a model may send a reply that the driver cannot accept, before the run fails. */
 const maxViolations = 3;
 
 /**
- * The turn cycle, written once: asks the model, carries out its calls, asks again, until it answers or a bound is met. Yields what happens
- * (nothing when `watched` is false) and returns how it ended. The run does not wait for its reader; leaving the generator early stops the
- * model and the tools that run.
+ * One run: the turn cycle in its frame. Yields what happens (nothing when `watched` is false) and returns how it ended.
  *
  * @throws WritError when the world fails (a provider, the journal), after `run-end` with outcome `failed`.
  */
-export async function* loop(options: LoopOptions): AsyncGenerator<RunEvent, LoopResult> {
-  const stop = interrupt<StopReason>();
-  const events = options.watched ? channel<RunEvent>(mergeLive) : undefined;
-  const tell = events === undefined ? undefined : tellUntilEnd(events);
-  const work = runToEnd(options, stop, tell).finally(() => events?.close());
-  work.catch(() => undefined); // thrown below, once the reader has been told what happened before
-  let finished = false;
-  try {
-    if (events !== undefined) yield* events;
-    finished = true;
-    return await work;
-  } finally {
-    if (!finished) stop.stop({ type: "cancelled", reason: "nobody reads the run any more" });
-  }
+export function loop(options: LoopOptions): AsyncGenerator<AgentEvent, LoopResult> {
+  const { agent } = options.gate;
+  return frame({ ...options, agent, durationMs: options.limits.durationMs }, (inside) => {
+    inside.tell?.({ type: "skill-chosen", skill: options.gate.allowed.skill });
+    return cycle(options, inside);
+  });
 }
 
-/** Nothing is told after `run-end`, whatever still goes on outside. */
-function tellUntilEnd(events: Channel<RunEvent>): (event: RunEvent) => void {
-  return (event) => {
-    events.push(event);
-    if (event.type === "run-end") events.close();
-  };
-}
-
-async function runToEnd(options: LoopOptions, stop: Interrupt<StopReason>, tell: Tell): Promise<LoopResult> {
-  const unlink = linkSignal(options.signal, stop);
-  const { durationMs } = options.limits;
-  const stopTimer =
-    durationMs === Infinity
-      ? undefined
-      : options.host.timer(durationMs, () => stop.stop({ type: "duration" }));
-  let state = beginState(options.transcript, 0);
+/** The turn cycle, written once: asks the model, carries out its calls, asks again, until it answers or a bound is met. */
+export async function cycle(options: LoopOptions, inside: Frame): Promise<Finished> {
+  const { journal, host, from } = options;
+  let state = beginState(options);
   let end: End | undefined;
+  let run: Run | undefined;
   try {
-    tell?.({ type: "run-start", agent: options.gate.agent, input: options.input });
-    tell?.({ type: "skill-chosen", skill: options.gate.allowed.skill });
-    const startedAt = await options.journal.step({
-      key: "start",
-      run: () => Promise.resolve(options.host.now()),
-    });
-    const run = beginRun(options, { stop, startedAt, tell });
-    state = { ...state, now: startedAt };
-    while (end === undefined) ({ state, end } = await runTurn(state, run));
+    const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
+    const now = await journal.step({ key, run: () => Promise.resolve(host.now()) });
+    run = beginRun(options, inside, now - (from?.elapsedMs ?? 0));
+    state = { ...state, now };
+    while (end === undefined) {
+      ({ state, end } = await runTurn(state, run));
+      if (end?.mayContinue === true) ({ state, end } = await mayGoOn({ state, end }, run));
+      if (options.onTurn !== undefined)
+        await options.onTurn(checkpointOf(state, run, end?.outcome.type ?? "running"));
+    }
   } catch (error) {
-    end = broken(error, options.gate.agent);
-  } finally {
-    stopTimer?.();
-    unlink?.();
+    const { reason } = inside.stop;
+    end = reason === undefined ? thrownEnd(error, options.gate.agent) : stopped(options, reason);
   }
-  const { outcome, output, error } = end;
-  tell?.({ type: "run-end", outcome, usage: state.usage });
-  if (end.throws === true && error !== undefined) {
-    stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
-    throw error;
-  }
-  return {
-    outcome,
-    output,
-    error,
-    transcript: state.transcript,
-    usage: state.usage,
-    turns: state.ledger.turns,
-  };
+  const { transcript, usage, ledger } = state;
+  const checkpoint =
+    end.waits === true && run !== undefined ? checkpointOf(state, run, end.outcome.type) : undefined;
+  return { end, transcript, usage, ledger, ...(checkpoint === undefined ? {} : { checkpoint }) };
 }
 
 /** One turn: one reply of the model, and the results of the calls in it. */
 async function runTurn(before: State, run: Run): Promise<Step> {
   if (run.stop.reason !== undefined) return { state: before, end: stopped(run, run.stop.reason) };
-  const reservation = reserveTurn(before.ledger, run.limits, before.now - run.startedAt);
-  if (!reservation.ok) return { state: before, end: exhausted(run, reservation.excess) };
-  const turn = reservation.ledger.turns;
+  const reserved = await reserve(before, run);
+  if (reserved.end !== undefined) return reserved;
+  const { turns: turn } = reserved.state.ledger;
   run.tell?.({ type: "turn-start", turn });
   try {
-    return await askAndAct({ ...before, ledger: reservation.ledger }, run);
+    const ready = await beforeTurn(await tellThresholds(reserved.state, run), run);
+    if (ready.end !== undefined) return ready;
+    const step = await askAndAct(await compactTurn(ready.state, run), run);
+    return step.end === undefined ? await afterTurn(step.state, run) : step;
   } finally {
     run.tell?.({ type: "turn-end", turn });
   }
@@ -125,15 +99,10 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   const { turns: turn } = before.ledger;
   const input = turnInput(before, run);
   const early = new Map<string, EarlyCall>();
-  const asked = await ask({ state: before, input, early }, run);
+  const asked = await askTurn({ state: before, input, early }, run);
   if ("outcome" in asked) {
-    run.tell?.({
-      type: "message-end",
-      turn,
-      finishReason: "error",
-      driver: driverOf(before, run).name,
-      durationMs: 0,
-    });
+    const driver = driverOf(before, run).name;
+    run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
     return { state: before, end: asked };
   }
   const driver = Math.max(
@@ -150,17 +119,9 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
     driver: asked.driver,
     durationMs: asked.endedAt - asked.startedAt,
   });
-  const costUsd = knownPrice((run.price ?? run.model.price)?.(asked.usage));
-  const usage = addUsage(before.usage, asked.usage);
-  run.tell?.({
-    type: "usage-add",
-    turn,
-    usage: asked.usage,
-    total: usage,
-    ...(costUsd === undefined ? {} : { costUsd }),
-  });
-  const ledger = spend(before.ledger, run.limits, { usage: asked.usage, costUsd });
-  const state = { ...before, ledger, usage, driver, now: asked.endedAt, sent: before.transcript.length };
+  const state = { ...book(before, asked, run), driver, now: asked.endedAt, sent: before.transcript.length };
+  if (run.stopOn.includes(asked.finishReason) && reading.type !== "final")
+    return stopOnReason(state, { message, finishReason: asked.finishReason }, run);
   if (reading.type === "calls")
     return await act({ state, message, early, mayCall: input.toolChoice !== "none" }, run);
   if (asked.finishReason === "content-filter") return filtered(state, message, run);
@@ -168,50 +129,14 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   return await answer(state, { reading, record: asked }, run);
 }
 
-/** Only a number that can be a price is one. */
-function knownPrice(costUsd: number | undefined): number | undefined {
-  return costUsd !== undefined && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : undefined;
-}
-
-interface Asking {
-  readonly state: State;
-  readonly input: TurnInput;
-  readonly early: Map<string, EarlyCall>;
-}
-
-/** The model call as one step of the journal. */
-async function ask({ state, input, early }: Asking, run: Run): Promise<ModelRecord | End> {
+/** Books what a reply used, here and in the runs around this one. */
+function book(state: State, { usage }: ModelRecord, run: Run): State {
   const { turns: turn } = state.ledger;
-  const drivers = run.drivers.slice(state.driver);
-  const mayCall = input.toolChoice !== "none";
-  const onCall = mayCall ? earlyCalls({ turn, ledger: state.ledger, early }, run.execution) : undefined;
-  const inputCharacters = (): number => run.inputCharacters(input.transcript);
-  const question = {
-    turn,
-    input,
-    drivers,
-    host: run.host,
-    stop: run.stop,
-    inputCharacters,
-    emit: run.tell,
-    onCall,
-  };
-  const step = {
-    key: `turn/${turn}/model`,
-    fingerprint: () => requestFingerprint(state, run),
-    run: async () => {
-      const record = await askModel(question);
-      if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // what nobody waited for is not recorded
-      return record;
-    },
-  };
-  try {
-    const record = await untilStopped(run.journal.step(step), run.stop);
-    return record === "stopped" ? stopped(run, run.stop.reason ?? { type: "duration" }) : record;
-  } catch (error) {
-    if (run.stop.reason !== undefined) return stopped(run, run.stop.reason);
-    return broken(error, run.gate.agent);
-  }
+  const costUsd = priceOf(usage, run);
+  const total = addUsage(state.usage, usage);
+  run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
+  run.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
+  return { ...state, ledger: spend(state.ledger, { usage, costUsd }), usage: total };
 }
 
 interface Acting {
@@ -223,29 +148,92 @@ interface Acting {
 
 async function act({ state, message, early, mayCall }: Acting, run: Run): Promise<Step> {
   const { turns: turn } = state.ledger;
-  const open = addReply(state.transcript, message) as OpenTranscript;
-  if (!mayCall) {
-    const transcript = settleAll(open, () => ({
-      status: "skipped",
-      text: "Not run: this turn had to answer without tools.",
-    }));
-    return { state: { ...state, transcript, violations: 0 }, end: outOfTurns(run) };
-  }
+  const { ledger, limits, gate, transcript } = state;
+  const open = addReply(transcript, message) as OpenTranscript;
   const calls = callsOf(message);
-  const executed = await execute({ turn, calls, ledger: state.ledger, early }, run.execution);
-  const results = executed.results.values();
-  const transcript = settleAll(open, () => results.next().value ?? { status: "unknown", text: "No result." });
-  const now = Math.max(state.now, executed.endedAt);
-  return {
-    state: { ...state, transcript, ledger: executed.ledger, now, violations: 0 },
-    end: endOfBatch(executed, calls, run),
+  if (!mayCall)
+    return skipAll(state, {
+      open,
+      reason: "this turn had to answer without tools",
+      end: outOfTurns(boundsOf(state)),
+    });
+  const circle = circleOf(state, calls);
+  if (circle.type === "end")
+    return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
+  const refuse = circle.type === "refuse" ? circle.reason : undefined;
+  const executed = await execute(
+    { turn, calls, gate, ledger, limits, transcript, early, refuse },
+    run.execution,
+  );
+  return settleCalls(state, { open, calls, executed, circle }, run);
+}
+
+/** The bounds that hold now, as an end speaks of them. */
+function boundsOf({ gate, limits }: State): {
+  readonly gate: State["gate"];
+  readonly limits: State["limits"];
+} {
+  return { gate, limits };
+}
+
+interface Skipping {
+  readonly open: OpenTranscript;
+  readonly reason: string;
+  readonly end: End;
+}
+
+function skipAll(state: State, { open, reason, end }: Skipping): Step {
+  const transcript = settleAll(open, () => ({ status: "skipped", text: `Not run: ${reason}.` }));
+  return { state: { ...state, transcript, violations: 0 }, end };
+}
+
+interface Carried {
+  readonly open: OpenTranscript;
+  readonly calls: readonly ToolCall[];
+  readonly executed: Executed;
+  readonly circle: Circle;
+}
+
+/** Gives the calls their results, and books what they changed. */
+function settleCalls(state: State, { open, calls, executed, circle }: Carried, run: Run): Step {
+  const { results, repeats } = rememberAct(state, { calls, results: executed.results }, circle);
+  const next = results.values();
+  const transcript = settleAll(
+    open,
+    (): ToolResult => next.next().value ?? { status: "unknown", text: "No result." },
+  );
+  const inside = executed.inside.map(({ spending }) => spending);
+  const settled: State = {
+    ...state,
+    transcript,
+    repeats,
+    ledger: inside.reduce(spendInside, executed.ledger),
+    usage: inside.reduce((sum, { usage }) => addUsage(sum, usage), state.usage),
+    limits: executed.limits,
+    gate: executed.modes.reduce(applyMode, state.gate),
+    modes: executed.modes.length === 0 ? state.modes : [...state.modes, ...executed.modes],
+    now: Math.max(state.now, executed.endedAt),
+    violations: 0,
   };
+  return { state: settled, end: endOfBatch(executed, calls, run) };
+}
+
+/** The author ends runs in which the model stops for this reason. Its calls do not run. */
+function stopOnReason(state: State, reply: Pick<ModelRecord, "message" | "finishReason">, run: Run): Step {
+  const reason = `Finish reason "${reply.finishReason}" matched stop condition`;
+  const end = authorStopped(run, reason);
+  const added = addReply(state.transcript, reply.message);
+  if (added.state === "open") return skipAll(state, { open: added, reason, end });
+  return { state: { ...state, transcript: added }, end };
 }
 
 function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>, run: Run): Step {
   const { reason, feedback, message } = reading;
   const violations = state.violations + 1;
-  const transcript = addUser(addReply(state.transcript, message) as ReadyTranscript, userMessage(feedback));
+  const transcript = addUser(
+    addReply(state.transcript, message) as ReadyTranscript,
+    runtimeMessage(feedback),
+  );
   const next = { ...state, transcript, violations };
   if (violations >= maxViolations) {
     const driver = driverOf(state, run).name;
@@ -279,12 +267,16 @@ interface Answered {
 
 async function answer(state: State, { reading, record }: Answered, run: Run): Promise<Step> {
   const { content, message } = reading;
-  const read = await run.readAnswer(content);
+  const read = await run.readAnswer(content, record.finishReason);
   if (!read.ok) return askAgain(state, { type: "violation", message, ...read }, run);
   const transcript = addReply(state.transcript, message) as ReadyTranscript;
   const next = { ...state, transcript };
   return {
     state: next,
-    end: { outcome: { type: "answered", content, finishReason: record.finishReason }, output: read.output },
+    end: {
+      outcome: { type: "answered", content, finishReason: record.finishReason },
+      output: read.output,
+      mayContinue: true,
+    },
   };
 }

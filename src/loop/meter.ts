@@ -8,6 +8,7 @@ export function meter(): (transcript: ReadyTranscript) => number {
   let measured = 0;
   let characters = 0;
   return (transcript) => {
+    if (transcript.length < measured) measured = characters = 0; // it was compacted
     for (const message of transcript.since(measured)) characters += charactersOf(message);
     measured = transcript.length;
     return characters;

@@ -2,20 +2,43 @@ import type { Outcome } from "../event/outcome.ts";
 import type { Drivers } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
 import type { WritError } from "../error/writ-error.ts";
-import type { Approve } from "../executor/options.ts";
-import type { Gate } from "../executor/prepare.ts";
+import type { Gate } from "../executor/gate.ts";
+import type { Approve } from "../executor/approval.ts";
+import type { ExecuteOptions } from "../executor/options.ts";
+import type { Scope } from "../executor/scope.ts";
+import type { Hooks } from "../hook/run-hooks.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
-import type { Budget, Limits } from "../policy/budget.ts";
+import type { FinishReason } from "../message/message.ts";
+import type { Budget, Ledger, Limits } from "../policy/budget.ts";
+import type { Schema } from "../schema/schema.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 import type { Json } from "../util/json.ts";
 
 /** The author's output made of an answer, or what the model is told so that it answers again. */
 export type ReadAnswer =
   | { readonly ok: true; readonly output: unknown }
   | { readonly ok: false; readonly reason: string; readonly feedback: string };
+
+/** A transcript without its oldest turns. The tokens are estimates. */
+export interface Compacted {
+  readonly transcript: ReadyTranscript;
+  readonly droppedTurns: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/**
+ * Takes the oldest turns out of a transcript that has become too long; undefined when it has not. What it asks the world (a summary) goes
+ * through `once`, which a journal records.
+ */
+export type Compact = (
+  transcript: ReadyTranscript,
+  once: (ask: () => Promise<string>) => Promise<string>,
+) => Promise<Compacted | undefined> | undefined;
 
 /** Everything a run of the loop works with. Nothing of it changes while it runs. */
 export interface LoopOptions {
@@ -34,16 +57,36 @@ export interface LoopOptions {
   readonly concurrency: number;
   readonly onUnknownTool: "feedback" | "throw";
   readonly throwOnToolFailure: boolean;
+  /** Skips the rest of a turn's calls after one that was denied. */
+  readonly stopOnToolBlock: boolean;
+  /** Ends the run when the model stops for one of these reasons and does not answer. */
+  readonly stopOn: readonly FinishReason[];
+  readonly hooks: Hooks;
+  readonly recoveryOf: ExecuteOptions["recoveryOf"];
+  /** Takes old turns out of what the model is sent; undefined keeps all. */
+  readonly compact?: Compact;
   readonly journal: Journal;
   readonly host: Host;
   readonly signal?: AbortSignal;
   /** Whether somebody watches. If not, no event is made at all. */
   readonly watched: boolean;
   readonly approve?: Approve;
+  /** The run around this one. */
+  readonly parent?: Scope;
+  /** Where the run was left; it goes on there. */
+  readonly from?: Checkpoint;
+  /** What was spent before the first turn: choosing a skill can cost a model call. */
+  readonly spent?: { readonly ledger: Ledger; readonly usage: Usage };
+  /** Told the state after each turn; the next turn waits for it. */
+  readonly onTurn?: (state: Checkpoint) => Promise<void>;
+  /** The part of a bound at which its threshold is told. */
+  readonly warnAt: number;
   /** What was said before, ending with what the user asks. */
   readonly transcript: ReadyTranscript;
   readonly input: Json;
-  readonly readAnswer: (content: Json) => ReadAnswer | Promise<ReadAnswer>;
+  /** What an answer must match, for drivers and models that can be held to it. */
+  readonly output?: Schema;
+  readonly readAnswer: (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
 }
 
 /** What a run of the loop ends with. `error` is the error of an outcome that is not an answer; `output` is there when it is one. */
@@ -54,9 +97,27 @@ export interface LoopResult {
   readonly transcript: ReadyTranscript;
   readonly usage: Usage;
   readonly turns: number;
+  /** There when the run is suspended: it can be resumed from it. */
+  readonly checkpoint?: Checkpoint;
 }
 
 /** Why a run was stopped from outside its own course. */
 export type StopReason =
   | { readonly type: "cancelled"; readonly reason: string }
   | { readonly type: "duration" };
+
+/** Takes what happens; undefined when nobody watches. */
+export type Tell = ExecuteOptions["tell"];
+
+/**
+ * How a run ends. `throws`: the world failed, and the generator throws after `run-end`. `mayContinue`: the author's hooks may say that it goes
+ * on. `waits`: it can be resumed from where it is.
+ */
+export interface End {
+  readonly outcome: Outcome;
+  readonly output?: unknown;
+  readonly error?: WritError;
+  readonly throws?: boolean;
+  readonly mayContinue?: boolean;
+  readonly waits?: boolean;
+}

@@ -1,37 +1,38 @@
-import type { WritError } from "../error/writ-error.ts";
-import type { Outcome } from "../event/outcome.ts";
+import { applyMode, type Gate } from "../executor/gate.ts";
 import type { ExecuteOptions } from "../executor/options.ts";
 import { slots } from "../executor/slots.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
-import { emptyLedger, type Ledger } from "../policy/budget.ts";
+import { type BudgetField, emptyLedger, type Ledger, type Limits } from "../policy/budget.ts";
+import { purse, type Purse } from "../policy/purse.ts";
+import { noRepeats, type Repeats } from "../policy/repeats.ts";
+import type { Mode } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { Frame } from "./frame.ts";
 import { meter } from "./meter.ts";
-import type { LoopOptions, StopReason } from "./options.ts";
+import type { End, LoopOptions, StopReason, Tell } from "./options.ts";
 
 /** What changes from turn to turn. */
 export interface State {
   readonly transcript: ReadyTranscript;
   readonly ledger: Ledger;
+  /** The bounds that hold now: the author may have raised some. */
+  readonly limits: Limits;
+  /** What may be called now: calls can narrow it. */
+  readonly gate: Gate;
+  readonly modes: readonly Mode[];
   readonly usage: Usage;
   /** Which of the drivers speaks; the later ones are for models without native tools. */
   readonly driver: number;
   readonly violations: number;
+  readonly repeats: Repeats;
+  /** Bounds of which the author was told that a part is used up. */
+  readonly warned: readonly BudgetField[];
   /** The time of the last thing that happened, as recorded. */
   readonly now: number;
   /** Messages before this index were part of an earlier request. */
   readonly sent: number;
-}
-
-/** Takes what happens; undefined when nobody watches. */
-export type Tell = ExecuteOptions["tell"];
-
-/** How a run ends. `throws`: the world failed, and the generator throws after `run-end`. */
-export interface End {
-  readonly outcome: Outcome;
-  readonly output?: unknown;
-  readonly error?: WritError;
-  readonly throws?: boolean;
 }
 
 /** The state after a turn, and the end if it was the last. */
@@ -45,47 +46,82 @@ export interface Run extends Omit<LoopOptions, "transcript"> {
   readonly stop: Interrupt<StopReason>;
   readonly startedAt: number;
   readonly tell: Tell;
+  readonly frame: Frame;
+  readonly purse: Purse;
   readonly execution: ExecuteOptions;
   readonly thrown: ReadonlyMap<string, unknown>;
   readonly inputCharacters: (transcript: ReadyTranscript) => number;
 }
 
-/** Passes an abort of the caller's signal on; what it returns takes the link back. */
-export function linkSignal(
-  signal: AbortSignal | undefined,
-  stop: Interrupt<StopReason>,
-): (() => void) | undefined {
-  if (signal === undefined) return undefined;
-  const cancel = (): void => {
-    const { reason } = signal as { reason: unknown };
-    stop.stop({ type: "cancelled", reason: reason instanceof Error ? reason.message : String(reason) });
-  };
-  if (signal.aborted) cancel();
-  signal.addEventListener("abort", cancel, { once: true });
-  return () => signal.removeEventListener("abort", cancel);
-}
-
 /** What lives as long as the run. */
-export function beginRun(options: LoopOptions, begun: Pick<Run, "stop" | "startedAt" | "tell">): Run {
+export function beginRun(options: LoopOptions, frame: Frame, startedAt: number): Run {
   const thrown = new Map<string, unknown>();
-  const { runId, gate, journal, host, limits, approve, onUnknownTool, concurrency } = options;
-  const onThrow = (callId: string, error: unknown): unknown => thrown.set(callId, error);
-  const execution = {
-    ...begun,
-    runId,
-    gate,
-    journal,
-    host,
-    limits,
-    slots: slots(concurrency),
-    approve,
-    onUnknownTool,
-    onThrow,
+  const { parent, limits } = options;
+  const depth = parent === undefined ? 0 : parent.depth + 1;
+  const own = purse(parent?.purse);
+  const maxDepth = Math.min(parent?.maxDepth ?? Infinity, depth + limits.depth);
+  const { stop, tell, forward } = frame;
+  const execution: ExecuteOptions = {
+    ...options,
+    stop,
+    tell,
+    startedAt,
+    slots: slots(options.concurrency),
+    scope: { depth, maxDepth, purse: own, forward, outer: parent?.purse },
+    onThrow: (callId, error) => thrown.set(callId, error),
   };
-  return { ...options, ...begun, execution, thrown, inputCharacters: meter() };
+  return {
+    ...options,
+    stop,
+    tell,
+    startedAt,
+    frame,
+    purse: own,
+    execution,
+    thrown,
+    inputCharacters: meter(),
+  };
 }
 
-/** The state before the first turn. */
-export function beginState(transcript: ReadyTranscript, now: number): State {
-  return { transcript, ledger: emptyLedger, usage: noUsage, driver: 0, violations: 0, now, sent: 0 };
+/** The state before the first turn, or where the run was left. */
+export function beginState({ transcript, limits, gate, from, spent }: LoopOptions): State {
+  const modes = from?.modes ?? [];
+  return {
+    transcript,
+    ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restoreLedger(from.ledger),
+    limits,
+    gate: modes.reduce(applyMode, gate),
+    modes,
+    usage: from?.usage ?? spent?.usage ?? noUsage,
+    driver: from?.driver ?? 0,
+    violations: 0,
+    repeats: noRepeats,
+    warned: [],
+    now: 0,
+    sent: 0,
+  };
+}
+
+/** JSON has no endless number; only an unknown price is one. */
+function restoreLedger(ledger: Ledger): Ledger {
+  const { costUsd } = ledger as { readonly costUsd: number | null };
+  return { ...ledger, costUsd: costUsd ?? Infinity };
+}
+
+/** The checkpoint of a state. */
+export function checkpointOf(state: State, run: Run, status: Checkpoint["status"]): Checkpoint {
+  const { transcript, ledger, usage, driver, modes, now } = state;
+  return {
+    runId: run.runId,
+    agent: run.gate.agent,
+    skill: run.gate.allowed.skill,
+    input: run.input,
+    status,
+    transcript: transcript.toJSON(),
+    ledger,
+    usage,
+    driver,
+    modes,
+    elapsedMs: now - run.startedAt,
+  };
 }

@@ -6,7 +6,7 @@ import type { ModelRecord } from "./ask-model.ts";
 import type { Run, State } from "./run.ts";
 
 /** What the driver makes this turn's request of. */
-export function turnInput({ transcript, ledger }: State, { gate, model, limits, ...run }: Run): TurnInput {
+export function turnInput({ transcript, ledger, gate, limits }: State, { model, ...run }: Run): TurnInput {
   const mustAnswer = run.lastTurn === "answer" && ledger.turns >= limits.turns;
   const settings =
     limits.tokens === Infinity ? run.settings : withinTokens(run.settings, limits.tokens - ledger.tokens);
@@ -29,7 +29,7 @@ function withinTokens(settings: ModelSettings, left: number): ModelSettings {
 }
 
 /** What a request is known by: the model, the tools, and what this turn adds to the transcript. */
-export function requestFingerprint({ transcript, sent }: State, { model, gate }: Run): string {
+export function requestFingerprint({ transcript, sent, gate }: State, { model }: Run): string {
   const tools = [...gate.allowed.tools.values()].map(({ name, description, input }) => [
     name,
     description,
@@ -45,9 +45,10 @@ export function driverOf(state: State, run: Run): Driver {
 
 /** The driver's reading; the calls that it found in text get their ids here, as native calls got theirs while they came. */
 export function readingOf(
-  { message, finishReason }: ModelRecord,
+  { message, finishReason, answer }: ModelRecord,
   from: { driver: Driver; input: TurnInput; turn: number },
 ): Reading {
+  if (answer !== undefined) return { type: "final", message, content: answer };
   const reading = from.driver.read({ message, finishReason }, from.input);
   if (from.driver.passthrough || reading.type !== "calls") return reading;
   const taken = new Set<string>();

@@ -56,10 +56,12 @@ export interface SystemMessage {
   readonly text: string;
 }
 
-/** What the user tells the model. */
+/** What the user tells the model, or what the runtime says in the user's place. */
 export interface UserMessage {
   readonly role: "user";
   readonly parts: readonly (TextPart | FilePart)[];
+  /** Set when the runtime wrote it and no user did: feedback on a reply, a summary of what was said before. No provider is sent this field. */
+  readonly by?: "runtime";
 }
 
 /**
@@ -120,6 +122,16 @@ export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" |
  */
 export function userMessage(text: string): UserMessage {
   return { role: "user", parts: [{ type: "text", text }] };
+}
+
+/** A message that the runtime itself writes in the user's place. */
+export function runtimeMessage(text: string): UserMessage {
+  return { ...userMessage(text), by: "runtime" };
+}
+
+/** Whether a user said it: of all messages of a run, the last of these is what the run was asked. */
+export function isAsked(message: Message): message is UserMessage {
+  return message.role === "user" && message.by === undefined;
 }
 
 /** The text of a reply or a user message: its text parts, joined. */

@@ -8,7 +8,7 @@ import type {
   ToolResult,
   UserMessage,
 } from "./message.ts";
-import { callsOf } from "./message.ts";
+import { callsOf, isAsked } from "./message.ts";
 
 /**
  * The conversation as an append-only value. Every call ends in exactly one result, results stand in the order of the calls, call ids are
@@ -169,21 +169,46 @@ export function settleAll(
 }
 
 /**
- * Removes the oldest `count` turns (a reply with the results of its calls), and user messages all of whose replies are gone. What the
- * author said stays, and so does the last user message: what is left is as valid as before.
+ * Removes the oldest `count` turns (a reply with the results of its calls) and what was said before them. What the author said stays, and so
+ * does what a user said last: what is left is as valid as before. `summary` stands in the place of what was removed.
  */
-export function dropTurns(transcript: ReadyTranscript, count: number): ReadyTranscript {
-  const kept: Message[] = [];
-  let dropped = 0;
-  for (const message of transcript.messages) {
-    if (message.role === "assistant") dropped += 1;
-    if ((message.role === "assistant" || message.role === "tool") && dropped <= count) continue;
-    if (message.role === "user" && kept.at(-1)?.role === "user" && dropped > 0 && dropped <= count)
-      kept.pop();
-    kept.push(message);
+export function dropTurns(
+  transcript: ReadyTranscript,
+  count: number,
+  summary?: UserMessage,
+): ReadyTranscript {
+  const { messages } = transcript;
+  const end = endOfTurn(messages, count);
+  if (end === 0) return transcript;
+  const first = messages[0];
+  const rest = messages.slice(end);
+  const replyAt = rest.findIndex(({ role }) => role === "assistant");
+  const isAnswered = rest.slice(0, replyAt === -1 ? rest.length : replyAt).some(isAsked);
+  const asked = isAnswered ? undefined : messages.slice(0, end).findLast(isAsked);
+  const kept: Message[] = [
+    ...(first?.role === "system" ? [first] : []),
+    ...(summary === undefined ? [] : [summary]),
+    ...(asked === undefined ? [] : [asked]),
+    ...rest,
+  ];
+  const tip = { log: { messages: kept, callIds: new Set<string>() }, length: kept.length };
+  return ready({ log: forkLog(tip), length: kept.length });
+}
+
+/** How many turns there are: replies of the model. */
+export function countTurns({ messages }: Transcript): number {
+  return messages.reduce((sum, { role }) => (role === "assistant" ? sum + 1 : sum), 0);
+}
+
+/** The index behind the results of the `count`th reply, or of the last one when there are fewer; 0 when there is none. */
+function endOfTurn(messages: readonly Message[], count: number): number {
+  let replies = 0;
+  let end = 0;
+  for (const [index, { role }] of messages.entries()) {
+    if (role === "assistant" && (replies += 1) > count) break;
+    if (role === "assistant" || role === "tool") end = index + 1;
   }
-  const callIds = new Set(kept.flatMap((message) => (message.role === "tool" ? [message.callId] : [])));
-  return ready({ log: { messages: kept, callIds }, length: kept.length });
+  return end;
 }
 
 /** What a provider accepts as the id of a call. */

@@ -8,13 +8,14 @@ import type {
 } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import { type Json, isJsonObject, parseJson, toJson } from "../util/json.ts";
-import type { Delta } from "./model.ts";
+import type { Delta, ReportedResponse } from "./model.ts";
 
 /** A whole reply, put together from its deltas. */
 export interface Reply {
   readonly message: ReplyMessage;
   readonly finishReason: FinishReason;
   readonly usage?: ReportedUsage;
+  readonly response?: ReportedResponse;
 }
 
 /** Takes the deltas of one reply in order; the time and memory it needs grow with their text and nothing else. */
@@ -80,13 +81,13 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
     reply() {
       if (end === undefined)
         throw new WritError("reply-invalid", { model: modelId, reason: "it broke off before its end" });
-      const { finishReason, usage } = end;
+      const { finishReason, usage, response } = end;
       const closed = parts.map(closePart).filter((part) => !isEmptyText(part));
       const message = {
         role: "assistant" as const,
         parts: finishReason === "length" ? cutLastCall(closed) : closed,
       };
-      return { message, finishReason, usage };
+      return { message, finishReason, usage, ...(response === undefined ? {} : { response }) };
     },
   };
 }

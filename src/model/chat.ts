@@ -1,3 +1,5 @@
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { charactersOf } from "../message/measure.ts";
 import {
   callsOf,
   type FinishReason,
@@ -5,59 +7,99 @@ import {
   type ReplyMessage,
   textOf,
   type ToolCall,
+  type UserMessage,
+  userMessage,
 } from "../message/message.ts";
-import { charactersOf } from "../message/measure.ts";
+import { acceptableId, readTranscript, type ReadyTranscript } from "../message/transcript.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
-import type { Tool } from "../tool/tool.ts";
-import { assemble } from "./assemble.ts";
-import type { Model, ModelSettings, ReplyFormat, ToolChoice, ToolDescription } from "./model.ts";
+import { checkName, type Tool } from "../tool/tool.ts";
+import { drain } from "../util/drain.ts";
+import { assemble, type NameCall, type Reply } from "./assemble.ts";
+import type {
+  Delta,
+  Model,
+  ModelSettings,
+  ReplyFormat,
+  ReportedResponse,
+  ToolChoice,
+  ToolDescription,
+} from "./model.ts";
+import { type WireNames, wireNames } from "./tool-names.ts";
+
+/** Tools, their descriptions alone, and collections of both, as deep as one likes: nothing is carried out here. */
+export type ChatTools = readonly (Tool | ToolDescription | ChatTools)[];
 
 /** One question without a loop. */
 export interface ChatRequest {
-  readonly messages: readonly Message[];
-  /** Tools, or only their descriptions: nothing is carried out here. */
-  readonly tools?: readonly (Tool | ToolDescription)[];
+  /** The whole history, each call with its result; or only what the user says. */
+  readonly messages: readonly Message[] | UserMessage | string;
+  readonly tools?: ChatTools;
   readonly toolChoice?: ToolChoice;
   readonly format?: ReplyFormat;
   readonly settings?: ModelSettings;
   readonly signal?: AbortSignal;
 }
 
-/** The model's reply: `message` goes into the next request as it is, followed by one result for each of `calls`. */
+/** The model's reply: `message` goes into the next request as it is, followed by one result for each of `calls`, in their order. */
 export interface ChatReply {
   readonly message: ReplyMessage;
   readonly text: string;
+  /** Their arguments are what the model wrote, and nothing has checked them: `execute` and `callTool` do. */
   readonly calls: readonly ToolCall[];
   readonly usage: Usage;
   readonly finishReason: FinishReason;
+  /** The id of the model that was asked, like `ollama/qwen2.5:7b`. */
+  readonly model: string;
+  /** What the provider says of its reply, where it says something. */
+  readonly response?: ReportedResponse;
 }
 
-/** Asks the model once. Calls without an id get one. */
-export async function chatWith(model: Model, request: ChatRequest): Promise<ChatReply> {
-  const {
-    messages,
-    tools = [],
-    toolChoice = "auto",
-    format,
-    settings = {},
-    signal = new AbortController().signal,
-  } = request;
-  const used = new Set(
-    messages.flatMap((message) =>
-      message.role === "assistant" ? callsOf(message).map((call) => call.id) : [],
-    ),
-  );
-  const assembler = assemble(model.id, ({ id, name, index }) => ({
-    id: freeId(id, `call_${messages.length}_${index}`, used),
-    name,
-  }));
-  const described = tools.map((tool) => ("input" in tool ? describe(tool) : tool));
-  for await (const delta of model.stream(
-    { messages, tools: described, toolChoice, format, settings },
-    { signal },
-  ))
-    assembler.push(delta);
-  const { message, finishReason, usage } = assembler.reply();
+/**
+ * Asks the model once. What is wrong with the request is found before the model is asked. Calls get ids that are theirs alone and that every
+ * provider takes; tools keep their names, whatever names the provider takes.
+ *
+ * @throws WritError `transcript-invalid` for a history that no provider takes, `name-invalid`, `name-taken` and `definition-invalid` for the
+ * tools; what the model's adapter throws, anything else that it throws as `provider-failed`. An aborted request throws the signal's reason.
+ */
+export function chatWith(model: Model, request: ChatRequest): Promise<ChatReply> {
+  return drain(chatStreamWith(model, request));
+}
+
+/** Asks the model once, and yields its reply while it writes. Calls have the ids and names that they have in the reply. */
+export async function* chatStreamWith(
+  model: Model,
+  request: ChatRequest,
+): AsyncGenerator<Delta, ChatReply, undefined> {
+  const { format, settings = {}, signal = new AbortController().signal } = request;
+  const tools = describeAll(request.tools ?? []);
+  const toolChoice = checkChoice(request.toolChoice ?? "auto", tools);
+  const transcript = historyOf(request.messages);
+  const names = wireNames({ tools });
+  const calls = callNames(transcript, names);
+  const assembler = assemble(model.id, calls.name);
+  const { messages } = transcript;
+  const sent = {
+    messages: names.identity ? messages : messages.map((message) => names.message(message)),
+    tools: [...tools.values()].map((tool) => ({ ...tool, name: names.toWire(tool.name) })),
+    toolChoice: typeof toolChoice === "object" ? { tool: names.toWire(toolChoice.tool) } : toolChoice,
+    settings,
+    ...(format === undefined ? {} : { format }),
+  };
+  try {
+    for await (const delta of model.stream(sent, { signal })) {
+      assembler.push(delta);
+      yield calls.renamed(delta);
+    }
+    return replyOf(assembler.reply(), model, messages);
+  } catch (error) {
+    if (isWritError(error) || signal.aborted) throw error;
+    throw failure(model, messageOf(error), error);
+  }
+}
+
+function replyOf(reply: Reply, model: Model, messages: readonly Message[]): ChatReply {
+  const { message, finishReason, usage, response } = reply;
+  if (finishReason === "error") throw failure(model, "the reply ended with an error");
   const input = messages.reduce((sum, sent) => sum + charactersOf(sent), 0);
   return {
     message,
@@ -65,15 +107,79 @@ export async function chatWith(model: Model, request: ChatRequest): Promise<Chat
     calls: callsOf(message),
     usage: completeUsage(usage, { input, output: charactersOf(message) }),
     finishReason,
+    model: model.id,
+    ...(response === undefined ? {} : { response }),
   };
 }
 
-function freeId(proposed: string, fallback: string, used: Set<string>): string {
-  const id = proposed === "" || used.has(proposed) ? fallback : proposed;
-  used.add(id);
-  return id;
+function failure({ id }: Model, reason: string, cause?: unknown): WritError {
+  return new WritError("provider-failed", { provider: id, model: id, reason }, { cause });
 }
 
-function describe({ name, description, input }: Tool): ToolDescription {
-  return { name, description, inputSchema: input.jsonSchema };
+/** Checks the history as a transcript: providers refuse a call without its result, and do not say which. */
+function historyOf(messages: ChatRequest["messages"]): ReadyTranscript {
+  const given = typeof messages === "string" ? userMessage(messages) : messages;
+  const history = "role" in given ? [given] : given;
+  const transcript = readTranscript({ messages: history });
+  if (transcript.state === "ready") return transcript;
+  const calls = transcript.open.map(({ id, name }) => `"${id}" of ${name}`).join(", ");
+  const index = history.findLastIndex(({ role }) => role === "assistant");
+  throw new WritError("transcript-invalid", { index, reason: `has calls without a result: ${calls}` });
+}
+
+/** Names the calls of a reply, and their deltas after them: a provider can give several calls one id, or none. */
+function callNames(
+  transcript: ReadyTranscript,
+  names: WireNames,
+): { readonly name: NameCall; readonly renamed: (delta: Delta) => Delta } {
+  const taken = new Set<string>();
+  const open = new Map<string, ReturnType<NameCall>>();
+  return {
+    name({ id: proposed, name, index }) {
+      const fallback = `call_${transcript.length}_${index}`;
+      const id = acceptableId(transcript, proposed, { taken, fallback });
+      taken.add(id);
+      const call = { id, name: names.fromWire(name) };
+      open.set(proposed, call);
+      return call;
+    },
+    renamed(delta) {
+      if (delta.type === "call-start") return { ...delta, ...open.get(delta.id) };
+      if (delta.type !== "call-delta" && delta.type !== "call-end") return delta;
+      return { ...delta, id: open.get(delta.id)?.id ?? delta.id };
+    },
+  };
+}
+
+function describeAll(tools: ChatTools, found = new Map<string, ToolDescription>()): typeof found {
+  for (const entry of tools) {
+    if (isCollection(entry)) {
+      describeAll(entry, found);
+      continue;
+    }
+    const { name, description } = entry;
+    checkName(name, "A tool");
+    if (found.has(name)) throw new WritError("name-taken", { kind: "tool", name, where: "a chat request" });
+    const inputSchema = "input" in entry ? entry.input.jsonSchema : entry.inputSchema;
+    found.set(name, { name, description, inputSchema });
+  }
+  return found;
+}
+
+function isCollection(entry: ChatTools[number]): entry is ChatTools {
+  return Array.isArray(entry);
+}
+
+function checkChoice(choice: ToolChoice, tools: ReadonlyMap<string, unknown>): ToolChoice {
+  const where = "The `toolChoice` of a chat request";
+  if (typeof choice === "object" && !tools.has(choice.tool)) {
+    const reason = `it wants the tool "${choice.tool}", which is not among its tools.`;
+    throw new WritError("definition-invalid", { where, reason });
+  }
+  if (choice === "required" && tools.size === 0)
+    throw new WritError("definition-invalid", {
+      where,
+      reason: "it requires a call, and there are no tools.",
+    });
+  return choice;
 }

@@ -30,6 +30,10 @@ export interface ModelSettings {
   readonly maxOutputTokens?: number;
   readonly stopSequences?: readonly string[];
   readonly seed?: number;
+  /** Makes what was written often less likely: from -2 to 2 with most providers, 0 changes nothing. llama.cpp passes over it. */
+  readonly frequencyPenalty?: number;
+  /** Makes what was written at all less likely: from -2 to 2 with most providers, 0 changes nothing. llama.cpp passes over it. */
+  readonly presencePenalty?: number;
   readonly providerOptions?: JsonObject;
 }
 
@@ -73,7 +77,18 @@ export type Delta =
       readonly providerMetadata?: ProviderMetadata;
     }
   | { readonly type: "provider-part"; readonly part: ProviderPart }
-  | { readonly type: "end"; readonly finishReason: FinishReason; readonly usage?: ReportedUsage };
+  | {
+      readonly type: "end";
+      readonly finishReason: FinishReason;
+      readonly usage?: ReportedUsage;
+      readonly response?: ReportedResponse;
+    };
+
+/** What a provider says of its reply as a whole: the id it filed it under, and the model that wrote it by its own name for it. */
+export interface ReportedResponse {
+  readonly id?: string;
+  readonly model?: string;
+}
 
 /** What a model can do. Left out means: not known. */
 export interface ModelFeatures {

@@ -26,6 +26,12 @@ export function allowList(skill: string, tools: Tools): AllowList {
   return { skill, tools: byName };
 }
 
+/** The list with nothing in it but these names; a name that it does not have stays out. */
+export function restrictList({ skill, tools }: AllowList, names: readonly string[]): AllowList {
+  const kept = new Set(names);
+  return { skill, tools: new Map([...tools].filter(([name]) => kept.has(name))) };
+}
+
 /** All tools of nested collections, in order. */
 export function flattenTools(tools: Tools): Tool[] {
   return tools.flatMap((entry) => (isTool(entry) ? [entry] : flattenTools(entry)));

@@ -17,10 +17,19 @@ export interface Budget {
   readonly toolMs?: number;
   /** How often one tool may be called in a row. Default none. */
   readonly sameToolInARow?: number;
+  /**
+   * How often the same calls may bring the same results, one after another or in circles of two or three turns. The model is told at that
+   * number, refused at the next, and then the run ends. Default none.
+   */
+  readonly repeats?: number;
+  /** How deep agents may call agents: a run inside another one has the depth 1. Default 3. */
+  readonly depth?: number;
   /** UTF-8 bytes of the arguments of one call. Default none. */
   readonly argumentBytes?: number;
   /** UTF-8 bytes of one result that the model is shown; the rest is cut off, and the model is told so. Default none. */
   readonly resultBytes?: number;
+  /** The part of a bound, between 0 and 1, at which `budget-threshold` is told. Default 0.8. */
+  readonly warnAt?: number;
   /** Dollars for a usage, when the model's adapter does not know its price. */
   readonly price?: (usage: {
     readonly inputTokens: number;
@@ -29,7 +38,7 @@ export interface Budget {
 }
 
 /** A field of a budget that is a bound. */
-export type BudgetField = Exclude<keyof Budget, "price">;
+export type BudgetField = Exclude<keyof Budget, "price" | "warnAt">;
 
 /** The bounds of a run with the defaults filled in; `Infinity` where there is none. */
 export type Limits = Readonly<Record<BudgetField, number>>;
@@ -42,6 +51,8 @@ const defaults: Limits = {
   costUsd: Infinity,
   toolMs: Infinity,
   sameToolInARow: Infinity,
+  repeats: Infinity,
+  depth: 3,
   argumentBytes: Infinity,
   resultBytes: Infinity,
 };
@@ -52,9 +63,12 @@ const defaults: Limits = {
  * @throws WritError `budget-invalid` for a bound that is not a positive number, or a field that does not exist.
  */
 export function limitsOf(budget: Budget, name: string): Limits {
+  const { warnAt } = budget;
+  if (warnAt !== undefined && !(warnAt > 0 && warnAt <= 1))
+    throw new WritError("budget-invalid", { name, field: "warnAt", value: String(warnAt) });
   const limits: Record<BudgetField, number> = { ...defaults };
   for (const [field, value] of Object.entries(budget)) {
-    if (field === "price" || value === undefined) continue;
+    if (field === "price" || field === "warnAt" || value === undefined) continue;
     if (!Object.hasOwn(defaults, field) || typeof value !== "number" || !(value > 0)) {
       throw new WritError("budget-invalid", { name, field, value: String(value) });
     }
@@ -96,7 +110,10 @@ export type Reservation =
   | { readonly ok: true; readonly ledger: Ledger }
   | { readonly ok: false; readonly excess: Excess };
 
-/** Reserves one model call. Everything spent before counts; the time is what has passed since the run began. */
+/**
+ * Reserves one model call. Everything spent before counts; the time is what has passed since the run began. When several bounds are met, the
+ * first of turns, tokens, dollars, time is named.
+ */
 export function reserveTurn(ledger: Ledger, limits: Limits, elapsedMs: number): Reservation {
   if (ledger.turns >= limits.turns) {
     return exceeded("turns", limits, {
@@ -104,16 +121,16 @@ export function reserveTurn(ledger: Ledger, limits: Limits, elapsedMs: number): 
       message: `exceeded budget of ${limits.turns} turns`,
     });
   }
-  if (elapsedMs >= limits.durationMs) return tooLong(limits, elapsedMs);
   if (ledger.tokens >= limits.tokens) {
     const message = `exceeded token budget of ${limits.tokens} (${ledger.tokens} used)`;
     return exceeded("tokens", limits, { used: ledger.tokens, message });
   }
-  if (ledger.costUsd >= limits.costUsd) {
+  if (limits.costUsd !== Infinity && ledger.costUsd >= limits.costUsd) {
     const used = ledger.costUsd === Infinity ? "the price is unknown" : `$${ledger.costUsd.toFixed(6)} used`;
     const message = `exceeded cost budget of $${limits.costUsd} (${used})`;
     return exceeded("costUsd", limits, { used: ledger.costUsd, message });
   }
+  if (elapsedMs >= limits.durationMs) return tooLong(limits, elapsedMs);
   return { ok: true, ledger: { ...ledger, turns: ledger.turns + 1 } };
 }
 
@@ -144,16 +161,26 @@ export function reserveCall(
   };
 }
 
-/** Books what a model call used. An unknown price is booked as endless when dollars are bounded: it is never taken for zero. */
-export function spend(
-  ledger: Ledger,
-  limits: Limits,
-  { usage, costUsd = limits.costUsd === Infinity ? 0 : Infinity }: Spent,
-): Ledger {
+/** Books what a model call used. An unknown price is booked as endless: it is never taken for zero. */
+export function spend(ledger: Ledger, { usage, costUsd = Infinity }: Spent): Ledger {
   return {
     ...ledger,
     tokens: ledger.tokens + usage.inputTokens + usage.outputTokens,
     costUsd: ledger.costUsd + costUsd,
+  };
+}
+
+/** Books what runs inside this one spent. */
+export function spendInside(
+  ledger: Ledger,
+  inside: { readonly usage: Usage; readonly costUsd: number; readonly toolCalls: number },
+): Ledger {
+  const { usage, costUsd, toolCalls } = inside;
+  return {
+    ...ledger,
+    tokens: ledger.tokens + usage.inputTokens + usage.outputTokens,
+    costUsd: ledger.costUsd + ((costUsd as number | null) ?? Infinity), // JSON has no endless number
+    toolCalls: ledger.toolCalls + toolCalls,
   };
 }
 
@@ -175,4 +202,48 @@ function exceeded(
   found: { readonly used: number; readonly message: string },
 ): { readonly ok: false; readonly excess: Excess } {
   return { ok: false, excess: { field, limit: limits[field], used: found.used, message: found.message } };
+}
+
+/** Bounds that can be raised in the middle of a run; the others are about a single call. */
+const extendable: ReadonlySet<BudgetField> = new Set([
+  "turns",
+  "toolCalls",
+  "tokens",
+  "costUsd",
+  "durationMs",
+  "sameToolInARow",
+]);
+
+/** The limits with one raised; undefined when it is not larger, or cannot be raised. */
+export function extendLimit(limits: Limits, field: BudgetField, to: number | undefined): Limits | undefined {
+  if (to === undefined || !(to > limits[field]) || !extendable.has(field)) return undefined;
+  return { ...limits, [field]: to };
+}
+
+/** A bound of which a part is used up. */
+export interface Threshold {
+  readonly field: BudgetField;
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** The bounds of which at least the part `warnAt` is used up. */
+export function crossed(
+  { ledger, elapsedMs }: { readonly ledger: Ledger; readonly elapsedMs: number },
+  limits: Limits,
+  warnAt: number,
+): Threshold[] {
+  const used: readonly (readonly [BudgetField, number])[] = [
+    ["turns", ledger.turns],
+    ["toolCalls", ledger.toolCalls],
+    ["tokens", ledger.tokens],
+    ["costUsd", ledger.costUsd],
+    ["durationMs", elapsedMs],
+  ];
+  const found: Threshold[] = [];
+  for (const [field, amount] of used) {
+    const limit = limits[field];
+    if (limit !== Infinity && amount >= limit * warnAt) found.push({ field, used: amount, limit });
+  }
+  return found;
 }

@@ -31,3 +31,15 @@ const listed: Decision = { verdict: "allow", rule: "allow-list", reason: "the sk
 export function allowListed(_call: CallRequest): Decision {
   return listed;
 }
+
+const strictness: Readonly<Record<Decision["verdict"], number>> = { allow: 0, ask: 1, deny: 2 };
+
+/** The stricter of two policies for each call: a run inside another one may do no more than the one around it. */
+export function strictest(inner: Policy, outer: Policy): Policy {
+  if (outer === allowListed) return inner;
+  return (call) => {
+    const first = inner(call);
+    const second = outer(call);
+    return (strictness[second.verdict] ?? 2) > (strictness[first.verdict] ?? 2) ? second : first;
+  };
+}

@@ -1,7 +1,10 @@
 import { WritError } from "../error/writ-error.ts";
+import type { ToolCall } from "../message/message.ts";
 import type { Schema } from "../schema/schema.ts";
 import { toSchema, type InferOutput, type SchemaSource } from "../schema/to-schema.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
+import type { CallScope } from "./call-scope.ts";
+import { checkRecovery, type Recovery } from "./recovery.ts";
 
 /**
  * What a call does to the world: `none` computes, `read` looks, `write` changes, `irreversible` cannot be undone; `undeclared` when the
@@ -18,6 +21,18 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /** Tells watchers how far the call is; never reaches the model. */
   readonly progress: (value: Json) => void;
+  /** The call as the model made it, after hooks. */
+  readonly call: ToolCall;
+  /** The run that the call belongs to. Handed to an agent's `run({ parent })`, that run is inside this one: it shares its bounds and may do no more. */
+  readonly run: CallScope;
+}
+
+/** How a call changes the run after it: it can only narrow what may be called. */
+export interface Mode {
+  /** The only names that may be called from now on, of those that may be called already. */
+  readonly restrictTo?: readonly string[];
+  /** Calls that no person needs to be asked about any more, though the policy asks. Never a call that the policy denies. */
+  readonly preapproved?: readonly string[];
 }
 
 /**
@@ -34,6 +49,12 @@ export interface Tool {
   readonly timeoutMs?: number;
   /** How a call is written on one line, `{a} + {b}`, for models too weak for JSON. */
   readonly notation?: string;
+  /** `knowledge` is what the author gives to read: told as `knowledge-used`, and not as a tool. */
+  readonly kind?: "knowledge";
+  /** What a successful call changes for the rest of the run. */
+  readonly mode?: (args: unknown) => Mode | undefined;
+  /** What happens when a call fails; the agent's own rules stand behind it. */
+  readonly recover?: Recovery;
   /** Runs the author's function with arguments that `input` parsed. May throw. */
   execute(args: unknown, context: ToolContext): unknown;
 }
@@ -60,6 +81,8 @@ export interface ToolDefinition<Input extends SchemaSource, Result> {
   readonly timeoutMs?: number;
   /** How a call is written on one line, like `{a} + {b}`, with each argument once. Only weak models see it; default `name {json}`. */
   readonly notation?: string;
+  /** What happens when a call fails, instead of telling the model at once. */
+  readonly recover?: Recovery;
   readonly execute: (args: InferOutput<Input>, context: ToolContext) => Result | Promise<Result>;
 }
 
@@ -101,6 +124,7 @@ export function tool<const Input extends SchemaSource, Result>(
   const input = toSchema(definition.inputSchema, { name, role: "input" });
   checkArguments(name, input);
   checkNotation(name, notation, input);
+  checkRecovery(definition.recover, `Tool "${name}"`);
   return {
     name,
     description: description ?? "",
@@ -113,6 +137,7 @@ export function tool<const Input extends SchemaSource, Result>(
     effect: definition.effect ?? "undeclared",
     exclusiveKey: exclusiveKeyOf(name, exclusive),
     timeoutMs,
+    recover: definition.recover,
     execute: definition.execute,
   };
 }

@@ -62,3 +62,16 @@ export function untilStopped<Value, Reason>(
     );
   });
 }
+
+/** An interrupt that a caller's signal stops. `unlink` lets go of the signal, which may live much longer. */
+export function interruptBy(signal: AbortSignal | undefined): {
+  readonly stop: Interrupt<unknown>;
+  readonly unlink: () => void;
+} {
+  const stop = interrupt<unknown>();
+  if (signal === undefined) return { stop, unlink: () => undefined };
+  const abort = (): void => stop.stop(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return { stop, unlink: () => signal.removeEventListener("abort", abort) };
+}

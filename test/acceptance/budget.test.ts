@@ -11,7 +11,7 @@ const call = (name: string, args: JsonObject = {}): { name: string; arguments: J
 });
 
 describe("budgets", () => {
-  it("case 25: three calls are allowed, two a turn: the third runs, the fourth does not", async () => {
+  it("case 25: three calls are allowed, two a turn: the third runs, the fourth does not [B-toolCalls]", async () => {
     const search = fakeTool("search", "found");
     const model = scripted([
       { calls: [call("search"), call("search")] },
@@ -30,7 +30,7 @@ describe("budgets", () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it("case 26: the run is over when its time is, also in the middle of a call or of a reply", async () => {
+  it("case 26: the run is over when its time is, also in the middle of a call or of a reply [B-duration, C31]", async () => {
     const slow = tool({
       name: "slow",
       description: "",
@@ -50,7 +50,7 @@ describe("budgets", () => {
     expect(await hanging.run("go")).toMatchObject({ outcome: { type: "exhausted", field: "durationMs" } });
   });
 
-  it("case 27: a tool that hangs ends as a time-out that names it; a late value is never a success", async () => {
+  it("case 27: a tool that hangs ends as a time-out that names it; a late value is never a success [B-toolTime]", async () => {
     let aborted = false;
     const hang = tool({
       name: "hang",
@@ -82,7 +82,7 @@ describe("budgets", () => {
     expect((await byBudget.run("go")).transcript.messages.at(-2)).toMatchObject({ status: "timeout" });
   });
 
-  it("case 28: one tool too often in a row ends the run, in one reply too; another tool between them is fine; no bound, no end", async () => {
+  it("case 28: one tool too often in a row ends the run, in one reply too; another tool between them is fine; no bound, no end [B-sameTool]", async () => {
     const tools = [fakeTool("a", 1), fakeTool("b", 2)];
     const run = async (replies: readonly (readonly string[])[], sameToolInARow?: number): Promise<object> => {
       const model = scripted([
@@ -109,7 +109,7 @@ describe("budgets", () => {
     ).toMatchObject({ type: "answered" });
   });
 
-  it("counts tokens that a provider does not report, or reports absurdly, by an estimate and never as zero", async () => {
+  it("counts tokens that a provider does not report, or reports absurdly, by an estimate and never as zero [B-tokens, C31]", async () => {
     const talk = (usage?: object): ReturnType<typeof scripted> =>
       scripted([{ text: "x".repeat(400), calls: [call("t")], usage }, "done"]);
     const tools = [fakeTool("t", "y".repeat(400))];
@@ -129,7 +129,7 @@ describe("budgets", () => {
     expect(bounded.outcome).toMatchObject({ type: "exhausted", field: "tokens", limit: 50 });
   });
 
-  it("lets a model write no more than what is left of the tokens", async () => {
+  it("lets a model write no more than what is left of the tokens [B-tokens]", async () => {
     const usage = { inputTokens: 60, outputTokens: 20 };
     const model = scripted([
       { calls: [call("t")], usage },
@@ -145,7 +145,7 @@ describe("budgets", () => {
     });
   });
 
-  it("bounds dollars with a known price, and takes an unknown price for no budget at all", async () => {
+  it("bounds dollars with a known price, and takes an unknown price for no budget at all [C31]", async () => {
     const usage = { inputTokens: 1000, outputTokens: 1000 };
     const model = (): ReturnType<typeof scripted> => scripted([{ calls: [call("t")], usage }, "done"]);
     const priced = (price: (usage: object) => number | undefined): Promise<{ outcome: object }> =>
@@ -161,7 +161,7 @@ describe("budgets", () => {
     });
   });
 
-  it("bounds the bytes of arguments and cuts a long result, telling the model", async () => {
+  it("bounds the bytes of arguments and cuts a long result, telling the model [B-argumentBytes]", async () => {
     const echo = fakeTool("echo", "é".repeat(1000));
     const long = await agent({
       name: "a",
@@ -184,7 +184,7 @@ describe("budgets", () => {
     });
   });
 
-  it("lets the last turn answer without tools when the author says so", async () => {
+  it("lets the last turn answer without tools when the author says so [Y23]", async () => {
     const usingTools = { calls: [call("t")] };
     const model = scripted([
       usingTools,

@@ -121,7 +121,7 @@ describe("the probes that peers fail", () => {
     ]);
   });
 
-  it("never runs a call whose arguments were cut off, in the middle or at the token limit", async () => {
+  it("never runs a call whose arguments were cut off, in the middle or at the token limit [T4]", async () => {
     const danger = tool({
       name: "danger",
       description: "",
@@ -145,7 +145,7 @@ describe("the probes that peers fail", () => {
     expect(results.map((message) => message.status)).toEqual(["invalid", "invalid", "invalid"]);
   });
 
-  it("does not let a result pass that does not match its schema", async () => {
+  it("does not let a result pass that does not match its schema [G1, H2, H8]", async () => {
     const bad = tool({
       name: "bad",
       description: "",
@@ -161,7 +161,7 @@ describe("the probes that peers fail", () => {
     });
   });
 
-  it("reports a tool that throws anything at all, and shows results by one rule", async () => {
+  it("reports a tool that throws anything at all, and shows results by one rule [C13, C14]", async () => {
     const values: [unknown, string][] = [
       [null, "null"],
       [undefined, "null"],
@@ -195,7 +195,7 @@ describe("the probes that peers fail", () => {
 });
 
 describe("stopping", () => {
-  it("cancels: the model and running tools get the signal, open calls are settled", async () => {
+  it("cancels: the model and running tools get the signal, open calls are settled [C30]", async () => {
     const controller = new AbortController();
     let told = false;
     const long = tool({
@@ -223,13 +223,13 @@ describe("stopping", () => {
     await expect(a("go", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "run-cancelled" });
   });
 
-  it("ends even when model and tools ignore the signal", async () => {
+  it("ends even when model and tools ignore the signal [C30]", async () => {
     const deaf = agent({ name: "a", model: () => new Promise<string>(() => undefined) });
     const result = await deaf.run("go", { signal: AbortSignal.timeout(30) });
     expect(result.outcome.type).toBe("cancelled");
   });
 
-  it("leaving the stream early aborts what runs", async () => {
+  it("leaving the stream early aborts what runs [L6]", async () => {
     let aborted: unknown;
     const { promise: stopped, resolve } = Promise.withResolvers<void>();
     async function* endless(signal: AbortSignal): AsyncGenerator<Delta> {
@@ -248,7 +248,7 @@ describe("stopping", () => {
     expect(aborted).toMatchObject({ type: "cancelled" });
   });
 
-  it("tells the end before it throws, and every start has its end, when the world fails", async () => {
+  it("tells the end before it throws, and every start has its end, when the world fails [L6]", async () => {
     const a = agent({
       name: "a",
       model: scripted([calls("t"), new Error("provider is down")]),

@@ -22,7 +22,7 @@ const lastUserText = (model: ReturnType<typeof scripted>): string => {
 };
 
 describe("JSON protocol", () => {
-  it("cases 40 and 46: the note session; its result comes back, and the final value keeps its shape", async () => {
+  it("cases 40 and 46: the note session; its result comes back, and the final value keeps its shape [P1, P2, P3, P6, P7, P10]", async () => {
     const model = scripted([saveNote, '{"final":{"content":{"status":"ok","upserted":1}}}']);
     const notes = agent({ name: "notes", model, driver: "json", tools: [upsert] });
     const result = await notes.run("Save this note");
@@ -37,9 +37,15 @@ describe("JSON protocol", () => {
     expect(lastUserText(model)).toBe('{"tool":"kom.memory.v1.upsert_memory","result":{"upserted":1}}');
     expect(model.requests[0]?.tools).toEqual([]);
     const system = model.requests[0]?.messages[0];
-    expect(system?.role === "system" ? system.text : "").toContain(
+    for (const clause of [
       "- kom.memory.v1.upsert_memory: Save notes\n  args: { namespace: string, items: { text: string }[] }",
-    );
+      "exactly one JSON object and nothing else: no markdown, no commentary",
+      '{"thought": "<short note>", "action": {"tool": "<name>", "args": {…}}}',
+      '{"final": {"content": <your answer>}}',
+      "Never invent tools or fields.",
+    ]) {
+      expect(system?.role === "system" ? system.text : "").toContain(clause);
+    }
 
     const typed = notes.with({
       model: scripted(['{"final":{"content":{"status":"ok"}}}']),
@@ -48,7 +54,7 @@ describe("JSON protocol", () => {
     expect(await typed("Save")).toEqual({ status: "ok" });
   });
 
-  it("case 41: prose, fences, two objects and trailing text are sent back; a good second try goes on, N bad ones are a typed error", async () => {
+  it("case 41: prose, fences, two objects and trailing text are sent back; a good second try goes on, N bad ones are a typed error [P4, P7, P9]", async () => {
     const good = '{"final":{"content":"fine"}}';
     const bad = [
       `Sure! ${good}`,
@@ -83,7 +89,7 @@ describe("JSON protocol", () => {
     });
   });
 
-  it("case 42: a tool that does not exist is refused and its arguments never run", async () => {
+  it("case 42: a tool that does not exist is refused and its arguments never run [P4, P9]", async () => {
     const model = scripted(['{"action":{"tool":"rm","args":{"path":"/"}}}', '{"final":{"content":"ok"}}']);
     const result = await agent({ name: "a", model, driver: "json", tools: [add] }).run("go");
     expect(lastUserText(model)).toBe(
@@ -92,7 +98,7 @@ describe("JSON protocol", () => {
     expect(result.transcript.messages.at(-2)).toMatchObject({ status: "denied" });
   });
 
-  it("shows the schema of the one tool whose arguments were wrong, and cuts a long thought", async () => {
+  it("cases 43 and 44: shows the schema of the one tool whose arguments were wrong, and cuts a long thought [P4, P9]", async () => {
     const thought = "t".repeat(500);
     const model = scripted([
       JSON.stringify({ thought, action: { tool: "add", args: { a: "x" } } }),
@@ -122,7 +128,7 @@ describe("JSON protocol", () => {
     expect(grammar?.type === "grammar" && grammar.grammar).toContain('\\"add\\"');
   });
 
-  it("gives results in the role that the author chose", async () => {
+  it("gives results in the role that the author chose [P2]", async () => {
     const model = scripted(['{"action":{"tool":"add","args":{"a":1,"b":2}}}', '{"final":{"content":"3"}}']);
     await agent({ name: "a", model, driver: jsonDriver({ resultRole: "tool" }), tools: [add] }).run("go");
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({
@@ -150,7 +156,7 @@ describe("fallback to the JSON protocol", () => {
     return { model, requests: inner.requests };
   }
 
-  it("case 54: one refusal, one retry with one merged system message; later runs do not ask again; text stays text", async () => {
+  it("case 54: one refusal, one retry with one merged system message; later runs do not ask again; text stays text [L5]", async () => {
     const { model, requests } = withoutTools([
       '{"action":{"tool":"add","args":{"a":1,"b":2}}}',
       '{"final":{"content":"It is 3."}}',
@@ -171,7 +177,7 @@ describe("fallback to the JSON protocol", () => {
     expect(tried.slice(3)).toEqual(["json"]);
   });
 
-  it("case 54: other errors, and a second failure, are not hidden; without tools nothing is retried", async () => {
+  it("case 54: other errors, and a second failure, are not hidden; without tools nothing is retried [L5]", async () => {
     const failing = (
       code: "model-without-tools" | "provider-failed",
     ): { model: Model; asked: () => number } => {
@@ -228,7 +234,7 @@ describe("fallback to the JSON protocol", () => {
 });
 
 describe("without a loop", () => {
-  it("case 47: the caller carries out the calls and sends the history back", async () => {
+  it("case 47: the caller carries out the calls and sends the history back [H1, H2, H3, H5, H7]", async () => {
     const model = scripted([
       {
         text: "Let me look.",
@@ -243,7 +249,9 @@ describe("without a loop", () => {
       description: "Get current weather for a location",
       inputSchema: { type: "object", properties: { location: { type: "string" } }, required: ["location"] },
     };
-    const reply = await chat(model, { messages: [user], tools: [weather] });
+    const settings = { temperature: 0.2, maxOutputTokens: 100 };
+    const reply = await chat(model, { messages: [user], tools: [weather], settings });
+    expect(model.requests[0]).toMatchObject({ tools: [weather], toolChoice: "auto", settings });
     expect(reply).toMatchObject({
       text: "Let me look.",
       calls: [{ id: "call_123", arguments: { location: "London" } }],
@@ -262,7 +270,7 @@ describe("without a loop", () => {
     expect(model.requests[1]?.messages).toEqual([user, reply.message, result]);
   });
 
-  it("case 48: text and calls of one reply stay together and in order (every adapter has this test of its own)", async () => {
+  it("case 48: text and calls of one reply stay together and in order (every adapter has this test of its own) [H4]", async () => {
     const model = scripted([
       { text: "First I add.", calls: [{ name: "add", arguments: { a: 1, b: 2 } }] },
       "3",
@@ -276,7 +284,7 @@ describe("without a loop", () => {
     });
   });
 
-  it("case 50: nested collections of tools route by name; an unknown name is refused", async () => {
+  it("case 50: nested collections of tools route by name; an unknown name is refused [H14]", async () => {
     const one = fakeTool("one", "one");
     const two = fakeTool("two", "two");
     const three = fakeTool("three", "three");
@@ -290,7 +298,7 @@ describe("without a loop", () => {
     expect(one.calls).toHaveLength(0);
   });
 
-  it("case 53: blank, repeated and hostile ids become unique ones that a provider takes", async () => {
+  it("case 53: blank, repeated and hostile ids become unique ones that a provider takes [H9, H20]", async () => {
     const ids = ["", "same", "same", "x y\n", "a".repeat(100), "__proto__"];
     const calls = ids.map((id) => ({ id, name: "add", arguments: { a: 1, b: 1 } }));
     const model = scripted([{ calls }, { calls }, "done"]);

@@ -144,7 +144,7 @@ const anthropicTextAndCalls = sse([
 describe.each(specVersions)(
   "text and calls of one reply go back together, in order, with their results (%s)",
   (version) => {
-    it("to an OpenAI-compatible server", async () => {
+    it("to an OpenAI-compatible server [A6, H20]", async () => {
       const { next } = await roundTrip(openaiCompatible(version, server.url), openaiTextAndCalls);
       expect(list(next.body["messages"]).slice(1)).toEqual([
         {
@@ -162,7 +162,7 @@ describe.each(specVersions)(
       ]);
     });
 
-    it("to Anthropic", async () => {
+    it("to Anthropic [A6, H20]", async () => {
       const { next } = await roundTrip(anthropic(version, server.url), anthropicTextAndCalls);
       const messages = list(next.body["messages"]);
       expect(at(messages, 1)).toEqual({

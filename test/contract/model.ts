@@ -127,7 +127,7 @@ function replyTests(subject: ScriptedSubject): void {
     });
   });
 
-  it("says that a reply was cut at the token limit", async () => {
+  it("says that a reply was cut at the token limit [H20]", async () => {
     const cut: WireAnswer = {
       type: "reply",
       parts: [{ type: "text", pieces: ["The long"] }],
@@ -219,7 +219,7 @@ function callTests(subject: ScriptedSubject): void {
     });
   });
 
-  it("keeps text and several calls of one reply, in order, calls of the same tool apart", async () => {
+  it("keeps text and several calls of one reply, in order, calls of the same tool apart [H4, H20]", async () => {
     const parts: WirePart[] = [
       { type: "text", pieces: ["I will ", "add."] },
       addCall(1, id("one")),
@@ -238,18 +238,21 @@ function callTests(subject: ScriptedSubject): void {
     });
   });
 
-  it.runIf(can.missingCallIds)("makes ids for calls that have none or a blank one", async () => {
-    const parts = [addCall(1), addCall(2), addCall(3, ""), addCall(4, "")];
-    await withModel(subject, [{ type: "reply", parts }], async ({ model }) => {
-      const deltas = await collect(model, withTools);
-      expectWellFormed(deltas);
-      expect(callsOf(deltas).map((call) => call.parsed.arguments)).toEqual(
-        [1, 2, 3, 4].map((a) => ({ a, b: 1 })),
-      );
-    });
-  });
+  it.runIf(can.missingCallIds)(
+    "case 53: makes ids for calls that have none or a blank one [H20]",
+    async () => {
+      const parts = [addCall(1), addCall(2), addCall(3, ""), addCall(4, "")];
+      await withModel(subject, [{ type: "reply", parts }], async ({ model }) => {
+        const deltas = await collect(model, withTools);
+        expectWellFormed(deltas);
+        expect(callsOf(deltas).map((call) => call.parsed.arguments)).toEqual(
+          [1, 2, 3, 4].map((a) => ({ a, b: 1 })),
+        );
+      });
+    },
+  );
 
-  it.runIf(can.textArguments)("reads arguments that come as text", async () => {
+  it.runIf(can.textArguments)("reads arguments that come as text [A5]", async () => {
     const call: WireCall = { ...addCall(1, id("one")), arguments: { text: ' {"a": 1,\n "b": "\\u00e9"} ' } };
     await withModel(subject, [{ type: "reply", parts: [call] }], async ({ model }) => {
       expect(callsOf(await collect(model, withTools))[0]?.parsed).toEqual({ arguments: { a: 1, b: "é" } });
@@ -257,7 +260,7 @@ function callTests(subject: ScriptedSubject): void {
   });
 
   it.runIf(can.textArguments)(
-    "passes on arguments that are no JSON as the text they are, never as {}",
+    "passes on arguments that are no JSON as the text they are, never as {} [A5]",
     async () => {
       const raw = '{"a": 1, "b": ';
       const call: WireCall = { ...addCall(1, id("one")), arguments: { text: raw } };
@@ -271,7 +274,7 @@ function callTests(subject: ScriptedSubject): void {
     },
   );
 
-  it("sends a history of text and calls in one reply, their results and what came after, in order and whole", async () => {
+  it("case 48: sends a history of text and calls in one reply, their results and what came after, in order and whole [H7]", async () => {
     await withModel(subject, [saysHello], async ({ model, bodies }) => {
       await collect(model, history);
       if (bodies === undefined) return;
@@ -361,7 +364,7 @@ function failureTests(subject: ScriptedSubject): void {
   const asks = can.calls ? request({ tools: [addTool] }) : request();
 
   for (const failure of can.failures) {
-    it(`throws ${expected[failure][0]} when the provider says ${failure}, and gives no text`, async () => {
+    it(`throws ${expected[failure][0]} when the provider says ${failure}, and gives no text [A9]`, async () => {
       await withModel(subject, [{ type: "failure", failure }], async ({ model }) => {
         const { seen, error } = await failing(model, asks);
         expect(seen).toEqual([]);
@@ -371,17 +374,24 @@ function failureTests(subject: ScriptedSubject): void {
     });
   }
 
-  it.runIf(can.midStreamErrors)("throws provider-failed for an error in the middle of a reply", async () => {
-    const script: WireScript = [
-      { type: "mid-stream-error", parts: [{ type: "text", pieces: ["Hel"] }], message: "out of memory (7)" },
-    ];
-    await withModel(subject, script, async ({ model }) => {
-      const { seen, error } = await failing(model, asks);
-      expect(textOf(seen, "text-delta")).toBe("Hel");
-      expect(error.code).toBe("provider-failed");
-      expect(error.message).toContain("out of memory (7)");
-    });
-  });
+  it.runIf(can.midStreamErrors)(
+    "throws provider-failed for an error in the middle of a reply [A9]",
+    async () => {
+      const script: WireScript = [
+        {
+          type: "mid-stream-error",
+          parts: [{ type: "text", pieces: ["Hel"] }],
+          message: "out of memory (7)",
+        },
+      ];
+      await withModel(subject, script, async ({ model }) => {
+        const { seen, error } = await failing(model, asks);
+        expect(textOf(seen, "text-delta")).toBe("Hel");
+        expect(error.code).toBe("provider-failed");
+        expect(error.message).toContain("out of memory (7)");
+      });
+    },
+  );
 
   it.runIf(can.cut)("throws when the connection breaks: half a reply is never a whole one", async () => {
     await withModel(

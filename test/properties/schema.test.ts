@@ -201,7 +201,7 @@ describe("parse", () => {
 });
 
 describe("coercion", () => {
-  it("of text to a number is exact: writing the number gives the text again", async () => {
+  it("of text to a number is exact: writing the number gives the text again [T6]", async () => {
     const number = toSchema({ type: "number" }, input);
     const digits = fc.oneof(
       fc.bigInt().map(String),

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { agent, type Agent, tool } from "../../src/index.ts";
 
 describe("inference", () => {
-  it("gives execute the arguments of the schema, and the tool their types", () => {
+  it("gives execute the arguments of the schema, and the tool their types [H8, T4]", () => {
     const search = tool({
       name: "search",
       description: "",
@@ -30,7 +30,7 @@ describe("inference", () => {
     });
   });
 
-  it("types input and output of an agent", () => {
+  it("types input and output of an agent [A1, T3]", () => {
     const plain = agent({ name: "a", model: () => "x" });
     expectTypeOf(plain("x")).resolves.toEqualTypeOf<string>();
     const typed = agent({

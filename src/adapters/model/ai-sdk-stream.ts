@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import type { FinishReason, ProviderMetadata } from "../../message/message.ts";
-import type { ReportedUsage } from "../../message/usage.ts";
-import type { Delta } from "../../model/model.ts";
+import type { ProviderMetadata } from "../../message/message.ts";
+import type { Delta, ReportedResponse } from "../../model/model.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
+import { finishReasonOf, type ResponseMetadata, responseOf, usageOf } from "./ai-sdk-end.ts";
 
 interface WithMetadata {
   readonly providerMetadata?: ProviderMetadata;
@@ -69,6 +69,10 @@ interface FinishPart {
   readonly finishReason?: unknown;
 }
 
+interface ResponsePart extends ResponseMetadata {
+  readonly type: "response-metadata";
+}
+
 interface ErrorPart {
   readonly type: "error";
   readonly error: unknown;
@@ -82,6 +86,7 @@ export type StreamPart =
   | ResultPart
   | FileContent
   | KeptPart
+  | ResponsePart
   | FinishPart
   | ErrorPart;
 
@@ -99,6 +104,7 @@ export interface GeneratedReply {
   readonly content: readonly ContentPart[];
   readonly usage?: unknown;
   readonly finishReason?: unknown;
+  readonly response?: ResponseMetadata;
 }
 
 /** What an `error` part of a stream brought; its `cause` is the thing itself, whatever it is. */
@@ -119,6 +125,7 @@ export function* partsOf(reply: GeneratedReply): Generator<StreamPart> {
       yield part;
     }
   }
+  if (reply.response !== undefined) yield { ...reply.response, type: "response-metadata" };
   yield { type: "finish", usage: reply.usage, finishReason: reply.finishReason };
 }
 
@@ -142,7 +149,12 @@ export async function* toDeltas(
     if (part.type === "error") throw new StreamFailure("the stream brought an error", { cause: part.error });
     if (part.type === "finish") {
       yield* release(state);
-      yield { type: "end", finishReason: finishReasonOf(part.finishReason), ...usageOf(part.usage) };
+      yield {
+        type: "end",
+        finishReason: finishReasonOf(part.finishReason),
+        ...usageOf(part.usage),
+        ...(state.response === undefined ? {} : { response: state.response }),
+      };
       return;
     }
     yield* read(part, state);
@@ -169,6 +181,7 @@ interface ReadState {
   readonly callIds: Set<string>;
   /** Sources that came while a block was open. */
   held: Delta[];
+  response?: ReportedResponse;
 }
 
 function read(part: Exclude<StreamPart, FinishPart | ErrorPart>, state: ReadState): readonly Delta[] {
@@ -189,6 +202,9 @@ function read(part: Exclude<StreamPart, FinishPart | ErrorPart>, state: ReadStat
     case "file":
     case "reasoning-file":
       return [...release(state), kept({ ...part, data: textOfFile(part.data) })];
+    case "response-metadata":
+      state.response = responseOf(part) ?? state.response;
+      return [];
     case "tool-approval-request":
     case "custom":
       return part.kind === responseStart ? [] : [...release(state), kept(part)];
@@ -316,45 +332,4 @@ function textOfFile(data: FileContent["data"]): string {
     return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
   if (data instanceof URL) return data.href;
   return data.type === "url" ? String(data.url) : textOfFile(data.data);
-}
-
-const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>([
-  "stop",
-  "length",
-  "tool-calls",
-  "content-filter",
-  "error",
-  "other",
-]);
-
-/** A word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) are `other`. */
-function finishReasonOf(reason: unknown): FinishReason {
-  const unified =
-    typeof reason === "object" && reason !== null && "unified" in reason ? reason.unified : reason;
-  return finishReasons.has(unified) ? (unified as FinishReason) : "other";
-}
-
-/** Numbers side by side in V2, nested since V3. What the provider did not count is left out. */
-function usageOf(usage: unknown): { readonly usage?: ReportedUsage } {
-  if (typeof usage !== "object" || usage === null) return {};
-  const flat = usage as Readonly<Record<string, unknown>>;
-  const { inputTokens: input, outputTokens: output } = flat;
-  const found = {
-    ...count("inputTokens", input, field(input, "total")),
-    ...count("outputTokens", output, field(output, "total")),
-    ...count("cachedInputTokens", flat["cachedInputTokens"], field(input, "cacheRead")),
-    ...count("reasoningTokens", flat["reasoningTokens"], field(output, "reasoning")),
-  };
-  return Object.keys(found).length === 0 ? {} : { usage: found };
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
-}
-
-function count(name: keyof ReportedUsage, flat: unknown, nested: unknown): ReportedUsage {
-  const tokens = typeof flat === "number" ? flat : nested;
-  return typeof tokens === "number" && Number.isFinite(tokens) ? { [name]: tokens } : {};
 }

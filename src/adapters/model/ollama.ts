@@ -38,6 +38,8 @@ export interface OllamaOptions {
   readonly topP?: number;
   readonly topK?: number;
   readonly seed?: number;
+  readonly frequencyPenalty?: number;
+  readonly presencePenalty?: number;
   /** A reply is cut after so many tokens (`num_predict`). Default: the model's own. */
   readonly maxOutputTokens?: number;
   readonly stopSequences?: readonly string[];
@@ -177,6 +179,8 @@ function samplingOptions(settings: ModelSettings & Pick<OllamaOptions, "contextL
     top_p: settings.topP,
     top_k: settings.topK,
     seed: settings.seed,
+    frequency_penalty: settings.frequencyPenalty,
+    presence_penalty: settings.presencePenalty,
     num_predict: settings.maxOutputTokens,
     stop: settings.stopSequences,
     num_ctx: settings.contextLength,

@@ -188,7 +188,7 @@ describe("the options of a call", () => {
     ["none", { type: "none" }],
     ["required", { type: "required" }],
     [{ tool: "search" }, { type: "tool", toolName: "search" }],
-  ] as const)("the choice of tools %j", async (toolChoice, expected) => {
+  ] as const)("the choice of tools %j [A7, H20]", async (toolChoice, expected) => {
     const played = streaming([finish()]);
     await deltasOf(played.model, requestOf(hello.messages, { tools: [search], toolChoice }));
     expect(played.calls[0]?.["toolChoice"]).toEqual(expected);

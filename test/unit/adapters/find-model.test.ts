@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 describe("chooseModel", () => {
-  it("takes what WRIT_MODEL names before all else", () => {
+  it("takes what WRIT_MODEL names before all else [Y16]", () => {
     const found = chooseModel({ ...nothing, wanted: "ollama/x", ollama: [{ name: "y", ...size }] });
     expect(found).toEqual({ type: "ready", name: "ollama/x", why: "WRIT_MODEL names it" });
   });

@@ -60,7 +60,7 @@ async function errorOf(promise: Promise<unknown>): Promise<WritError> {
 }
 
 describe("what an Ollama request says", () => {
-  it("case 7: the temperature and all that is about sampling stand in options, and nowhere else", async () => {
+  it("case 7: the temperature and all that is about sampling stand in options, and nowhere else [A5]", async () => {
     expect(await bodyOf({})).toEqual({
       model: "m",
       stream: true,
@@ -117,7 +117,7 @@ describe("what an Ollama request says", () => {
     ]);
   });
 
-  it("sends a conversation as Ollama has it", async () => {
+  it("case 7: sends a conversation as Ollama has it [A5, A6]", async () => {
     const messages: readonly Message[] = [
       { role: "system", text: "Be brief." },
       {
@@ -225,7 +225,7 @@ describe("the choice of tools", () => {
     function: { name, description: `${name} it`, parameters: { type: "object", properties: {} } },
   });
 
-  it("sends all, none, or only the named one; names go through as they are", async () => {
+  it("sends all, none, or only the named one; names go through as they are [A7]", async () => {
     const warn = vi.fn<(message: string) => void>();
     expect((await bodyOf({ warn }, { tools }))["tools"]).toEqual([sent("add"), sent("sub")]);
     expect(await bodyOf({ warn }, { tools, toolChoice: "none" })).not.toHaveProperty("tools");
@@ -236,7 +236,7 @@ describe("the choice of tools", () => {
     expect(warn.mock.calls).toEqual([[expect.stringMatching(/ollama\/m .*only "sub" is offered/)]]);
   });
 
-  it("warns once for each model, by a process warning when nobody listens", async () => {
+  it("warns once for each model, by a process warning when nobody listens [A7]", async () => {
     const emitted = vi.spyOn(process, "emitWarning").mockReturnValue();
     const server = await start({ script: [fine, fine, fine, fine] });
     for (const name of ["first", "first", "second"]) {

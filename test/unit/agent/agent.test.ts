@@ -4,7 +4,7 @@ import { agent, type AgentEvent, skill, tool } from "../../../src/index.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
 describe("agent", () => {
-  it("runs a plain skill without a model, and tells the same facts as any run", async () => {
+  it("runs a plain skill without a model, and tells the same facts as any run [K1]", async () => {
     const shout = agent({
       name: "shout",
       skills: [
@@ -44,7 +44,7 @@ describe("agent", () => {
     });
   });
 
-  it("replaces parts with with(), and keeps the bounds that are not named", async () => {
+  it("replaces parts with with(), and keeps the bounds that are not named [A13]", async () => {
     const model = scripted([{ calls: [{ name: "t" }] }]);
     const first = agent({ name: "a", model, tools: [fakeTool("t", 1)], budget: { toolCalls: 2 } });
     expect((await first.with({ budget: { turns: 20 } }).run("x")).outcome).toMatchObject({
@@ -53,7 +53,11 @@ describe("agent", () => {
     });
     expect(first.modelId).toBe("scripted");
     expect(first.skills).toEqual([{ name: "a", type: "agentic", tools: ["t"] }]);
-    expect(Object.isFrozen(first)).toBe(true);
+    expect(() => Object.assign(first, { run: () => "changed" })).toThrow(TypeError);
+    const tools = [fakeTool("t", 1)];
+    const made = agent({ name: "a", model, tools });
+    tools.push(fakeTool("late", 1));
+    expect(made.skills).toEqual([{ name: "a", type: "agentic", tools: ["t"] }]);
   });
 
   it("gives an idempotency key by the place of the call, the same at every attempt", async () => {
@@ -74,7 +78,7 @@ describe("agent", () => {
     expect(keys.slice(2)).toEqual(keys.slice(0, 2));
   });
 
-  it("tells progress and text while it watches, with rising numbers for facts", async () => {
+  it("tells progress and text while it watches, with rising numbers for facts [L6]", async () => {
     const slow = tool({
       name: "slow",
       description: "",

@@ -54,7 +54,7 @@ describe("loadAgent", () => {
     await expect(loadAgent(folder)).rejects.toMatchObject({ code: "file-missing" });
   });
 
-  it("keeps the first line and the place of what a file throws, with the error as cause", async () => {
+  it("keeps the first line and the place of what a file throws, with the error as cause [Y25]", async () => {
     const path = file("throws.mjs", '\n\nthrow new TypeError("kaput\\nmore");');
     const error: unknown = await loadAgent(path).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({

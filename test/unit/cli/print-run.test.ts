@@ -178,7 +178,7 @@ describe("printRun", () => {
     );
   });
 
-  it("prints what stands in the way of a run that cannot begin", async () => {
+  it("prints what stands in the way of a run", async () => {
     const output = captureOutput();
     expect(
       await printRun(
@@ -190,7 +190,6 @@ describe("printRun", () => {
     expect(JSON.parse(output.answers())).toMatchObject({
       outcome: "failed",
       error: { code: "skill-unknown" },
-      run_id: null,
     });
   });
 
@@ -217,11 +216,11 @@ describe("printRun", () => {
 });
 
 describe("printFailure", () => {
-  it("shows code, message, advice and page, and no stack", async () => {
+  it("shows code, message, advice and page, and no stack [Y25]", async () => {
     const output = captureOutput();
     expect(await printFailure(new WritError("file-missing", { path: "a.ts" }), { output })).toBe(2);
     expect(output.told()).toBe(
-      "error[file-missing] There is no file a.ts.\n  Give the path of a TypeScript or JavaScript file that exports an agent.\n  docs/errors.md#file-missing\n",
+      "error[file-missing] There is no file a.ts.\n  Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.\n  docs/errors.md#file-missing\n",
     );
     expect(output.answers()).toBe("");
   });

@@ -73,7 +73,7 @@ describe("coercion without loss", () => {
     expect((await parse(field(wanted), { x: given })).ok).toBe(false);
   });
 
-  it("leaves what fits as it is", async () => {
+  it("leaves what fits as it is [T6]", async () => {
     expect(await parse(field({ type: ["string", "number"] }), { x: "5" })).toEqual({
       ok: true,
       value: { x: "5" },
@@ -81,7 +81,7 @@ describe("coercion without loss", () => {
     expect(await parse(field({ type: "number" }), { x: 5 })).toEqual({ ok: true, value: { x: 5 } });
   });
 
-  it("never rounds an integer that a double cannot hold", async () => {
+  it("never rounds an integer that a double cannot hold [T6]", async () => {
     const parsed = parseJson('{"x":9007199254740993}');
     if (!parsed.ok) throw new Error(parsed.reason);
     expect(await parse(field({ type: "string" }), parsed.value)).toEqual({
@@ -153,7 +153,7 @@ describe("coercion of a Standard Schema", () => {
     );
   });
 
-  it("reaches into a discriminated union", () => {
+  it("reaches into a discriminated union [T5]", () => {
     expect(schema.parse({ kind: { kind: "a", n: "1" } })).toMatchObject({
       ok: true,
       value: { kind: { n: 1 } },

@@ -21,7 +21,7 @@ describe("channel", () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it("merges live events for a slow reader and says how many, but never drops a fact", async () => {
+  it("merges live events for a slow reader and says how many, but never drops a fact [L6]", async () => {
     const events = channel<RunEvent>(mergeLive, 10);
     for (let turn = 1; turn <= 100; turn += 1) {
       for (let piece = 0; piece < 100; piece += 1) events.push({ type: "text-delta", turn, text: "x" });

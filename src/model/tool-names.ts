@@ -1,5 +1,4 @@
 import type { Message, ReplyMessage } from "../message/message.ts";
-import type { AllowList } from "../policy/allow-list.ts";
 
 /**
  * Names as providers with native calls accept them (letters, digits, `_` and `-`, at most 64), made from the names of the tools so that
@@ -14,12 +13,17 @@ export interface WireNames {
 }
 
 const providerName = /^[a-zA-Z0-9_-]{1,64}$/;
-const known = new WeakMap<AllowList, WireNames>();
+const known = new WeakMap<Named, WireNames>();
+
+/** Tools by their names. */
+interface Named {
+  readonly tools: ReadonlyMap<string, unknown>;
+}
 
 /** The wire names of the tools of a list, made once for each list. */
-export function wireNames(allowed: AllowList): WireNames {
-  let names = known.get(allowed);
-  if (names === undefined) known.set(allowed, (names = makeNames([...allowed.tools.keys()])));
+export function wireNames(named: Named): WireNames {
+  let names = known.get(named);
+  if (names === undefined) known.set(named, (names = makeNames([...named.tools.keys()])));
   return names;
 }
 

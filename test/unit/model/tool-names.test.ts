@@ -3,7 +3,7 @@ import { agent } from "../../../src/index.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
 describe("tool names on the wire", () => {
-  it("are what providers accept, each one's own, and told back", async () => {
+  it("are what providers accept, each one's own, and told back [H9]", async () => {
     const tools = ["file.read", "file_read", "github.create_pr"].map((name) => fakeTool(name, name));
     const model = scripted([
       { calls: [{ name: "file_read_2" }, { name: "file_read" }, { name: "github_create_pr" }] },
@@ -24,7 +24,7 @@ describe("tool names on the wire", () => {
     expect(forced.requests[0]?.toolChoice).toEqual({ tool: "file_read_2" });
   });
 
-  it("never lets a hostile name into the transcript, nor run", async () => {
+  it("never lets a hostile name into the transcript, nor run [H9, Z3]", async () => {
     const names = ["rm -rf /", "", "x".repeat(500), "naïve\n"];
     const model = scripted([{ calls: names.map((name) => ({ name })) }, "done"]);
     const result = await agent({ name: "a", model, tools: [fakeTool("rm", 1)] }).run("x");

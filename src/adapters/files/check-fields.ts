@@ -1,0 +1,46 @@
+import { toSchema } from "../../schema/to-schema.ts";
+import { type JsonSchema, pathText } from "../../schema/schema.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
+import { nearest } from "../../util/nearest.ts";
+import type { Located } from "./located.ts";
+import type { Problem } from "./problem.ts";
+
+/** Checks the fields of a file against a schema; a field that the schema does not know comes with the name that was meant. */
+export async function checkFields(
+  { fields, lineOf }: Located,
+  { schema, file }: { readonly schema: JsonSchema; readonly file: string },
+): Promise<readonly Problem[]> {
+  const parsed = await toSchema(schema, { name: "file", role: "input", coerce: "none" }).parse(fields);
+  if (parsed.ok) return [];
+  return parsed.issues
+    .map(({ path, message }) => ({
+      file,
+      line: lineOf(path),
+      field: pathText(path),
+      reason: meant(schema, path) ?? message,
+    }))
+    .toSorted((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity));
+}
+
+/** `; did you mean "name"?` for a name that is near one of the known ones. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? "" : `; did you mean "${meant}"?`;
+}
+
+/** For a field that its schema does not know, and that is near one that it knows. */
+function meant(schema: JsonSchema, path: readonly (string | number)[]): string | undefined {
+  const last = path.at(-1);
+  const around = path.slice(0, -1).reduce<Json | undefined>(within, schema);
+  const known = isJsonObject(around) ? around["properties"] : undefined;
+  if (typeof last !== "string" || !isJsonObject(known) || Object.hasOwn(known, last)) return undefined;
+  const near = didYouMean(last, Object.keys(known));
+  return near === "" ? undefined : `unknown${near}`;
+}
+
+function within(schema: Json | undefined, key: string | number): Json | undefined {
+  if (!isJsonObject(schema)) return undefined;
+  if (typeof key === "number") return schema["items"];
+  const properties = schema["properties"];
+  return isJsonObject(properties) ? properties[key] : undefined;
+}

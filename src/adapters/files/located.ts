@@ -1,0 +1,118 @@
+import type { Document, LineCounter, Node } from "yaml";
+import { messageOf } from "../../error/writ-error.ts";
+import { isJsonObject, type JsonObject, parseJson, toJson } from "../../util/json.ts";
+import type { Problem } from "./problem.ts";
+
+/** Fields read from a file, with the places where they stand. */
+export interface Located {
+  readonly ok: true;
+  readonly fields: JsonObject;
+  /** The line of a field, or of the nearest thing around it. */
+  readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
+}
+
+/** The fields, or why there are none. */
+export type ReadFields = Located | { readonly ok: false; readonly problem: Omit<Problem, "file"> };
+
+/** What is read, and how. */
+export interface FieldsSource {
+  readonly text: string;
+  /** `strings`: YAML where every plain value is text, as the Agent Skills specification has it. */
+  readonly format: "json" | "yaml" | "strings";
+  /** The line of the file in which the text begins. Default 1. */
+  readonly firstLine?: number;
+}
+
+// An anchor may be used again, but not so that a small file becomes a large value.
+const maxAliases = 20;
+
+/**
+ * Reads the fields of a file that comes from outside. Never throws. Refused are tags of any kind but YAML's own plain ones, repeated keys,
+ * aliases that multiply, deep nesting, and keys that change prototypes.
+ */
+export async function readFields({ text, format, firstLine = 1 }: FieldsSource): Promise<ReadFields> {
+  const strict = format === "json" ? parseJson(text) : undefined;
+  const yaml = await import("yaml");
+  const lines = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, {
+    lineCounter: lines,
+    schema: format === "strings" ? "failsafe" : "core",
+    stringKeys: true,
+    resolveKnownTags: false,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
+  // Valid JSON is no mistake whatever YAML thinks of it; but of names that stand twice JSON itself says nothing.
+  const wrong = [...document.errors, ...document.warnings].find(
+    ({ code }) => strict?.ok !== true || code === "DUPLICATE_KEY",
+  );
+  const line = wrong === undefined ? undefined : lines.linePos(wrong.pos[0]).line + firstLine - 1;
+  if (strict?.ok === false) {
+    const reason = `it is not JSON: ${strict.reason.replaceAll(/\s+/g, " ")}`;
+    return { ok: false, problem: { line: jsonLine(reason) ?? line, reason } };
+  }
+  if (wrong !== undefined)
+    return { ok: false, problem: { line, reason: reasonOf(wrong.code, wrong.message) } };
+  const value = strict ?? plainValue(document);
+  if (!value.ok) return { ok: false, problem: { line: firstLine, reason: value.reason } };
+  if (!isJsonObject(value.value))
+    return { ok: false, problem: { line: firstLine, reason: "it has no fields (`name: value`)" } };
+  const lineOf: Located["lineOf"] = (path) => {
+    const line = lineIn(document, lines, path);
+    return line === undefined ? undefined : line + firstLine - 1;
+  };
+  return { ok: true, fields: value.value, lineOf };
+}
+
+function plainValue(document: Document): ReturnType<typeof parseJson> {
+  try {
+    return toJson(document.toJS({ maxAliasCount: maxAliases }));
+  } catch (error) {
+    return { ok: false, reason: messageOf(error) };
+  }
+}
+
+function reasonOf(code: string, message: string): string {
+  if (code === "TAG_RESOLVE_FAILED") return `tags are refused: ${message}`;
+  if (code === "RESOURCE_EXHAUSTION") return "it is nested too deep";
+  return message;
+}
+
+/** V8 says where JSON ends to make sense, for most mistakes. */
+function jsonLine(reason: string): number | undefined {
+  const [, line] = /\(line (\d+) column \d+\)/.exec(reason) ?? [];
+  return line === undefined ? undefined : Number(line);
+}
+
+function lineIn(
+  document: Document,
+  lines: LineCounter,
+  path: readonly (string | number)[],
+): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const key of path) {
+    const next = entryOf(node, key);
+    if (next === undefined) break;
+    offset = next.at.range?.[0] ?? offset;
+    node = next.value;
+  }
+  return offset === undefined ? undefined : lines.linePos(offset).line;
+}
+
+/** The entry of a list or map node, and the node that says where it stands. */
+function entryOf(
+  node: unknown,
+  key: string | number,
+): { readonly at: Node; readonly value: unknown } | undefined {
+  const items = (node as { readonly items?: readonly unknown[] } | null | undefined)?.items ?? [];
+  if (typeof key === "number") {
+    const item = items[key] as Node | undefined;
+    return item === undefined ? undefined : { at: item, value: item };
+  }
+  for (const item of items) {
+    const pair = item as { readonly key?: Node & { readonly value?: unknown }; readonly value?: unknown };
+    if (pair.key?.value === key) return { at: pair.key, value: pair.value };
+  }
+  return undefined;
+}

@@ -1,0 +1,95 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+
+/** The text of a file, and how much of it was left out. */
+export interface FileText {
+  readonly text: string;
+  /** 0 when `text` is the whole file. */
+  readonly leftOutBytes: number;
+}
+
+/** How a text file is read. */
+export interface ReadTextOptions {
+  /** More is cut off, between two characters. */
+  readonly maxBytes: number;
+  /** The path as errors name it. Default: the path. */
+  readonly shown?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Reads a regular file in UTF-8, never more than `maxBytes` of it, and without waiting: a pipe or a device is refused before it is opened.
+ *
+ * @throws WritError `file-unreadable` for what is no such file: missing, a folder, a pipe, a device, binary, another encoding
+ */
+export async function readText(path: string, options: ReadTextOptions): Promise<FileText> {
+  const { maxBytes, shown = path, signal } = options;
+  signal?.throwIfAborted();
+  try {
+    if (!(await stat(path)).isFile()) throw new TypeError("it is no regular file");
+    // A pipe that takes the file's place after the check must not hold up the process.
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const { size } = await regular(file);
+    const bytes = await readAtMost(file, maxBytes + 1);
+    const end = bytes.length <= maxBytes ? bytes.length : characterBorder(bytes, maxBytes);
+    return {
+      text: decoded(bytes.subarray(0, end)),
+      leftOutBytes: bytes.length <= maxBytes ? 0 : Math.max(size, bytes.length) - end,
+    };
+  } catch (cause) {
+    throw new WritError("file-unreadable", { path: shown, reason: reasonOf(cause) }, { cause });
+  }
+}
+
+async function regular(file: FileHandle): Promise<{ readonly size: number }> {
+  const about = await file.stat();
+  if (!about.isFile()) throw new TypeError("it is no regular file");
+  return about;
+}
+
+/** Reads on until the end or the bound: one read may give less than is there, and the file may grow meanwhile. */
+async function readAtMost(file: FileHandle, count: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let missing = count;
+  while (missing > 0) {
+    const { bytesRead, buffer } = await file.read(new Uint8Array(Math.min(missing, pieceBytes)));
+    if (bytesRead === 0) break;
+    pieces.push(buffer.subarray(0, bytesRead));
+    missing -= bytesRead;
+  }
+  return Buffer.concat(pieces);
+}
+
+const pieceBytes = 65_536;
+
+/** The last index up to `index` at which a character of UTF-8 begins. */
+function characterBorder(bytes: Uint8Array, index: number): number {
+  let border = index;
+  while (border > 0 && ((bytes[border] ?? 0) & 0xc0) === 0x80) border -= 1;
+  return border;
+}
+
+function decoded(bytes: Uint8Array): string {
+  if (bytes.includes(0)) throw new TypeError("it is binary: it has NUL bytes");
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new TypeError("it is not UTF-8", { cause });
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "it is not there",
+  ENOTDIR: "there is no such folder",
+  EACCES: "this process may not read it",
+  EPERM: "this process may not read it",
+  ELOOP: "its links lead in a circle",
+};
+
+/** Without the absolute path that a system error names: the reason may be told to a model. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error) || !("code" in error)) return messageOf(error);
+  const code = String(error.code);
+  return reasons[code] ?? code;
+}

@@ -1,0 +1,186 @@
+import type { LibrarySkill } from "../../agent/skill-library.ts";
+import { messageOf } from "../../error/writ-error.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
+import { checkName } from "../../tool/tool.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
+import { checkFields, didYouMean } from "./check-fields.ts";
+import { headLine, splitFrontMatter } from "./front-matter.ts";
+import { type Located, readFields } from "./located.ts";
+import type { Problem } from "./problem.ts";
+
+/** What a SKILL.md says, without what the folder around it adds. */
+export type SkillText = Omit<LibrarySkill, "files" | "readFile">;
+
+/** A SKILL.md that was read; without `skill` when something is wrong with it. */
+export interface ReadSkill {
+  readonly skill?: SkillText;
+  readonly problems: readonly Problem[];
+  /** What was ignored. */
+  readonly notes: readonly Problem[];
+}
+
+/**
+ * The field that restricts. It stands in `metadata`, where the specification lets clients keep fields of their own, so that a file with it
+ * stays valid everywhere. `allowed-tools` is pre-approval there and cannot mean both.
+ */
+export const restrictionKey = "writ-restrict-tools";
+
+/** The fields of the specification, then two that many clients know and that are heeded here. */
+const knownFields = {
+  name: { type: "string", minLength: 1, maxLength: 64 },
+  description: { type: "string", minLength: 1, maxLength: 1024 },
+  license: { type: "string" },
+  compatibility: { type: "string", minLength: 1, maxLength: 500 },
+  metadata: { type: "object" },
+  "allowed-tools": { type: ["string", "array"], items: { type: "string" } },
+  "argument-hint": { type: "string" },
+  "disable-model-invocation": { enum: ["true", "false"] },
+} as const;
+
+const schema: JsonSchema = { type: "object", properties: knownFields, required: ["name", "description"] };
+
+const skillName = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** What a file is read with. */
+export interface SkillFilePlace {
+  /** The path as people are told it. */
+  readonly file: string;
+  readonly folderName: string;
+}
+
+/** Reads a SKILL.md by the Agent Skills specification, and collects all that is wrong with it. */
+export async function readSkillText(text: string, { file, folderName }: SkillFilePlace): Promise<ReadSkill> {
+  const parts = splitFrontMatter(text);
+  if ("reason" in parts) return { problems: [{ file, line: 1, reason: parts.reason }], notes: [] };
+  const read = await readFields({ text: parts.head, format: "strings", firstLine: headLine });
+  if (!read.ok) return { problems: [{ file, ...read.problem }], notes: [] };
+  const found = findings(read, file, await checkFields(read, { schema, file }));
+  const { fields } = read;
+  const name = textOf(fields["name"]);
+  const description = textOf(fields["description"]);
+  checkSkillName(name, folderName, found);
+  if (description?.trim() === "") found.problem(["description"], "is blank");
+  sortUnknown(Object.keys(fields), { path: [], known: Object.keys(knownFields), found });
+  const preapproved = preapprovedIn(fields["allowed-tools"], found);
+  const { metadata, restrictTo } = metadataIn(fields["metadata"], found);
+  const { problems, notes } = found;
+  if (problems.length > 0 || name === undefined || description === undefined) return { problems, notes };
+  const skill: SkillText = {
+    name,
+    description: description.trim(),
+    instructions: parts.body,
+    file,
+    license: textOf(fields["license"]),
+    compatibility: textOf(fields["compatibility"]),
+    metadata,
+    argumentHint: textOf(fields["argument-hint"]),
+    hidden: fields["disable-model-invocation"] === "true",
+    preapproved,
+    restrictTo,
+  };
+  return { skill, problems, notes };
+}
+
+interface Findings {
+  readonly problems: readonly Problem[];
+  readonly notes: readonly Problem[];
+  readonly problem: (path: readonly string[], reason: string) => void;
+  readonly note: (path: readonly string[], reason: string) => void;
+}
+
+function findings({ lineOf }: Located, file: string, first: readonly Problem[]): Findings {
+  const problems = [...first];
+  const notes: Problem[] = [];
+  const made = (path: readonly string[], reason: string): Problem => ({
+    file,
+    line: lineOf(path),
+    field: path.join("."),
+    reason,
+  });
+  return {
+    problems,
+    notes,
+    problem: (path, reason) => void problems.push(made(path, reason)),
+    note: (path, reason) => void notes.push(made(path, reason)),
+  };
+}
+
+function checkSkillName(name: string | undefined, folderName: string, found: Findings): void {
+  if (name === undefined || name === "") return;
+  if (!skillName.test(name))
+    found.problem(
+      ["name"],
+      `"${name}" is not made of lowercase letters and digits, with single hyphens between them`,
+    );
+  else if (name !== folderName)
+    found.problem(["name"], `it is "${name}", and the folder is "${folderName}": they must be the same`);
+}
+
+/** Unknown fields are ignored and noted, but for those that mean to restrict: ignoring them would let everything through. */
+function sortUnknown(
+  names: readonly string[],
+  {
+    path,
+    known,
+    found,
+  }: { readonly path: readonly string[]; readonly known: readonly string[]; readonly found: Findings },
+): void {
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    if (/restrict/i.test(name))
+      found.problem(
+        [...path, name],
+        `restricts nothing; the field is metadata: ${restrictionKey}: "tool_a tool_b"`,
+      );
+    else if (path.length === 0) found.note([name], `unknown, ignored${didYouMean(name, known)}`);
+  }
+}
+
+/** Commas are as common as spaces there, and a pattern may hold spaces: `Bash(git add:*) Read`. */
+function preapprovedIn(field: Json | undefined, found: Findings): readonly string[] {
+  const entries = Array.isArray(field)
+    ? field.map(String)
+    : (textOf(field) ?? "").match(/[^\s,(]+(?:\([^)]*\))?|\S/g);
+  return (entries ?? []).filter((entry) => {
+    const isName = toolNameProblem(entry) === undefined;
+    if (!isName) found.note(["allowed-tools"], `"${entry}" is no name of a tool: it approves nothing here`);
+    return isName;
+  });
+}
+
+interface Metadata {
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly restrictTo?: readonly string[];
+}
+
+function metadataIn(field: Json | undefined, found: Findings): Metadata {
+  if (!isJsonObject(field)) return { metadata: {} };
+  sortUnknown(Object.keys(field), { path: ["metadata"], known: [restrictionKey], found });
+  const texts = Object.entries(field).flatMap(([key, value]): [string, string][] => {
+    if (typeof value === "string") return [[key, value]];
+    if (key === restrictionKey) found.problem(["metadata", key], 'must be a text: "tool_a tool_b"');
+    else found.note(["metadata", key], "is no text, ignored");
+    return [];
+  });
+  const restriction = textOf(field[restrictionKey]);
+  if (restriction === undefined) return { metadata: Object.fromEntries(texts) };
+  const restrictTo = restriction.split(/\s+/).filter((name) => name !== "");
+  for (const name of restrictTo) {
+    const wrong = toolNameProblem(name);
+    if (wrong !== undefined) found.problem(["metadata", restrictionKey], wrong);
+  }
+  return { metadata: Object.fromEntries(texts), restrictTo };
+}
+
+function toolNameProblem(name: string): string | undefined {
+  try {
+    checkName(name, "A tool");
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,245 @@
+import type { ModelSource } from "../agent/definition.ts";
+import {
+  callAmongWith,
+  type CallInput,
+  callOneWith,
+  type CallToolOptions,
+  callWith,
+} from "../executor/call-tool.ts";
+import { type Chosen, type DecideRequest, decideWith } from "../loop/decide.ts";
+import { llmStepWith, type StepDecision, type StepRequest } from "../loop/llm-step.ts";
+import { type SafeLoopOptions, safeLoopWith } from "../loop/safe-loop.ts";
+import type { ResultMessage, ToolResult } from "../message/message.ts";
+import { type ChatReply, type ChatRequest, chatStreamWith } from "../model/chat.ts";
+import type { Delta, Model } from "../model/model.ts";
+import type { Tools } from "../policy/allow-list.ts";
+import type { Tool, TypedTool } from "../tool/tool.ts";
+import type { Json } from "../util/json.ts";
+import { nodeHost } from "./clock.ts";
+import { resolveModel } from "./model/resolve.ts";
+
+/**
+ * Asks a model once, like `chat`, and yields the pieces of its reply while it writes; what the generator returns is the whole reply. Leaving
+ * it early ends the request.
+ *
+ * @throws WritError what `chat` throws
+ * @example
+ * ```ts
+ * import { chatStream } from "writ";
+ *
+ * for await (const delta of chatStream("ollama/qwen2.5:7b", { messages: "Hello" })) {
+ *   if (delta.type === "text-delta") process.stdout.write(delta.text);
+ * }
+ * ```
+ */
+export async function* chatStream(
+  model: ModelSource,
+  request: ChatRequest,
+): AsyncGenerator<Delta, ChatReply, undefined> {
+  return yield* chatStreamWith(resolveModel(model, "chatStream"), request);
+}
+
+/** Which model decides. Left out: the one that the environment variable `WRIT_MODEL` names; when it names none, there is no model. */
+export interface WithModel {
+  readonly model?: ModelSource;
+}
+
+/** Whether there is a model for {@link llmStep}, {@link safeLoop} and {@link decide}, which one, and who named it. */
+export type LlmStatus =
+  | { readonly available: true; readonly model: string; readonly source: "argument" | "WRIT_MODEL" }
+  | { readonly available: false; readonly source: "none" };
+
+/**
+ * Tells which model a step would ask, and why. Asks nobody: whether the provider answers is found at the first step.
+ *
+ * @throws WritError `model-invalid`, `model-name-invalid`
+ * @example
+ * ```ts
+ * import { llmStatus } from "writ";
+ *
+ * const status = llmStatus();
+ * console.log(status.available ? `${status.model}, named by ${status.source}` : "offline: set WRIT_MODEL");
+ * ```
+ */
+export function llmStatus({ model }: WithModel = {}): LlmStatus {
+  const found = modelFor(model);
+  if (found === undefined) return { available: false, source: "none" };
+  return { available: true, model: found.id, source: model === undefined ? "WRIT_MODEL" : "argument" };
+}
+
+/**
+ * Asks a model for one decision: the final answer, or one tool of the catalogue with its arguments. Nothing is run: the model gives a name,
+ * and the program decides what it means. The catalogue is plain data; an empty one makes the step final. `tokens` are those of this step,
+ * estimated where the provider counts none. Without a model the answer is `[no llm provider]` at 0 tokens, so that a program stays runnable
+ * offline.
+ *
+ * Works with native calls and, where the model has none, in the JSON protocol. A reply that decides nothing is asked for again, at most
+ * twice. The name and the arguments are what the model wrote: look the name up in a `Map`, and let `callTool` check the arguments.
+ *
+ * @throws WritError `protocol-violated` when the model decides nothing three times, `run-refused` when its provider holds the reply back,
+ * `name-invalid` and `name-taken` for the catalogue, `model-invalid` and `model-name-invalid`, and what the model's adapter throws
+ * (`provider-unreachable`, …). An aborted step throws the signal's reason.
+ * @example
+ * ```ts
+ * import { llmStep } from "writ";
+ *
+ * const step = await llmStep({
+ *   model: "ollama/qwen2.5:7b",
+ *   prompt: "What is the weather in Lima?",
+ *   catalog: [{ name: "get_weather", describe: "Weather for a city", params: ["city"] }],
+ *   context: "",
+ * });
+ * console.log(step.kind === "final" ? step.text : `${step.name} ${JSON.stringify(step.args)}`);
+ * ```
+ */
+export function llmStep({ model, ...request }: StepRequest & WithModel): Promise<StepDecision> {
+  return settled(() => llmStepWith({ model: modelFor(model), host: nodeHost }, request));
+}
+
+/**
+ * The bounded loop over {@link llmStep} and {@link callTool}, to the letter of the page it comes from: one call a step, and a context of text
+ * that grows by ` [name => result]`. Only names in `tools` are called; any other becomes ` [name => not allowed]`, and the loop goes on.
+ * Steps and tokens are looked at before each step and never after, so a step that was paid for is carried out. Gives the model's answer, or
+ * `out of steps` for both bounds.
+ *
+ * It is for programs that want to see a whole loop at a glance. For anything that must last (several calls a turn, typed arguments in the
+ * prompt, approvals, events, sessions, replay) use `agent()`.
+ *
+ * @throws WritError `definition-invalid` for a bound that is no number from 0 on, and what {@link llmStep} throws. What a tool throws is a
+ * result that the model sees.
+ * @example
+ * ```ts
+ * import { safeLoop, tool } from "writ";
+ * import { z } from "zod";
+ *
+ * const getWeather = tool({
+ *   name: "get_weather",
+ *   description: "Weather for a city",
+ *   inputSchema: z.object({ city: z.string() }),
+ *   execute: ({ city }) => `weather in ${city}: sunny`,
+ * });
+ *
+ * const answer = await safeLoop({
+ *   model: "ollama/qwen2.5:7b",
+ *   intent: "Tell people the weather.",
+ *   question: "Do I need an umbrella in Lima?",
+ *   tools: { get_weather: getWeather },
+ *   maxSteps: 5,
+ *   budget: 4000,
+ * });
+ * console.log(answer);
+ * ```
+ */
+export function safeLoop({ model, ...options }: SafeLoopOptions & WithModel): Promise<string> {
+  return settled(() => safeLoopWith({ model: modelFor(model), host: nodeHost }, options));
+}
+
+/**
+ * Has a model choose one of some options. Its answer is forced where the model can be forced; otherwise case, punctuation and words around
+ * the option are forgiven, and an answer that fits no option, or several, is asked for once more with what was wrong. What comes back is the
+ * option byte for byte, or no option and a notice why, also when there is no model: never something that was not offered.
+ *
+ * @throws WritError `definition-invalid` for fewer than two options, empty ones or two that are the same; what the model's adapter throws.
+ * @example
+ * ```ts
+ * import { decide } from "writ";
+ *
+ * const { option = "wait" } = await decide({
+ *   model: "ollama/qwen2.5:7b",
+ *   question: "All tests pass. Deploy?",
+ *   options: ["deploy", "wait"],
+ * });
+ * console.log(option);
+ * ```
+ */
+export function decide({ model, ...request }: DecideRequest & WithModel): Promise<Chosen> {
+  return settled(() => decideWith({ model: modelFor(model) }, request));
+}
+
+/**
+ * Calls a tool directly, with arguments by their names, as the ordinary function that it is: for tests, and for programs that know what they
+ * call. The arguments are checked against the tool's input schema and the result against its output schema; beyond that nothing stands in
+ * between, neither a time-out nor a recovery, and what the tool throws is thrown.
+ *
+ * @throws WritError `input-invalid` for arguments that do not match (the tool did not run), `tool-failed` for a result that does not match.
+ * @example
+ * ```ts
+ * import { call, tool } from "writ";
+ * import { z } from "zod";
+ *
+ * const getWeather = tool({
+ *   name: "get_weather",
+ *   description: "Weather for a city",
+ *   inputSchema: z.object({ city: z.string() }),
+ *   execute: ({ city }) => `weather in ${city}: sunny`,
+ * });
+ * const weather: string = await call(getWeather, { city: "Lima" });
+ * console.log(weather); // weather in Lima: sunny
+ * ```
+ */
+export function call<Result>(
+  tool: TypedTool<never, Result>,
+  args: Readonly<Record<string, unknown>>,
+  options: Pick<CallToolOptions, "signal"> = {},
+): Promise<Result> {
+  return callWith(tool, args, { ...options, host: nodeHost });
+}
+
+/**
+ * Carries out one call that a model chose: of a tool with its arguments, or of the tool that the call names among several (nested
+ * collections too), which gives the message that goes into the follow-up request of {@link chat}. The arguments are checked, the tool runs
+ * within its time, its result is checked and put into words for the model. Never throws for what a model wrote or a tool did: a name that no
+ * tool has (`denied`, with the names there are), wrong arguments (`invalid`), a tool that throws (`error`) or takes too long (`timeout`) are
+ * results.
+ *
+ * @throws WritError `name-taken` when two of the tools have one name, `budget-invalid` for a `timeoutMs` that is not positive
+ * @example
+ * ```ts
+ * import { callTool, chat, tool, userMessage } from "writ";
+ * import { z } from "zod";
+ *
+ * const getWeather = tool({
+ *   name: "get_weather",
+ *   description: "Weather for a city",
+ *   inputSchema: z.object({ city: z.string() }),
+ *   execute: ({ city }) => `weather in ${city}: sunny`,
+ * });
+ *
+ * const direct = await callTool(getWeather, { city: "Lima" });
+ * console.log(direct.status, direct.text); // ok weather in Lima: sunny
+ *
+ * const tools = [getWeather];
+ * const question = userMessage("What's the weather like in London?");
+ * const reply = await chat("ollama/qwen2.5:7b", { messages: [question], tools });
+ * const results = await Promise.all(reply.calls.map((each) => callTool(tools, each)));
+ * await chat("ollama/qwen2.5:7b", { messages: [question, reply.message, ...results], tools });
+ * ```
+ */
+export function callTool(tool: Tool, args: Json, options?: CallToolOptions): Promise<ToolResult>;
+export function callTool(tools: Tools, call: CallInput, options?: CallToolOptions): Promise<ResultMessage>;
+export function callTool(
+  target: Tool | Tools,
+  given: Json | CallInput,
+  options: CallToolOptions = {},
+): Promise<ToolResult> {
+  const wired = { ...options, host: nodeHost };
+  return isCollection(target)
+    ? callAmongWith(target, given as CallInput, wired)
+    : callOneWith(target, given, wired);
+}
+
+function isCollection(target: Tool | Tools): target is Tools {
+  return Array.isArray(target);
+}
+
+/** A program says which model, or its environment does, or there is none: nothing is looked for, so that offline stays offline. */
+function modelFor(given: ModelSource | undefined): Model | undefined {
+  if (given !== undefined) return resolveModel(given, "llmStep");
+  const named = process.env["WRIT_MODEL"]?.trim() ?? "";
+  return named === "" ? undefined : resolveModel(named, "WRIT_MODEL");
+}
+
+/** What is wrong with the model comes as a rejection, like everything else. */
+async function settled<Value>(work: () => Promise<Value>): Promise<Value> {
+  return work();
+}

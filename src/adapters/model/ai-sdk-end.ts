@@ -1,0 +1,59 @@
+import type { FinishReason } from "../../message/message.ts";
+import type { ReportedUsage } from "../../message/usage.ts";
+import type { ReportedResponse } from "../../model/model.ts";
+
+/** What a provider says of its response, in a part of the stream or beside the whole reply. */
+export interface ResponseMetadata {
+  readonly id?: unknown;
+  readonly modelId?: unknown;
+}
+
+/** The id and the model that the provider gives its response; undefined when it gives neither. */
+export function responseOf({ id, modelId }: ResponseMetadata): ReportedResponse | undefined {
+  const response = {
+    ...(typeof id === "string" && id !== "" ? { id } : {}),
+    ...(typeof modelId === "string" && modelId !== "" ? { model: modelId } : {}),
+  };
+  return Object.keys(response).length === 0 ? undefined : response;
+}
+
+const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>([
+  "stop",
+  "length",
+  "tool-calls",
+  "content-filter",
+  "error",
+  "other",
+]);
+
+/** A word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) are `other`. */
+export function finishReasonOf(reason: unknown): FinishReason {
+  const unified =
+    typeof reason === "object" && reason !== null && "unified" in reason ? reason.unified : reason;
+  return finishReasons.has(unified) ? (unified as FinishReason) : "other";
+}
+
+/** Numbers side by side in V2, nested since V3. What the provider did not count is left out. */
+export function usageOf(usage: unknown): { readonly usage?: ReportedUsage } {
+  if (typeof usage !== "object" || usage === null) return {};
+  const flat = usage as Readonly<Record<string, unknown>>;
+  const { inputTokens: input, outputTokens: output } = flat;
+  const found = {
+    ...count("inputTokens", input, field(input, "total")),
+    ...count("outputTokens", output, field(output, "total")),
+    ...count("cachedInputTokens", flat["cachedInputTokens"], field(input, "cacheRead")),
+    ...count("reasoningTokens", flat["reasoningTokens"], field(output, "reasoning")),
+  };
+  return Object.keys(found).length === 0 ? {} : { usage: found };
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}
+
+function count(name: keyof ReportedUsage, flat: unknown, nested: unknown): ReportedUsage {
+  const tokens = typeof flat === "number" ? flat : nested;
+  return typeof tokens === "number" && Number.isFinite(tokens) ? { [name]: tokens } : {};
+}

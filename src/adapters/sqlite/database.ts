@@ -1,0 +1,94 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+
+/** What a store has open. */
+export interface OpenStore {
+  /** Closes the file. Whatever is asked of the store afterwards fails with `database-failed`. Closing twice is no mistake. */
+  readonly close: () => void;
+  /** The same, for `using`. */
+  readonly [Symbol.dispose]: () => void;
+}
+
+/** A SQLite file that several processes of one machine use at once. What fails in it is `database-failed`. */
+export interface Database extends OpenStore {
+  /** Compiles a statement once. */
+  prepare(sql: string): StatementSync;
+  /** Sees one state of the file, whatever others write meanwhile. */
+  read<Result>(work: () => Result): Result;
+  /** One transaction, alone among all writers: all of it happens, or nothing when `work` throws. */
+  write<Result>(work: () => Result): Result;
+}
+
+/** How long a process waits for another one that writes. Writes here take less than a thousandth of it. */
+const busyTimeoutMs = 5_000;
+
+/** What SQLite says when the wait was too short. */
+const busy = 5;
+
+/**
+ * Opens a file, or makes it. `:memory:` is a database of this process alone.
+ *
+ * @throws WritError `database-failed`
+ */
+export function openDatabase(path: string, tables: string): Database {
+  const database = guarded(path, () => open(path, tables));
+  function transaction<Result>(begin: string, work: () => Result): Result {
+    return guarded(path, () => {
+      database.exec(begin);
+      try {
+        const result = work();
+        database.exec("COMMIT");
+        return result;
+      } catch (error) {
+        if (database.isTransaction) database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+  function close(): void {
+    if (database.isOpen) database.close();
+  }
+  return {
+    prepare: (sql) => guarded(path, () => database.prepare(sql)),
+    read: (work) => transaction("BEGIN", work),
+    write: (work) => transaction("BEGIN IMMEDIATE", work),
+    close,
+    [Symbol.dispose]: close,
+  };
+}
+
+function open(path: string, tables: string): DatabaseSync {
+  if (path === "") throw new Error("there is no path"); // SQLite would make a file that nobody finds
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  try {
+    const mode = database.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"];
+    if (mode !== "wal" && mode !== "memory")
+      throw new Error("writers and readers cannot share it: write-ahead logging is not possible there");
+    database.exec(tables);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function guarded<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof WritError) throw cause;
+    const { errcode } = cause as { readonly errcode?: number };
+    const retryable = errcode !== undefined && (errcode & 0xff) === busy;
+    throw new WritError("database-failed", { path, reason: messageOf(cause) }, { cause, retryable });
+  }
+}
+
+/** Text as SQLite keeps every text exactly: also one that is no valid Unicode. */
+export function toKey(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** The text of a key. */
+export function fromKey(key: unknown): string {
+  return JSON.parse(String(key)) as string;
+}

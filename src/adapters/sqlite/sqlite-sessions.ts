@@ -1,0 +1,137 @@
+import { WritError } from "../../error/writ-error.ts";
+import {
+  checkVersion,
+  headText,
+  missing,
+  recordOf,
+  runText,
+  type SessionRun,
+  type SessionStore,
+} from "../../session/session-store.ts";
+import { fromKey, openDatabase, type OpenStore, toKey } from "./database.ts";
+
+/** Sessions in a SQLite file. */
+export interface SqliteSessions extends SessionStore, OpenStore {}
+
+const tables = `
+  CREATE TABLE IF NOT EXISTS writ_sessions (
+    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, head TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS writ_session_runs (
+    session INTEGER NOT NULL REFERENCES writ_sessions (place) ON DELETE CASCADE,
+    number INTEGER NOT NULL, run TEXT NOT NULL, json TEXT NOT NULL,
+    PRIMARY KEY (session, number)
+  ) STRICT;`;
+
+interface Row {
+  readonly place: number;
+  readonly version: number;
+  readonly head: string;
+}
+
+/**
+ * Keeps sessions in a SQLite file, which several processes of one machine can share: each change is one transaction, and of two that were
+ * made from the same version one is refused. What was written survives a crash of the process and of the machine. Memory can be in the same
+ * file. Each call blocks the process while it reads or writes; when another process writes, for up to 5 seconds.
+ *
+ * @throws WritError `database-failed`; so do the calls of the store
+ * @example
+ * ```ts
+ * import { agent, session } from "writ";
+ * import { sqliteSessions } from "writ/sqlite";
+ *
+ * const store = sqliteSessions("sessions.db");
+ * const talker = agent({ name: "talker", model: "ollama/qwen2.5:7b" });
+ * await talker.run("My name is Kim.", { session: session(store, "kim") });
+ * store.close();
+ * ```
+ */
+export function sqliteSessions(path: string): SqliteSessions {
+  const database = openDatabase(path, tables);
+  const statements = {
+    find: database.prepare("SELECT place, version, head FROM writ_sessions WHERE id = ?"),
+    insert: database.prepare("INSERT INTO writ_sessions (id, version, head) VALUES (?, 0, ?)"),
+    count: database.prepare("UPDATE writ_sessions SET version = version + 1 WHERE place = ?"),
+    change: database.prepare("UPDATE writ_sessions SET version = version + 1, head = ? WHERE place = ?"),
+    remove: database.prepare("DELETE FROM writ_sessions WHERE place = ?"),
+    list: database.prepare("SELECT id FROM writ_sessions ORDER BY place"),
+    runs: database.prepare("SELECT json FROM writ_session_runs WHERE session = ? ORDER BY number"),
+    lastRun: database.prepare(
+      "SELECT number, run FROM writ_session_runs WHERE session = ? ORDER BY number DESC LIMIT 1",
+    ),
+    putRun: database.prepare(
+      "INSERT OR REPLACE INTO writ_session_runs (session, number, run, json) VALUES (?, ?, ?, ?)",
+    ),
+    removeRuns: database.prepare("DELETE FROM writ_session_runs WHERE session = ?"),
+  };
+
+  function found(id: string): Row {
+    const row = statements.find.get(toKey(id));
+    if (row === undefined) throw missing(id);
+    return row as unknown as Row;
+  }
+
+  function foundAt(id: string, expectedVersion: number): Row {
+    const row = found(id);
+    checkVersion(id, row.version, expectedVersion);
+    return row;
+  }
+
+  function putRuns(place: number | bigint, runs: readonly SessionRun[]): void {
+    for (const [number, run] of runs.entries())
+      statements.putRun.run(place, number, toKey(run.runId), runText(run));
+  }
+
+  const { close, [Symbol.dispose]: dispose } = database;
+  return {
+    async create(id, contents = {}) {
+      const head = headText(contents);
+      const { runs = [] } = contents;
+      database.write(() => {
+        if (statements.find.get(toKey(id)) !== undefined) throw new WritError("session-exists", { id });
+        putRuns(statements.insert.run(toKey(id), head).lastInsertRowid, runs);
+      });
+      return recordOf(id, { version: 0, head, runs: runs.map(runText) });
+    },
+    async read(id) {
+      return database.read(() => {
+        const { place, version, head } = found(id);
+        return recordOf(id, {
+          version,
+          head,
+          runs: statements.runs.all(place).map((row) => String(row["json"])),
+        });
+      });
+    },
+    async append(id, run, expectedVersion) {
+      const json = runText(run);
+      return database.write(() => {
+        const { place, version } = foundAt(id, expectedVersion);
+        const last = statements.lastRun.get(place);
+        const next = last === undefined ? 0 : Number(last["number"]) + 1;
+        const isSame = last !== undefined && fromKey(last["run"]) === run.runId;
+        statements.putRun.run(place, isSame ? next - 1 : next, toKey(run.runId), json);
+        statements.count.run(place);
+        return version + 1;
+      });
+    },
+    async update(id, contents, expectedVersion) {
+      const head = headText(contents);
+      return database.write(() => {
+        const { place, version } = foundAt(id, expectedVersion);
+        statements.removeRuns.run(place);
+        putRuns(place, contents.runs);
+        statements.change.run(head, place);
+        return version + 1;
+      });
+    },
+    async delete(id) {
+      database.write(() => statements.remove.run(found(id).place));
+    },
+    async list() {
+      return database.read(() => statements.list.all()).map((row) => fromKey(row["id"]));
+    },
+    close,
+    [Symbol.dispose]: dispose,
+  };
+}

@@ -1,0 +1,160 @@
+import { WritError } from "../error/writ-error.ts";
+import type { AgentEvent } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
+import type { Approve } from "../executor/approval.ts";
+import { type Scope, scopeOf } from "../executor/scope.ts";
+import { directJournal } from "../journal/direct-journal.ts";
+import type { Host } from "../journal/host.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Checkpoint } from "../loop/checkpoint.ts";
+import type { LoopResult } from "../loop/options.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
+import type { Usage } from "../message/usage.ts";
+import type { SessionHandle } from "../session/session.ts";
+import type { CallScope } from "../tool/call-scope.ts";
+import { drain } from "../util/drain.ts";
+import { contentText } from "./answer.ts";
+
+/** What one run is given beside its input. */
+export interface RunOptions {
+  /** Cancels the run. */
+  readonly signal?: AbortSignal;
+  /** The same as `signal`, under the name that the AI SDK uses. */
+  readonly abortSignal?: AbortSignal;
+  /** Asks a person about calls that the policy is not sure of. Without it they are denied. */
+  readonly approve?: Approve;
+  /** Where the effects of the run are recorded, or replayed from. Default: nowhere. */
+  readonly journal?: Journal;
+  /** The skill to use, instead of choosing one. */
+  readonly skill?: string;
+  /** What was said in earlier runs comes before the input, and this run is kept with them. */
+  readonly session?: SessionHandle;
+  /** The only tools of the skill that may be called in this run. A name that the skill does not have stays out. */
+  readonly tools?: readonly string[];
+  /** The call that this run is part of (`context.run`): its bounds are shared, its policy holds too, its end ends this run. */
+  readonly parent?: CallScope;
+  /** Default: a new one; inside another run, one made of its place there. */
+  readonly runId?: string;
+}
+
+/** What a run gave. */
+export interface RunResult<Output> {
+  readonly runId: string;
+  readonly outcome: Outcome;
+  /** There when the outcome is `answered`. */
+  readonly output?: Output;
+  /** The answer as text; empty when there is none. */
+  readonly text: string;
+  /** Why there is no answer. */
+  readonly error?: WritError;
+  readonly transcript: ReadyTranscript;
+  /** Tokens of this run and of the runs inside it. */
+  readonly usage: Usage;
+  readonly turns: number;
+  /** There when the outcome is `suspended`: `agent.resume()` goes on from it. */
+  readonly checkpoint?: Checkpoint;
+}
+
+/** Whatever can be run: an agent, or agents put together. */
+export interface Runnable<Input = never, Output = unknown> {
+  /**
+   * Runs and gives the output.
+   *
+   * @throws WritError for anything but an answer; its code says what happened.
+   */
+  (input: Input, options?: RunOptions): Promise<Output>;
+  readonly agentName: string;
+  readonly description: string;
+  /** Runs to the end. The end of a run is data: only the world's failures throw (a provider, the journal), and a wrong input. */
+  run(input: Input, options?: RunOptions): Promise<RunResult<Output>>;
+  /** The same run, event by event; what the generator returns is what `run` gives. Leaving it early cancels the run. */
+  stream(input: Input, options?: RunOptions): AsyncGenerator<AgentEvent, RunResult<Output>>;
+}
+
+/** What every run needs, whatever is run; what a run inside another one inherits is filled in. */
+export interface RunFrame {
+  readonly runId: string;
+  readonly host: Host;
+  readonly journal: Journal;
+  readonly signal?: AbortSignal;
+  readonly approve?: Approve;
+  readonly parent?: Scope;
+  readonly watched: boolean;
+}
+
+/** A run that has not begun. */
+export interface Begun {
+  readonly runId: string;
+  readonly generator: AsyncGenerator<AgentEvent, LoopResult>;
+}
+
+/** Begins a run; what is wrong with its input or its options is thrown here. */
+export type Begin<Input> = (input: Input, options: RunOptions, watched: boolean) => Promise<Begun>;
+
+/** What a runnable is called, and how it begins a run. */
+export interface RunnableParts<Input> {
+  readonly name: string;
+  readonly description: string;
+  readonly begin: Begin<Input>;
+}
+
+/** The three ways to run, made of one. */
+export function runnable<Input, Output>({
+  name,
+  description,
+  begin,
+}: RunnableParts<Input>): Runnable<Input, Output> {
+  async function run(input: Input, options: RunOptions = {}): Promise<RunResult<Output>> {
+    const { runId, generator } = await begin(input, options, false);
+    return resultOf(runId, await drain(generator));
+  }
+  async function* stream(
+    input: Input,
+    options: RunOptions = {},
+  ): AsyncGenerator<AgentEvent, RunResult<Output>> {
+    const { runId, generator } = await begin(input, options, true);
+    return resultOf(runId, yield* generator);
+  }
+  async function call(input: Input, options?: RunOptions): Promise<Output> {
+    return outputOf(await run(input, options), name);
+  }
+  return Object.assign(call, { agentName: name, description, run, stream });
+}
+
+/** The output of a run that answered. @throws WritError for any other end */
+export function outputOf<Output>(result: RunResult<Output>, name: string): Output {
+  if (result.outcome.type === "answered") return result.output as Output;
+  throw result.error ?? new WritError("run-refused", { name, reason: result.outcome.type });
+}
+
+/** What a loop gave, as a run gives it. */
+export function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> {
+  const { outcome } = result;
+  const text = outcome.type === "answered" ? contentText(outcome.content) : "";
+  return { runId, text, ...result, output: result.output as Output | undefined };
+}
+
+/**
+ * What a run of `name` is framed by: its own options, and what it inherits from the run around it.
+ *
+ * @throws WritError `delegation-too-deep` when agents call agents deeper than the outermost one allows.
+ */
+export function frameOf(
+  name: string,
+  options: RunOptions,
+  around: { readonly host: Host; readonly watched: boolean },
+): RunFrame {
+  const { host, watched } = around;
+  const parent = options.parent === undefined ? undefined : scopeOf(options.parent);
+  if (parent !== undefined && parent.depth + 1 > parent.maxDepth)
+    throw new WritError("delegation-too-deep", { name, depth: parent.depth + 1, limit: parent.maxDepth });
+  return {
+    runId: options.runId ?? parent?.nextRunId() ?? host.randomId(),
+    host,
+    watched,
+    parent,
+    journal: options.journal ?? parent?.journal ?? directJournal,
+    signal: options.signal ?? options.abortSignal ?? parent?.stop.signal,
+    approve: options.approve ?? parent?.approve,
+  };
+}

@@ -1,0 +1,207 @@
+import { WritError } from "../error/writ-error.ts";
+import { tool, type Mode, type Tool } from "../tool/tool.ts";
+
+/** A skill of a library: what a SKILL.md says. */
+export interface LibrarySkill {
+  readonly name: string;
+  readonly description: string;
+  /** The body of the file. Nothing in it is executed, whatever it looks like. */
+  readonly instructions: string;
+  /** The path of the SKILL.md, as people are told it. */
+  readonly file: string;
+  readonly license?: string;
+  readonly compatibility?: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** What to write as arguments, for whoever loads the skill. */
+  readonly argumentHint?: string;
+  /** The model is neither told of the skill nor given it. */
+  readonly hidden: boolean;
+  /** `allowed-tools`: what the skill's author approves beforehand. No restriction; honoured only where the program says so. */
+  readonly preapproved: readonly string[];
+  /** The only tools that may be called once the skill is loaded. Undefined: all that could be called before. */
+  readonly restrictTo?: readonly string[];
+  /** The other files of the folder, as paths in it. */
+  readonly files: readonly string[];
+  /** Reads one of them, up to a bound. @throws WritError `file-unreadable`, for every path outside the folder too */
+  readonly readFile: (path: string, options: { readonly signal: AbortSignal }) => Promise<string>;
+}
+
+/** What a library is made of. */
+export interface LibraryParts {
+  readonly skills: ReadonlyMap<string, LibrarySkill>;
+  /** Calls of preapproved tools need no person once their skill is loaded. */
+  readonly honourPreapproval: boolean;
+  /** What was ignored in the files, a line each. */
+  readonly notes: readonly string[];
+}
+
+/** Skills that a model can load while it works: an agent that lists `library.tools` has them. */
+export interface SkillLibrary extends LibraryParts {
+  /**
+   * `load_skill`, whose description lists the skills and whose result is the instructions of one, and `read_skill_file` where skills have other
+   * files. None where there is no skill to load.
+   *
+   * Loading a skill that is restricted leaves, for the rest of the run, only the tools it names and these two; loading a second one can only
+   * narrow that further. `$ARGUMENTS`, `$ARGUMENTS[0]` and `$0` in the instructions stand for the arguments of the call. No shell is ever run.
+   */
+  readonly tools: readonly Tool[];
+}
+
+const loadName = "load_skill";
+const readName = "read_skill_file";
+
+/** Makes the library and its tools. */
+export function makeLibrary(parts: LibraryParts): SkillLibrary {
+  const skills = [...parts.skills.values()].filter(({ hidden }) => !hidden);
+  const withFiles = skills.filter(({ files }) => files.length > 0);
+  const tools = [
+    ...(skills.length === 0 ? [] : [loadTool(parts, skills)]),
+    ...(withFiles.length === 0 ? [] : [readTool(withFiles)]),
+  ];
+  return { ...parts, tools };
+}
+
+/** The tool that loads skills, with what it loads from. */
+interface LoadSkillTool extends Tool {
+  readonly library: LibraryParts;
+}
+
+/** The library behind a tool, for those who check an agent; undefined for every other tool. */
+export function libraryOf(tool: Tool): LibraryParts | undefined {
+  return tool.name === loadName && tool.kind === "knowledge" && "library" in tool
+    ? (tool as LoadSkillTool).library
+    : undefined;
+}
+
+/**
+ * Checks that every tool exists to which a skill of the library is restricted.
+ *
+ * @throws WritError `skill-restriction-unknown` with the file, the skill and the name
+ */
+export function checkLibrary({ skills }: Pick<SkillLibrary, "skills">, toolNames: Iterable<string>): void {
+  const known = new Set(toolNames);
+  for (const { name: skill, file, restrictTo = [] } of skills.values()) {
+    const unknown = restrictTo.find((name) => !known.has(name) && name !== loadName && name !== readName);
+    if (unknown === undefined) continue;
+    throw new WritError("skill-restriction-unknown", {
+      file,
+      skill,
+      name: unknown,
+      known: [...known].join(", ") || "none",
+    });
+  }
+}
+
+function loadTool(library: LibraryParts, skills: readonly LibrarySkill[]): LoadSkillTool {
+  const names = skills.map(({ name }) => name);
+  const list = skills.map(({ name, argumentHint, description }) =>
+    argumentHint === undefined ? `- ${name}: ${description}` : `- ${name} ${argumentHint}: ${description}`,
+  );
+  const made = tool({
+    name: loadName,
+    description: `Load the instructions of a skill before doing a task that it fits. The skills:\n${list.join("\n")}`,
+    inputSchema: {
+      type: "object",
+      properties: {
+        skill_name: { type: "string", enum: names },
+        arguments: { type: "string", description: "What the skill is to work on" },
+      },
+      required: ["skill_name"],
+      additionalProperties: false,
+    },
+    effect: "read",
+    execute: (args: unknown) => {
+      const { skill_name: name, arguments: given } = args as LoadArguments;
+      return shownTo(skillNamed(library, name), given);
+    },
+  });
+  const mode = (args: unknown): Mode | undefined =>
+    modeOf(skillNamed(library, (args as LoadArguments).skill_name), library);
+  return { ...made, kind: "knowledge", mode, library };
+}
+
+interface LoadArguments {
+  readonly skill_name: string;
+  readonly arguments?: string;
+}
+
+function readTool(skills: readonly LibrarySkill[]): Tool {
+  const byName = new Map(skills.map((skill) => [skill.name, skill]));
+  const made = tool({
+    name: readName,
+    description:
+      "Read a file that belongs to a skill; its instructions say which there are and when they matter.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        skill_name: { type: "string", enum: [...byName.keys()] },
+        path: { type: "string", minLength: 1, description: "The path in the skill's folder" },
+      },
+      required: ["skill_name", "path"],
+      additionalProperties: false,
+    },
+    effect: "read",
+    execute: (args: unknown, { signal }) => {
+      const { skill_name: name, path } = args as { readonly skill_name: string; readonly path: string };
+      return skillNamed({ skills: byName }, name).readFile(path, { signal });
+    },
+  });
+  return { ...made, kind: "knowledge" };
+}
+
+/** The tool that reads the files of one skill; undefined where it has none. */
+export function skillFileTool(skill: LibrarySkill): Tool | undefined {
+  return skill.files.length === 0 ? undefined : readTool([skill]);
+}
+
+/** @throws WritError `skill-not-found` for a call past the tool's schema */
+function skillNamed({ skills }: Pick<LibraryParts, "skills">, name: string): LibrarySkill {
+  const skill = skills.get(name);
+  if (skill !== undefined && !skill.hidden) return skill;
+  const known = [...skills.values()].filter(({ hidden }) => !hidden).map((each) => each.name);
+  throw new WritError("skill-not-found", { name, known: known.join(", ") || "none" });
+}
+
+function modeOf({ restrictTo, preapproved }: LibrarySkill, library: LibraryParts): Mode | undefined {
+  const approves = library.honourPreapproval && preapproved.length > 0;
+  if (restrictTo === undefined && !approves) return undefined;
+  return {
+    ...(restrictTo === undefined ? {} : { restrictTo: [...restrictTo, loadName, readName] }),
+    ...(approves ? { preapproved } : {}),
+  };
+}
+
+function shownTo({ instructions, files }: LibrarySkill, given = ""): string {
+  const body = withArguments(instructions, given);
+  return files.length === 0 ? body : `${body}\n\nFiles of this skill, for ${readName}: ${files.join(", ")}`;
+}
+
+const placeholder = /\$ARGUMENTS(?:\[(\d{1,3})\])?|(?<![\w\\$])\$(\d)(?![\w.,]*\d)/g;
+
+/**
+ * Puts arguments into instructions, all at once: what an argument says is never read as a placeholder. An argument that is not there leaves
+ * nothing in the place of `$ARGUMENTS[N]`; a `$5` without a sixth argument is taken for money and stays. Arguments that the instructions
+ * have no place for stand at their end.
+ */
+export function withArguments(instructions: string, given: string): string {
+  const words = wordsOf(given);
+  let used = false;
+  const text = instructions.replaceAll(
+    placeholder,
+    (whole: string, long: string | undefined, short: string | undefined) => {
+      const index = long ?? short;
+      const value = index === undefined ? given : words[Number(index)];
+      used ||= value !== undefined;
+      return value ?? (short === undefined ? "" : whole);
+    },
+  );
+  return used || given.trim() === "" ? text : `${text}\n\nARGUMENTS: ${given}`;
+}
+
+/** Words, where quotes keep several together. */
+function wordsOf(text: string): string[] {
+  return Array.from(
+    text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
+    ([, double, single, bare]) => double ?? single ?? bare ?? "",
+  );
+}

@@ -1,0 +1,35 @@
+import { consult, type Consulting } from "../hook/consult.ts";
+import { type Excess, extendLimit, type Limits } from "../policy/budget.ts";
+
+/** What comes of a bound that was met: it was raised, or the run ends by it, or waits to be resumed. */
+export type Met =
+  | { readonly type: "extended"; readonly limits: Limits }
+  | { readonly type: "stop" }
+  | { readonly type: "checkpoint" };
+
+/** Where a bound was met. */
+export interface MeetingPlace {
+  readonly limits: Limits;
+  readonly turn: number;
+  readonly part: string;
+}
+
+/** Asks the author's hooks about a bound that was met. Without them, and with a bound that is not larger, the run ends by it. */
+export async function meetBound(
+  excess: Excess,
+  { limits, turn, part }: MeetingPlace,
+  consulting: Consulting,
+): Promise<Met> {
+  const { field } = excess;
+  const at = { turn, ...excess };
+  const answer = await consult(consulting, {
+    place: "onBudgetExceeded",
+    at,
+    turn,
+    part: `${part}/${field}/${limits[field]}`,
+  });
+  const extended = extendLimit(limits, field, answer.extend);
+  if (extended === undefined) return { type: answer.checkpoint === true ? "checkpoint" : "stop" };
+  consulting.tell?.({ type: "budget-extended", turn, field, from: limits[field], to: extended[field] });
+  return { type: "extended", limits: extended };
+}

@@ -1,0 +1,31 @@
+import { type AllowList, restrictList } from "../policy/allow-list.ts";
+import type { Decision, Policy } from "../policy/decision.ts";
+import type { Mode } from "../tool/tool.ts";
+
+/** What stands between a proposed call and its tool. */
+export interface Gate {
+  readonly agent: string;
+  readonly allowed: AllowList;
+  readonly policy: Policy;
+}
+
+/** The gate after a call changed the mode of the run: never wider than before. */
+export function applyMode(gate: Gate, { restrictTo, preapproved }: Mode): Gate {
+  return {
+    ...gate,
+    allowed: restrictTo === undefined ? gate.allowed : restrictList(gate.allowed, restrictTo),
+    policy: preapproved === undefined ? gate.policy : withoutAsking(gate.policy, new Set(preapproved)),
+  };
+}
+
+function withoutAsking(policy: Policy, preapproved: ReadonlySet<string>): Policy {
+  return (call) => {
+    const decision: Decision = policy(call);
+    if (decision.verdict !== "ask" || !preapproved.has(call.tool)) return decision;
+    return {
+      verdict: "allow",
+      rule: "preapproved",
+      reason: `a skill in use approves it beforehand (${decision.rule})`,
+    };
+  };
+}

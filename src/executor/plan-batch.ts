@@ -1,0 +1,126 @@
+import type { ToolCall } from "../message/message.ts";
+import { noUsage } from "../message/usage.ts";
+import { type Excess, type Ledger, type Limits, reserveCall } from "../policy/budget.ts";
+import type { Batch } from "./batch.ts";
+import { meetBound } from "./bounds.ts";
+import type { Fatal } from "./fatal.ts";
+import type { ExecuteOptions } from "./options.ts";
+import { planCall } from "./plan-call.ts";
+import type { Planned } from "./run-calls.ts";
+
+/** Why a batch ended before its last call, and why the rest of it is skipped. */
+export interface BatchEnd {
+  /** The bound that forbade a call, and whether the run waits there to be resumed. */
+  readonly excess?: Excess;
+  readonly checkpoint?: boolean;
+  /** The call of an unknown tool. */
+  readonly unknown?: ToolCall;
+  /** What a call ended the run with. */
+  readonly fatal?: { readonly call: ToolCall; readonly fatal: Fatal };
+}
+
+/** What is reserved and spent, and the bounds that hold. */
+interface Account {
+  readonly ledger: Ledger;
+  readonly limits: Limits;
+}
+
+/** The calls of a batch after all was decided about them. */
+export interface Plan extends BatchEnd, Account {
+  readonly planned: readonly Planned[];
+}
+
+/** An end, and what the calls after it are told. */
+type Ended = { readonly end: BatchEnd; readonly reason: string };
+
+/** Reserves and decides, call by call; after a bound or a block that ends the batch, the rest is skipped. */
+export async function planBatch(batch: Batch, options: ExecuteOptions): Promise<Plan> {
+  const planned: Planned[] = [];
+  let account: Account = { ledger: batch.ledger, limits: batch.limits };
+  let ended: Ended | undefined;
+  for (const call of batch.calls) {
+    const reserving = reserve(call, account, options);
+    const reserved = reserving.ok
+      ? reserving
+      : await extend({ call, account, excess: reserving.excess, batch, index: planned.length }, options);
+    if (!reserved.ok) {
+      ended = { end: reserved.end, reason: reserved.end.excess?.message ?? "" };
+      break;
+    }
+    ({ account } = reserved);
+    const planning = planCall({ call, batch, index: planned.length }, options);
+    const entry = planning instanceof Promise ? await planning : planning;
+    planned.push(entry);
+    ended = endAfter(entry, options);
+    if (ended !== undefined) break;
+  }
+  const end = ended?.end ?? {};
+  return {
+    ...account,
+    ...end,
+    planned: ended === undefined ? planned : skipRest(planned, batch, ended.reason),
+  };
+}
+
+/** What a planned call ends: the run, or its batch. */
+function endAfter({ call, prepared, result, fatal }: Planned, options: ExecuteOptions): Ended | undefined {
+  if (fatal !== undefined)
+    return { end: { fatal: { call, fatal } }, reason: "an earlier call ended the run" };
+  const isUnknown = prepared?.type === "refused" && prepared.unknownTool === true;
+  if (isUnknown && options.onUnknownTool === "throw")
+    return { end: { unknown: call }, reason: "an earlier call stopped the batch" };
+  const isBlocked = result?.status === "denied" && options.stopOnToolBlock;
+  return isBlocked ? { end: {}, reason: "an earlier call was blocked" } : undefined;
+}
+
+type Reserved =
+  | { readonly ok: true; readonly account: Account }
+  | { readonly ok: false; readonly excess: Excess };
+
+function reserve(call: ToolCall, { ledger, limits }: Account, { scope }: ExecuteOptions): Reserved {
+  const outer = scope.outer?.excess();
+  if (outer !== undefined) return { ok: false, excess: outer };
+  const reservation = reserveCall(ledger, limits, measure(call, limits));
+  if (!reservation.ok) return reservation;
+  scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
+  return { ok: true, account: { ledger: reservation.ledger, limits } };
+}
+
+interface Extending {
+  readonly call: ToolCall;
+  readonly account: Account;
+  readonly excess: Excess;
+  readonly batch: Batch;
+  readonly index: number;
+}
+
+/** Asks the author about a bound that forbids a call; when it was raised, the call is reserved after all. */
+async function extend(
+  { call, account, excess, batch, index }: Extending,
+  options: ExecuteOptions,
+): Promise<Extract<Reserved, { ok: true }> | { readonly ok: false; readonly end: BatchEnd }> {
+  if (options.hooks.onBudgetExceeded === undefined) return { ok: false, end: { excess } };
+  const { limits } = account;
+  const met = await meetBound(excess, { limits, turn: batch.turn, part: `call/${index}` }, options);
+  if (met.type === "checkpoint") return { ok: false, end: { excess, checkpoint: true } };
+  if (met.type === "stop") return { ok: false, end: { excess } };
+  const again = reserve(call, { ledger: account.ledger, limits: met.limits }, options);
+  return again.ok ? again : { ok: false, end: { excess: again.excess } };
+}
+
+/** What a call is reserved by. The size of its arguments is only taken when it is bounded. */
+export function measure(call: ToolCall, limits: Limits): { tool: string; argumentBytes: number } {
+  if (limits.argumentBytes === Infinity) return { tool: call.name, argumentBytes: 0 };
+  const text = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
+  return { tool: call.name, argumentBytes: new TextEncoder().encode(text).length };
+}
+
+function skipRest(planned: readonly Planned[], batch: Batch, reason: string): Planned[] {
+  const text = `Not run: ${reason}.`;
+  return [
+    ...planned,
+    ...batch.calls
+      .slice(planned.length)
+      .map((call): Planned => ({ call, result: { status: "skipped", text } })),
+  ];
+}

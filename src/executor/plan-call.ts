@@ -1,0 +1,111 @@
+import { messageOf } from "../error/writ-error.ts";
+import type { Fact } from "../event/event.ts";
+import { consult } from "../hook/consult.ts";
+import type { ToolResult } from "../message/message.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { toJson } from "../util/json.ts";
+import { askPerson } from "./ask-person.ts";
+import type { Planning } from "./batch.ts";
+import type { ExecuteOptions } from "./options.ts";
+import { cancelledResult, resultText } from "./perform.ts";
+import { denied, type Prepared, prepare } from "./prepare.ts";
+import { mayMend, repair } from "./repair.ts";
+import type { Planned } from "./run-calls.ts";
+
+/** Decides about one call: hooks, allow-list, arguments (mended where the author says how), policy, and a person where the policy asks. */
+export function planCall(planning: Planning, options: ExecuteOptions): Planned | Promise<Planned> {
+  const { call, batch } = planning;
+  if (batch.refuse !== undefined)
+    return settleOne(plannedOf(denied(call, "repeats", batch.refuse)), planning, options);
+  const early = call.malformed === undefined ? batch.early?.get(call.id) : undefined;
+  if (early !== undefined) return settleOne({ call, prepared: early.prepared }, planning, options);
+  if (options.hooks.beforeToolCall !== undefined) return planHooked(planning, options);
+  const prepared = prepare(call, batch.turn, batch.gate);
+  return prepared instanceof Promise || mayMend(prepared, options)
+    ? planSlowly(planning, prepared, options)
+    : settleOne(plannedOf(prepared), planning, options);
+}
+
+async function planHooked(planning: Planning, options: ExecuteOptions): Promise<Planned> {
+  const hooked = await askBefore(planning, options);
+  if (!("batch" in hooked)) return settleOne(hooked, planning, options);
+  const { call, batch } = hooked;
+  return planSlowly(hooked, prepare(call, batch.turn, batch.gate), options);
+}
+
+async function planSlowly(
+  planning: Planning,
+  decided: Prepared | Promise<Prepared>,
+  options: ExecuteOptions,
+): Promise<Planned> {
+  const prepared = await untilStopped(Promise.resolve(decided), options.stop);
+  if (prepared === "stopped") return { call: planning.call, result: cancelledResult(planning.call.name) };
+  const planned = mayMend(prepared, options)
+    ? await repair(planning, prepared, options)
+    : plannedOf(prepared);
+  return settleOne(planned, planning, options);
+}
+
+function plannedOf(prepared: Prepared): Planned {
+  const { call } = prepared;
+  return prepared.type === "refused" ? { call, prepared, result: prepared.result } : { call, prepared };
+}
+
+/** Tells the decision, and asks a person where the policy does not decide. */
+function settleOne(
+  planned: Planned,
+  { batch, index }: Planning,
+  options: ExecuteOptions,
+): Planned | Promise<Planned> {
+  const { prepared, result } = planned;
+  if (prepared !== undefined) options.tell?.(decidedFact(batch.turn, prepared));
+  if (prepared?.type !== "ask" || result !== undefined) return planned;
+  return askPerson({ turn: batch.turn, index, prepared }, options);
+}
+
+/** Asks the author's hooks about a call that the allow-list has. A hook that fails denies the call. */
+async function askBefore(planning: Planning, options: ExecuteOptions): Promise<Planning | Planned> {
+  const { call, batch, index } = planning;
+  const tool = batch.gate.allowed.tools.get(call.name);
+  if (tool === undefined) return planning;
+  const { turn } = batch;
+  const at = { turn, callId: call.id, tool: call.name, arguments: call.arguments };
+  try {
+    const question = { place: "beforeToolCall" as const, at, turn, part: String(index), callId: call.id };
+    const answer = await consult(options, question);
+    if (answer.deny !== undefined) return plannedOf(denied(call, "hook", answer.deny));
+    if (answer.result !== undefined) return substituted(planning, answer.result);
+    if (answer.arguments === undefined) return planning;
+    const { malformed: _malformed, ...rest } = call;
+    return { ...planning, call: { ...rest, arguments: answer.arguments } };
+  } catch (error) {
+    if (options.stop.reason !== undefined) return { call, result: cancelledResult(call.name) };
+    return plannedOf(denied(call, "hook-failed", messageOf(error)));
+  }
+}
+
+function substituted({ call }: Planning, value: unknown): Planned {
+  const json = toJson(value);
+  const result: ToolResult = json.ok
+    ? { status: "ok", text: resultText(json.value), value: json.value }
+    : { status: "error", text: `Tool '${call.name}' failed: what a hook gave for it is not JSON.` };
+  const decision = {
+    verdict: "allow",
+    rule: "hook",
+    reason: "a hook answered in place of the tool",
+  } as const;
+  return { call, prepared: { type: "refused", call, decision, result }, result };
+}
+
+function decidedFact(turn: number, { call, decision, ...rest }: Prepared): Fact {
+  const coerced = "coerced" in rest && rest.coerced !== undefined ? { coerced: rest.coerced } : {};
+  return {
+    type: "call-decided",
+    turn,
+    callId: call.id,
+    name: call.name,
+    arguments: call.arguments,
+    decision,
+    ...coerced,
+  };
+}

@@ -1,0 +1,44 @@
+import type { RunEvent } from "../event/event.ts";
+import type { Journal } from "../journal/journal.ts";
+import { type Interrupt, untilStopped } from "../util/interrupt.ts";
+import type { HookAnswer, HookInput, HookPlace } from "./hook.ts";
+import { askHooksOnce, type Hooks } from "./run-hooks.ts";
+
+/** What hooks are asked with: the same for a whole run. */
+export interface Consulting {
+  readonly hooks: Hooks;
+  readonly journal: Journal;
+  readonly stop: Interrupt<unknown>;
+  /** Told what they changed. */
+  readonly tell?: (event: RunEvent) => void;
+}
+
+/** What the hooks of a place are asked about. */
+export interface Question<Place extends HookPlace> {
+  readonly place: Place;
+  readonly at: HookInput<Place>;
+  readonly turn: number;
+  /** Where in the turn, when a place comes more than once in it. */
+  readonly part?: string;
+  readonly callId?: string;
+}
+
+/**
+ * Asks the hooks of a place, once for each place of a run, and tells what they changed. Nothing when there are none. A run that is stopped does
+ * not wait for its hooks.
+ *
+ * @throws WritError `hook-failed`, `hook-field-forbidden`; and an Error when the run was stopped meanwhile.
+ */
+export async function consult<Place extends HookPlace>(
+  { hooks, journal, stop, tell }: Consulting,
+  { place, at, turn, part, callId }: Question<Place>,
+): Promise<HookAnswer<Place>> {
+  const asked = hooks[place];
+  if (asked === undefined) return {} as HookAnswer<Place>;
+  const key = part === undefined ? `turn/${turn}/hook/${place}` : `turn/${turn}/hook/${place}/${part}`;
+  const outcome = await untilStopped(askHooksOnce(asked, { place, at }, { journal, key }), stop);
+  if (outcome === "stopped") throw new Error("the run was stopped while a hook was asked");
+  if (Object.keys(outcome.by).length > 0)
+    tell?.({ type: "hook-end", turn, place, by: outcome.by, ...(callId === undefined ? {} : { callId }) });
+  return outcome.answer;
+}

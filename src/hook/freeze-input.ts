@@ -1,0 +1,35 @@
+import type { ReadyTranscript } from "../message/transcript.ts";
+
+/**
+ * What a hook is given, so that it cannot be changed: a hook that writes to it fails, instead of changing what others see, or nothing at all
+ * where its author believes it did. Messages are frozen where they are, since nobody writes to them; tools and models work with the rest, so
+ * that a hook gets a copy.
+ */
+export function freezeInput<At extends object>(at: At): At {
+  const given = Object.entries(at).map(([field, value]: [string, unknown]) => {
+    if (field === "transcript") freeze((value as ReadyTranscript).messages);
+    if (field !== "messages") return [field, frozenCopy(value)] as const;
+    freeze(value);
+    return [field, value] as const;
+  });
+  return Object.freeze(Object.fromEntries(given)) as At;
+}
+
+/** Freezes a value and all in it. What is frozen already is taken to be frozen as a whole: the messages of earlier turns cost nothing. */
+function freeze(value: unknown): void {
+  if (!isPlain(value) || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const field of Object.values(value)) freeze(field);
+}
+
+function frozenCopy(value: unknown): unknown {
+  if (!isPlain(value)) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map((entry) => frozenCopy(entry)));
+  const fields = Object.entries(value).map(([key, field]: [string, unknown]) => [key, frozenCopy(field)] as const);
+  return Object.freeze(Object.fromEntries(fields));
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+}

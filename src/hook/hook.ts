@@ -1,0 +1,161 @@
+import type { WritError } from "../error/writ-error.ts";
+import type { Outcome } from "../event/outcome.ts";
+import type { FinishReason, Message, ReplyMessage, ToolResult } from "../message/message.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
+import type { Usage } from "../message/usage.ts";
+import type { ModelSettings, ToolChoice } from "../model/model.ts";
+import type { BudgetField, Excess } from "../policy/budget.ts";
+import type { Json } from "../util/json.ts";
+
+/** What a hook is given in each place, and which fields it may give back. A field that is not named there is refused. */
+export interface HookPlaces {
+  /** Before anything else. */
+  readonly beforeRun: { at: { readonly agent: string; readonly input: Json }; may: { input?: Json } };
+  /** When a skill was chosen. `skill` takes another of the agent's skills; `deny` ends the run as refused. */
+  readonly beforeSkill: {
+    at: { readonly skill: string; readonly input: Json };
+    may: { skill?: string; deny?: string };
+  };
+  /** Before the model is asked. `say` is added as a user message; `answer` ends the run with it, `deny` as refused: the model is not asked. */
+  readonly beforeTurn: {
+    at: { readonly turn: number; readonly transcript: ReadyTranscript };
+    may: { say?: string; answer?: Json; deny?: string };
+  };
+  /** What is sent to the model. What is replaced here is replaced for this request alone; the transcript keeps what was said. */
+  readonly beforeModel: {
+    at: {
+      readonly turn: number;
+      readonly messages: readonly Message[];
+      readonly settings: ModelSettings;
+      readonly toolChoice: ToolChoice;
+    };
+    may: { messages?: readonly Message[]; settings?: ModelSettings; toolChoice?: ToolChoice };
+  };
+  /** What the model replied, before its calls are looked at. */
+  readonly afterModel: {
+    at: {
+      readonly turn: number;
+      readonly message: ReplyMessage;
+      readonly finishReason: FinishReason;
+      readonly usage: Usage;
+    };
+    may: { message?: ReplyMessage };
+  };
+  /**
+   * Before a call that the allow-list let pass is checked. New arguments are checked like the model's; `deny` tells the model why it did not
+   * run; `result` stands in the place of running it.
+   */
+  readonly beforeToolCall: {
+    at: { readonly turn: number; readonly callId: string; readonly tool: string; readonly arguments: Json };
+    may: { arguments?: Json; deny?: string; result?: Json };
+  };
+  /** After a call ran, or failed, and before anybody is told of its result. */
+  readonly afterToolCall: {
+    at: {
+      readonly turn: number;
+      readonly callId: string;
+      readonly tool: string;
+      readonly arguments: Json;
+      readonly result: ToolResult;
+    };
+    may: { result?: ToolResult };
+  };
+  /** After a turn that was not the last. `say` is added as a user message; `stop` ends the run as cancelled. */
+  readonly afterTurn: {
+    at: { readonly turn: number; readonly transcript: ReadyTranscript; readonly usage: Usage };
+    may: { say?: string; stop?: string };
+  };
+  /** A part of a bound is used up (`budget.warnAt`); once for each bound, and again after it was extended. */
+  readonly onBudgetThreshold: {
+    at: { readonly turn: number; readonly field: BudgetField; readonly used: number; readonly limit: number };
+    may: { readonly [field in never]: never };
+  };
+  /**
+   * A bound was met. `extend` is the new bound, which must be larger (`repeats` and bounds of a single call cannot be raised); `checkpoint`
+   * suspends the run, so that it can be resumed. When time is over in the middle of a turn, the turn goes on while this is asked, for 10
+   * seconds at most.
+   */
+  readonly onBudgetExceeded: {
+    at: { readonly turn: number } & Excess;
+    may: { extend?: number; checkpoint?: boolean };
+  };
+  /** A model call failed. `retryAfterMs` asks again; `answer` stands in the place of the reply. Otherwise the run fails. */
+  readonly onError: {
+    at: { readonly turn: number; readonly attempt: number; readonly error: WritError };
+    may: { retryAfterMs?: number; answer?: Json };
+  };
+  /** The run is about to end with an answer, or by a stop of the author's (`stopOn`, `afterTurn`). `continue` is said to the model, and it goes on. */
+  readonly onStop: {
+    at: { readonly turn: number; readonly outcome: Outcome };
+    may: { continue?: string };
+  };
+  /** The run ended, in any way but by being stopped or broken. Nothing but its output can still be replaced, and only when it has one. */
+  readonly afterRun: {
+    at: { readonly outcome: Outcome; readonly output: Json; readonly usage: Usage };
+    may: { output?: Json };
+  };
+}
+
+/** A place in a run where hooks are asked. */
+export type HookPlace = keyof HookPlaces;
+
+/** What a hook is given in a place. */
+export type HookInput<Place extends HookPlace> = HookPlaces[Place]["at"];
+
+/** What a hook may give back in a place. */
+export type HookAnswer<Place extends HookPlace> = Readonly<HookPlaces[Place]["may"]>;
+
+type Nothing = undefined | void;
+
+/**
+ * Code of the author that may change what happens. Hooks with a higher `priority` (default 0) are asked first, those of the same in the order
+ * of the list; each sees what those before it replaced. The first that denies, answers or stops decides; the others are still asked, and
+ * what they answer is ignored. A hook that throws denies the call (`beforeToolCall`), elsewhere it fails the run with `hook-failed`.
+ *
+ * @example
+ * ```ts
+ * import { agent, type Hook } from "writ";
+ *
+ * const noNights: Hook = {
+ *   name: "no-nights",
+ *   beforeToolCall: ({ tool }) => (tool === "deploy" ? { deny: "nothing is deployed at night" } : undefined),
+ * };
+ *
+ * export const operator = agent({ name: "operator", model: () => "done", hooks: [noNights] });
+ * ```
+ */
+export type Hook = {
+  readonly [Place in HookPlace]?: (
+    at: HookInput<Place>,
+  ) => HookAnswer<Place> | Nothing | Promise<HookAnswer<Place> | Nothing>;
+} & {
+  /** Stands in events and errors. Default: its place in the list. */
+  readonly name?: string;
+  readonly priority?: number;
+};
+
+/**
+ * The fields that a hook may give back, by place.
+ *
+ * @example
+ * ```ts
+ * import { hookFields } from "writ";
+ *
+ * console.log(hookFields.beforeToolCall); // ["arguments", "deny", "result"]
+ * ```
+ */
+export const hookFields: { readonly [Place in HookPlace]: readonly (keyof HookPlaces[Place]["may"])[] } = {
+  beforeRun: ["input"],
+  beforeSkill: ["skill", "deny"],
+  beforeTurn: ["say", "answer", "deny"],
+  beforeModel: ["messages", "settings", "toolChoice"],
+  afterModel: ["message"],
+  beforeToolCall: ["arguments", "deny", "result"],
+  afterToolCall: ["result"],
+  afterTurn: ["say", "stop"],
+  onBudgetThreshold: [],
+  onBudgetExceeded: ["extend", "checkpoint"],
+  onError: ["retryAfterMs", "answer"],
+  onStop: ["continue"],
+  afterRun: ["output"],
+};

@@ -1,0 +1,178 @@
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import type { Journal } from "../journal/journal.ts";
+import { type Json, toJson } from "../util/json.ts";
+import { allowedFields, wrongField } from "./check-answer.ts";
+import { freezeInput } from "./freeze-input.ts";
+import { type Hook, type HookAnswer, hookFields, type HookInput, type HookPlace } from "./hook.ts";
+
+/** The hooks of an agent, sorted; a place where there are none is left out. */
+export type Hooks = { readonly [Place in HookPlace]?: readonly NamedHook[] };
+
+interface NamedHook {
+  readonly name: string;
+  readonly hook: Hook;
+}
+
+/** What the hooks of one place changed, and which of them changed each field. Plain JSON: a journal keeps it. */
+export interface HookOutcome<Place extends HookPlace> {
+  readonly answer: HookAnswer<Place>;
+  readonly by: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sorts the hooks of a definition by priority, the highest first; equal ones stay in their order.
+ *
+ * @throws WritError `definition-invalid` for a place that does not exist or has no function, or a priority that is no number.
+ */
+export function sortHooks(hooks: readonly Hook[], agent: string): Hooks {
+  const named = hooks.map((hook: Hook | null, index) => ({
+    name: hook?.name ?? `hooks[${index}]`,
+    hook: checkHook(hook, `Hook "${hook?.name ?? `hooks[${index}]`}" of agent "${agent}"`),
+  }));
+  const sorted = named.toSorted((a, b) => (b.hook.priority ?? 0) - (a.hook.priority ?? 0));
+  const places = Object.keys(hookFields) as HookPlace[];
+  const entries = places.map(
+    (place) => [place, sorted.filter(({ hook }) => hook[place] !== undefined)] as const,
+  );
+  return Object.fromEntries(entries.filter(([, found]) => found.length > 0));
+}
+
+function checkHook(hook: Hook | null, where: string): Hook {
+  if (typeof hook !== "object" || hook === null)
+    throw new WritError("definition-invalid", { where, reason: "a hook is an object with a function for each place." });
+  for (const [key, value] of Object.entries(hook)) {
+    if (key === "name" || key === "priority") continue;
+    if (!Object.hasOwn(hookFields, key)) {
+      const reason = `there is no place "${key}": ${Object.keys(hookFields).join(", ")}.`;
+      throw new WritError("definition-invalid", { where, reason });
+    }
+    if (value !== undefined && typeof value !== "function")
+      throw new WritError("definition-invalid", { where, reason: `\`${key}\` must be a function.` });
+  }
+  if (hook.priority !== undefined && !Number.isFinite(hook.priority))
+    throw new WritError("definition-invalid", { where, reason: "`priority` must be a number." });
+  return hook;
+}
+
+/** Answers after which nothing that a later hook says counts. */
+const decisive: ReadonlySet<string> = new Set(["deny", "answer", "result", "stop"]);
+
+/** Words for the model: what several hooks say stands one after another. */
+const additive: ReadonlySet<string> = new Set(["say", "continue"]);
+
+/**
+ * Asks the hooks of a place one after another.
+ *
+ * @throws WritError `hook-failed` when one throws, or gives what is no JSON or not what the field takes; `hook-field-forbidden` for a field that
+ * it may not replace there.
+ */
+export async function askHooks<Place extends HookPlace>(
+  hooks: readonly NamedHook[],
+  place: Place,
+  at: HookInput<Place>,
+): Promise<HookOutcome<Place>> {
+  let current = freezeInput(at);
+  let decided = false;
+  const answer: Record<string, Json> = {};
+  const by: Record<string, string> = {};
+  for (const { name, hook } of hooks) {
+    const given = await askOne(place, { name, hook }, current);
+    if (decided) continue;
+    for (const [field, value] of Object.entries(given)) {
+      const before = additive.has(field) ? answer[field] : undefined;
+      answer[field] = typeof before === "string" ? `${before}\n\n${String(value)}` : value;
+      by[field] = before === undefined ? name : `${by[field] ?? ""}, ${name}`;
+    }
+    decided = place !== "afterToolCall" && Object.keys(answer).some((field) => decisive.has(field));
+    const replaced = Object.entries(answer).filter(([field]) => Object.hasOwn(current, field));
+    if (replaced.length > 0) current = freezeInput({ ...current, ...Object.fromEntries(replaced) });
+  }
+  return { answer: answer as HookAnswer<Place>, by };
+}
+
+async function askOne<Place extends HookPlace>(
+  place: Place,
+  { name, hook }: NamedHook,
+  at: HookInput<Place>,
+): Promise<Readonly<Record<string, Json>>> {
+  let given: unknown;
+  try {
+    given = await (hook[place] as (at: HookInput<Place>) => unknown).call(hook, at);
+  } catch (cause) {
+    throw new WritError("hook-failed", { hook: name, place, reason: messageOf(cause) }, { cause });
+  }
+  return given === undefined ? {} : readAnswer(given, { hook: name, place });
+}
+
+/** The fields of an answer as JSON. What JSON would drop in silence (a function where a text was meant) is refused: it could be a denial. */
+function readAnswer(
+  given: unknown,
+  about: { readonly hook: string; readonly place: HookPlace },
+): Readonly<Record<string, Json>> {
+  const { place } = about;
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new WritError("hook-failed", { ...about, reason: "it gave something that is no object" });
+  const fields: Record<string, Json> = {};
+  for (const [field, value] of Object.entries(given)) {
+    if (!(hookFields[place] as readonly string[]).includes(field))
+      throw new WritError("hook-field-forbidden", { ...about, field, allowed: allowedFields(place) });
+    if (value === undefined) continue;
+    const json = typeof value === "function" || typeof value === "symbol" ? undefined : toJson(value);
+    if (json?.ok !== true) {
+      const reason = `\`${field}\` is not JSON: ${json?.reason ?? `it is a ${typeof value}`}`;
+      throw new WritError("hook-failed", { ...about, reason });
+    }
+    const reason = wrongField(place, field, json.value);
+    if (reason !== undefined) throw new WritError("hook-failed", { ...about, reason });
+    fields[field] = json.value;
+  }
+  return fields;
+}
+
+/** A hook that failed, as a journal keeps it: a replay fails alike and asks no hook again. */
+export type HookFailure =
+  | { readonly code: "hook-failed"; readonly data: WritError<"hook-failed">["data"] }
+  | { readonly code: "hook-field-forbidden"; readonly data: WritError<"hook-field-forbidden">["data"] };
+
+/** What a journal keeps of an error that a hook is the cause of; undefined for any other. */
+export function hookFailure(error: unknown): HookFailure | undefined {
+  if (isWritError(error, "hook-failed")) return { code: error.code, data: error.data };
+  if (isWritError(error, "hook-field-forbidden")) return { code: error.code, data: error.data };
+  return undefined;
+}
+
+/** The error of a failure that was recorded. */
+export function hookError(failure: HookFailure): WritError {
+  return failure.code === "hook-failed"
+    ? new WritError(failure.code, failure.data)
+    : new WritError(failure.code, failure.data);
+}
+
+/** Where hooks are asked: the place in the run. */
+export interface HookStep {
+  readonly journal: Journal;
+  /** The key of the step, like `turn/2/hook/beforeTurn`. */
+  readonly key: string;
+}
+
+/** The same as one step of a journal: at a replay no hook is asked again, and one that failed fails again. */
+export async function askHooksOnce<Place extends HookPlace>(
+  hooks: readonly NamedHook[],
+  { place, at }: { readonly place: Place; readonly at: HookInput<Place> },
+  { journal, key }: HookStep,
+): Promise<HookOutcome<Place>> {
+  let thrown: unknown;
+  const run = async (): Promise<HookOutcome<Place> | { readonly failed: HookFailure }> => {
+    try {
+      return await askHooks(hooks, place, at);
+    } catch (error) {
+      const failed = hookFailure(error);
+      if (failed === undefined) throw error;
+      thrown = error;
+      return { failed };
+    }
+  };
+  const recorded = await journal.step({ key, run });
+  if (!("failed" in recorded)) return recorded;
+  throw thrown === undefined ? hookError(recorded.failed) : thrown;
+}

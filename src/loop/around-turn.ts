@@ -1,0 +1,59 @@
+import { consult } from "../hook/consult.ts";
+import { runtimeMessage } from "../message/message.ts";
+import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
+import type { Json } from "../util/json.ts";
+import { authorStopped, failed, refusedBy } from "./end.ts";
+import type { Run, State, Step } from "./run.ts";
+import type { End } from "./options.ts";
+import { WritError } from "../error/writ-error.ts";
+
+/** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */
+export async function beforeTurn(state: State, run: Run): Promise<Step> {
+  if (run.hooks.beforeTurn === undefined) return { state };
+  const { turns: turn } = state.ledger;
+  const at = { turn, transcript: state.transcript };
+  const { say, answer, deny } = await consult(run, { place: "beforeTurn", at, turn });
+  const heard = say === undefined ? state : saying(state, say);
+  if (deny !== undefined) return { state: heard, end: refusedBy(run, deny) };
+  return answer === undefined ? { state: heard } : answering(heard, answer, run);
+}
+
+async function answering(state: State, content: Json, run: Run): Promise<Step> {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  const reply = addReply(state.transcript, { role: "assistant", parts: [{ type: "text", text }] });
+  const next = { ...state, transcript: reply as ReadyTranscript };
+  const read = await run.readAnswer(content, "stop");
+  const outcome = { type: "answered", content, finishReason: "stop" } as const;
+  if (read.ok) return { state: next, end: { outcome, output: read.output } };
+  const error = new WritError("hook-failed", {
+    hook: "beforeTurn",
+    place: "beforeTurn",
+    reason: `its answer was not accepted: ${read.reason}`,
+  });
+  return { state: next, end: { outcome: failed(error), error } };
+}
+
+/** Asks the author's hooks after a turn that was not the last: they may say something to the model, or stop the run. */
+export async function afterTurn(state: State, run: Run): Promise<Step> {
+  if (run.hooks.afterTurn === undefined) return { state };
+  const { turns: turn } = state.ledger;
+  const at = { turn, transcript: state.transcript, usage: state.usage };
+  const { say, stop } = await consult(run, { place: "afterTurn", at, turn });
+  const heard = say === undefined ? state : saying(state, say);
+  return stop === undefined ? { state: heard } : { state: heard, end: authorStopped(run, stop) };
+}
+
+/** Asks the author's hooks whether a run that would end goes on. */
+export async function mayGoOn(
+  { state, end }: { readonly state: State; readonly end: End },
+  run: Run,
+): Promise<Step> {
+  if (run.hooks.onStop === undefined) return { state, end };
+  const { turns: turn } = state.ledger;
+  const answer = await consult(run, { place: "onStop", at: { turn, outcome: end.outcome }, turn });
+  return answer.continue === undefined ? { state, end } : { state: saying(state, answer.continue) };
+}
+
+function saying(state: State, text: string): State {
+  return { ...state, transcript: addUser(state.transcript, runtimeMessage(text)) };
+}

@@ -1,0 +1,14 @@
+import type { Run, State } from "./run.ts";
+
+/** Takes old turns out of what the model is sent, when there are too many of them. */
+export async function compactTurn(state: State, run: Run): Promise<State> {
+  const { turns: turn } = state.ledger;
+  const compacting = run.compact?.(state.transcript, (ask) =>
+    run.journal.step({ key: `turn/${turn}/summary`, run: ask }),
+  );
+  const compacted = compacting === undefined ? undefined : await compacting;
+  if (compacted === undefined) return state;
+  const { transcript, droppedTurns, tokensBefore, tokensAfter } = compacted;
+  run.tell?.({ type: "compaction-end", turn, droppedTurns, tokensBefore, tokensAfter });
+  return { ...state, transcript, sent: 0 };
+}

@@ -1,0 +1,47 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Executed } from "../executor/execute.ts";
+import type { ResultStatus, ToolCall } from "../message/message.ts";
+import { exhausted, failed, stopped, suspended } from "./end.ts";
+import type { End } from "./options.ts";
+import type { Run } from "./run.ts";
+
+const failures: ReadonlySet<ResultStatus> = new Set(["error", "timeout", "invalid"]);
+
+/** The end that the calls of a turn bring, if they do. */
+export function endOfBatch(executed: Executed, calls: readonly ToolCall[], run: Run): End | undefined {
+  if (run.stop.reason !== undefined) return stopped(run, run.stop.reason);
+  const { fatal, excess, unknown, checkpoint } = executed;
+  if (fatal !== undefined) return fatalEnd(fatal, run);
+  if (excess !== undefined) return checkpoint === true ? suspended(run, excess) : exhausted(run, excess);
+  const { skill, tools } = run.gate.allowed;
+  if (unknown !== undefined) {
+    const allowed = [...tools.keys()].join(", ");
+    const error = new WritError("tool-not-allowed", { tool: unknown.name, skill, allowed });
+    return { outcome: { type: "refused", code: error.code, message: error.message }, error };
+  }
+  const failure = run.throwOnToolFailure
+    ? executed.results.findIndex(
+        ({ status }, index) => failures.has(status) && !executed.escalated.has(index),
+      )
+    : -1;
+  const call = calls[failure];
+  if (call === undefined) return undefined;
+  return toolFailed(call, executed.results[failure]?.text ?? "", run);
+}
+
+function fatalEnd({ call, fatal }: NonNullable<Executed["fatal"]>, run: Run): End {
+  if (fatal.type === "exhausted") return exhausted(run, fatal.excess);
+  if (fatal.code === "tool-failed") return toolFailed(call, fatal.reason, run);
+  const { reason, severity = "HIGH" } = fatal;
+  const cause = run.thrown.get(call.id);
+  const error =
+    fatal.code === "tool-escalated"
+      ? new WritError("tool-escalated", { reason, severity }, { cause })
+      : new WritError("tool-unrecoverable", { reason }, { cause });
+  return { outcome: failed(error), error };
+}
+
+function toolFailed(call: ToolCall, reason: string, run: Run): End {
+  const error = new WritError("tool-failed", { tool: call.name, reason }, { cause: run.thrown.get(call.id) });
+  return { outcome: failed(error), error };
+}

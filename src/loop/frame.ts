@@ -1,0 +1,200 @@
+import { type AgentEvent, isFact, type RunEvent } from "../event/event.ts";
+import { mergeLive } from "../event/merge-live.ts";
+import type { Scope } from "../executor/scope.ts";
+import type { Host } from "../journal/host.ts";
+import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
+import { noUsage, type Usage } from "../message/usage.ts";
+import { emptyLedger, type Ledger } from "../policy/budget.ts";
+import { type Channel, channel } from "../util/channel.ts";
+import { type Interrupt, interrupt } from "../util/interrupt.ts";
+import type { Json } from "../util/json.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { type Ending, stopped, thrownEnd } from "./end.ts";
+import type { LoopResult, StopReason } from "./options.ts";
+import type { End, Tell } from "./options.ts";
+
+/** What every run has, whatever it does: an agent's turns, a plain function, a composition of agents. */
+export interface FrameOptions {
+  readonly runId: string;
+  readonly agent: string;
+  readonly input: Json;
+  readonly durationMs: number;
+  readonly host: Host;
+  readonly signal?: AbortSignal;
+  /** Whether somebody watches. If not, and nobody watches the run around it, no event is made at all. */
+  readonly watched: boolean;
+  /** The run around this one. */
+  readonly parent?: Scope;
+}
+
+/** What the work inside a frame is given. */
+export interface Frame {
+  readonly stop: Interrupt<StopReason>;
+  readonly tell: Tell;
+  /** Takes the events of runs inside this one, which have their envelope already. */
+  readonly forward: ((event: AgentEvent) => void) | undefined;
+  /** The bound of time that holds now. */
+  readonly durationMs: () => number;
+  /** Asks for more time when it is over; undefined gives none. Set by the work. */
+  extendDuration?: (durationMs: number) => Promise<number | undefined>;
+}
+
+/** What the work inside a frame ends with. */
+export interface Finished {
+  readonly end: End;
+  readonly transcript: ReadyTranscript;
+  readonly usage: Usage;
+  readonly ledger: Ledger;
+  readonly checkpoint?: Checkpoint;
+}
+
+/**
+ * Runs work as a run: tells its beginning and its end, puts envelopes on its events, stops it when it is cancelled or its time is over. The
+ * run does not wait for its reader; leaving the generator early stops it.
+ *
+ * @throws WritError when the world fails (a provider, the journal), after `run-end` with outcome `failed`.
+ */
+export async function* frame(
+  options: FrameOptions,
+  work: (frame: Frame) => Promise<Finished>,
+): AsyncGenerator<AgentEvent, LoopResult> {
+  const stop = interrupt<StopReason>();
+  const events = options.watched ? channel<AgentEvent>(mergeLive) : undefined;
+  const running = runFramed(options, { stop, events }, work).finally(() => events?.close());
+  running.catch(() => undefined); // thrown below, once the reader has been told what happened before
+  let finished = false;
+  try {
+    if (events !== undefined) yield* events;
+    finished = true;
+    return await running;
+  } finally {
+    if (!finished) stop.stop({ type: "cancelled", reason: "nobody reads the run any more" });
+  }
+}
+
+interface Running {
+  readonly stop: Interrupt<StopReason>;
+  readonly events: Channel<AgentEvent> | undefined;
+}
+
+async function runFramed(
+  options: FrameOptions,
+  { stop, events }: Running,
+  work: (frame: Frame) => Promise<Finished>,
+): Promise<LoopResult> {
+  const forward = forwarding(events, options.parent);
+  const tell = forward === undefined ? undefined : telling(options, forward);
+  const unlink = linkSignal(options.signal, stop);
+  const { frame, stopTimer } = timed(options, { stop, tell, forward });
+  beginInside(options);
+  tell?.({ type: "run-start", agent: options.agent, input: options.input });
+  let finished: Finished;
+  try {
+    finished = await work(frame);
+  } catch (error) {
+    const { reason } = stop;
+    const end = reason === undefined ? thrownEnd(error, options.agent) : stopped(endingOf(options), reason);
+    finished = { transcript: emptyTranscript(), usage: noUsage, ledger: emptyLedger, end };
+  } finally {
+    stopTimer();
+    unlink?.();
+  }
+  const { end, usage } = finished;
+  tell?.({ type: "run-end", outcome: end.outcome, usage });
+  endInside(options, finished);
+  events?.close(); // nothing is told after `run-end`, whatever still goes on outside
+  if (end.throws === true && end.error !== undefined) {
+    stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
+    throw end.error;
+  }
+  const { outcome, output, error } = end;
+  const { transcript, ledger, checkpoint } = finished;
+  return {
+    outcome,
+    output,
+    error,
+    transcript,
+    usage,
+    turns: ledger.turns,
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+  };
+}
+
+/** Tells the run around this one, if there is one, that this began. */
+function beginInside({ parent, agent, runId }: FrameOptions): void {
+  parent?.began({ agent, runId, depth: parent.depth + 1 });
+}
+
+/** Tells the run around this one how this ended and what it spent. */
+function endInside({ parent, agent, runId }: FrameOptions, { end, usage, ledger }: Finished): void {
+  const { costUsd, toolCalls } = ledger;
+  const outcome = end.outcome.type;
+  parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, { usage, costUsd, toolCalls });
+}
+
+function endingOf({ agent, durationMs }: FrameOptions): Ending {
+  return { gate: { agent }, limits: { durationMs, turns: Infinity } };
+}
+
+/** Where the events of this run go: to its own reader, and up to that of the run around it. */
+function forwarding(
+  events: Channel<AgentEvent> | undefined,
+  parent: Scope | undefined,
+): ((event: AgentEvent) => void) | undefined {
+  const up = parent?.forward;
+  if (events === undefined) return up;
+  if (up === undefined) return (event) => events.push(event);
+  return (event) => {
+    events.push(event);
+    up(event);
+  };
+}
+
+/** Puts the envelope on. `seq` counts the facts of this run alone. */
+function telling(
+  { runId, parent, host }: FrameOptions,
+  forward: (event: AgentEvent) => void,
+): (event: RunEvent) => void {
+  let seq = 0;
+  let ended = false;
+  const around = parent === undefined ? {} : { parentRunId: parent.runId };
+  return (event) => {
+    if (ended) return;
+    ended = event.type === "run-end";
+    if (isFact(event)) seq += 1;
+    forward({ ...event, seq, runId, ...around, at: host.now() });
+  };
+}
+
+/** The frame with its clock: when the time is over the author may be asked for more. */
+function timed(
+  { durationMs, host }: FrameOptions,
+  given: Pick<Frame, "stop" | "tell" | "forward">,
+): { readonly frame: Frame; readonly stopTimer: () => void } {
+  let bound = durationMs;
+  let stopTimer: (() => void) | undefined;
+  const frame: Frame = { ...given, durationMs: () => bound };
+  function arm(afterMs: number): void {
+    if (afterMs !== Infinity) stopTimer = host.timer(afterMs, () => void expire());
+  }
+  async function expire(): Promise<void> {
+    const more = await frame.extendDuration?.(bound).catch(() => undefined);
+    if (more === undefined || !(more > bound)) return given.stop.stop({ type: "duration" });
+    arm(more - bound);
+    bound = more;
+  }
+  arm(durationMs);
+  return { frame, stopTimer: () => stopTimer?.() };
+}
+
+/** Passes an abort of the caller's signal on; what it returns takes the link back. */
+function linkSignal(signal: AbortSignal | undefined, stop: Interrupt<StopReason>): (() => void) | undefined {
+  if (signal === undefined) return undefined;
+  const cancel = (): void => {
+    const { reason } = signal as { reason: unknown };
+    stop.stop({ type: "cancelled", reason: reason instanceof Error ? reason.message : String(reason) });
+  };
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  return () => signal.removeEventListener("abort", cancel);
+}

@@ -1,0 +1,80 @@
+import { WritError } from "../error/writ-error.ts";
+import { callOneWith } from "../executor/call-tool.ts";
+import type { Tool } from "../tool/tool.ts";
+import { isJsonObject } from "../util/json.ts";
+import { type CatalogEntry, type Decider, llmStepWith, type StepDecision } from "./llm-step.ts";
+
+/** The tools that names may mean, and no others. */
+export type ToolsByName = ReadonlyMap<string, Tool> | Readonly<Record<string, Tool>>;
+
+/** What the safe loop is given. */
+export interface SafeLoopOptions {
+  readonly question: string;
+  readonly tools: ToolsByName;
+  /** What the model is told of. Default: all tools, by their descriptions and the names of their arguments. */
+  readonly catalog?: readonly CatalogEntry[];
+  /** So many steps at most. */
+  readonly maxSteps: number;
+  /** Tokens. A step is asked while no more than this was spent, so the last one may go over it. */
+  readonly budget: number;
+  /** What the run is for: said once, told to the model at every step, and changed by nothing that happens. */
+  readonly intent?: string;
+  /** Told each step after it was carried out. */
+  readonly onStep?: (taken: StepTaken) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** A step of the safe loop and where the program stands after it. */
+export interface StepTaken {
+  readonly step: StepDecision;
+  /** Tokens spent so far. */
+  readonly spent: number;
+  readonly context: string;
+}
+
+/** What the loop gives when steps or tokens are used up before the model answers. */
+const outOfSteps = "out of steps";
+
+/** The loop of the fifth seed page. The adapter documents it. */
+export async function safeLoopWith(decider: Decider, options: SafeLoopOptions): Promise<string> {
+  const { question: prompt, maxSteps, budget, intent, onStep, signal } = options;
+  checkBound("maxSteps", maxSteps);
+  checkBound("budget", budget);
+  const tools = allowedNames(options.tools);
+  const catalog = options.catalog ?? catalogOf(tools);
+  let context = "";
+  let spent = 0;
+  for (let n = 0; n < maxSteps && spent <= budget; n += 1) {
+    const step = await llmStepWith(decider, { prompt, catalog, context, intent, signal });
+    spent += step.tokens;
+    if (step.kind === "tool") {
+      const tool = tools.get(step.name);
+      const result =
+        tool === undefined
+          ? "not allowed"
+          : (await callOneWith(tool, step.args, { host: decider.host, signal })).text;
+      context += ` [${step.name} => ${result}]`;
+    }
+    onStep?.({ step, spent, context });
+    if (step.kind === "final") return step.text;
+  }
+  return outOfSteps;
+}
+
+function checkBound(name: string, value: number): void {
+  if (value >= 0) return;
+  const reason = `\`${name}\` must be a number from 0 on, and is ${String(value)}.`;
+  throw new WritError("definition-invalid", { where: "`safeLoop`", reason });
+}
+
+/** A map of its own: what is inherited is no name, and what changes the caller's object later changes nothing here. */
+function allowedNames(tools: ToolsByName): ReadonlyMap<string, Tool> {
+  return new Map(tools instanceof Map ? tools : Object.entries(tools));
+}
+
+function catalogOf(tools: ReadonlyMap<string, Tool>): CatalogEntry[] {
+  return [...tools].map(([name, { description, input }]) => {
+    const { properties } = input.jsonSchema;
+    return { name, describe: description, params: isJsonObject(properties) ? Object.keys(properties) : [] };
+  });
+}

@@ -1,0 +1,83 @@
+import type { ToolCall, ToolResult } from "../message/message.ts";
+import type { Json } from "../util/json.ts";
+
+/** The calls of one turn with their results. */
+export interface Act {
+  readonly calls: readonly ToolCall[];
+  readonly results: readonly ToolResult[];
+}
+
+/** The last acts of a run, and for each period how many acts in a row came again. */
+export interface Repeats {
+  readonly acts: readonly Act[];
+  readonly streaks: readonly number[];
+}
+
+/** The longest circle that is looked for: the same act again, two in turn (ping-pong), three in turn. */
+const longestPeriod = 3;
+
+/** Nothing happened yet. */
+export const noRepeats: Repeats = { acts: [], streaks: [0, 0, 0] };
+
+/** Adds the acts of a turn: same calls with the same results as one, two or three turns ago. */
+export function addAct({ acts, streaks }: Repeats, act: Act): Repeats {
+  const next = streaks.map((streak, index) => {
+    const before = acts.at(-1 - index);
+    return before !== undefined && sameCalls(before.calls, act.calls) && sameResults(before, act)
+      ? streak + 1
+      : 0;
+  });
+  return { acts: [...acts, act].slice(-longestPeriod), streaks: next };
+}
+
+/** How often the last circle has come, with the same results each time: 1 when the last act is new. */
+export function timesDone({ streaks }: Repeats): number {
+  return Math.max(...streaks.map((streak, index) => Math.floor(streak / (index + 1)) + 1));
+}
+
+/**
+ * The how-manieth time it would be if these calls were made now and brought what they brought before, and the act that they repeat.
+ * Undefined for calls that go on with no circle. Results count: calls that bring something new each time are no circle.
+ */
+export function proposedAgain(
+  { acts, streaks }: Repeats,
+  calls: readonly ToolCall[],
+): { readonly times: number; readonly act: Act } | undefined {
+  let found: { readonly times: number; readonly act: Act } | undefined;
+  streaks.forEach((streak, index) => {
+    const act = acts.at(-1 - index);
+    if (act === undefined || !sameCalls(act.calls, calls)) return;
+    const times = Math.floor(streak / (index + 1)) + 2;
+    if (found === undefined || times > found.times) found = { times, act };
+  });
+  return found;
+}
+
+function sameCalls(left: readonly ToolCall[], right: readonly ToolCall[]): boolean {
+  return (
+    left.length === right.length &&
+    left.every((call, index) => {
+      const other = right[index];
+      return other !== undefined && call.name === other.name && sameJson(call.arguments, other.arguments);
+    })
+  );
+}
+
+function sameResults(left: Act, right: Act): boolean {
+  return left.results.every((result, index) => result.text === right.results[index]?.text);
+}
+
+/** Equal as JSON, whatever the order of the fields. */
+function sameJson(left: Json, right: Json): boolean {
+  if (left === right) return true;
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
+  const fields = Object.entries(left as Readonly<Record<string, Json>>);
+  return (
+    Array.isArray(left) === Array.isArray(right) &&
+    fields.length === Object.keys(right).length &&
+    fields.every(
+      ([key, value]) =>
+        Object.hasOwn(right, key) && sameJson(value, (right as Readonly<Record<string, Json>>)[key] ?? null),
+    )
+  );
+}

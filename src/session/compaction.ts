@@ -1,0 +1,88 @@
+import type { Compact, Compacted } from "../loop/options.ts";
+import { charactersOf } from "../message/measure.ts";
+import type { Message } from "../message/message.ts";
+import { countTurns, dropTurns, type ReadyTranscript } from "../message/transcript.ts";
+import { estimateTokens } from "../message/usage.ts";
+import { checkCount } from "./retention.ts";
+import { type Summarise, summaryMessage, summaryOf } from "./summary.ts";
+
+/** When and how the oldest turns are taken out of what a model is sent. All tokens are estimates: 4 characters each. */
+export interface CompactionOptions {
+  /** The messages of a request may have so many tokens. When they have more, whole turns go until they have at most half of it. */
+  readonly atTokens: number;
+  /** So many of the last turns stay, whatever they have. Default 2. */
+  readonly keepTurns?: number;
+  /** Given the messages that go; what it says of them stays in their place. Default: nothing does. */
+  readonly summarise?: Summarise;
+}
+
+/** A transcript that was compacted. */
+export interface Compaction extends Compacted {
+  readonly estimated: true;
+}
+
+/**
+ * Makes the compaction of an agent. A turn goes as a whole, with what was said before it; what the author said and what the user asked last
+ * stay. The half that is free afterwards is there so that not every turn begins with a compaction.
+ *
+ * @throws WritError `definition-invalid` for numbers that are not whole numbers of at least 1; a compaction fails with `summary-failed` when
+ * there is no summary.
+ */
+export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOptions): Compact {
+  checkCount(atTokens, "`atTokens` of a compaction");
+  checkCount(keepTurns, "`keepTurns` of a compaction");
+  const tokensOf = estimator();
+  async function compact(transcript: ReadyTranscript, droppedTurns: number, once: Once): Promise<Compaction> {
+    const shorter = dropTurns(transcript, droppedTurns);
+    const summary = summarise && (await once(() => summaryOf(removed(transcript, shorter), summarise)));
+    const compacted =
+      summary === undefined ? shorter : dropTurns(transcript, droppedTurns, summaryMessage(summary));
+    return {
+      transcript: compacted,
+      droppedTurns,
+      tokensBefore: tokensOf(transcript),
+      tokensAfter: tokensOf(compacted),
+      estimated: true,
+    };
+  }
+  return (transcript, once) => {
+    if (tokensOf(transcript) <= atTokens) return undefined;
+    const most = countTurns(transcript) - keepTurns;
+    const fits = (count: number): boolean => tokensOf(dropTurns(transcript, count)) <= atTokens / 2;
+    return most < 1 ? undefined : compact(transcript, fewest(most, fits), once);
+  };
+}
+
+type Once = Parameters<Compact>[1];
+
+/** Each message is measured once, however often the transcript is. */
+function estimator(): (transcript: ReadyTranscript) => number {
+  const sizes = new WeakMap<Message, number>();
+  return (transcript) => {
+    let characters = 0;
+    for (const message of transcript.messages) {
+      let size = sizes.get(message);
+      if (size === undefined) sizes.set(message, (size = charactersOf(message)));
+      characters += size;
+    }
+    return estimateTokens(characters);
+  };
+}
+
+/** The smallest number from 1 to `most` that is enough, where more is enough too; `most` when none is. */
+function fewest(most: number, isEnough: (count: number) => boolean): number {
+  let low = 1;
+  let high = most;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isEnough(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** What is summarised: the author's words and what stays are not. */
+function removed(before: ReadyTranscript, after: ReadyTranscript): readonly Message[] {
+  const kept = new Set(after.messages);
+  return before.messages.filter((message) => !kept.has(message));
+}

@@ -1,0 +1,105 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Outcome } from "../event/outcome.ts";
+import { isAsked, type Message, type ReplyMessage, type SystemMessage, textOf } from "../message/message.ts";
+import {
+  acceptableId,
+  emptyTranscript,
+  readTranscript,
+  type ReadyTranscript,
+} from "../message/transcript.ts";
+import type { SessionContents, SessionRun } from "./session-store.ts";
+import { summaryMessage } from "./summary.ts";
+
+/**
+ * What of a session the next run is sent. `answers`: of each earlier run what was asked and what was answered, without its calls and their
+ * results. `all`: every message as it was. A function chooses by itself.
+ */
+export type History = "answers" | "all" | ((contents: SessionContents) => readonly Message[]);
+
+/**
+ * The messages of a session that go before a new one: its summary, what it was created with, and its runs. With `answers` user and agent
+ * take turns in the runs: a run that was not answered has a short reply that says so. With `all` a call id that an earlier run used is
+ * replaced by another.
+ *
+ * @example
+ * ```ts
+ * import { historyOf, inMemorySessions, session } from "writ";
+ *
+ * export const lastTwoRuns = session(inMemorySessions(), "talk", {
+ *   history: (contents) => historyOf({ ...contents, runs: contents.runs.slice(-2) }, "answers"),
+ * });
+ * ```
+ */
+export function historyOf(contents: SessionContents, history: History): readonly Message[] {
+  if (typeof history === "function") return history(contents);
+  const { summary, messages, runs } = contents;
+  const known = summary === undefined ? [] : [summaryMessage(summary), said("I know what was said before.")];
+  const before = [...known, ...messages];
+  if (history === "answers") return [...before, ...runs.flatMap(answerOf)];
+  return withOwnIds([before, ...runs.map((run) => run.messages)]);
+}
+
+/**
+ * The transcript of a run that has these messages behind it.
+ *
+ * @throws WritError `transcript-invalid` with the index of the message that cannot stand where it stands
+ */
+export function transcriptAfter(history: readonly Message[], system?: SystemMessage): ReadyTranscript {
+  const messages = system === undefined ? history : [system, ...history];
+  const transcript = readTranscript({ messages });
+  if (transcript.state === "ready") return transcript;
+  const reason = "has calls without a result";
+  throw new WritError("transcript-invalid", { index: messages.length - 1, reason });
+}
+
+/** A run as a question and its answer. */
+function answerOf({ messages, outcome }: SessionRun): readonly Message[] {
+  const asked = messages.find(isAsked);
+  return asked === undefined ? [] : [asked, said(answerText(messages, outcome))];
+}
+
+const endings: Readonly<Record<Exclude<Outcome["type"], "answered">, string>> = {
+  exhausted: "a bound of the run was used up",
+  suspended: "the run was suspended",
+  refused: "the run was refused",
+  cancelled: "the run was cancelled",
+  failed: "the run failed",
+};
+
+/** Why it ended is not told: such texts come from anywhere. */
+function answerText(messages: readonly Message[], outcome: Outcome): string {
+  if (outcome.type !== "answered") return `(No answer: ${endings[outcome.type]}.)`;
+  const reply = messages.findLast((message) => message.role === "assistant");
+  const text = reply === undefined ? "" : textOf(reply);
+  if (text.trim() !== "") return text;
+  const { content } = outcome;
+  const written = typeof content === "string" ? content : JSON.stringify(content);
+  return written.trim() === "" ? "(empty)" : written;
+}
+
+function said(text: string): ReplyMessage {
+  return { role: "assistant", parts: [{ type: "text", text }] };
+}
+
+/** All messages in one list. Call ids are unique within a run only; one that was used before gets another, and so does its result. */
+function withOwnIds(runs: readonly (readonly Message[])[]): readonly Message[] {
+  const taken = new Set<string>();
+  return runs.flatMap((messages, run) => {
+    const ids = new Map<string, string>();
+    return messages.map((message): Message => {
+      if (message.role === "tool") return { ...message, callId: ids.get(message.callId) ?? message.callId };
+      if (message.role !== "assistant") return message;
+      const parts = message.parts.map((part) => {
+        if (part.type !== "tool-call" || part.providerExecuted === true) return part;
+        const id = acceptableId(emptyTranscript(), part.id, {
+          taken,
+          fallback: `run_${run}_call_${ids.size}`,
+        });
+        taken.add(id);
+        ids.set(part.id, id);
+        return { ...part, id };
+      });
+      return { ...message, parts };
+    });
+  });
+}

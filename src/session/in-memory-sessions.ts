@@ -1,0 +1,76 @@
+import { WritError } from "../error/writ-error.ts";
+import {
+  checkVersion,
+  headText,
+  missing,
+  recordOf,
+  runText,
+  type SessionStore,
+  type StoredSession,
+} from "./session-store.ts";
+
+interface Kept extends StoredSession {
+  readonly runs: string[];
+  readonly lastRunId: string | undefined;
+}
+
+/**
+ * Keeps sessions as long as the process lives. `sqliteSessions()` keeps them in a file.
+ *
+ * @example
+ * ```ts
+ * import { agent, inMemorySessions, session } from "writ";
+ *
+ * const talker = agent({ name: "talker", model: "ollama/qwen2.5:7b" });
+ * const talk = session(inMemorySessions(), "talk");
+ * await talker.run("My name is Kim.", { session: talk });
+ * console.log(await talker("What is my name?", { session: talk }));
+ * ```
+ */
+export function inMemorySessions(): SessionStore {
+  const sessions = new Map<string, Kept>();
+  function keptAt(id: string, expectedVersion?: number): Kept {
+    const kept = sessions.get(id);
+    if (kept === undefined) throw missing(id);
+    if (expectedVersion !== undefined) checkVersion(id, kept.version, expectedVersion);
+    return kept;
+  }
+  return {
+    async create(id, contents = {}) {
+      const { runs = [] } = contents;
+      if (sessions.has(id)) throw new WritError("session-exists", { id });
+      const kept = {
+        version: 0,
+        head: headText(contents),
+        runs: runs.map(runText),
+        lastRunId: runs.at(-1)?.runId,
+      };
+      sessions.set(id, kept);
+      return recordOf(id, kept);
+    },
+    async read(id) {
+      return recordOf(id, keptAt(id));
+    },
+    async append(id, run, expectedVersion) {
+      const { version, head, runs, lastRunId } = keptAt(id, expectedVersion);
+      const text = runText(run);
+      if (run.runId === lastRunId) runs.pop();
+      runs.push(text);
+      sessions.set(id, { version: version + 1, head, runs, lastRunId: run.runId });
+      return version + 1;
+    },
+    async update(id, contents, expectedVersion) {
+      const version = keptAt(id, expectedVersion).version + 1;
+      const lastRunId = contents.runs.at(-1)?.runId;
+      sessions.set(id, { version, head: headText(contents), runs: contents.runs.map(runText), lastRunId });
+      return version;
+    },
+    async delete(id) {
+      keptAt(id);
+      sessions.delete(id);
+    },
+    async list() {
+      return [...sessions.keys()];
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { JsonSchema } from "../schema/schema.ts";
+import { tool, type Tool } from "../tool/tool.ts";
+import type { MemoryBank } from "./memory-bank.ts";
+
+/**
+ * The tools through which a model uses one slot of a memory: `memory_read`, `memory_write` and `memory_search`. In one turn they run in the
+ * order of their calls, so that what is read is what was written before it.
+ *
+ * An agent with a `memory` has them already, for the slot of its name.
+ */
+export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
+  const tools: readonly Tool[] = [
+    tool({
+      name: "memory_read",
+      description: "Read your whole memory: what you wrote down before, in this run or in earlier ones.",
+      inputSchema: textFields(),
+      effect: "read",
+      execute: () => bank.read(slot),
+    }),
+    tool({
+      name: "memory_write",
+      description:
+        "Write your memory. The content takes the place of everything in it: to add something, read first, then write the old and the new.",
+      inputSchema: textFields("content"),
+      effect: "write",
+      execute: async (args: unknown) => {
+        const { content } = args as { readonly content: string };
+        const kept = await bank.write(slot, content);
+        return kept === content
+          ? "Saved."
+          : "Saved, but shortened: the memory does not keep so much. Read it to see.";
+      },
+    }),
+    tool({
+      name: "memory_search",
+      description: "Find the lines of your memory that contain a text; upper and lower case are the same.",
+      inputSchema: textFields("query"),
+      effect: "read",
+      execute: (args: unknown) => bank.search(slot, (args as { readonly query: string }).query),
+    }),
+  ];
+  return tools.map((made) => ({ ...made, exclusiveKey: () => "memory" }));
+}
+
+function textFields(...names: readonly string[]): JsonSchema {
+  const properties = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+  return { type: "object", properties, required: names, additionalProperties: false };
+}

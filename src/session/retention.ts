@@ -1,0 +1,107 @@
+import { WritError } from "../error/writ-error.ts";
+import { estimateTokens } from "../message/usage.ts";
+
+/** What stays of a text that is written to memory: asked at each write, with all lines. What it throws fails the write, and nothing changes. */
+export type Retention = (lines: readonly string[]) => readonly string[] | Promise<readonly string[]>;
+
+/** Makes a short text of many lines: by a function, or by asking an agent. */
+export type Digest = (lines: readonly string[]) => string | Promise<string>;
+
+/**
+ * Keeps everything.
+ *
+ * @example
+ * ```ts
+ * import { keepAll, memoryBank } from "writ";
+ *
+ * export const bank = memoryBank({ retention: keepAll() });
+ * ```
+ */
+export function keepAll(): Retention {
+  return (lines) => lines;
+}
+
+/**
+ * Keeps the last `count` lines.
+ *
+ * @throws WritError `definition-invalid` for anything but a whole number of at least 1
+ * @example
+ * ```ts
+ * import { memoryBank, slidingLines } from "writ";
+ *
+ * export const bank = memoryBank({ retention: slidingLines(100) });
+ * ```
+ */
+export function slidingLines(count: number): Retention {
+  checkCount(count, "`slidingLines`");
+  return (lines) => lines.slice(-count);
+}
+
+/**
+ * Keeps as many of the last lines as fit into so many tokens, and always the very last one. The tokens are an estimate: 4 characters each.
+ *
+ * @throws WritError `definition-invalid` for anything but a whole number of at least 1
+ * @example
+ * ```ts
+ * import { memoryBank, tokenBudget } from "writ";
+ *
+ * export const bank = memoryBank({ retention: tokenBudget(2000) });
+ * ```
+ */
+export function tokenBudget(tokens: number): Retention {
+  checkCount(tokens, "`tokenBudget`");
+  return (lines) => {
+    let from = lines.length - 1;
+    let characters = lines[from]?.length ?? 0;
+    for (; from > 0; from -= 1) {
+      characters += 1 + (lines[from - 1]?.length ?? 0);
+      if (estimateTokens(characters) > tokens) break;
+    }
+    return lines.slice(Math.max(0, from));
+  };
+}
+
+/**
+ * Keeps the last `keepRecent` lines, and a digest of those before them, which `digest` makes anew at each write that has more. An empty
+ * digest leaves no line.
+ *
+ * @throws WritError `definition-invalid` for anything but a whole number of at least 1; a write fails with `summary-failed` when `digest`
+ * gives no text, and with what `digest` throws.
+ * @example
+ * ```ts
+ * import { memoryBank, summarised } from "writ";
+ *
+ * export const bank = memoryBank({
+ *   retention: summarised({ keepRecent: 20, digest: (lines) => `${lines.length} older notes, the first: ${lines[0]}` }),
+ * });
+ * ```
+ */
+export function summarised({
+  keepRecent,
+  digest,
+}: {
+  readonly keepRecent: number;
+  readonly digest: Digest;
+}): Retention {
+  checkCount(keepRecent, "`summarised`");
+  return async (lines) => {
+    if (lines.length <= keepRecent) return lines;
+    const text = await digest(lines.slice(0, -keepRecent));
+    if (typeof text !== "string")
+      throw new WritError("summary-failed", { where: "memory", reason: "`digest` gave no text" });
+    return [...linesOf(text), ...lines.slice(-keepRecent)];
+  };
+}
+
+/** The lines of a text. The line break at its end ends the last line and begins no other; an empty text has no lines. */
+export function linesOf(text: string): readonly string[] {
+  if (text === "") return [];
+  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+}
+
+/** @throws WritError `definition-invalid` */
+export function checkCount(count: number, where: string): void {
+  if (Number.isSafeInteger(count) && count >= 1) return;
+  const reason = `${String(count)} is no whole number of at least 1.`;
+  throw new WritError("definition-invalid", { where, reason });
+}

@@ -1,0 +1,106 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Outcome } from "../event/outcome.ts";
+import type { Message } from "../message/message.ts";
+import { readTranscript } from "../message/transcript.ts";
+import type { Usage } from "../message/usage.ts";
+
+/** A run as a session keeps it: its own messages, without what was said before it and without the system message. */
+export interface SessionRun {
+  readonly runId: string;
+  readonly agent: string;
+  readonly skill: string;
+  readonly outcome: Outcome;
+  readonly usage: Usage;
+  readonly messages: readonly Message[];
+}
+
+/** What a session holds. JSON. */
+export interface SessionContents {
+  /** What was said before the first run; no system message. */
+  readonly messages: readonly Message[];
+  readonly runs: readonly SessionRun[];
+  /** What was said before all of that, in short. */
+  readonly summary?: string;
+  /** The session that this one began as, and its version then. */
+  readonly forkedFrom?: { readonly id: string; readonly version: number };
+}
+
+/** A session as it is stored. Its version is 0 when it is created, and one more with every change. */
+export interface SessionRecord extends SessionContents {
+  readonly id: string;
+  readonly version: number;
+}
+
+/**
+ * Where sessions are kept. Any text is an id. A change says which version it was made from, and is refused when the session has another one:
+ * of two that write at once, one is told. What is given and what is got are copies.
+ */
+export interface SessionStore {
+  /** @throws WritError `session-exists`, `transcript-invalid` */
+  create(id: string, contents?: Partial<SessionContents>): Promise<SessionRecord>;
+  /** @throws WritError `session-missing` */
+  read(id: string): Promise<SessionRecord>;
+  /**
+   * Adds a run, and gives the new version. A run with the id of the last one takes its place: a run that was suspended and went on is one run.
+   *
+   * @throws WritError `session-missing`, `session-conflict`, `transcript-invalid`
+   */
+  append(id: string, run: SessionRun, expectedVersion: number): Promise<number>;
+  /**
+   * Replaces the contents, and gives the new version.
+   *
+   * @throws WritError `session-missing`, `session-conflict`, `transcript-invalid`
+   */
+  update(id: string, contents: SessionContents, expectedVersion: number): Promise<number>;
+  /** @throws WritError `session-missing` */
+  delete(id: string): Promise<void>;
+  /** The ids, in the order in which the sessions were created. */
+  list(): Promise<readonly string[]>;
+}
+
+/** A session as stores keep it: in pieces of JSON text, so that a run more does not mean to write all of them again. */
+export interface StoredSession {
+  readonly version: number;
+  /** The contents without the runs. */
+  readonly head: string;
+  readonly runs: readonly string[];
+}
+
+/** @throws WritError `transcript-invalid` */
+export function headText({ messages = [], summary, forkedFrom }: Partial<SessionContents>): string {
+  checkMessages(messages);
+  return JSON.stringify({ messages, summary, forkedFrom });
+}
+
+/** @throws WritError `transcript-invalid` */
+export function runText({ runId, agent, skill, outcome, usage, messages }: SessionRun): string {
+  checkMessages(messages);
+  return JSON.stringify({ runId, agent, skill, outcome, usage, messages });
+}
+
+/** The record of what a store kept. */
+export function recordOf(id: string, { version, head, runs }: StoredSession): SessionRecord {
+  const rest = JSON.parse(head) as Omit<SessionContents, "runs">;
+  return { id, version, ...rest, runs: runs.map((run) => JSON.parse(run) as SessionRun) };
+}
+
+/** @throws WritError `session-missing` */
+export function missing(id: string): WritError<"session-missing"> {
+  return new WritError("session-missing", { id });
+}
+
+/** @throws WritError `session-conflict` */
+export function checkVersion(id: string, found: number, expected: number): void {
+  if (found !== expected) throw new WritError("session-conflict", { id, expected, found });
+}
+
+/** Messages that no provider would take are not stored: every call has its result, and the system message is each run's own. */
+function checkMessages(messages: readonly Message[]): void {
+  const { state } = readTranscript({ messages });
+  const system = messages.findIndex(({ role }) => role === "system");
+  const index = state === "open" ? messages.length - 1 : system;
+  if (index === -1) return;
+  const reason =
+    state === "open" ? "has calls without a result" : "is a system message, which each run brings itself";
+  throw new WritError("transcript-invalid", { index, reason });
+}

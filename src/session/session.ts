@@ -1,0 +1,187 @@
+import { isWritError, WritError } from "../error/writ-error.ts";
+import { isAsked, type Message } from "../message/message.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
+import { type History, historyOf } from "./history.ts";
+import { checkCount } from "./retention.ts";
+import { runText, type SessionRecord, type SessionRun, type SessionStore } from "./session-store.ts";
+import { type Summarise, summaryOf } from "./summary.ts";
+
+/** A session as a run is given it, in `agent.run(input, { session })`. */
+export interface SessionHandle {
+  readonly id: string;
+  /**
+   * What was said before. Creates the session when there is none.
+   *
+   * @throws WritError what the store throws
+   */
+  load(): Promise<LoadedSession>;
+  /**
+   * Keeps a run with those before it. Saying the same again does nothing more.
+   *
+   * @throws WritError `session-conflict` when another run was kept since this one loaded the session; `session-missing`
+   */
+  save(run: FinishedRun, loaded: Pick<LoadedSession, "version">): Promise<void>;
+}
+
+/** What a run is given of a session. JSON, so that a journal can keep it. */
+export interface LoadedSession {
+  readonly version: number;
+  /** They go between the system message and what the user says now. */
+  readonly messages: readonly Message[];
+}
+
+/** A run that ended. */
+export interface FinishedRun extends Omit<SessionRun, "messages"> {
+  /** All of it, what was said before it too: of that nothing is kept twice. */
+  readonly transcript: ReadyTranscript;
+}
+
+/** How runs use a session. */
+export interface SessionOptions {
+  /** What of the earlier runs a run is sent. Default `answers`: no calls and results of earlier runs. */
+  readonly history?: History;
+}
+
+/**
+ * Names a session of a store, for runs. A run that is given it is sent what was said in earlier ones, and is kept with them, however it ends.
+ * Runs of one session go one after another: of two at once the later one fails with `session-conflict` when it ends.
+ *
+ * @example
+ * ```ts
+ * import { agent, inMemorySessions, session } from "writ";
+ *
+ * const store = inMemorySessions();
+ * const talker = agent({ name: "talker", model: "ollama/qwen2.5:7b" });
+ * await talker.run("My name is Kim.", { session: session(store, "kim") });
+ * const { text } = await talker.run("What is my name?", { session: session(store, "kim") });
+ * console.log(text, (await store.read("kim")).version);
+ * ```
+ */
+export function session(
+  store: SessionStore,
+  id: string,
+  { history = "answers" }: SessionOptions = {},
+): SessionHandle {
+  return {
+    id,
+    async load() {
+      const record = await readOrCreate(store, id);
+      return { version: record.version, messages: historyOf(record, history) };
+    },
+    async save({ transcript, ...run }, { version }) {
+      const kept = { ...run, messages: messagesOfRun(transcript) };
+      try {
+        await store.append(id, kept, version);
+      } catch (error) {
+        if (!isWritError(error, "session-conflict") || !(await isKept(store, { id, version, run: kept })))
+          throw error;
+      }
+    },
+  };
+}
+
+/** Where a session is forked. */
+export interface ForkOptions {
+  /** The id of the new session. */
+  readonly newId: string;
+  /** The new session begins with so many of the first runs. Default: all. */
+  readonly atRun?: number;
+}
+
+/**
+ * Begins a new session as another one is, or as it was after some of its runs. Afterwards the two have nothing to do with each other.
+ *
+ * @throws WritError `session-missing`, `session-exists`, and `session-run-missing` when there are fewer runs than `atRun`
+ * @example
+ * ```ts
+ * import { forkSession, inMemorySessions } from "writ";
+ *
+ * const store = inMemorySessions();
+ * await store.create("talk");
+ * const { forkedFrom } = await forkSession(store, "talk", { newId: "another end", atRun: 0 });
+ * ```
+ */
+export async function forkSession(
+  store: SessionStore,
+  id: string,
+  { newId, atRun }: ForkOptions,
+): Promise<SessionRecord> {
+  const { version, messages, runs, summary } = await store.read(id);
+  const count = atRun ?? runs.length;
+  if (!Number.isSafeInteger(count) || count < 0 || count > runs.length)
+    throw new WritError("session-run-missing", { id, count: runs.length, wanted: count });
+  const forkedFrom = { id, version };
+  return store.create(newId, { messages, runs: runs.slice(0, count), summary, forkedFrom });
+}
+
+/** How a session is shortened. */
+export interface SummariseOptions {
+  /** So many of the last runs stay as they are. */
+  readonly keepRuns: number;
+  /** Given the questions and answers of the other runs, after what was said before them. */
+  readonly summarise: Summarise;
+}
+
+/**
+ * Puts a summary in the place of all but the last runs of a session, in the store. Does nothing when it has no other runs.
+ *
+ * @throws WritError `session-missing`, `summary-failed`, `definition-invalid`, and `session-conflict` when a run was kept meanwhile
+ * @example
+ * ```ts
+ * import { agent, inMemorySessions, summariseSession } from "writ";
+ *
+ * const writer = agent({ name: "writer", instructions: "Say in short what was said.", model: "ollama/qwen2.5:7b" });
+ * const store = inMemorySessions();
+ * await store.create("talk");
+ * await summariseSession(store, "talk", { keepRuns: 10, summarise: (messages) => writer(JSON.stringify(messages)) });
+ * ```
+ */
+export async function summariseSession(
+  store: SessionStore,
+  id: string,
+  { keepRuns, summarise }: SummariseOptions,
+): Promise<void> {
+  checkCount(keepRuns, "`keepRuns`");
+  const record = await store.read(id);
+  const old = record.runs.slice(0, -keepRuns);
+  if (old.length === 0) return;
+  const summary = await summaryOf(historyOf({ ...record, runs: old }, "answers"), summarise);
+  await store.update(
+    id,
+    { ...record, messages: [], runs: record.runs.slice(-keepRuns), summary },
+    record.version,
+  );
+}
+
+async function readOrCreate(store: SessionStore, id: string): Promise<SessionRecord> {
+  try {
+    return await store.read(id);
+  } catch (error) {
+    if (!isWritError(error, "session-missing")) throw error;
+  }
+  try {
+    return await store.create(id);
+  } catch (error) {
+    if (isWritError(error, "session-exists")) return store.read(id); // another process was faster
+    throw error;
+  }
+}
+
+/** What a run added: from what the user said on. A summary that stands before it is of messages that the session has. */
+function messagesOfRun(transcript: ReadyTranscript): readonly Message[] {
+  const messages = transcript.since(0);
+  return messages.slice(Math.max(0, messages.findLastIndex(isAsked)));
+}
+
+interface Wanted {
+  readonly id: string;
+  readonly version: number;
+  readonly run: SessionRun;
+}
+
+/** Whether the change that was refused is there already: a run that is replayed after a crash saves itself again. */
+async function isKept(store: SessionStore, { id, version, run }: Wanted): Promise<boolean> {
+  const found = await store.read(id);
+  const last = found.runs.at(-1);
+  return found.version === version + 1 && last !== undefined && runText(last) === runText(run);
+}

@@ -1,0 +1,23 @@
+import { messageOf, WritError } from "../error/writ-error.ts";
+import { type Message, runtimeMessage, type UserMessage } from "../message/message.ts";
+
+/** Says in short what messages say: a function, which may ask an agent. */
+export type Summarise = (messages: readonly Message[]) => string | Promise<string>;
+
+/** A summary as the model is told it. */
+export function summaryMessage(text: string): UserMessage {
+  return runtimeMessage(`Summary of what was said before:\n\n${text}`);
+}
+
+/** @throws WritError `summary-failed` when there is no text; what the function threw is the cause. */
+export async function summaryOf(messages: readonly Message[], summarise: Summarise): Promise<string> {
+  const where = "a conversation";
+  let text: unknown;
+  try {
+    text = await summarise(messages);
+  } catch (cause) {
+    throw new WritError("summary-failed", { where, reason: messageOf(cause) }, { cause });
+  }
+  if (typeof text === "string" && text.trim() !== "") return text;
+  throw new WritError("summary-failed", { where, reason: "`summarise` gave no text" });
+}

@@ -1,0 +1,82 @@
+import { WritError } from "../error/writ-error.ts";
+import type { JsonSchema } from "../schema/schema.ts";
+import type { JsonObject } from "../util/json.ts";
+import { readSeverity } from "./recovery.ts";
+import { tool, type Tool, type TypedTool } from "./tool.ts";
+
+/**
+ * Lets a fixer say that it cannot mend a failure, and what the caller should do: a soft failure. Its run ends as failed with
+ * `tool-escalated`; where `fix()` asked it, the model that made the call is told the reason. Active only where it is listed.
+ *
+ * @example
+ * ```ts
+ * import { agent, escalate, fix, throwException, type Recovery } from "writ";
+ *
+ * const mender = agent({
+ *   name: "mender",
+ *   instructions: "Mend the JSON. Escalate what you cannot mend, with a corrected example; throw for binary data.",
+ *   model: "ollama/qwen2.5:7b",
+ *   tools: [escalate, throwException],
+ * });
+ *
+ * export const mended: Recovery = { invalidArguments: () => fix(mender, { attempts: 2 }) };
+ * ```
+ */
+export const escalate: TypedTool<Verdict, never> = tool({
+  name: "escalate",
+  description:
+    "Say that this cannot be mended here, why, and what would be right. The caller is told and tries again.",
+  inputSchema: verdictSchema({
+    severity: { type: "string", description: "LOW, MEDIUM, HIGH or CRITICAL. Default: HIGH" },
+  }),
+  effect: "none",
+  execute: (args): never => {
+    const { reason, severity } = args as Verdict;
+    throw new WritError("tool-escalated", { reason, severity: readSeverity(severity) });
+  },
+});
+
+/**
+ * Lets a fixer say that nothing can be done: a hard failure. Its run ends as failed with `tool-unrecoverable`; where `fix()` asked it, the
+ * run that made the call ends too, whatever attempts are left. Active only where it is listed.
+ *
+ * @example
+ * ```ts
+ * import { agent, throwException } from "writ";
+ *
+ * export const mender = agent({ name: "mender", model: "ollama/qwen2.5:7b", tools: [throwException] });
+ * ```
+ */
+export const throwException: TypedTool<Verdict, never> = tool({
+  name: "throwException",
+  description: "Say that nothing can be done, and why. Everything stops at once.",
+  inputSchema: verdictSchema({}),
+  effect: "none",
+  execute: (args): never => {
+    throw new WritError("tool-unrecoverable", { reason: (args as Verdict).reason });
+  },
+});
+
+/** What the built-in tools are told. */
+export interface Verdict {
+  readonly reason: string;
+  /** Any case; what is no severity counts as HIGH. */
+  readonly severity?: string;
+}
+
+const builtins: ReadonlySet<Tool> = new Set<Tool>([escalate, throwException]);
+
+/** Tells the built-in tools from tools that only have their names. */
+export function isBuiltin(tool: Tool): boolean {
+  return builtins.has(tool);
+}
+
+function verdictSchema(more: JsonObject): JsonSchema {
+  const reason = { type: "string", description: "What is wrong, in one sentence" };
+  return {
+    type: "object",
+    properties: { reason, ...more },
+    required: ["reason"],
+    additionalProperties: false,
+  };
+}

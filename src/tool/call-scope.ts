@@ -1,0 +1,13 @@
+import type { ReadyTranscript } from "../message/transcript.ts";
+
+/** The run around a call, as its tool sees it. */
+export interface CallScope {
+  readonly runId: string;
+  readonly agent: string;
+  readonly skill: string;
+  readonly turn: number;
+  /** 0 for a run that nobody called. */
+  readonly depth: number;
+  /** What was said before the reply that made the call. */
+  readonly transcript: ReadyTranscript;
+}

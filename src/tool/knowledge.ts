@@ -1,0 +1,85 @@
+import { WritError } from "../error/writ-error.ts";
+import { isJsonObject, type Json, toJson } from "../util/json.ts";
+import { tool, type Tool, type ToolContext } from "./tool.ts";
+
+/** What a model may read by calling its name. Takes no arguments. */
+export interface Knowledge extends Tool {
+  readonly kind: "knowledge";
+  /** Loads it anew. @throws WritError `knowledge-invalid`, and whatever the author's `load` throws */
+  execute(args: unknown, context: LoadContext): Promise<Json>;
+}
+
+/** What a loader is given. */
+export type LoadContext = Pick<ToolContext, "signal">;
+
+/** Text, or what JSON can hold. */
+export type Loaded = string | number | boolean | object | null;
+
+/** How knowledge is defined. */
+export interface KnowledgeDefinition {
+  /** A tool name: 1 to 64 letters, digits, `_`, `-` or `.`; starts with a letter or `_`. */
+  readonly name: string;
+  /** What is in it, so that the model knows when to read it. */
+  readonly description: string;
+  /** Gives the content as it is now. Called whenever the model reads, and never before. */
+  readonly load: (context: LoadContext) => Loaded | Promise<Loaded>;
+}
+
+/**
+ * Defines something to read. The model sees name and description; the content is loaded when the model calls the name, each time anew, so
+ * that it is always the latest. Told to watchers as `knowledge-used`.
+ *
+ * @throws WritError `name-invalid`, `definition-invalid`
+ * @example
+ * ```ts
+ * import { agent, knowledge, skill } from "writ";
+ *
+ * const prices = new Map([["tea", 3]]);
+ * const priceList = knowledge({
+ *   name: "prices",
+ *   description: "What everything costs today, in euro",
+ *   load: () => Object.fromEntries(prices),
+ * });
+ *
+ * export const shop = agent({
+ *   name: "shop",
+ *   model: "ollama/qwen2.5:7b",
+ *   skills: [skill({ name: "sell", description: "Answers customers", tools: [], knowledge: [priceList] })],
+ * });
+ * ```
+ */
+export function knowledge({ name, description, load }: KnowledgeDefinition): Knowledge {
+  if (typeof load !== "function") {
+    throw new WritError("definition-invalid", {
+      where: `Knowledge "${name}"`,
+      reason: "`load` must be a function that gives the content.",
+    });
+  }
+  const execute = async (_args: unknown, { signal }: LoadContext): Promise<Json> =>
+    contentOf(name, await load({ signal }));
+  const inputSchema = { type: "object", properties: {}, additionalProperties: false } as const;
+  return { ...tool({ name, description, inputSchema, effect: "read", execute }), kind: "knowledge", execute };
+}
+
+/** Tells knowledge, which can be read without arguments, from all other tools. */
+export function isKnowledge(entry: Tool): entry is Knowledge {
+  const { properties } = entry.input.jsonSchema;
+  return entry.kind === "knowledge" && isJsonObject(properties) && Object.keys(properties).length === 0;
+}
+
+/** What JSON would drop or change beyond recognition is refused, not handed to the model as `null` or `{}`. */
+function contentOf(name: string, loaded: unknown): Json {
+  const reason = whyNotJson(loaded);
+  if (reason !== undefined) throw new WritError("knowledge-invalid", { name, reason });
+  const json = toJson(loaded);
+  if (!json.ok) throw new WritError("knowledge-invalid", { name, reason: json.reason });
+  return json.value;
+}
+
+function whyNotJson(loaded: unknown): string | undefined {
+  if (loaded === undefined) return "`load` gave nothing";
+  if (typeof loaded === "function" || typeof loaded === "symbol") return `\`load\` gave a ${typeof loaded}`;
+  if (loaded instanceof Map || loaded instanceof Set) return "`load` gave a Map or a Set";
+  if (ArrayBuffer.isView(loaded) || loaded instanceof ArrayBuffer) return "`load` gave bytes";
+  return undefined;
+}

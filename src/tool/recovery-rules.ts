@@ -1,0 +1,47 @@
+import { WritError } from "../error/writ-error.ts";
+import { isBuiltin } from "./builtins.ts";
+import { checkRecovery, type Recovery } from "./recovery.ts";
+import type { Tool } from "./tool.ts";
+
+/** What an agent says about the failures of its tools. */
+export interface RecoveryRules {
+  /** By the name of the tool. */
+  readonly tools?: Readonly<Record<string, Recovery>>;
+  /** For tools that nothing else is said about. */
+  readonly default?: Recovery;
+}
+
+/**
+ * What holds for a tool: its own `recover`, else the agent's for its name, else the agent's default. The first there is holds alone: what it
+ * leaves out is not looked for in the next. `escalate` and `throwException` have none.
+ */
+export function recoveryFor(tool: Tool, { tools = {}, default: rest }: RecoveryRules): Recovery | undefined {
+  if (isBuiltin(tool)) return undefined;
+  return tool.recover ?? (Object.hasOwn(tools, tool.name) ? tools[tool.name] : rest);
+}
+
+/**
+ * Checks what an author gave as the rules of an agent; `known` are the names of its tools.
+ *
+ * @throws WritError `definition-invalid`, `tool-unknown` for a rule about a tool that the agent does not have
+ */
+export function checkRecoveryRules(
+  rules: RecoveryRules,
+  { where, known }: { readonly where: string; readonly known: readonly string[] },
+): void {
+  const stray = Object.keys(rules).find((key) => key !== "tools" && key !== "default");
+  if (stray !== undefined) {
+    const reason = `\`recover\` of an agent takes \`tools\` and \`default\`, and has "${stray}".`;
+    throw new WritError("definition-invalid", { where, reason });
+  }
+  checkRecovery(rules.default, where);
+  for (const [name, recovery] of Object.entries(rules.tools ?? {})) {
+    if (!known.includes(name))
+      throw new WritError("tool-unknown", {
+        where: `\`recover.tools\` of ${where}`,
+        name,
+        known: known.join(", ") || "none",
+      });
+    checkRecovery(recovery, `${where}, tool "${name}"`);
+  }
+}

@@ -1,0 +1,231 @@
+import { WritError } from "../error/writ-error.ts";
+import type { JsonSchema } from "../schema/schema.ts";
+import type { Json } from "../util/json.ts";
+import type { CallScope } from "./call-scope.ts";
+
+/** How bad a failure is that a fixer could not mend. */
+export type Severity = "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+
+/** Mends a text: an agent from text to text, or a function. `context` is what an agent takes as the options of its run. */
+export type Fixer = (broken: string, context: FixerContext) => Promise<string> | string;
+
+/** What a fixer is given beside the text. */
+export interface FixerContext {
+  /** Aborted when the run is cancelled or the tool's time is over. */
+  readonly signal: AbortSignal;
+  /** The run whose call failed: a fixer that is an agent shares its bounds. */
+  readonly parent: CallScope;
+}
+
+/** A value that stands in the place of what failed. */
+export interface Fixed {
+  readonly type: "fixed";
+  readonly value: Json;
+}
+
+/** The tool is run again. */
+export interface Retry {
+  readonly type: "retry";
+  readonly times: number;
+}
+
+/** The model is told the reason and goes on. */
+export interface Escalated {
+  readonly type: "escalated";
+  readonly reason: string;
+  readonly severity: Severity;
+}
+
+/** The run ends. */
+export interface Unrecoverable {
+  readonly type: "unrecoverable";
+  readonly reason?: string;
+}
+
+/** A fixer is asked for what stands in the place of what failed. */
+export interface Fix {
+  readonly type: "fix";
+  readonly fixer: Fixer;
+  readonly attempts: number;
+  readonly input?: string;
+}
+
+/** What is done about a call that failed. */
+export type Repair = Fixed | Retry | Escalated | Unrecoverable | Fix;
+
+/** Arguments that a tool cannot be run with. */
+export interface ArgumentFailure {
+  /** `unreadable`: the text is no JSON. `mismatch`: it is, and the tool's schema does not take it. */
+  readonly type: "unreadable" | "mismatch";
+  readonly tool: string;
+  /** The parser's words, or each issue with its path. */
+  readonly message: string;
+  /** What the arguments must match. */
+  readonly schema: JsonSchema;
+  /** How often this call's arguments were mended before. */
+  readonly round: number;
+}
+
+/** The call whose tool threw. */
+export interface FailedCall {
+  readonly tool: string;
+  /** As the tool got them. */
+  readonly arguments: unknown;
+}
+
+type Answer<Kind extends Repair> = Kind | undefined | Promise<Kind | undefined>;
+
+/**
+ * What to do when a call fails. A kind of failure without a function, and a function that gives nothing, leave the failure as it is. A
+ * budget that is used up is no failure of a tool and comes to no function here.
+ */
+export interface Recovery {
+  /**
+   * The arguments cannot be read or do not match the schema. `raw` is their text. What is mended is read and checked again, and asked about
+   * again when it is still wrong, at most 8 times; the tool never runs with arguments that do not match.
+   */
+  readonly invalidArguments?: (raw: string, failure: ArgumentFailure) => Answer<Exclude<Repair, Retry>>;
+  /** The tool threw. What is mended stands in the place of its result. */
+  readonly executionFailed?: (error: unknown, call: FailedCall) => Answer<Repair>;
+}
+
+/**
+ * A value in the place of what failed: of the arguments (a text is read as JSON), or of the tool's result.
+ *
+ * @example
+ * ```ts
+ * import { fixed, type Recovery } from "writ";
+ *
+ * export const offline: Recovery = { executionFailed: () => fixed("no connection") };
+ * ```
+ */
+export function fixed(value: Json): Fixed {
+  return { type: "fixed", value };
+}
+
+/**
+ * Runs the tool up to so many more times, one after another. When it throws each time, the run ends as failed with `tool-failed`.
+ *
+ * @throws WritError `definition-invalid` when `times` is not a whole number of at least 1
+ * @example
+ * ```ts
+ * import { retry, type Recovery } from "writ";
+ *
+ * export const patient: Recovery = { executionFailed: () => retry(3) };
+ * ```
+ */
+export function retry(times: number): Retry {
+  checkCount(times, "`retry(times)`");
+  return { type: "retry", times };
+}
+
+/**
+ * A soft failure: the model is told the reason and may call again with other arguments. Case does not matter in `severity`; what is none of
+ * the four counts as HIGH.
+ *
+ * @example
+ * ```ts
+ * import { escalated, type Recovery } from "writ";
+ *
+ * export const telling: Recovery = { executionFailed: () => escalated("the city is unknown", "low") };
+ * ```
+ */
+export function escalated(reason: string, severity?: Severity | Lowercase<Severity>): Escalated {
+  return { type: "escalated", reason, severity: readSeverity(severity) };
+}
+
+/**
+ * A hard failure: the run ends as failed with `tool-failed`.
+ *
+ * @example
+ * ```ts
+ * import { retry, unrecoverable, type Recovery } from "writ";
+ *
+ * export const strict: Recovery = {
+ *   executionFailed: (error) => (error instanceof TypeError ? unrecoverable("a fault of the tool") : retry(2)),
+ * };
+ * ```
+ */
+export function unrecoverable(reason?: string): Unrecoverable {
+  return { type: "unrecoverable", reason };
+}
+
+/**
+ * Asks a fixer, an agent or a function. It is given `input`; when that is left out, the text of the arguments, or the message of the tool's
+ * error. Its answer stands in the place of the arguments or, as JSON where it is JSON, of the result. A fixer that throws is asked again
+ * until `attempts` (default 1) are used up; then the run ends as failed with `tool-failed`. One that escalates (`escalate`, or
+ * `tool-escalated` thrown) is not asked again, and the model is told; one that gives up (`throwException`, or `tool-unrecoverable` thrown)
+ * ends the run at once.
+ *
+ * @throws WritError `definition-invalid` when `fixer` is no function or `attempts` is not a whole number of at least 1
+ * @example
+ * ```ts
+ * import { agent, fix, skill, tool } from "writ";
+ * import { z } from "zod";
+ *
+ * const noTrailingCommas = agent({
+ *   name: "no-trailing-commas",
+ *   skills: [skill({ name: "mend", description: "Mends JSON", execute: (text) => String(text).replaceAll(/,(?=\s*[}\]])/g, "") })],
+ * });
+ *
+ * export const save = tool({
+ *   name: "save",
+ *   description: "Save a note",
+ *   inputSchema: z.object({ text: z.string() }),
+ *   recover: { invalidArguments: () => fix(noTrailingCommas) },
+ *   execute: ({ text }) => `saved ${text}`,
+ * });
+ * ```
+ */
+export function fix(
+  fixer: Fixer,
+  options: { readonly attempts?: number; readonly input?: string } = {},
+): Fix {
+  const { attempts = 1, input } = options;
+  if (typeof fixer !== "function")
+    throw new WritError("definition-invalid", {
+      where: "`fix(fixer)`",
+      reason: "`fixer` must be an agent or a function.",
+    });
+  checkCount(attempts, "`attempts` of `fix()`");
+  return { type: "fix", fixer, attempts, input };
+}
+
+function checkCount(count: number, where: string): void {
+  if (Number.isInteger(count) && count >= 1) return;
+  const reason = `it must be a whole number of at least 1, and is ${String(count)}.`;
+  throw new WritError("definition-invalid", { where, reason });
+}
+
+const severities: readonly string[] = ["LOW", "MEDIUM", "HIGH", "CRITICAL"] satisfies readonly Severity[];
+
+/** Reads a severity whatever its case. What is none of the four is HIGH. */
+export function readSeverity(given: unknown): Severity {
+  const upper = String(given).trim().toUpperCase();
+  return severities.includes(upper) ? (upper as Severity) : "HIGH";
+}
+
+const kinds: readonly string[] = [
+  "invalidArguments",
+  "executionFailed",
+] satisfies readonly (keyof Recovery)[];
+
+/**
+ * Checks what an author gave as a recovery, as far as types do not.
+ *
+ * @throws WritError `definition-invalid`
+ */
+export function checkRecovery(recovery: unknown, where: string): void {
+  if (recovery === undefined) return;
+  const wrong =
+    typeof recovery === "object" && recovery !== null
+      ? Object.entries(recovery).find(([kind, handler]) => !kinds.includes(kind) || !isHandler(handler))?.[0]
+      : "recover";
+  if (wrong === undefined) return;
+  const reason = `\`recover\` takes the functions ${kinds.join(" and ")}; look at "${wrong}".`;
+  throw new WritError("definition-invalid", { where, reason });
+}
+
+function isHandler(value: unknown): boolean {
+  return value === undefined || typeof value === "function";
+}

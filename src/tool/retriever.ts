@@ -1,0 +1,114 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Json } from "../util/json.ts";
+import { tool, type ToolContext, type TypedTool } from "./tool.ts";
+
+/** A piece of text that was found. */
+export interface Passage {
+  readonly text: string;
+  /** Where it stands, so that the model can name its source. */
+  readonly source?: string;
+  /** How well it fits, in the retriever's own measure. */
+  readonly score?: number;
+}
+
+/** What a search is given beside its query. */
+export interface RetrieveOptions {
+  /** More passages than this are not shown to the model. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+/** How a retriever is defined. */
+export interface RetrieverDefinition {
+  readonly name: string;
+  /** What is searched, and when to search it. */
+  readonly description: string;
+  /** Searches, the best passage first. An empty list says that nothing was found. */
+  readonly retrieve: (
+    query: string,
+    options: RetrieveOptions,
+  ) => readonly Passage[] | Promise<readonly Passage[]>;
+  /** The most passages that one call gives; the model may ask for fewer. Default 5. */
+  readonly limit?: number;
+}
+
+/** What the model calls a retriever with. */
+export interface RetrieverQuery {
+  readonly query: string;
+  readonly limit?: number;
+}
+
+/**
+ * Makes a tool of a search: the model gives a query and gets passages as JSON, each with `text` and, where known, `source` and `score`.
+ * Never more than `limit`, whatever the search gives. The index behind it (vectors, words, a web search) is the author's.
+ *
+ * @throws WritError `name-invalid`, `definition-invalid`
+ * @example
+ * ```ts
+ * import { agent, retriever } from "writ";
+ *
+ * const pages = [{ text: "Tea is served at four.", source: "house-rules.md" }];
+ * const searchRules = retriever({
+ *   name: "search_rules",
+ *   description: "Searches the rules of the house",
+ *   retrieve: (query) => pages.filter(({ text }) => text.toLowerCase().includes(query.toLowerCase())),
+ * });
+ *
+ * export const butler = agent({ name: "butler", model: "ollama/qwen2.5:7b", tools: [searchRules] });
+ * ```
+ */
+export function retriever({
+  name,
+  description,
+  retrieve,
+  limit: most = 5,
+}: RetrieverDefinition): TypedTool<RetrieverQuery, Json> {
+  const where = `Retriever "${name}"`;
+  if (typeof retrieve !== "function")
+    throw new WritError("definition-invalid", { where, reason: "`retrieve` must be a function." });
+  if (!Number.isSafeInteger(most) || most < 1)
+    throw new WritError("definition-invalid", { where, reason: "`limit` must be a whole number from 1 on." });
+  return tool({
+    name,
+    description,
+    inputSchema: {
+      type: "object",
+      properties: {
+        query: { type: "string", minLength: 1, description: "What to look for" },
+        limit: { type: "integer", minimum: 1, maximum: most, description: "How many passages at most" },
+      },
+      required: ["query"],
+      additionalProperties: false,
+    },
+    effect: "read",
+    async execute(args: unknown, { signal }: ToolContext): Promise<Json> {
+      const { query, limit = most } = args as RetrieverQuery;
+      const found: unknown = await retrieve(query, { limit, signal });
+      if (!Array.isArray(found))
+        throw new WritError("retriever-invalid", { name, reason: "it gave no list of passages" });
+      return found.slice(0, limit).map((entry, index) => passageOf(name, index, entry));
+    },
+  });
+}
+
+/** Only what a passage is made of reaches the model: an index often hands out more. */
+function passageOf(name: string, index: number, entry: unknown): { readonly [field: string]: Json } {
+  const { text, source, score } = (entry ?? {}) as Partial<Record<keyof Passage, unknown>>;
+  const wrong =
+    typeof text !== "string"
+      ? "text"
+      : source !== undefined && typeof source !== "string"
+        ? "source"
+        : score !== undefined && !(typeof score === "number" && Number.isFinite(score))
+          ? "score"
+          : undefined;
+  if (wrong !== undefined) {
+    const reason = `passage ${index + 1} has a wrong \`${wrong}\``;
+    throw new WritError("retriever-invalid", { name, reason });
+  }
+  return {
+    text: text as string,
+    ...(source === undefined ? {} : { source: source as string }),
+    ...(score === undefined ? {} : { score: score as number }),
+  };
+}

@@ -1,0 +1,98 @@
+import { type ParsedJson, parseJson } from "./json.ts";
+
+/**
+ * Reads JSON as models write it. What {@link parseJson} reads is read as that; else a fence of Markdown is taken off, the first whole object
+ * or list is taken out of prose, and commas before a closing bracket are left out. Nothing is made up: what was cut off stays unread.
+ *
+ * Nesting, large integers and keys are as strict as there. Never throws; the time grows with the length of the text.
+ */
+export function lenientJson(text: string): ParsedJson {
+  const strict = parseJson(text.trim());
+  if (strict.ok) return strict;
+  const fenced = parseJson(fencedText(text));
+  if (fenced.ok) return fenced;
+  let refused: ParsedJson = strict;
+  for (const candidate of wholeContainers(text)) {
+    const parsed = parseJson(withoutTrailingCommas(candidate));
+    if (parsed.ok) return parsed;
+    if (refused === strict) refused = parsed;
+  }
+  return refused;
+}
+
+/** What stands between the first two fences, without the word after the first; the empty text when there are no two. */
+function fencedText(text: string): string {
+  const open = text.indexOf("```");
+  const start = open === -1 ? -1 : text.indexOf("\n", open);
+  const end = start === -1 ? -1 : text.indexOf("```", start);
+  return end === -1 ? "" : text.slice(start, end).trim();
+}
+
+const closers: ReadonlyMap<string, string> = new Map([
+  ["{", "}"],
+  ["[", "]"],
+]);
+
+/**
+ * The outermost objects and lists of a text, in order. A bracket of the prose begins none: after it comes nothing that JSON has there. In one
+ * that is never closed nothing is looked for, since a part of a cut answer is not the answer.
+ */
+function* wholeContainers(text: string): Generator<string> {
+  const mayBegin = /\{(?=\s*["}])|\[(?=\s*[[{"\-\dtfn\]])/g;
+  for (let match = mayBegin.exec(text); match !== null; match = mayBegin.exec(text)) {
+    const end = endOfContainer(text, match.index);
+    if (end.closed) yield text.slice(match.index, end.index);
+    mayBegin.lastIndex = end.index;
+  }
+}
+
+/** Where the container that begins at `start` ends: after its closing bracket, or where a bracket comes that cannot close it. */
+function endOfContainer(text: string, start: number): { readonly index: number; readonly closed: boolean } {
+  const awaited: string[] = [];
+  const marks = /["{}[\]]/g;
+  marks.lastIndex = start;
+  for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
+    const [mark] = match;
+    const closer = closers.get(mark);
+    if (mark === '"') marks.lastIndex = endOfString(text, match.index);
+    else if (closer !== undefined) awaited.push(closer);
+    else if (awaited.pop() !== mark) return { index: marks.lastIndex, closed: false };
+    else if (awaited.length === 0) return { index: marks.lastIndex, closed: true };
+  }
+  return { index: text.length, closed: false };
+}
+
+/** The index after the quote that closes the string opened at `start`. */
+function endOfString(text: string, start: number): number {
+  const marks = /["\\]/g;
+  marks.lastIndex = start + 1;
+  for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
+    if (match[0] === '"') return marks.lastIndex;
+    marks.lastIndex += 1;
+  }
+  return text.length;
+}
+
+/** The text without commas that stand before a closing bracket, outside of strings. */
+function withoutTrailingCommas(text: string): string {
+  const marks = /["{}[\],]/g;
+  let kept = "";
+  let from = 0;
+  let comma: number | undefined;
+  for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
+    const [mark] = match;
+    const isTrailing =
+      comma !== undefined && (mark === "}" || mark === "]") && isBlank(text, comma + 1, match.index);
+    if (isTrailing && comma !== undefined) {
+      kept += text.slice(from, comma);
+      from = comma + 1;
+    }
+    comma = mark === "," ? match.index : undefined;
+    if (mark === '"') marks.lastIndex = endOfString(text, match.index);
+  }
+  return kept + text.slice(from);
+}
+
+function isBlank(text: string, from: number, to: number): boolean {
+  return text.slice(from, to).trim() === "";
+}
