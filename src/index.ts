@@ -110,7 +110,7 @@ export { type Host } from "./journal/host.ts";
 export { type Journal, type Step } from "./journal/journal.ts";
 export { type JournalRecord, memoryJournal, type MemoryJournal } from "./journal/memory-journal.ts";
 
-export { type ChatReply, type ChatRequest } from "./model/chat.ts";
+export { type ChatReply, type ChatRequest, type ChatTools } from "./model/chat.ts";
 export {
   type FunctionReply,
   modelFromFunction,
@@ -124,6 +124,7 @@ export {
   type ModelRequest,
   type ModelSettings,
   type ReplyFormat,
+  type ReportedResponse,
   type StreamOptions,
   type ToolChoice,
   type ToolDescription,
@@ -132,6 +133,7 @@ export {
 export { type DriverChoice } from "./driver/choose.ts";
 export { type Driver, type Reading, type TurnInput, type WorkedExample } from "./driver/driver.ts";
 export { jsonDriver, type JsonDriverOptions } from "./driver/json.ts";
+export { reactDriver, type ReactDriverOptions } from "./driver/react.ts";
 
 export { type Approval, type Approve } from "./executor/approval.ts";
 
@@ -193,4 +195,22 @@ export {
 } from "./adapters/files/definition-file.ts";
 export { knowledgeFile, type KnowledgeFileOptions } from "./adapters/files/knowledge-file.ts";
 export { skillFromFolder, skillLibrary, type SkillLibraryOptions } from "./adapters/files/skills.ts";
+export { type ExecuteCallsOptions } from "./agent/execute-calls.ts";
+export { type LoopDefinition } from "./agent/run-loop.ts";
+export { type CallInput, type CallToolOptions } from "./executor/call-tool.ts";
+export { type Chosen, type DecideRequest } from "./loop/decide.ts";
+export { type CatalogEntry, type StepDecision, type StepRequest } from "./loop/llm-step.ts";
+export { type SafeLoopOptions, type StepTaken, type ToolsByName } from "./loop/safe-loop.ts";
+export { execute, loop } from "./adapters/engine-doors.ts";
+export {
+  call,
+  callTool,
+  chatStream,
+  decide,
+  llmStatus,
+  type LlmStatus,
+  llmStep,
+  safeLoop,
+  type WithModel,
+} from "./adapters/lower-doors.ts";
 export { agent, chat } from "./adapters/node.ts";

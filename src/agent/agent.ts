@@ -46,10 +46,21 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
   const { name, description = "" } = definition;
   const plan = planAgent(definition, wiring.resolveModel);
   const around = { definition, plan, host: wiring.host };
+  const skills = [...plan.skills.values()].map((skill) => ({
+    name: skill.name,
+    type: skill.type,
+    tools: skill.type === "agentic" ? [...skill.gate.allowed.tools.keys()] : [],
+  }));
   const base = runnable<Input, Output>({
     name,
     description,
     begin: (input, options, watched) => beginAgent(around, { input, options, watched }),
+    about: {
+      host: wiring.host,
+      input: plan.input,
+      outputs: [...plan.skills.values()].map(({ output }) => output),
+      tools: skills.flatMap(({ tools }) => tools),
+    },
   });
   async function resume(checkpoint: Checkpoint, options: RunOptions = {}): Promise<RunResult<Output>> {
     const { runId, generator } = resumeAgent(around, checkpoint, options);
@@ -66,11 +77,6 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
   }
   const withChanges = (changes: Partial<AnyDefinition>): Agent<Input, Output> =>
     makeAgent({ ...definition, ...changes, budget: { ...definition.budget, ...changes.budget } }, wiring);
-  const skills = [...plan.skills.values()].map((skill) => ({
-    name: skill.name,
-    type: skill.type,
-    tools: skill.type === "agentic" ? [...skill.gate.allowed.tools.keys()] : [],
-  }));
   return Object.freeze(
     Object.assign(base, {
       modelId: plan.model?.id,

@@ -1,57 +1,92 @@
+import { describeType } from "../driver/describe-type.ts";
 import { messageOf } from "../error/writ-error.ts";
 import type { ReadAnswer } from "../loop/options.ts";
 import type { FinishReason } from "../message/message.ts";
 import { describeIssues, type Schema } from "../schema/schema.ts";
 import { type Json, parseJson } from "../util/json.ts";
+import { lenientJson } from "../util/lenient-json.ts";
 
 /** Makes the author's output of what the model answered, or says what is wrong with it. */
 export type AnswerReader = (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
 
 /**
  * Makes the reader of answers: what the author's own `parse` makes of the text, else text as it is without a schema, else what the schema
- * makes of the answer's JSON.
+ * makes of the answer's JSON. That is read strictly first, then leniently (fences, prose around it, commas too many). An answer that something
+ * is made of must be whole: one that was cut off at the token limit is refused.
  */
 export function answerReader(output: Schema | undefined, parse?: (text: string) => unknown): AnswerReader {
   if (parse !== undefined) return parsedBy(parse, output);
   if (output === undefined) return (content) => ({ ok: true, output: contentText(content) });
-  return async (content) => {
-    // Where a text is wanted, "1.50" is a text and no number.
-    const wantsText = output.jsonSchema["type"] === "string";
-    const parsed =
-      typeof content === "string" && !wantsText
-        ? parseJson(content)
-        : ({ ok: true, value: content } as const);
-    // A text that is no JSON can still be what a schema of a text wants.
-    const result = await output.parse(parsed.ok ? parsed.value : content);
-    if (result.ok) return { ok: true, output: result.value };
-    const reason = parsed.ok ? describeIssues(result.issues) : `it is not JSON (${parsed.reason})`;
-    const schema = JSON.stringify(output.jsonSchema);
-    return {
-      ok: false,
-      reason,
-      feedback: `Your answer was not accepted: ${reason}. Answer with JSON alone that matches: ${schema}`,
-    };
+  return async (content, finishReason) => {
+    const found = valuesIn(content, output, finishReason);
+    let problem = found.problem;
+    for (const value of found.values) {
+      const result = await output.parse(value);
+      if (result.ok) return { ok: true, output: result.value };
+      problem ??= describeIssues(result.issues);
+    }
+    const feedback = `Answer with JSON alone that matches: ${JSON.stringify(output.jsonSchema)}`;
+    return refusedAnswer(content, { output, problem: problem ?? "it says nothing", feedback });
   };
 }
 
+interface Found {
+  /** What the answer may mean, the likeliest first. */
+  readonly values: readonly Json[];
+  /** What is wrong with it if none of them fits; left out where the schema says it best. */
+  readonly problem?: string;
+}
+
+function valuesIn(content: Json, { jsonSchema }: Schema, finishReason: FinishReason): Found {
+  if (typeof content !== "string") return { values: [content] };
+  const isCut = finishReason === "length";
+  const strict = parseJson(content);
+  // Where a text is wanted, "1.50" is a text and no number; some models put it in quotes.
+  if (jsonSchema["type"] === "string" && !isCut)
+    return { values: strict.ok && typeof strict.value === "string" ? [content, strict.value] : [content] };
+  // Only its closing bracket says that an answer is whole: 12 may be the beginning of 123.
+  if (strict.ok && (!isCut || typeof strict.value === "object")) return { values: [strict.value] };
+  if (isCut) return { values: [], problem: cutOff };
+  const lenient = lenientJson(content);
+  if (lenient.ok) return { values: [lenient.value, content] };
+  // A text that is no JSON can still be what a schema of several types takes.
+  return { values: [content], problem: `it is not JSON (${lenient.reason})` };
+}
+
+/** After Agents.KT: the author's own function first, then the schema, then the model is told. */
 function parsedBy(parse: (text: string) => unknown, output: Schema | undefined): AnswerReader {
-  return async (content) => {
-    const text = contentText(content);
+  return async (content, finishReason) => {
+    const refused = (problem: string): ReadAnswer =>
+      refusedAnswer(content, { output, problem, feedback: "Answer again." });
+    if (finishReason === "length") return refused(cutOff);
     try {
-      const value: unknown = await parse(text);
+      const value: unknown = await parse(contentText(content));
       const checked = await output?.parse(value);
-      if (checked?.ok !== false) return { ok: true, output: checked === undefined ? value : checked.value };
-      return refusedAnswer(text, describeIssues(checked.issues));
+      if (checked?.ok === false) return refused(describeIssues(checked.issues));
+      return { ok: true, output: checked === undefined ? value : checked.value };
     } catch (error) {
-      return refusedAnswer(text, messageOf(error));
+      return refused(messageOf(error));
     }
   };
 }
 
-function refusedAnswer(text: string, why: string): ReadAnswer {
+const cutOff = "it was cut off at the token limit, write less";
+
+interface Refusal {
+  readonly output: Schema | undefined;
+  readonly problem: string;
+  readonly feedback: string;
+}
+
+function refusedAnswer(content: Json, { output, problem, feedback }: Refusal): ReadAnswer {
+  const text = contentText(content);
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  const reason = `Could not parse the answer '${shown}': ${why}`;
-  return { ok: false, reason, feedback: `Your answer was not accepted: ${why}. Answer again.` };
+  const wanted = output === undefined ? "the output" : describeType(output.jsonSchema);
+  return {
+    ok: false,
+    reason: `Could not parse LLM output as ${wanted}: '${shown}' (${problem})`,
+    feedback: `Your answer was not accepted: ${problem}. ${feedback}`,
+  };
 }
 
 /** An answer as text. */

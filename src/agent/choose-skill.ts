@@ -5,19 +5,28 @@ import type { Model, ReplyFormat } from "../model/model.ts";
 import { grammarOf } from "../driver/grammar.ts";
 import { userMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import { withinTokens } from "../loop/turn-input.ts";
+import type { Excess } from "../policy/budget.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
-import { isJsonObject, type Json, parseJson } from "../util/json.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
+import { lenientJson } from "../util/lenient-json.ts";
 import type { Journal } from "../journal/journal.ts";
 import { contentText } from "./answer.ts";
 import type { AgentPlan, PlannedSkill } from "./plan.ts";
 
-/** The skill that was chosen, why, and what the choice cost. */
-export interface Choice {
+/** The skill that was chosen, and why. */
+export interface Chosen {
   readonly skill: PlannedSkill;
   readonly fact: Extract<Fact, { type: "skill-chosen" }>;
-  readonly usage?: Usage;
 }
+
+/** What choosing gave: a skill; an error or a bound that forbids to ask the model; and what asking it cost. */
+export type Choice = { readonly usage?: Usage } & (
+  | { readonly type: "chosen"; readonly chosen: Chosen }
+  | { readonly type: "failed"; readonly error: WritError }
+  | { readonly type: "forbidden"; readonly excess: Excess }
+);
 
 /** What a skill is chosen by. */
 export interface Choosing {
@@ -27,20 +36,23 @@ export interface Choosing {
   readonly wanted: string | undefined;
   readonly journal: Journal;
   readonly stop: Interrupt<unknown>;
+  /** The bound that forbids to ask the model, if one does. */
+  readonly excess: Excess | undefined;
 }
 
 /**
  * Chooses a skill: the one that the caller names, the one that `selectSkill` names, the only one that takes the input, the one that the model
  * chooses in one turn of its own, or the first.
  *
- * @throws WritError `skill-unknown`, `skill-not-chosen`; what the model's adapter throws
+ * @throws WritError `skill-unknown`, `skill-not-chosen` when no model was asked; what the model's adapter throws
  */
 export async function chooseSkill(choosing: Choosing): Promise<Choice> {
   const { plan, input, wanted } = choosing;
-  if (wanted !== undefined) return chosen(plan, wanted, { fact: { by: "caller" } });
+  if (wanted !== undefined) return choose(plan, wanted, { by: "caller" });
   const selected = plan.selectSkill?.(input);
-  if (selected !== undefined) return chosen(plan, selected, { fact: { by: "function" } });
-  const fitting = await fittingSkills(plan, input);
+  if (selected !== undefined) return choose(plan, selected, { by: "function" });
+  const fitting = await untilStopped(fittingSkills(plan, input), choosing.stop);
+  if (fitting === "stopped") throw new Error("the run was stopped while a skill was chosen");
   const [first, ...others] = fitting;
   if (first === undefined)
     throw new WritError("skill-not-chosen", {
@@ -48,23 +60,16 @@ export async function chooseSkill(choosing: Choosing): Promise<Choice> {
       reason: "none of them takes this input",
       skills: namesOf(plan),
     });
-  if (others.length === 0)
-    return chosen(plan, first.name, { fact: { by: plan.skills.size === 1 ? "only" : "type" } });
-  if (plan.model === undefined || plan.routing === "first")
-    return chosen(plan, first.name, { fact: { by: "first" } });
-  return route(fitting, plan.model, choosing);
+  if (others.length === 0) return choose(plan, first.name, { by: plan.skills.size === 1 ? "only" : "type" });
+  if (plan.model === undefined || plan.routing === "first") return choose(plan, first.name, { by: "first" });
+  const { excess } = choosing;
+  return excess === undefined ? route(fitting, plan.model, choosing) : { type: "forbidden", excess };
 }
 
-interface Why {
-  readonly fact: Omit<Choice["fact"], "type" | "skill">;
-  readonly usage?: Usage;
-}
-
-function chosen(plan: AgentPlan, name: string, { fact, usage }: Why): Choice {
+function choose(plan: AgentPlan, name: string, why: Omit<Chosen["fact"], "type" | "skill">): Choice {
   const skill = plan.skills.get(name);
-  if (skill === undefined)
-    throw new WritError("skill-unknown", { name: plan.name, skill: name, skills: namesOf(plan) });
-  return { skill, fact: { type: "skill-chosen", skill: name, ...fact }, usage };
+  if (skill === undefined) throw unknownSkill(plan, name, [...plan.skills.keys()]);
+  return { type: "chosen", chosen: { skill, fact: { type: "skill-chosen", skill: name, ...why } } };
 }
 
 function namesOf({ skills }: AgentPlan): string {
@@ -80,8 +85,9 @@ async function fittingSkills(plan: AgentPlan, input: Json): Promise<PlannedSkill
   return fitting;
 }
 
-/** What the model says of a choice. */
+/** What the model says of a choice. `isCall`: it called a tool instead. */
 interface Route {
+  readonly isCall?: boolean;
   readonly skill: string;
   readonly confidence: number;
   readonly rationale?: string;
@@ -104,21 +110,26 @@ async function route(
   });
   const answer = await untilStopped(asking, stop);
   if (answer === "stopped") throw new Error("the run was stopped while a skill was chosen");
-  const { threshold = 0, otherwise } = plan.routing === "first" ? {} : plan.routing;
-  const { skill, confidence, rationale, usage } = answer;
+  const { skill, confidence, rationale, usage, isCall = false } = answer;
+  const names = fitting.map(({ name }) => name);
   const why = { by: "model" as const, confidence, ...(rationale === undefined ? {} : { rationale }) };
-  if (confidence >= threshold) {
-    if (!fitting.some(({ name }) => name === skill))
-      throw new WritError("skill-unknown", {
-        name: plan.name,
-        skill,
-        skills: fitting.map(({ name }) => name).join(", "),
-      });
-    return chosen(plan, skill, { fact: why, usage });
-  }
-  if (otherwise !== undefined) return chosen(plan, otherwise, { fact: why, usage });
-  const reason = `the model is ${confidence} sure of "${skill}", and ${threshold} is needed`;
-  throw new WritError("skill-not-chosen", { name: plan.name, reason, skills: namesOf(plan) });
+  const { threshold = 0, otherwise } = plan.routing === "first" ? {} : plan.routing;
+  const isSure = !isCall && confidence >= threshold;
+  if (isSure && names.includes(skill)) return { ...choose(plan, skill, why), usage };
+  if (isSure) return { type: "failed", error: unknownSkill(plan, skill, names), usage };
+  if (!isCall && otherwise !== undefined) return { ...choose(plan, otherwise, why), usage };
+  const reason = isCall
+    ? "the model called a tool where it had to choose"
+    : `the model is ${confidence} sure of "${skill}", and ${threshold} is needed`;
+  return {
+    type: "failed",
+    error: new WritError("skill-not-chosen", { name: plan.name, reason, skills: names.join(", ") }),
+    usage,
+  };
+}
+
+function unknownSkill({ name }: AgentPlan, skill: string, names: readonly string[]): WritError {
+  return new WritError("skill-unknown", { name, skill, skills: names.join(", ") });
 }
 
 interface AskingRoute {
@@ -140,23 +151,19 @@ async function askRoute(
     messages: [{ role: "system", text }, userMessage(contentText(input))],
     format: formatFor(model, schema),
     toolChoice: "none",
-    settings: plan.settings,
+    settings: withinTokens(plan.settings, plan.limits.tokens),
     signal,
   });
-  if (reply.calls.length > 0)
-    throw new WritError("skill-not-chosen", {
-      name: plan.name,
-      reason: "the model called a tool where it had to choose",
-      skills: names.join(", "),
-    });
-  return { ...readRoute(reply.text, names), usage: reply.usage };
+  const { usage } = reply;
+  if (reply.calls.length > 0) return { skill: "", confidence: 0, isCall: true, usage };
+  return { ...readRoute(reply.text, names), usage };
 }
 
 /** A model that writes no JSON may write the name alone: then it is sure. */
 function readRoute(text: string, names: readonly string[]): Omit<Route, "usage"> {
-  const parsed = parseJson(text);
+  const parsed = lenientJson(text);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
-    const plain = text.trim();
+    const plain = parsed.ok && typeof parsed.value === "string" ? parsed.value : text.trim();
     return { skill: names.find((name) => name === plain) ?? plain.slice(0, 64), confidence: 1 };
   }
   const { skillName, confidence, rationale } = parsed.value;

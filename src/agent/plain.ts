@@ -33,8 +33,7 @@ export async function runPlain(
   try {
     const output = await untilStopped(journal.step(step), frame.stop);
     const { reason } = frame.stop;
-    if (reason !== undefined)
-      return stopped({ gate: { agent }, limits: { durationMs: frame.durationMs(), turns: 0 } }, reason);
+    if (reason !== undefined) return stopped({ gate: { agent } }, reason);
     return { outcome: { type: "answered", content: output, finishReason: "stop" }, output };
   } catch (cause) {
     if (isWritError(cause, "journal-mismatch")) return { outcome: failed(cause), error: cause, throws: true };

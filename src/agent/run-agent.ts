@@ -1,15 +1,12 @@
 import { WritError } from "../error/writ-error.ts";
-import { applyMode } from "../executor/gate.ts";
-import { consult } from "../hook/consult.ts";
 import type { Host } from "../journal/host.ts";
-import type { Checkpoint } from "../loop/checkpoint.ts";
-import { refusedBy } from "../loop/end.ts";
+import { type Checkpoint, checkpointFault } from "../loop/checkpoint.ts";
+import { exhausted } from "../loop/end.ts";
 import { type Finished, type Frame, frame } from "../loop/frame.ts";
 import { cycle } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/options.ts";
 import { priceOf } from "../loop/price.ts";
-import type { End } from "../loop/options.ts";
-import { userMessage } from "../message/message.ts";
+import { type SystemMessage, userMessage } from "../message/message.ts";
 import {
   addReply,
   addUser,
@@ -20,11 +17,11 @@ import {
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger, spend } from "../policy/budget.ts";
 import { strictest } from "../policy/decision.ts";
-import { describeIssues } from "../schema/schema.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
-import { type Json, toJson } from "../util/json.ts";
+import type { Json } from "../util/json.ts";
 import { contentText } from "./answer.ts";
+import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readInput } from "./around-run.ts";
 import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { runPlain } from "./plain.ts";
 import type { AgenticPlan, AgentPlan, AnyDefinition, PlannedSkill } from "./plan.ts";
@@ -55,63 +52,105 @@ interface AgentRun extends AroundAgent, Omit<Wanted, "input"> {
 export async function beginAgent(around: AroundAgent, wanted: Wanted): Promise<Begun> {
   const { plan, host } = around;
   const base = frameOf(plan.name, wanted.options, { host, watched: wanted.watched });
-  const run = { ...around, ...wanted, base, input: await readInput(plan, wanted.input) };
+  const input = await readInput(wanted.input, { name: plan.name, schema: plan.input });
+  const run = { ...around, ...wanted, base, input };
   const options = { ...base, agent: plan.name, input: run.input, durationMs: plan.limits.durationMs };
   return { runId: base.runId, generator: frame(options, (inside) => runAgent(run, inside)) };
 }
 
-/** Goes on with a run from a checkpoint. @throws WritError `checkpoint-invalid` */
+/** Goes on with a run from a checkpoint. @throws WritError `checkpoint-invalid`, `transcript-invalid` */
 export function resumeAgent(around: AroundAgent, checkpoint: Checkpoint, options: RunOptions): Begun {
-  const { plan, host } = around;
-  const { input, runId, elapsedMs } = checkpoint;
-  const skill = plan.skills.get(checkpoint.skill);
+  const { plan } = around;
+  const fault = checkpointFault(checkpoint);
+  if (fault !== undefined) throw unusable(plan, fault);
+  const { agent, input, runId, skill: name } = checkpoint;
+  const skill = plan.skills.get(name);
   const transcript = readTranscript(checkpoint.transcript);
-  const wrong =
-    checkpoint.agent !== plan.name
-      ? `it is of the agent "${checkpoint.agent}"`
-      : skill?.type !== "agentic"
-        ? `the agent has no skill "${checkpoint.skill}" that asks a model`
-        : transcript.state === "open"
-          ? "calls in it have no result"
-          : undefined;
-  if (wrong !== undefined || skill?.type !== "agentic" || transcript.state === "open")
-    throw new WritError("checkpoint-invalid", { name: plan.name, reason: wrong ?? "it cannot be read" });
-  const base = frameOf(plan.name, { runId, ...options }, { host, watched: false });
-  const run: AgentRun = { ...around, options, watched: false, base, input };
-  const durationMs = Math.max(1, plan.limits.durationMs - elapsedMs);
-  const generator = frame({ ...base, agent: plan.name, input, durationMs }, (inside) => {
+  if (agent !== plan.name) throw unusable(plan, `it is of the agent "${agent}"`);
+  if (skill?.type !== "agentic") throw unusable(plan, `the agent has no skill "${name}" that asks a model`);
+  if (transcript.state === "open") throw unusable(plan, "calls in it have no result");
+  const wanted = { input, options: { runId, ...options }, watched: false };
+  return beginCycle(around, { skill, transcript, from: checkpoint }, wanted);
+}
+
+function unusable({ name }: AgentPlan, reason: string): WritError<"checkpoint-invalid"> {
+  return new WritError("checkpoint-invalid", { name, reason });
+}
+
+/** What the turn cycle begins with when nothing is left to choose. */
+export interface CycleBeginning {
+  readonly skill: AgenticPlan;
+  /** What was said, the system message among it. */
+  readonly transcript: ReadyTranscript;
+  readonly from?: Checkpoint;
+}
+
+/** Begins the turn cycle of one skill from a transcript. */
+export function beginCycle(
+  around: AroundAgent,
+  { skill, transcript, from }: CycleBeginning,
+  wanted: Wanted & { readonly input: Json },
+): Begun {
+  const { plan, host } = around;
+  const { input, options, watched } = wanted;
+  const base = frameOf(plan.name, options, { host, watched });
+  const run: AgentRun = { ...around, ...wanted, base };
+  const { durationMs } = plan.limits;
+  const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
+  const generator = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
-    const whole = { ...inside, durationMs: () => plan.limits.durationMs };
-    return cycle({ ...loopOptions(skill, run), transcript, from: checkpoint }, whole);
+    return askAfterRun(await cycle({ ...loopOptions(skill, run), transcript, from }, inside), run, inside);
   });
   return { runId: base.runId, generator };
 }
 
 /** A run from its input to its end: hooks, the choice of a skill, what was said before, the skill itself. */
 async function runAgent(begun: AgentRun, inside: Frame): Promise<Finished> {
-  const run = await askBeforeRun(begun, inside);
-  const { plan, options, base } = run;
-  const { journal } = base;
+  const run = { ...begun, input: await askBeforeRun(begun, inside) };
+  const { plan, options, base, input } = run;
+  const { journal, parent } = base;
   const choice = await chooseSkill({
     plan,
-    input: run.input,
+    input,
     wanted: options.skill,
     journal,
     stop: inside.stop,
+    excess: parent?.purse.turnExcess(),
   });
-  const spent = bookChoice(choice, run, inside);
-  const { skill, fact, denied } = await askBeforeSkill(choice, run, inside);
-  if (denied !== undefined) return { ...spent, transcript: emptyTranscript(), end: denied };
+  const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
+  return finishing(before, { plan, inside }, () => carryOut(choice, { run, before }, inside));
+}
+
+interface Beginning {
+  readonly run: AgentRun;
+  readonly before: Omit<Finished, "end">;
+}
+
+async function carryOut(choice: Choice, { run, before }: Beginning, inside: Frame): Promise<Finished> {
+  const { plan, base } = run;
+  if (choice.type === "failed") throw choice.error;
+  if (choice.type === "forbidden") {
+    const end = exhausted({ gate: { agent: plan.name } }, choice.excess);
+    return askAfterRun({ ...before, end }, run, inside);
+  }
+  const chosen = await askBeforeSkill(choice.chosen, run, inside);
+  if ("outcome" in chosen) return askAfterRun({ ...before, end: chosen }, run, inside);
+  const { skill, fact } = chosen;
+  await checkTakes(skill, run, inside);
   inside.tell?.(fact);
   const session = await openSession(run);
-  const finished = await runSkill(skill, { run, session, spent }, inside);
-  const ended = await askAfterRun(finished, run, inside);
-  if (session !== undefined) {
+  const ended = await askAfterRun(
+    await runSkill(skill, { run, session, spent: before }, inside),
+    run,
+    inside,
+  );
+  if (session === undefined) return ended;
+  return finishing(ended, { plan, inside }, async () => {
     const { end, usage, transcript } = ended;
     const about = { runId: base.runId, agent: plan.name, skill: skill.name, outcome: end.outcome, usage };
     await session.handle.save({ ...about, transcript }, session.loaded);
-  }
-  return ended;
+    return ended;
+  });
 }
 
 interface OpenSession {
@@ -141,13 +180,11 @@ async function runSkill(
   const { plan, base, input } = run;
   const before = transcriptAfter(
     session?.loaded.messages ?? [],
-    skill.type === "plain" ? undefined : skill.system,
+    skill.type === "plain" ? undefined : systemFor(skill, run.options),
   );
   const asked = addUser(before, userMessage(contentText(input)));
-  if (skill.type === "agentic") {
-    inside.extendDuration = extension(run, inside);
+  if (skill.type === "agentic")
     return cycle({ ...loopOptions(skill, run), transcript: asked, spent }, inside);
-  }
   const end = await runPlain(skill, { agent: plan.name, input, journal: base.journal }, inside);
   if (end.outcome.type !== "answered") return { ...spent, end, transcript: asked };
   const reply = contentText(end.outcome.content);
@@ -158,53 +195,9 @@ async function runSkill(
   return { ...spent, end, transcript: addReply(asked, said) as ReadyTranscript };
 }
 
-async function askBeforeRun(run: AgentRun, inside: Frame): Promise<AgentRun> {
-  const { plan, input } = run;
-  const at = { agent: plan.name, input };
-  const answer = await consult(consulting(run, inside), { place: "beforeRun", at, turn: 0 });
-  return answer.input === undefined ? run : { ...run, input: await readInput(plan, answer.input) };
-}
-
-type Chosen = Pick<Choice, "skill" | "fact"> & { readonly denied?: End };
-
-async function askBeforeSkill({ skill, fact }: Choice, run: AgentRun, inside: Frame): Promise<Chosen> {
-  const { plan, input } = run;
-  const at = { skill: skill.name, input };
-  const answer = await consult(consulting(run, inside), { place: "beforeSkill", at, turn: 0 });
-  if (answer.deny !== undefined)
-    return {
-      skill,
-      fact,
-      denied: refusedBy({ gate: { agent: plan.name }, limits: plan.limits }, answer.deny),
-    };
-  if (answer.skill === undefined || answer.skill === skill.name) return { skill, fact };
-  const other = plan.skills.get(answer.skill);
-  if (other !== undefined)
-    return { skill: other, fact: { type: "skill-chosen", skill: other.name, by: "hook" } };
-  throw new WritError("skill-unknown", {
-    name: plan.name,
-    skill: answer.skill,
-    skills: [...plan.skills.keys()].join(", "),
-  });
-}
-
-async function askAfterRun(finished: Finished, run: AgentRun, inside: Frame): Promise<Finished> {
-  const { end, usage } = finished;
-  if (run.plan.hooks.afterRun === undefined || inside.stop.reason !== undefined) return finished;
-  const output = toJson(end.output);
-  const at = { outcome: end.outcome, output: output.ok ? output.value : null, usage };
-  const answer = await consult(consulting(run, inside), {
-    place: "afterRun",
-    at,
-    turn: finished.ledger.turns,
-  });
-  return answer.output === undefined || end.outcome.type !== "answered"
-    ? finished
-    : { ...finished, end: { ...end, output: answer.output } };
-}
-
-function consulting({ plan, base }: AgentRun, { stop, tell }: Frame): Parameters<typeof consult>[0] {
-  return { hooks: plan.hooks, journal: base.journal, stop, tell };
+/** What the model is told before everything else: the words of the agent's author, then those of this run alone. */
+function systemFor({ system }: AgenticPlan, { instructions = "" }: RunOptions): SystemMessage {
+  return { ...system, text: [system.text, instructions].filter((text) => text !== "").join("\n\n") };
 }
 
 interface Spent {
@@ -227,28 +220,17 @@ function bookChoice({ usage }: Choice, { plan, definition, base }: AgentRun, ins
   return { ledger: spend(emptyLedger, { usage, costUsd }), usage };
 }
 
-/** Asks the author's hooks for more time when it is over in the middle of a turn. */
-function extension(run: AgentRun, inside: Frame): Frame["extendDuration"] {
-  if (run.plan.hooks.onBudgetExceeded === undefined) return undefined;
-  return async (durationMs) => {
-    const message = `exceeded duration budget of ${durationMs} ms`;
-    const at = { turn: 0, field: "durationMs" as const, limit: durationMs, used: durationMs, message };
-    const place = { place: "onBudgetExceeded" as const, at, turn: 0, part: `duration/${durationMs}` };
-    return (await consult(consulting(run, inside), place)).extend;
-  };
-}
-
 function loopOptions(skill: AgenticPlan, run: AgentRun): Omit<LoopOptions, "transcript"> {
   const { definition, plan, base, options, input, onTurn } = run;
   const { parent } = base;
-  const outer =
+  const gate =
     parent === undefined
       ? skill.gate
       : { ...skill.gate, policy: strictest(skill.gate.policy, parent.policy) };
-  const gate = options.tools === undefined ? outer : applyMode(outer, { restrictTo: options.tools });
   return {
     ...base,
     gate,
+    modes: options.tools === undefined ? [] : [{ restrictTo: options.tools }],
     model: skill.model,
     drivers: skill.drivers(),
     limits: plan.limits,
@@ -271,14 +253,4 @@ function loopOptions(skill: AgenticPlan, run: AgentRun): Omit<LoopOptions, "tran
     output: skill.output,
     readAnswer: skill.readAnswer,
   };
-}
-
-async function readInput(plan: AgentPlan, input: unknown): Promise<Json> {
-  const { name } = plan;
-  const parsed = await plan.input?.parse(input);
-  if (parsed?.ok === false)
-    throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
-  const json = toJson(parsed === undefined ? input : parsed.value);
-  if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
-  return json.value;
 }

@@ -10,6 +10,7 @@ import type { Checkpoint } from "../loop/checkpoint.ts";
 import type { LoopResult } from "../loop/options.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
+import type { Schema } from "../schema/schema.ts";
 import type { SessionHandle } from "../session/session.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { drain } from "../util/drain.ts";
@@ -31,6 +32,8 @@ export interface RunOptions {
   readonly session?: SessionHandle;
   /** The only tools of the skill that may be called in this run. A name that the skill does not have stays out. */
   readonly tools?: readonly string[];
+  /** Told to the model after the agent's own instructions, in this run alone. A plain skill has nobody to tell it to. */
+  readonly instructions?: string;
   /** The call that this run is part of (`context.run`): its bounds are shared, its policy holds too, its end ends this run. */
   readonly parent?: CallScope;
   /** Default: a new one; inside another run, one made of its place there. */
@@ -91,11 +94,30 @@ export interface Begun {
 /** Begins a run; what is wrong with its input or its options is thrown here. */
 export type Begin<Input> = (input: Input, options: RunOptions, watched: boolean) => Promise<Begun>;
 
-/** What a runnable is called, and how it begins a run. */
+/** What is known of a runnable without running it. */
+export interface About {
+  readonly host: Host;
+  /** What it takes; undefined for text, and `various` where agents that take different things are given the same. */
+  readonly input?: Schema | "various";
+  /** What each of its answers is held to, one for each way to get one; undefined for text. */
+  readonly outputs: readonly (Schema | undefined)[];
+  /** The names of all tools that may be called in it. */
+  readonly tools: readonly string[];
+}
+
+/** What a runnable is called, how it begins a run, and what is known of it. */
 export interface RunnableParts<Input> {
   readonly name: string;
   readonly description: string;
   readonly begin: Begin<Input>;
+  readonly about: About;
+}
+
+const known = new WeakMap<object, About>();
+
+/** What is known of a runnable; undefined for a value that none of this package's functions made. */
+export function aboutOf(value: unknown): About | undefined {
+  return typeof value === "function" ? known.get(value) : undefined;
 }
 
 /** The three ways to run, made of one. */
@@ -103,6 +125,7 @@ export function runnable<Input, Output>({
   name,
   description,
   begin,
+  about,
 }: RunnableParts<Input>): Runnable<Input, Output> {
   async function run(input: Input, options: RunOptions = {}): Promise<RunResult<Output>> {
     const { runId, generator } = await begin(input, options, false);
@@ -118,6 +141,7 @@ export function runnable<Input, Output>({
   async function call(input: Input, options?: RunOptions): Promise<Output> {
     return outputOf(await run(input, options), name);
   }
+  known.set(call, about);
   return Object.assign(call, { agentName: name, description, run, stream });
 }
 
@@ -148,13 +172,14 @@ export function frameOf(
   const parent = options.parent === undefined ? undefined : scopeOf(options.parent);
   if (parent !== undefined && parent.depth + 1 > parent.maxDepth)
     throw new WritError("delegation-too-deep", { name, depth: parent.depth + 1, limit: parent.maxDepth });
+  const place = parent?.nextRun();
   return {
-    runId: options.runId ?? parent?.nextRunId() ?? host.randomId(),
+    runId: options.runId ?? place?.runId ?? host.randomId(),
     host,
     watched,
     parent,
-    journal: options.journal ?? parent?.journal ?? directJournal,
-    signal: options.signal ?? options.abortSignal ?? parent?.stop.signal,
+    journal: options.journal ?? place?.journal ?? directJournal,
+    signal: options.signal ?? options.abortSignal,
     approve: options.approve ?? parent?.approve,
   };
 }

@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../loop/checkpoint.ts";
+import { channel } from "../util/channel.ts";
 import type { RunOptions, RunResult } from "./runnable.ts";
 
 /** How a run that is walked through is begun. */
@@ -8,7 +9,8 @@ export interface Walking {
 }
 
 /**
- * Walks through a run turn by turn: the run waits after each turn until its reader asks for the next. Leaving early cancels it.
+ * Walks through a run turn by turn: the run waits after each turn until its reader asks for the next; the last state says how it ended.
+ * Leaving early cancels it.
  */
 export async function* walkTurns<Output>(
   options: RunOptions,
@@ -17,31 +19,22 @@ export async function* walkTurns<Output>(
   const left = new AbortController();
   const given = options.signal ?? options.abortSignal;
   const signal = given === undefined ? left.signal : AbortSignal.any([given, left.signal]);
-  let arrived = Promise.withResolvers<Checkpoint | undefined>();
+  const states = channel<Checkpoint>();
   let goOn: (() => void) | undefined;
-  const onTurn = (state: Checkpoint): Promise<void> => {
-    arrived.resolve(state);
-    if (state.status !== "running" || signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      goOn = resolve;
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+  signal.addEventListener("abort", () => goOn?.(), { once: true });
+  const onTurn = async (state: Checkpoint): Promise<void> => {
+    states.push(state);
+    if (state.status === "running" && !signal.aborted)
+      await new Promise<void>((resolve) => (goOn = resolve));
   };
   const work = run({ options: { ...options, signal }, onTurn });
   work.then(
-    () => arrived.resolve(undefined),
-    () => arrived.resolve(undefined),
+    () => states.close(),
+    () => states.close(), // thrown below
   );
   try {
-    for (;;) {
-      const state = await arrived.promise;
-      if (state === undefined) break;
-      arrived = Promise.withResolvers();
-      if (state.status === "running") yield state;
-      else {
-        yield state;
-        break;
-      }
+    for await (const state of states) {
+      yield state;
       goOn?.();
     }
     return await work;

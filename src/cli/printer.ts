@@ -28,14 +28,26 @@ const longestVerbose = 20_000;
 export function printer({ agent, model, verbose, output }: PrinterOptions): (event: AgentEvent) => void {
   const subject = `${agent}${model === undefined ? "" : ` with ${oneLine(model)}`}`;
   const longest = verbose ? longestVerbose : 200;
-  const telling: Telling = { subject, calls: numberCalls(), output, longest, modelMs: 0 };
+  const runs = new Map<string, Telling>();
+  function tellingOf({ runId, parentRunId, ...event }: AgentEvent): Telling {
+    let telling = runs.get(runId);
+    if (telling === undefined) {
+      const outer = parentRunId === undefined ? undefined : runs.get(parentRunId);
+      const name = "agent" in event && outer !== undefined ? oneLine(event.agent) : subject;
+      const indent = outer === undefined ? "" : `${outer.indent}  `;
+      telling = { subject: name, indent, calls: numberCalls(), output, longest, modelMs: 0 };
+      runs.set(runId, telling);
+    }
+    return telling;
+  }
   return (event) => {
+    const telling = tellingOf(event);
     telling.startedAt ??= event.at;
     const tell = tellers[event.type] as
       | ((event: AgentEvent, telling: Telling) => string | undefined)
       | undefined;
     const line = tell?.(event, telling);
-    if (line !== undefined) output.progress(`${line}\n`);
+    if (line !== undefined) output.progress(`${telling.indent}${line}\n`);
   };
 }
 
@@ -43,6 +55,8 @@ export function printer({ agent, model, verbose, output }: PrinterOptions): (eve
 interface Telling {
   /** The agent and its model. */
   readonly subject: string;
+  /** Runs inside a run stand further to the right. */
+  readonly indent: string;
   readonly calls: Calls;
   readonly output: Output;
   readonly longest: number;
@@ -75,6 +89,26 @@ const tellers: {
   },
   "tool-start": (event, telling) => callLine("→", callText(event, telling), telling),
   "tool-end": ended,
+  "knowledge-used": ({ callId, name, result }, telling) => {
+    const call = `${telling.calls.number(callId)} ${name}`;
+    if (result.status === "denied" || result.status === "invalid") return undefined;
+    if (result.status !== "ok")
+      return callLine("✗", `${call} ${result.status}: ${oneLine(result.text, telling.longest)}`, telling);
+    return callLine("✓", `${call} read, ${countText(result.text.length, "character")}`, telling);
+  },
+  "skill-chosen": ({ skill, by, confidence }, { output, longest }) =>
+    by === "model"
+      ? output.style("dim", `  skill ${oneLine(skill, longest)}, the model is ${confidence ?? 1} sure`)
+      : undefined,
+  "compaction-end": ({ droppedTurns, tokensBefore, tokensAfter }, { output }) =>
+    output.style(
+      "dim",
+      `  left out ${countText(droppedTurns, "old turn")}: about ${tokensBefore} tokens became ${tokensAfter}`,
+    ),
+  "budget-threshold": ({ field, used, limit }, { output }) =>
+    output.style("dim", `  budget: ${used} of ${limit} ${field}`),
+  "budget-extended": ({ field, from, to }, { output }) =>
+    output.style("yellow", `  budget: ${field} raised from ${from} to ${to}`),
   "retry-start": ({ reason }, { output, longest }) =>
     output.style("yellow", `  asked again: ${oneLine(reason, longest)}`),
   "run-end": endLine,

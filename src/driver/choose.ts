@@ -3,14 +3,16 @@ import type { Driver } from "./driver.ts";
 import { jsonDriver } from "./json.ts";
 import { linesDriver } from "./lines.ts";
 import { nativeDriver } from "./native.ts";
+import { reactDriver } from "./react.ts";
 
 /** How an author names a driver: by its name, as an object, or `auto`. */
-export type DriverChoice = "auto" | "native" | "json" | "lines" | Driver;
+export type DriverChoice = "auto" | "native" | "json" | "lines" | "react" | Driver;
 
 /** The drivers to try, the best first. The next one is tried when the provider says that the model has no native tools. */
 export type Drivers = readonly [Driver, ...Driver[]];
 
 const json = jsonDriver();
+const react = reactDriver();
 
 /** Models whose provider answered that they have no native tools: they are not asked again. */
 const withoutTools = new WeakSet<Model>();
@@ -22,6 +24,7 @@ const withoutTools = new WeakSet<Model>();
 export function driversFor(choice: DriverChoice, model: Model): Drivers {
   if (typeof choice === "object") return [choice];
   if (choice === "native") return [nativeDriver];
+  if (choice === "react") return [react];
   if (
     choice === "lines" ||
     (choice === "auto" && model.features.small === true && model.features.completion === true)

@@ -3,6 +3,7 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { Model, ModelRequest, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { AllowList } from "../policy/allow-list.ts";
+import type { Schema } from "../schema/schema.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 
 /** A task as it should go: the calls with their results, and the answer. */
@@ -22,15 +23,23 @@ export interface TurnInput {
   readonly examples: readonly WorkedExample[];
   /** `none` on a last turn that must answer. */
   readonly toolChoice: ToolChoice;
+  /** What the answer must match, for models that can be held to it while they write. The answer is checked against it in any case. */
+  readonly output?: Schema;
 }
 
 /**
- * What a reply means. `message` is how it stands in the transcript. A violation is a reply that says nothing the loop could act on:
- * `reason` is for people, `feedback` is what the model is told, so that it can write the reply again.
+ * What a reply means. `message` is how it stands in the transcript. A final reply with `restate` is asked for once more: with its message in
+ * the transcript the driver's next request lets the model put the answer in words, and that reply is the answer. A violation is a reply that
+ * says nothing the loop could act on: `reason` is for people, `feedback` is what the model is told, so that it can write the reply again.
  */
 export type Reading =
   | { readonly type: "calls"; readonly message: ReplyMessage }
-  | { readonly type: "final"; readonly message: ReplyMessage; readonly content: Json }
+  | {
+      readonly type: "final";
+      readonly message: ReplyMessage;
+      readonly content: Json;
+      readonly restate?: true;
+    }
   | {
       readonly type: "violation";
       readonly message: ReplyMessage;
@@ -46,9 +55,16 @@ export interface Driver {
   readonly name: string;
   /** Whether the deltas of a reply are already its text and its calls. If not, they are protocol, and only the whole reply means something. */
   readonly passthrough: boolean;
+  /** How many violations in a row end the run. Default: the loop's own number. */
+  readonly maxViolations?: number;
   request(turn: TurnInput): ModelRequest;
   /** Never throws, whatever the model wrote. `place` makes the ids of calls that the driver finds in text. */
   read(reply: Reply, turn: TurnInput): Reading;
   /** The name of the tool that a call of the model means; the name as it is when it means none. */
   toolName(wireName: string, allowed: AllowList): string;
+  /**
+   * The answer so far in what can be read so far of the JSON of a reply; undefined while there is none. Left out by a driver whose replies
+   * are no JSON.
+   */
+  partialAnswer?(partial: Json): Json | undefined;
 }

@@ -1,7 +1,10 @@
+import type { AllowList } from "../policy/allow-list.ts";
+import type { Schema } from "../schema/schema.ts";
+import { isJsonObject, parseJson, type Json, type JsonObject } from "../util/json.ts";
+import { bundleSchemas } from "./bundle-schemas.ts";
 import { describeType } from "./describe-type.ts";
 import { grammarFor, terminal } from "./grammar.ts";
-import type { AllowList } from "../policy/allow-list.ts";
-import { isJsonObject, parseJson, type Json, type JsonObject } from "../util/json.ts";
+import type { ReplyShape } from "./reply-shape.ts";
 
 /**
  * The strict protocol: a reply is one JSON object and nothing else, `{"thought"?, "action": {"tool", "args"}}` or `{"final": {"content"}}`.
@@ -52,17 +55,18 @@ function violation(reason: string): ProtocolReply {
   return { type: "violation", reason };
 }
 
-/** What the model is told of the protocol, with the names and schemas of the tools it may call. */
-export function protocolInstructions(allowed: AllowList): string {
+/** What the model is told of the protocol, with the names and schemas of the tools it may call and the form of its answer. */
+export function protocolInstructions(allowed: AllowList, output?: Schema): string {
   const tools = [...allowed.tools.values()].map(
     (tool) => `- ${tool.name}: ${tool.description}\n  args: ${describeType(tool.input.jsonSchema)}`,
   );
+  const answer = output === undefined ? "<your answer>" : `<your answer: ${describeType(output.jsonSchema)}>`;
   return [
     ...(tools.length === 0 ? [] : [`Available tools:\n${tools.join("\n")}`]),
     [
       "Reply with exactly one JSON object and nothing else: no markdown, no commentary.",
       'To call a tool: {"thought": "<short note>", "action": {"tool": "<name>", "args": {…}}}',
-      'To finish: {"final": {"content": <your answer>}}',
+      `To finish: {"final": {"content": ${answer}}}`,
       "One tool call in a reply; its result comes back to you, then you call again or finish.",
       "Never invent tools or fields.",
     ].join("\n"),
@@ -74,83 +78,47 @@ export function resendRequest(reason: string): string {
   return `Your reply was not accepted: ${reason}. Send it again as exactly one JSON object and nothing else.`;
 }
 
-/** A JSON Schema of all replies that the protocol allows with these tools; without them only the final answer is left. */
-export function protocolSchema(allowed: AllowList, mayCall: boolean): JsonObject {
-  const tools = mayCall ? [...allowed.tools.values()] : [];
-  if (tools.length === 0) return finalSchema;
-  const defs = tools
-    .filter(({ input }) => refersToItself(input.jsonSchema))
-    .map(({ name, input }) => [name, rebase(input.jsonSchema, `#/$defs/${name}`)] as const);
-  const bundled = new Map(defs);
-  const actions = tools.map(({ name, input }) =>
-    actionSchema(name, bundled.has(name) ? { $ref: `#/$defs/${name}` } : input.jsonSchema),
+/** A name that no tool can have. */
+const answerName = "$answer";
+
+/** A JSON Schema of all replies that the protocol allows in this turn. */
+export function protocolSchema({ tools, mayAnswer, output = {} }: ReplyShape): JsonObject {
+  const inputs = tools.map(({ name, input }) => [name, input.jsonSchema] as const);
+  const bundle = bundleSchemas({ ...Object.fromEntries(inputs), [answerName]: output });
+  const replies = tools.map(({ name }) =>
+    objectSchema(
+      {
+        thought: { type: "string", maxLength: maxThoughtLength },
+        action: objectSchema({ tool: { const: name }, args: bundle.at(name) }, ["tool", "args"]),
+      },
+      ["action"],
+    ),
   );
-  return {
-    anyOf: [...actions, finalSchema],
-    ...(bundled.size === 0 ? {} : { $defs: Object.fromEntries(bundled) }),
-  };
+  if (mayAnswer)
+    replies.push(
+      objectSchema({ final: objectSchema({ content: bundle.at(answerName) }, ["content"]) }, ["final"]),
+    );
+  const [only = {}] = replies;
+  return { ...(replies.length === 1 ? only : { anyOf: replies }), ...bundle.root };
 }
 
-/** The grammar of all replies that the protocol allows with these tools. */
-export function protocolGrammar(allowed: AllowList, mayCall: boolean): string {
-  const tools = mayCall ? [...allowed.tools.values()] : [];
+function objectSchema(properties: JsonObject, required: readonly string[]): JsonObject {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+/** The grammar of all replies that the protocol allows in this turn. */
+export function protocolGrammar({ tools, mayAnswer, output = {} }: ReplyShape): string {
   const note = `(${terminal('"thought":')} "\\"" char{0,${maxThoughtLength}} "\\"" ",")?`;
-  const final = `${terminal('{"final":{"content":')} value "}}"`;
   return grammarFor(
-    tools.map(({ input }) => input.jsonSchema),
-    (args) => {
+    [output, ...tools.map(({ input }) => input.jsonSchema)],
+    ([content = "value", ...args]) => {
       const calls = tools.map(
         ({ name }, index) =>
           `${terminal(`{"tool":${JSON.stringify(name)},"args":`)} ${args[index] ?? "object"} "}"`,
       );
-      if (calls.length === 0) return final;
-      return `"{" ${note} ${terminal('"action":')} (${calls.join(" | ")}) "}" | ${final}`;
+      const action = `"{" ${note} ${terminal('"action":')} (${calls.join(" | ")}) "}"`;
+      const final = `${terminal('{"final":{"content":')} ${content} "}}"`;
+      return [...(calls.length === 0 ? [] : [action]), ...(mayAnswer ? [final] : [])].join(" | ");
     },
   );
-}
-
-function actionSchema(tool: string, args: JsonObject): JsonObject {
-  return {
-    type: "object",
-    properties: {
-      thought: { type: "string", maxLength: maxThoughtLength },
-      action: {
-        type: "object",
-        properties: { tool: { const: tool }, args },
-        required: ["tool", "args"],
-        additionalProperties: false,
-      },
-    },
-    required: ["action"],
-    additionalProperties: false,
-  };
-}
-
-const finalSchema: JsonObject = {
-  type: "object",
-  properties: {
-    final: {
-      type: "object",
-      properties: { content: {} },
-      required: ["content"],
-      additionalProperties: false,
-    },
-  },
-  required: ["final"],
-  additionalProperties: false,
-};
-
-function refersToItself(schema: JsonObject): boolean {
-  return JSON.stringify(schema).includes('"$ref"');
-}
-
-/** The schema as it stands under another root: its references go to where it is now. */
-function rebase(value: Json, base: string): Json {
-  if (Array.isArray(value)) return value.map((item: Json) => rebase(item, base));
-  if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([key, field]): [string, Json] => {
-    const isReference = key === "$ref" && typeof field === "string" && field.startsWith("#");
-    return [key, isReference ? `${base}${field.slice(1)}` : rebase(field, base)];
-  });
-  return Object.fromEntries(entries);
 }

@@ -1,9 +1,7 @@
 import type { Message, ReplyMessage, ReplyPart, ResultMessage, SystemMessage } from "../message/message.ts";
 import { textOf, userMessage } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
-import type { ReplyFormat } from "../model/model.ts";
-import type { AllowList } from "../policy/allow-list.ts";
-import { parseJson } from "../util/json.ts";
+import { isJsonObject, parseJson } from "../util/json.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import {
   protocolGrammar,
@@ -12,6 +10,7 @@ import {
   readProtocol,
   resendRequest,
 } from "./json-protocol.ts";
+import { heldToShape, shapeFormat } from "./reply-shape.ts";
 
 /** How the JSON driver speaks. */
 export interface JsonDriverOptions {
@@ -43,19 +42,19 @@ export function jsonDriver(options: JsonDriverOptions = {}): Driver {
     passthrough: false,
     toolName: (name) => name,
     request(turn) {
-      const { allowed, settings, toolChoice } = turn;
-      const messages = turn.transcript.messages.map((message) => encode(message, allowed));
-      return {
-        messages,
-        tools: [],
-        toolChoice: "none",
-        settings,
-        format: formatOf(turn, toolChoice !== "none"),
-      };
+      const messages = turn.transcript.messages.map((message) => encode(message, turn));
+      return { messages, tools: [], toolChoice: "none", settings: turn.settings, format: formatOf(turn) };
     },
-    read: readReply,
+    read: (reply, turn) => heldToShape(readReply(reply), turn),
+    partialAnswer(partial) {
+      const final = isJsonObject(partial) ? partial["final"] : undefined;
+      return isJsonObject(final) ? final["content"] : undefined;
+    },
   };
 }
+
+/** What the reply is held to, when the model can be constrained. */
+const formatOf = shapeFormat({ schema: protocolSchema, grammar: protocolGrammar });
 
 function readReply(reply: Reply): Reading {
   const raw = textOf(reply.message);
@@ -87,17 +86,17 @@ function readReply(reply: Reply): Reading {
 }
 
 /** The message as the model sees it; the same object for the same message. */
-function encoder(resultRole: "user" | "tool"): (message: Message, allowed: AllowList) => Message {
+function encoder(resultRole: "user" | "tool"): (message: Message, turn: TurnInput) => Message {
   const encoded = new WeakMap<Message, Message>();
-  return (message, allowed) => {
+  return (message, turn) => {
     let result = encoded.get(message);
-    if (result === undefined) encoded.set(message, (result = encodeMessage(message, allowed, resultRole)));
+    if (result === undefined) encoded.set(message, (result = encodeMessage(message, turn, resultRole)));
     return result;
   };
 }
 
-function encodeMessage(message: Message, allowed: AllowList, resultRole: "user" | "tool"): Message {
-  if (message.role === "system") return withProtocol(message, allowed);
+function encodeMessage(message: Message, turn: TurnInput, resultRole: "user" | "tool"): Message {
+  if (message.role === "system") return withProtocol(message, turn);
   if (message.role === "assistant")
     return { role: "assistant", parts: [{ type: "text", text: message.raw ?? wordsOf(message) }] };
   if (message.role !== "tool") return message;
@@ -105,11 +104,9 @@ function encodeMessage(message: Message, allowed: AllowList, resultRole: "user" 
   return resultRole === "user" ? userMessage(text) : { ...message, text };
 }
 
-function withProtocol(message: SystemMessage, allowed: AllowList): SystemMessage {
-  return {
-    role: "system",
-    text: [message.text, protocolInstructions(allowed)].filter((text) => text !== "").join("\n\n"),
-  };
+function withProtocol(message: SystemMessage, { allowed, output }: TurnInput): SystemMessage {
+  const blocks = [message.text, protocolInstructions(allowed, output)];
+  return { role: "system", text: blocks.filter((text) => text !== "").join("\n\n") };
 }
 
 /** A reply that another driver made, in the words of this protocol. */
@@ -126,24 +123,4 @@ function resultText(message: ResultMessage): string {
   return JSON.stringify(
     message.status === "ok" ? { tool: message.name, result } : { tool: message.name, error: result },
   );
-}
-
-const formats = new WeakMap<AllowList, Map<string, ReplyFormat>>();
-
-/** What the reply is held to, when the model can be constrained; made once for each list of tools. */
-function formatOf(turn: TurnInput, mayCall: boolean): ReplyFormat | undefined {
-  const kind = turn.model.features.format;
-  if (kind === undefined) return undefined;
-  const made = formats.get(turn.allowed) ?? new Map<string, ReplyFormat>();
-  formats.set(turn.allowed, made);
-  const key = `${kind}/${String(mayCall)}`;
-  let format = made.get(key);
-  if (format === undefined) {
-    format =
-      kind === "schema"
-        ? { type: "schema", schema: protocolSchema(turn.allowed, mayCall) }
-        : { type: "grammar", grammar: protocolGrammar(turn.allowed, mayCall) };
-    made.set(key, format);
-  }
-  return format;
 }

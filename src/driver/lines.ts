@@ -6,6 +6,7 @@ import { type JsonObject, parseJson } from "../util/json.ts";
 import type { Driver, Reading, TurnInput, WorkedExample } from "./driver.ts";
 import { grammarFor, terminal } from "./grammar.ts";
 import { argumentSchemas, callLine, headLine, lineExpression, readCallLine } from "./notation.ts";
+import { heldToShape, type ReplyShape, shapeFormat } from "./reply-shape.ts";
 
 /**
  * For models too weak to plan in JSON (about a hundred million parameters): a task is a question, one line for each step, and an answer.
@@ -16,18 +17,14 @@ import { argumentSchemas, callLine, headLine, lineExpression, readCallLine } fro
  *     Answer: 9
  *
  * The model writes up to the `=`; the runtime runs the call and writes its result. Where the model can be constrained, a grammar fixes the
- * tools and the types of their arguments. The prompt only grows, so that a model's cache of it holds.
+ * tools and the types of their arguments. The prompt only grows, so that a model's cache of it holds. An answer is one line of text: an
+ * output schema does not bind it while it is written, and only checks it afterwards.
  */
 export const linesDriver: Driver = {
   name: "lines",
   passthrough: false,
   toolName: (name) => name,
   request(turn) {
-    const mayCall = turn.toolChoice !== "none" && turn.allowed.tools.size > 0;
-    const format =
-      turn.model.features.format === "grammar"
-        ? { type: "grammar" as const, grammar: grammar(turn.allowed, mayCall) }
-        : undefined;
     const stopSequences = ["\n", ...(turn.settings.stopSequences ?? [])];
     const settings = { temperature: 0, maxOutputTokens: 200, ...turn.settings, stopSequences };
     const prompt = promptOf(turn);
@@ -37,11 +34,13 @@ export const linesDriver: Driver = {
       tools: [],
       toolChoice: "none",
       settings,
-      format,
+      format: formatOf(turn),
     };
   },
-  read: (reply, turn) => readLine(reply, turn.allowed),
+  read: (reply, turn) => heldToShape(readLine(reply, turn.allowed), turn),
 };
+
+const formatOf = shapeFormat({ grammar: lineGrammar });
 
 const step = "Step: ";
 const answer = "Answer: ";
@@ -75,26 +74,16 @@ function readStep(line: string, allowed: AllowList): ReturnType<typeof readCallL
 
 const feedback = "Write one line: a step with one of the tools, or the answer.";
 
-const grammars = new WeakMap<AllowList, Map<boolean, string>>();
-
-function grammar(allowed: AllowList, mayCall: boolean): string {
-  const made = grammars.get(allowed) ?? new Map<boolean, string>();
-  grammars.set(allowed, made);
-  let text = made.get(mayCall);
-  if (text === undefined) made.set(mayCall, (text = makeGrammar(allowed, mayCall)));
-  return text;
-}
-
-function makeGrammar(allowed: AllowList, mayCall: boolean): string {
+function lineGrammar({ tools, mayAnswer }: ReplyShape): string {
   const ending = `${terminal(answer)} [^\\n]{1,400} "\\n"`;
-  const tools = mayCall ? [...allowed.tools.values()] : [];
   const schemas = tools.map(argumentSchemas);
   return grammarFor(schemas.flat(), (expressions) => {
     let next = 0;
     const lines = tools.map((tool, index) =>
       lineExpression(tool, expressions.slice(next, (next += schemas[index]?.length ?? 0))),
     );
-    return lines.length === 0 ? ending : `${terminal(step)} (${lines.join(" | ")}) " =" | ${ending}`;
+    const call = `${terminal(step)} (${lines.join(" | ")}) " ="`;
+    return [...(lines.length === 0 ? [] : [call]), ...(mayAnswer ? [ending] : [])].join(" | ");
   });
 }
 

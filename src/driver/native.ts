@@ -1,13 +1,18 @@
-import type { Message, ReplyMessage, SystemMessage } from "../message/message.ts";
+import type { Message, ReplyMessage, ReplyPart, SystemMessage, ToolCall } from "../message/message.ts";
 import { callsOf, textOf } from "../message/message.ts";
-import type { ToolDescription } from "../model/model.ts";
+import type { ReplyFormat, ToolDescription } from "../model/model.ts";
 import { wireNames } from "../model/tool-names.ts";
 import type { AllowList } from "../policy/allow-list.ts";
-import type { Driver, TurnInput } from "./driver.ts";
+import { parseJson } from "../util/json.ts";
+import { sameJson } from "../util/same-json.ts";
+import type { Driver, Reading, TurnInput } from "./driver.ts";
+import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
 
 /**
  * Native function calling: tools go to the provider as tools, calls come back as calls. The system message lists the tools too, since a
  * model reads there what it may do; the list is description, the allow-list is what holds.
+ *
+ * An output schema binds the answer while it is written wherever it does not bind the calls too; elsewhere it is only checked afterwards.
  */
 export const nativeDriver: Driver = {
   name: "native",
@@ -15,30 +20,56 @@ export const nativeDriver: Driver = {
   toolName: (wireName, allowed) => wireNames(allowed).fromWire(wireName),
   request(turn) {
     const { allowed, settings, toolChoice } = turn;
+    const format = formatOf(turn);
     let messages: readonly Message[] | undefined;
     return {
       tools: describeTools(allowed),
       toolChoice:
         typeof toolChoice === "object" ? { tool: wireNames(allowed).toWire(toolChoice.tool) } : toolChoice,
       settings,
+      ...(format === undefined ? {} : { format }),
       get messages() {
         return (messages ??= requestMessages(turn));
       },
     };
   },
-  read(reply) {
-    const { message } = reply;
-    if (callsOf(message).length > 0) return { type: "calls", message };
-    const text = textOf(message);
-    if (text.trim() !== "") return { type: "final", message, content: text };
-    return {
-      type: "violation",
-      message: withPlaceholder(message),
-      reason: "the reply was empty",
-      feedback: emptyFeedback,
-    };
-  },
+  read: ({ message }, turn) => heldToShape(readMessage(message), turn),
+  partialAnswer: (partial) => partial,
 };
+
+function formatOf(turn: TurnInput): ReplyFormat | undefined {
+  if (turn.output === undefined) return undefined;
+  const { tools, mayAnswer } = shapeOf(turn);
+  const bindsOnlyAnswer = tools.length === 0 || turn.model.features.formatWithTools === true;
+  return mayAnswer && bindsOnlyAnswer ? answerFormat(turn) : undefined;
+}
+
+function readMessage(message: ReplyMessage): Reading {
+  const calls = callsOf(message);
+  if (calls.length > 0) return { type: "calls", message: withoutLeak(message, calls) };
+  const text = textOf(message);
+  if (text.trim() !== "") return { type: "final", message, content: text };
+  return {
+    type: "violation",
+    message: withPlaceholder(message),
+    reason: "the reply was empty",
+    feedback: emptyFeedback,
+  };
+}
+
+/** Some models write the arguments of a call as text too. Such a text says nothing, and teaches the model to do it again. */
+function withoutLeak(message: ReplyMessage, calls: readonly ToolCall[]): ReplyMessage {
+  const isLeak = (part: ReplyPart): boolean => part.type === "text" && isLeaked(part.text, calls);
+  return message.parts.some(isLeak)
+    ? { ...message, parts: message.parts.filter((part) => !isLeak(part)) }
+    : message;
+}
+
+function isLeaked(text: string, calls: readonly ToolCall[]): boolean {
+  if (!/^\s*\{/.test(text)) return false;
+  const parsed = parseJson(text);
+  return parsed.ok && calls.some((call) => sameJson(call.arguments, parsed.value));
+}
 
 const emptyFeedback = "Your last reply was empty. Call a tool or answer in words.";
 

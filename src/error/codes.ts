@@ -8,6 +8,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "budget-exhausted": { message: "Agent '{name}' {reason}", hint: "Raise `budget.{field}`, or make the task smaller. `agent.run()` gives the transcript up to here instead of throwing.", retryable: false },
   "budget-invalid": { message: "The budget of \"{name}\" has {field} = {value}, which is not a bound.", hint: "Give a positive number, or leave the field out for its default.", retryable: false },
   "budget-without-price": { message: "The budget of \"{name}\" limits costUsd, but the price of the model \"{model}\" is unknown.", hint: "Give `price: (usage) => dollars` in the budget, or drop costUsd. An unknown price is never taken for zero.", retryable: false },
+  "case-missing": { message: "The branch \"{name}\" has no case for {value}. It has: {cases}.", hint: "Add the case, or `otherwise` for everything that has none.", retryable: false },
   "checkpoint-invalid": { message: "The agent \"{name}\" cannot go on from this checkpoint: {reason}", hint: "Resume it with the agent that made it, with the skills that it had then.", retryable: false },
   "checksum-mismatch": { message: "{path} has the SHA-256 {found}, but {name} must have {expected}.", hint: "The file was removed, since it is not the announced one. Try again; if it happens again, do not use that source.", retryable: false },
   "database-failed": { message: "The database {path} failed: {reason}", hint: "Give the path of a SQLite file on a local disk, in a folder that exists and that this process may write. When it is locked, another process is writing to it for long: try again.", retryable: false },
@@ -20,7 +21,8 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "download-failed": { message: "Cannot download {name} from any source: {reason}", hint: "Check the network, or put the file there by hand: {path}", retryable: true },
   "file-missing": { message: "There is no file {path}.", hint: "Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.", retryable: false },
   "file-unreadable": { message: "{path} cannot be read: {reason}.", hint: "Give the path of a regular text file in UTF-8 that this process may read.", retryable: false },
-  "hook-failed": { message: "The hook \"{hook}\" failed in its place `{place}`: {reason}", hint: "Correct the hook; its own error is the cause. A hook fails closed: before a call it denies the call, elsewhere it ends the run.", retryable: false },
+  "function-failed": { message: "The function `{function}` of \"{name}\" failed: {reason}", hint: "Correct the function; its own error is the cause.", retryable: false },
+  "hook-failed": { message: "The hook \"{hook}\" failed in its place `{place}`: {reason}", hint: "Correct the hook; its own error is the cause. A hook fails closed: before a call it denies the call, after a call the call fails, elsewhere it ends the run.", retryable: false },
   "hook-field-forbidden": { message: "The hook \"{hook}\" gave back the field \"{field}\", which `{place}` may not replace. It may replace: {allowed}.", hint: "Leave the field out, or use the place that may replace it.", retryable: false },
   "input-invalid": { message: "The input does not match the input schema of \"{name}\": {issues}", hint: "Correct the input; the model was not asked.", retryable: false },
   "journal-mismatch": { message: "The journal has a record for {key} that was made from another request than this code makes.", hint: "The agent changed since the run was recorded. Replay with the code of that time, or start a new run.", retryable: false },
@@ -47,8 +49,10 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "Start it, or say where it is. {advice}", retryable: true },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` gives a list of `{ text, source?, score? }`: text and source are texts, score is a number. An empty list says that nothing was found.", retryable: false },
+  "rounds-used-up": { message: "\"{name}\" was not done after {max} rounds.", hint: "Raise `max`, or let `until` take what there is in the last round: it is told which round it is.", retryable: false },
   "run-broken": { message: "The run of \"{name}\" broke: {reason}", hint: "The journal, or the runtime itself, failed; the cause has the details. What was recorded before is not lost.", retryable: false },
   "run-cancelled": { message: "The run of \"{name}\" was cancelled: {reason}", hint: "Nothing is wrong: the signal was aborted. Start the run again if you want its answer.", retryable: false },
+  "run-option-unusable": { message: "\"{name}\" cannot be run with the option `{option}`: {reason}", hint: "Leave the option out, or give it to an agent.", retryable: false },
   "run-refused": { message: "The run of \"{name}\" was refused: {reason}", hint: "Change the policy or the request.", retryable: false },
   "run-suspended": { message: "Agent '{name}' is suspended: {reason}", hint: "Go on with `agent.resume(result.checkpoint)` when `budget.{field}` was raised; the checkpoint is JSON and can be kept anywhere.", retryable: false },
   "schema-invalid": { message: "The {role} schema of \"{name}\" cannot be used: {reason}", hint: "Give a Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12 object.", retryable: false },
@@ -63,6 +67,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "skill-not-found": { message: "There is no skill \"{name}\". There are: {known}.", hint: "Load one of those.", retryable: false },
   "skill-restriction-unknown": { message: "{file}: the skill \"{skill}\" is restricted to the tool \"{name}\", which there is not. There are: {known}.", hint: "Correct the name in `writ-restrict-tools`, or give the agent the tool. A restriction is never taken for wider than it says.", retryable: false },
   "skill-unknown": { message: "The agent \"{name}\" has no skill \"{skill}\". It has: {skills}.", hint: "Correct the name that `selectSkill` or the run gives.", retryable: false },
+  "stage-failed": { message: "In \"{name}\", the run of \"{stage}\" at place {place} did not answer: {reason}", hint: "The cause is that run's own error; its events, under its own run id, show what happened.", retryable: false },
   "summary-failed": { message: "There is no summary of {where}: {reason}.", hint: "Correct the function that was given for it; it must give a text. Nothing was shortened.", retryable: false },
   "tool-escalated": { message: "Escalated with severity {severity}: {reason}", hint: "A fixer could not mend the failure of a tool and says why. Where it was asked by `recover`, the model is told the reason and goes on.", retryable: false },
   "tool-failed": { message: "{reason}", hint: "The agent has `throwOnToolFailure: true`, or what `recover` says of \"{tool}\" did not help. Otherwise the model is told and the run goes on. The tool's own error is the cause.", retryable: false },
@@ -81,6 +86,7 @@ export interface ErrorData {
   "budget-exhausted": { field: string | number; name: string | number; reason: string | number };
   "budget-invalid": { field: string | number; name: string | number; value: string | number };
   "budget-without-price": { model: string | number; name: string | number };
+  "case-missing": { cases: string | number; name: string | number; value: string | number };
   "checkpoint-invalid": { name: string | number; reason: string | number };
   "checksum-mismatch": { expected: string | number; found: string | number; name: string | number; path: string | number };
   "database-failed": { path: string | number; reason: string | number };
@@ -93,6 +99,7 @@ export interface ErrorData {
   "download-failed": { name: string | number; path: string | number; reason: string | number };
   "file-missing": { path: string | number };
   "file-unreadable": { path: string | number; reason: string | number };
+  "function-failed": { function: string | number; name: string | number; reason: string | number };
   "hook-failed": { hook: string | number; place: string | number; reason: string | number };
   "hook-field-forbidden": { allowed: string | number; field: string | number; hook: string | number; place: string | number };
   "input-invalid": { issues: string | number; name: string | number };
@@ -120,8 +127,10 @@ export interface ErrorData {
   "provider-unreachable": { advice: string | number; provider: string | number; reason: string | number; url: string | number };
   "reply-invalid": { model: string | number; reason: string | number };
   "retriever-invalid": { name: string | number; reason: string | number };
+  "rounds-used-up": { max: string | number; name: string | number };
   "run-broken": { name: string | number; reason: string | number };
   "run-cancelled": { name: string | number; reason: string | number };
+  "run-option-unusable": { name: string | number; option: string | number; reason: string | number };
   "run-refused": { name: string | number; reason: string | number };
   "run-suspended": { field: string | number; name: string | number; reason: string | number };
   "schema-invalid": { name: string | number; reason: string | number; role: string | number };
@@ -136,6 +145,7 @@ export interface ErrorData {
   "skill-not-found": { known: string | number; name: string | number };
   "skill-restriction-unknown": { file: string | number; known: string | number; name: string | number; skill: string | number };
   "skill-unknown": { name: string | number; skill: string | number; skills: string | number };
+  "stage-failed": { name: string | number; place: string | number; reason: string | number; stage: string | number };
   "summary-failed": { reason: string | number; where: string | number };
   "tool-escalated": { reason: string | number; severity: string | number };
   "tool-failed": { reason: string | number; tool: string | number };

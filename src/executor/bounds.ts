@@ -1,4 +1,5 @@
 import { consult, type Consulting } from "../hook/consult.ts";
+import type { HookAnswer } from "../hook/hook.ts";
 import { type Excess, extendLimit, type Limits } from "../policy/budget.ts";
 
 /** What comes of a bound that was met: it was raised, or the run ends by it, or waits to be resumed. */
@@ -28,8 +29,17 @@ export async function meetBound(
     turn,
     part: `${part}/${field}/${limits[field]}`,
   });
-  const extended = extendLimit(limits, field, answer.extend);
-  if (extended === undefined) return { type: answer.checkpoint === true ? "checkpoint" : "stop" };
-  consulting.tell?.({ type: "budget-extended", turn, field, from: limits[field], to: extended[field] });
+  return metBy(answer, { field, limits, turn }, consulting);
+}
+
+/** What the author's answer makes of a bound; that it was raised is told. */
+export function metBy(
+  { extend, checkpoint = false }: HookAnswer<"onBudgetExceeded">,
+  { field, limits, turn }: Pick<MeetingPlace, "limits" | "turn"> & Pick<Excess, "field">,
+  { tell }: Pick<Consulting, "tell">,
+): Met {
+  const extended = extendLimit(limits, field, extend);
+  if (extended === undefined) return { type: checkpoint ? "checkpoint" : "stop" };
+  tell?.({ type: "budget-extended", turn, field, from: limits[field], to: extended[field] });
   return { type: "extended", limits: extended };
 }

@@ -33,7 +33,7 @@ export interface Executed extends BatchEnd, Left {
  */
 export async function execute(batch: Batch, options: ExecuteOptions): Promise<Executed> {
   const { planned, ...end } = await planBatch(batch, options);
-  options.scope.purse.settle(end.ledger, end.limits);
+  options.scope.purse.change(end);
   if (options.tell !== undefined) for (const entry of planned) tellStart(batch.turn, entry, options.tell);
   const records = await runCalls({ ...batch, planned }, options);
   const left = collect(planned, records);

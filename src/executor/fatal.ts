@@ -30,6 +30,17 @@ export function fatalOf(thrown: unknown): Fatal | undefined {
   return undefined;
 }
 
+/**
+ * Tells whether what a tool threw says that a bound on runs inside runs was met: no recovery may swallow it, though the model is told and the
+ * run goes on.
+ */
+export function isDelegationBound(thrown: unknown): boolean {
+  for (let error = thrown, deep = 0; error instanceof Error && deep < 16; error = error.cause, deep += 1) {
+    if (isWritError(error, "delegation-exhausted") || isWritError(error, "delegation-too-deep")) return true;
+  }
+  return false;
+}
+
 /** The run that ends by its budget puts the bound into the cause of its error. */
 function excessOf({ cause, data }: WritError<"budget-exhausted">): Excess {
   if (typeof cause === "object" && cause !== null && "field" in cause && "limit" in cause)

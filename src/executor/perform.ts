@@ -27,6 +27,8 @@ export interface CallRecord {
   readonly escalated?: boolean;
   /** The runs inside the call. */
   readonly inside?: Inside;
+  /** The hooks that changed its result. */
+  readonly by?: Readonly<Record<string, string>>;
 }
 
 /** The turn that a call stands in. */
@@ -71,15 +73,16 @@ export async function perform(runnable: Runnable, key: string, options: PerformO
     leave?.();
   }
   const { result, ...end } = settled;
-  const inside = work.opened.scope?.inside();
-  const shown =
-    options.run.hooks.afterToolCall === undefined ? result : await askAfter(work, result, options);
+  const inside = work.opened.scope === undefined ? undefined : await work.opened.scope.close();
+  const { result: shown, ...changed } =
+    options.run.hooks.afterToolCall === undefined ? { result } : await askAfter(work, result, options);
   return {
     result: cutResult(shown, limits.resultBytes),
     startedAt,
     endedAt: host.now(),
     ...end,
     ...(inside === undefined ? {} : { inside }),
+    ...changed,
   };
 }
 
@@ -106,22 +109,20 @@ function thrownResult({ call, tool }: Work, error: unknown, { run }: PerformOpti
 
 /** What the hooks make of a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. */
 async function askAfter(
-  { call, key: _key }: Work,
+  { call }: Work,
   result: ToolResult,
   { run, turn }: PerformOptions,
-): Promise<ToolResult> {
+): Promise<Pick<CallRecord, "result" | "by">> {
   const { id: callId, name: tool } = call;
   const at = { turn, callId, tool, arguments: call.arguments, result };
   const asking = askHooks(run.hooks.afterToolCall ?? [], "afterToolCall", at);
   try {
     const outcome = await untilStopped(asking, run.stop);
-    if (outcome === "stopped") return result;
-    if (outcome.by["result"] !== undefined)
-      run.tell?.({ type: "hook-end", turn, place: "afterToolCall", by: outcome.by, callId });
-    return outcome.answer.result ?? result;
+    if (outcome === "stopped" || outcome.answer.result === undefined) return { result };
+    return { result: outcome.answer.result, by: outcome.by };
   } catch (error) {
     run.onThrow(callId, error);
-    return { status: "error", text: `Tool '${tool}' failed: ${messageOf(error)}` };
+    return { result: { status: "error", text: `Tool '${tool}' failed: ${messageOf(error)}` } };
   }
 }
 

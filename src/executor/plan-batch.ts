@@ -42,7 +42,7 @@ export async function planBatch(batch: Batch, options: ExecuteOptions): Promise<
     const reserving = reserve(call, account, options);
     const reserved = reserving.ok
       ? reserving
-      : await extend({ call, account, excess: reserving.excess, batch, index: planned.length }, options);
+      : await extend({ call, account, ...reserving, batch, index: planned.length }, options);
     if (!reserved.ok) {
       ended = { end: reserved.end, reason: reserved.end.excess?.message ?? "" };
       break;
@@ -75,11 +75,11 @@ function endAfter({ call, prepared, result, fatal }: Planned, options: ExecuteOp
 
 type Reserved =
   | { readonly ok: true; readonly account: Account }
-  | { readonly ok: false; readonly excess: Excess };
+  | { readonly ok: false; readonly excess: Excess; readonly isOuter?: boolean };
 
 function reserve(call: ToolCall, { ledger, limits }: Account, { scope }: ExecuteOptions): Reserved {
-  const outer = scope.outer?.excess();
-  if (outer !== undefined) return { ok: false, excess: outer };
+  const outer = scope.outer?.callExcess();
+  if (outer !== undefined) return { ok: false, excess: outer, isOuter: true };
   const reservation = reserveCall(ledger, limits, measure(call, limits));
   if (!reservation.ok) return reservation;
   scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
@@ -90,22 +90,25 @@ interface Extending {
   readonly call: ToolCall;
   readonly account: Account;
   readonly excess: Excess;
+  /** It is a bound of a run around this one, which only that can raise. */
+  readonly isOuter?: boolean;
   readonly batch: Batch;
   readonly index: number;
 }
 
 /** Asks the author about a bound that forbids a call; when it was raised, the call is reserved after all. */
 async function extend(
-  { call, account, excess, batch, index }: Extending,
+  { call, account, excess, isOuter = false, batch, index }: Extending,
   options: ExecuteOptions,
 ): Promise<Extract<Reserved, { ok: true }> | { readonly ok: false; readonly end: BatchEnd }> {
-  if (options.hooks.onBudgetExceeded === undefined) return { ok: false, end: { excess } };
-  const { limits } = account;
+  if (isOuter) return { ok: false, end: { excess } };
+  const { ledger, limits } = account;
   const met = await meetBound(excess, { limits, turn: batch.turn, part: `call/${index}` }, options);
   if (met.type === "checkpoint") return { ok: false, end: { excess, checkpoint: true } };
   if (met.type === "stop") return { ok: false, end: { excess } };
-  const again = reserve(call, { ledger: account.ledger, limits: met.limits }, options);
-  return again.ok ? again : { ok: false, end: { excess: again.excess } };
+  const raised = { ledger, limits: met.limits };
+  const again = reserve(call, raised, options);
+  return again.ok ? again : extend({ call, account: raised, ...again, batch, index }, options);
 }
 
 /** What a call is reserved by. The size of its arguments is only taken when it is bounded. */

@@ -2,9 +2,9 @@ import { messageOf } from "../error/writ-error.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { refusal } from "../policy/allow-list.ts";
 import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
-import { describeIssues, type ParseResult } from "../schema/schema.ts";
+import { describeIssues, type Issue, type ParseResult } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
-import { toJson } from "../util/json.ts";
+import { isJsonObject, toJson } from "../util/json.ts";
 import type { Gate } from "./gate.ts";
 
 /** A call that may run, or may once a person agrees: its arguments are parsed. */
@@ -60,7 +60,7 @@ interface Proposal {
 
 function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
   const { call, tool } = proposal;
-  if (!parsed.ok) return invalid(call, tool, describeIssues(parsed.issues));
+  if (!parsed.ok) return invalid(call, tool, problemIn(call, tool, parsed.issues));
   const request = requestOf(proposal, parsed.value);
   const decision = decisionOf(proposal.gate.policy, request);
   const { verdict } = decision;
@@ -104,6 +104,19 @@ function decisionOf(policy: Policy, request: CallRequest): Decision {
   } catch (error) {
     return { verdict: "deny", rule: "policy-error", reason: `the policy failed: ${messageOf(error)}` };
   }
+}
+
+/** What is wrong with arguments: first the names of what must be there and is not. */
+function problemIn({ arguments: sent }: ToolCall, tool: Tool, issues: readonly Issue[]): string {
+  const { required } = tool.input.jsonSchema;
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const missing = new Set(isJsonObject(sent) ? names.filter((name) => !Object.hasOwn(sent, name)) : []);
+  if (missing.size === 0) return describeIssues(issues);
+  const others = issues.filter(
+    ({ path: [first, ...rest] }) => rest.length > 0 || !missing.has(String(first)),
+  );
+  const told = `Missing required parameters: ${[...missing].join(", ")}`;
+  return others.length === 0 ? told : `${told}; ${describeIssues(others)}`;
 }
 
 /** More of a schema than this helps no model. */

@@ -1,4 +1,4 @@
-import { isWritError, messageOf } from "../error/writ-error.ts";
+import { messageOf } from "../error/writ-error.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { describeIssues } from "../schema/schema.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import type { Tool } from "../tool/tool.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { type Json, parseJson, toJson } from "../util/json.ts";
-import { type Fatal, fatalOf } from "./fatal.ts";
+import { type Fatal, fatalOf, isDelegationBound } from "./fatal.ts";
 
 /** What a recovery is carried out with. */
 interface Around {
@@ -109,7 +109,7 @@ export async function recoverExecution<Value>(
   options: ExecutionRecovery<Value>,
 ): Promise<RecoveredExecution<Value>> {
   const { tool, recovery, error, stopped } = options;
-  if (stopped() || fatalOf(error) !== undefined || isWritError(error, "delegation-exhausted"))
+  if (stopped() || fatalOf(error) !== undefined || isDelegationBound(error))
     return { type: "unhandled", error };
   const call = { tool: tool.name, arguments: options.arguments };
   const reading = { input: messageOf(error), asText: tool.output?.jsonSchema["type"] === "string" };
@@ -144,7 +144,8 @@ async function runAgain<Value>(
     try {
       return { type: "succeeded", value: await again() };
     } catch (thrown) {
-      if (fatalOf(thrown) !== undefined) return { type: "unhandled", error: thrown };
+      if (fatalOf(thrown) !== undefined || isDelegationBound(thrown))
+        return { type: "unhandled", error: thrown };
       last = thrown;
     }
   }

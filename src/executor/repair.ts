@@ -83,6 +83,6 @@ async function askRepair({ refused, key, planning }: Asking, options: ExecuteOpt
     context: { signal: options.stop.signal, parent: scope.run },
     onThrow: (error) => options.onThrow(call.id, error),
   });
-  const inside = scope.inside();
+  const inside = await scope.close();
   return inside === undefined ? { repaired } : { repaired, inside };
 }

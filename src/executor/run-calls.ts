@@ -87,9 +87,11 @@ interface Ended {
 function tellEnd(batch: PlannedBatch, ended: Ended, { tell, startedAt }: ExecuteOptions): void {
   if (tell === undefined) return;
   const { turn } = batch;
-  const { call, prepared } = batch.planned[ended.index] as Planned;
-  for (const delegation of ended.record.inside?.delegations ?? [])
+  const { call, prepared, inside } = batch.planned[ended.index] as Planned;
+  const { by } = ended.record;
+  for (const delegation of [...delegationsOf(inside), ...delegationsOf(ended.record.inside)])
     tell({ type: "delegation-end", turn, callId: call.id, delegation });
+  if (by !== undefined) tell({ type: "hook-end", turn, place: "afterToolCall", by, callId: call.id });
   const isKnowledge =
     prepared !== undefined && prepared.type !== "refused" && prepared.tool.kind === "knowledge";
   tell(
@@ -97,6 +99,10 @@ function tellEnd(batch: PlannedBatch, ended: Ended, { tell, startedAt }: Execute
       ? knowledgeFact(turn, call, ended.record)
       : endFact(turn, call, { ...ended.record, runStartedAt: startedAt }),
   );
+}
+
+function delegationsOf(inside: Inside | undefined): Inside["delegations"] {
+  return inside?.delegations ?? [];
 }
 
 function knowledgeFact(turn: number, call: ToolCall, { result, startedAt, endedAt }: CallRecord): Fact {

@@ -1,4 +1,5 @@
 import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
+import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
@@ -6,7 +7,7 @@ import { addUsage, noUsage } from "../message/usage.ts";
 import type { Policy } from "../policy/decision.ts";
 import type { Purse, Spending } from "../policy/purse.ts";
 import type { CallScope } from "../tool/call-scope.ts";
-import type { Interrupt } from "../util/interrupt.ts";
+import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { Gate } from "./gate.ts";
 import type { Approve } from "./approval.ts";
 
@@ -19,11 +20,10 @@ export interface Scope {
   /** Judges the calls of inner runs beside their own policy. */
   readonly policy: Policy;
   readonly approve?: Approve;
-  readonly journal: Journal;
   readonly purse: Purse;
-  /** The id of the next run inside: the same at every replay. */
-  readonly nextRunId: () => string;
-  /** Aborted when the run stops. */
+  /** What the next run inside is called and where it is recorded: the same at every replay, and no other run's. */
+  readonly nextRun: () => { readonly runId: string; readonly journal: Journal };
+  /** Stopped when the run stops, or when the call has ended. */
   readonly stop: Interrupt<unknown>;
   /** Takes the events of inner runs; undefined when nobody watches. */
   readonly forward?: (event: AgentEvent) => void;
@@ -71,26 +71,34 @@ export interface ScopeOptions {
   readonly tell?: (event: RunEvent) => void;
   readonly approve?: Approve;
   readonly journal: Journal;
+  readonly host: Host;
   readonly stop: Interrupt<unknown>;
 }
 
 /** The scope of a call while it is open. */
 export interface OpenScope {
   readonly run: CallScope;
-  /** What happened in it so far; undefined when nothing did. */
-  readonly inside: () => Inside | undefined;
+  /** Ends the runs that still go on inside, and gives what happened; undefined when nothing did. */
+  readonly close: () => Promise<Inside | undefined>;
 }
+
+/** What a call waits for runs inside it that were told to end. */
+const graceMs = 1000;
 
 /** Opens the scope of a call. */
 export function openCallScope(
   { key, callId, turn, gate, transcript }: CallPlace,
   options: ScopeOptions,
 ): OpenScope {
-  const { runId, scope, tell, approve, journal, stop } = options;
+  const { runId, scope, tell, approve, journal, host } = options;
   const { agent, policy } = gate;
   const delegations: Delegation[] = [];
   let spending: Spending = { usage: noUsage, costUsd: 0, toolCalls: 0 };
   let runs = 0;
+  let open = 0;
+  let allEnded: (() => void) | undefined;
+  const stop = interrupt<unknown>();
+  const unlink = options.stop.onStop(() => stop.stop(options.stop.reason));
   const { skill } = gate.allowed;
   const run: CallScope = Object.freeze({ runId, agent, skill, turn, depth: scope.depth, transcript });
   scopes.set(run, {
@@ -100,10 +108,17 @@ export function openCallScope(
     policy,
     approve,
     stop,
-    journal: prefixedJournal(journal, key),
-    nextRunId: () => `${runId}/${key}/${(runs += 1)}`,
-    began: (delegation) => tell?.({ type: "delegation-start", turn, callId, ...delegation }),
+    nextRun() {
+      const place = `${key}/${(runs += 1)}`;
+      return { runId: `${runId}/${place}`, journal: prefixedJournal(journal, place) };
+    },
+    began(delegation) {
+      open += 1;
+      tell?.({ type: "delegation-start", turn, callId, ...delegation });
+    },
     ended(delegation, spent) {
+      open -= 1;
+      if (open === 0) allEnded?.();
       delegations.push(delegation);
       spending = {
         usage: addUsage(spending.usage, spent.usage),
@@ -112,5 +127,18 @@ export function openCallScope(
       };
     },
   });
-  return { run, inside: () => (delegations.length === 0 ? undefined : { delegations, spending }) };
+  async function close(): Promise<Inside | undefined> {
+    unlink();
+    stop.stop({ type: "cancelled", reason: "the call that it was part of has ended" });
+    if (open > 0)
+      await new Promise<void>((resolve) => {
+        const stopTimer = host.timer(graceMs, resolve);
+        allEnded = () => {
+          stopTimer();
+          resolve();
+        };
+      });
+    return delegations.length === 0 ? undefined : { delegations: [...delegations], spending };
+  }
+  return { run, close };
 }

@@ -66,7 +66,7 @@ export function allowedFields(place: HookPlace): string {
   return hookFields[place].join(", ") || "none";
 }
 
-const statuses: readonly Json[] = [
+const statuses: ReadonlySet<Json> = new Set([
   "ok",
   "error",
   "invalid",
@@ -75,11 +75,11 @@ const statuses: readonly Json[] = [
   "cancelled",
   "skipped",
   "unknown",
-];
+]);
 
 function isResult(value: { readonly [key: string]: Json }): boolean {
   const { status = null, text: told, note } = value;
-  return statuses.includes(status) && typeof told === "string" && (note === undefined || typeof note === "string");
+  return statuses.has(status) && typeof told === "string" && (note === undefined || typeof note === "string");
 }
 
 function isMessage(value: Json): boolean {
@@ -88,7 +88,11 @@ function isMessage(value: Json): boolean {
   if (role === "system") return typeof value["text"] === "string";
   if (role === "tool")
     return typeof value["callId"] === "string" && typeof value["name"] === "string" && isResult(value);
-  return (role === "user" || role === "assistant") && Array.isArray(parts) && parts.every((part: Json) => isPart(part));
+  return (
+    (role === "user" || role === "assistant") &&
+    Array.isArray(parts) &&
+    parts.every((part: Json) => isPart(part))
+  );
 }
 
 /** What may stand as the name of a tool in a message. */

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../event/event.ts";
+import type { Fact, RunEvent } from "../event/event.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import type { HookAnswer, HookInput, HookPlace } from "./hook.ts";
@@ -38,7 +38,14 @@ export async function consult<Place extends HookPlace>(
   const key = part === undefined ? `turn/${turn}/hook/${place}` : `turn/${turn}/hook/${place}/${part}`;
   const outcome = await untilStopped(askHooksOnce(asked, { place, at }, { journal, key }), stop);
   if (outcome === "stopped") throw new Error("the run was stopped while a hook was asked");
-  if (Object.keys(outcome.by).length > 0)
-    tell?.({ type: "hook-end", turn, place, by: outcome.by, ...(callId === undefined ? {} : { callId }) });
+  tellHooks({ turn, place, by: outcome.by, ...(callId === undefined ? {} : { callId }) }, { tell });
   return outcome.answer;
+}
+
+/** Tells which fields hooks changed, if they did. */
+export function tellHooks(
+  told: Omit<Extract<Fact, { type: "hook-end" }>, "type">,
+  { tell }: Pick<Consulting, "tell">,
+): void {
+  if (Object.keys(told.by).length > 0) tell?.({ type: "hook-end", ...told });
 }

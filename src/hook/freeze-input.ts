@@ -25,7 +25,9 @@ function freeze(value: unknown): void {
 function frozenCopy(value: unknown): unknown {
   if (!isPlain(value)) return value;
   if (Array.isArray(value)) return Object.freeze(value.map((entry) => frozenCopy(entry)));
-  const fields = Object.entries(value).map(([key, field]: [string, unknown]) => [key, frozenCopy(field)] as const);
+  const fields = Object.entries(value).map(
+    ([key, field]: [string, unknown]) => [key, frozenCopy(field)] as const,
+  );
   return Object.freeze(Object.fromEntries(fields));
 }
 

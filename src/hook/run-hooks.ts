@@ -39,7 +39,10 @@ export function sortHooks(hooks: readonly Hook[], agent: string): Hooks {
 
 function checkHook(hook: Hook | null, where: string): Hook {
   if (typeof hook !== "object" || hook === null)
-    throw new WritError("definition-invalid", { where, reason: "a hook is an object with a function for each place." });
+    throw new WritError("definition-invalid", {
+      where,
+      reason: "a hook is an object with a function for each place.",
+    });
   for (const [key, value] of Object.entries(hook)) {
     if (key === "name" || key === "priority") continue;
     if (!Object.hasOwn(hookFields, key)) {
@@ -80,8 +83,9 @@ export async function askHooks<Place extends HookPlace>(
     if (decided) continue;
     for (const [field, value] of Object.entries(given)) {
       const before = additive.has(field) ? answer[field] : undefined;
-      answer[field] = typeof before === "string" ? `${before}\n\n${String(value)}` : value;
-      by[field] = before === undefined ? name : `${by[field] ?? ""}, ${name}`;
+      const isBoth = typeof before === "string" && typeof value === "string";
+      answer[field] = isBoth ? `${before}\n\n${value}` : value;
+      by[field] = isBoth ? `${by[field] ?? ""}, ${name}` : name;
     }
     decided = place !== "afterToolCall" && Object.keys(answer).some((field) => decisive.has(field));
     const replaced = Object.entries(answer).filter(([field]) => Object.hasOwn(current, field));
@@ -161,18 +165,18 @@ export async function askHooksOnce<Place extends HookPlace>(
   { place, at }: { readonly place: Place; readonly at: HookInput<Place> },
   { journal, key }: HookStep,
 ): Promise<HookOutcome<Place>> {
-  let thrown: unknown;
+  let thrown: WritError | undefined;
   const run = async (): Promise<HookOutcome<Place> | { readonly failed: HookFailure }> => {
     try {
       return await askHooks(hooks, place, at);
     } catch (error) {
       const failed = hookFailure(error);
       if (failed === undefined) throw error;
-      thrown = error;
+      thrown = error as WritError;
       return { failed };
     }
   };
   const recorded = await journal.step({ key, run });
   if (!("failed" in recorded)) return recorded;
-  throw thrown === undefined ? hookError(recorded.failed) : thrown;
+  throw thrown ?? hookError(recorded.failed);
 }

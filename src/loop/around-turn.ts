@@ -1,10 +1,12 @@
 import { consult } from "../hook/consult.ts";
-import { runtimeMessage } from "../message/message.ts";
+import { type FinishReason, runtimeMessage } from "../message/message.ts";
 import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
+import { untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { authorStopped, failed, refusedBy } from "./end.ts";
-import type { Run, State, Step } from "./run.ts";
-import type { End } from "./options.ts";
+import { keeping, type Run, type State, type Step } from "./run.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { End, ReadAnswer } from "./options.ts";
 import { WritError } from "../error/writ-error.ts";
 
 /** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */
@@ -22,15 +24,38 @@ async function answering(state: State, content: Json, run: Run): Promise<Step> {
   const text = typeof content === "string" ? content : JSON.stringify(content);
   const reply = addReply(state.transcript, { role: "assistant", parts: [{ type: "text", text }] });
   const next = { ...state, transcript: reply as ReadyTranscript };
-  const read = await run.readAnswer(content, "stop");
+  const read = await readAnswer({ content, finishReason: "stop" }, run);
   const outcome = { type: "answered", content, finishReason: "stop" } as const;
   if (read.ok) return { state: next, end: { outcome, output: read.output } };
-  const error = new WritError("hook-failed", {
-    hook: "beforeTurn",
-    place: "beforeTurn",
-    reason: `its answer was not accepted: ${read.reason}`,
-  });
-  return { state: next, end: { outcome: failed(error), error } };
+  return { state: next, end: unacceptable({ hook: "beforeTurn", place: "beforeTurn" }, read.reason) };
+}
+
+/** The end when what a hook answered in place of the model is not what the run must give. */
+export function unacceptable(about: { readonly hook: string; readonly place: string }, reason: string): End {
+  const error = new WritError("hook-failed", { ...about, reason: `its answer was not accepted: ${reason}` });
+  return { outcome: failed(error), error };
+}
+
+/** Reads an answer as the author wants it. A schema can be slow: a run that is stopped does not wait for it. */
+export async function readAnswer(
+  { content, finishReason }: { readonly content: Json; readonly finishReason: FinishReason },
+  run: Run,
+): Promise<ReadAnswer> {
+  const read = await untilStopped(Promise.resolve(run.readAnswer(content, finishReason)), run.stop);
+  if (read === "stopped") throw new Error("the run was stopped while its answer was read");
+  return read;
+}
+
+/** A run that has answered before answers the same again; where the author wants another answer by now, the model is told so. */
+export async function answeredBefore(
+  answer: NonNullable<Checkpoint["answer"]>,
+  state: State,
+  run: Run,
+): Promise<Step> {
+  const { content, finishReason } = answer;
+  const read = await readAnswer(answer, run);
+  if (!read.ok) return { state: saying(state, read.feedback) };
+  return { state, end: { outcome: { type: "answered", content, finishReason }, output: read.output } };
 }
 
 /** Asks the author's hooks after a turn that was not the last: they may say something to the model, or stop the run. */
@@ -50,8 +75,10 @@ export async function mayGoOn(
 ): Promise<Step> {
   if (run.hooks.onStop === undefined) return { state, end };
   const { turns: turn } = state.ledger;
-  const answer = await consult(run, { place: "onStop", at: { turn, outcome: end.outcome }, turn });
-  return answer.continue === undefined ? { state, end } : { state: saying(state, answer.continue) };
+  return keeping(state, run, async () => {
+    const answer = await consult(run, { place: "onStop", at: { turn, outcome: end.outcome }, turn });
+    return answer.continue === undefined ? { state, end } : { state: saying(state, answer.continue) };
+  });
 }
 
 function saying(state: State, text: string): State {

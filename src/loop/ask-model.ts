@@ -1,5 +1,6 @@
 import { latchOntoText } from "../driver/choose.ts";
 import type { Driver, TurnInput } from "../driver/driver.ts";
+import { followAnswer } from "../driver/partial-answer.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
@@ -20,8 +21,8 @@ export interface ModelRecord {
   readonly usage: Usage;
   readonly startedAt: number;
   readonly endedAt: number;
-  /** A hook answered in place of the model. */
-  readonly answer?: Json;
+  /** A hook, by its name, answered in place of the model. */
+  readonly answer?: { readonly content: Json; readonly by: string };
 }
 
 /** One question to the model. */
@@ -89,10 +90,13 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
     return call;
   });
   emit?.({ type: "message-start", turn, driver: driver.name });
+  const follow = emit === undefined ? undefined : followAnswer(driver, input);
   const request = driver.request(input);
   const sent = question.change === undefined ? request : await question.change(request);
   for await (const delta of input.model.stream(sent, streamOptions(stop))) {
     const call = assembler.push(delta);
+    const partial = delta.type === "text-delta" ? follow?.(delta.text) : undefined;
+    if (partial !== undefined) emit?.({ type: "output-delta", turn, partial });
     if (!driver.passthrough) continue;
     if (emit !== undefined) emitDelta(delta, { turn, named, emit });
     if (call !== undefined && call.providerExecuted !== true) question.onCall?.(call);

@@ -1,17 +1,19 @@
 import type { TurnInput } from "../driver/driver.ts";
-import { isWritError } from "../error/writ-error.ts";
-import { askHooks } from "../hook/run-hooks.ts";
+import type { WritError } from "../error/writ-error.ts";
+import type { RunEvent } from "../event/event.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
+import { tellHooks } from "../hook/consult.ts";
+import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
 import { noUsage } from "../message/usage.ts";
-import type { ModelRequest } from "../model/model.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
+import { changeReply, changeRequest, type HookedCall } from "./around-model.ts";
 import { asWritError, askModel, type ModelRecord, type Question } from "./ask-model.ts";
 import { earlyCalls } from "./early-calls.ts";
-import { stopped, thrownEnd } from "./end.ts";
-import type { Run, State } from "./run.ts";
+import { endBy } from "./end.ts";
 import type { End } from "./options.ts";
-import { driverOf, requestFingerprint } from "./turn-input.ts";
+import type { Run, State } from "./run.ts";
+import { requestFingerprint } from "./turn-input.ts";
 
 /** What a turn asks the model. Calls that are started meanwhile are put into `early`. */
 export interface Asking {
@@ -20,32 +22,50 @@ export interface Asking {
   readonly early: Map<string, EarlyCall>;
 }
 
-/** The model call as one step of the journal, with the author's hooks around it. */
+/** What the journal keeps of a model call and of the hooks around it, and what was told of them. */
+type TurnRecord =
+  | (ModelRecord & { readonly told?: readonly RunEvent[] })
+  | { readonly failed: HookFailure; readonly told?: readonly RunEvent[] };
+
+/** The model call as one step of the journal, with the author's hooks around it. What is told meanwhile is told again at a replay. */
 export async function askTurn(asking: Asking, run: Run): Promise<ModelRecord | End> {
-  const { state } = asking;
+  const { state, input } = asking;
+  const told: RunEvent[] = [];
+  let thrown: WritError | undefined;
+  const note = (fact: RunEvent): void => {
+    told.push(fact);
+    run.tell?.(fact);
+  };
+  const hooked = { turn: state.ledger.turns, transcript: input.transcript, run, note };
   const step = {
     key: `turn/${state.ledger.turns}/model`,
     fingerprint: () => requestFingerprint(state, run),
-    run: async () => {
-      const record = await askUntilAnswered(questionOf(asking, run), run);
-      if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // what nobody waited for is not recorded
-      return record;
+    run: async (): Promise<TurnRecord> => {
+      try {
+        const record = await askUntilAnswered(asking, hooked);
+        if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // what nobody waited for is not recorded
+        return told.length === 0 ? record : { ...record, told };
+      } catch (error) {
+        const failed = run.stop.reason === undefined ? hookFailure(error) : undefined;
+        if (failed === undefined) throw error;
+        thrown = error as WritError;
+        return { failed, told };
+      }
     },
   };
   try {
     const record = await untilStopped(run.journal.step(step), run.stop);
-    return record === "stopped" ? stopped(run, run.stop.reason ?? { type: "duration" }) : record;
+    if (record === "stopped") throw new Error("the run was stopped while the model was asked");
+    if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
+    if ("failed" in record) throw thrown ?? hookError(record.failed);
+    return record;
   } catch (error) {
-    if (run.stop.reason !== undefined) return stopped(run, run.stop.reason);
-    return thrownEnd(error, run.gate.agent);
+    return endBy(error, run);
   }
 }
 
-function questionOf({ state, input, early }: Asking, run: Run): Question {
-  const { turns: turn } = state.ledger;
-  const { hooks } = run;
-  const startsEarly =
-    input.toolChoice !== "none" && hooks.beforeToolCall === undefined && hooks.afterModel === undefined;
+function questionOf({ state, input, early }: Asking, hooked: HookedCall): Question {
+  const { turn, run } = hooked;
   return {
     turn,
     input,
@@ -53,71 +73,61 @@ function questionOf({ state, input, early }: Asking, run: Run): Question {
     host: run.host,
     stop: run.stop,
     inputCharacters: () => run.inputCharacters(input.transcript),
-    ...(hooks.beforeModel === undefined ? {} : { change: (request) => changeRequest(request, turn, run) }),
+    ...(run.hooks.beforeModel === undefined ? {} : { change: (request) => changeRequest(request, hooked) }),
     emit: run.tell,
-    onCall: startsEarly ? earlyCalls({ turn, state, early }, run.execution) : undefined,
+    onCall: startsEarly(input, run) ? earlyCalls({ turn, state, early }, run.execution) : undefined,
   };
+}
+
+/** Nothing starts while the model still writes when something after its reply can say that it must not run. */
+function startsEarly({ toolChoice }: TurnInput, { hooks, stopOn, stopOnToolBlock, limits }: Run): boolean {
+  return (
+    toolChoice !== "none" &&
+    hooks.beforeToolCall === undefined &&
+    hooks.afterModel === undefined &&
+    stopOn.length === 0 &&
+    !stopOnToolBlock &&
+    limits.repeats === Infinity
+  );
 }
 
 /** A run that a broken provider and a stubborn hook keep alive would never end. */
 const maxAttempts = 10;
 
 /** Asks; when the model fails, the author's hooks may say to ask again, or answer themselves. */
-async function askUntilAnswered(question: Question, run: Run): Promise<ModelRecord> {
+async function askUntilAnswered(asking: Asking, hooked: HookedCall): Promise<ModelRecord> {
+  const { run, turn, note } = hooked;
   for (let attempt = 1; ; attempt += 1) {
+    asking.early.clear(); // what an attempt that failed has called, nobody asks for any more
+    const question = questionOf(asking, hooked);
     try {
       const record = await askModel(question);
-      return run.hooks.afterModel === undefined ? record : await changeReply(record, question, run);
+      return run.hooks.afterModel === undefined ? record : await changeReply(record, hooked);
     } catch (thrown) {
-      const isAuthors = isWritError(thrown, "hook-failed") || isWritError(thrown, "hook-field-forbidden");
-      if (
-        run.hooks.onError === undefined ||
-        isAuthors ||
-        attempt >= maxAttempts ||
-        run.stop.reason !== undefined
-      )
+      const isStopped = (): boolean => run.stop.reason !== undefined;
+      const { onError } = run.hooks;
+      if (onError === undefined || attempt >= maxAttempts || isStopped() || hookFailure(thrown) !== undefined)
         throw thrown;
       const error = asWritError(thrown, question.input.model.id);
-      const { answer, by } = await askHooks(run.hooks.onError, "onError", {
-        turn: question.turn,
-        attempt,
-        error,
-      });
-      tellHooks(run, question.turn, { place: "onError", by });
-      if (answer.answer !== undefined) return hookAnswer(answer.answer, question);
+      const { answer, by } = await askHooks(onError, "onError", { turn, attempt, error });
+      tellHooks({ turn, place: "onError", by }, { tell: note });
+      if (answer.answer !== undefined) return hookAnswer(answer.answer, { question, by: by["answer"] });
       if (answer.retryAfterMs === undefined) throw thrown;
-      run.tell?.({ type: "retry-start", turn: question.turn, reason: error.message });
+      note({ type: "retry-start", turn, reason: error.message });
       await pause(Math.max(0, answer.retryAfterMs), run);
+      if (isStopped()) throw thrown;
     }
   }
 }
 
-async function changeRequest(request: ModelRequest, turn: number, run: Run): Promise<ModelRequest> {
-  const { messages, settings, toolChoice } = request;
-  const at = { turn, messages, settings, toolChoice };
-  const { answer, by } = await askHooks(run.hooks.beforeModel ?? [], "beforeModel", at);
-  tellHooks(run, turn, { place: "beforeModel", by });
-  return { ...request, messages, ...answer };
-}
-
-async function changeReply(record: ModelRecord, { turn }: Question, run: Run): Promise<ModelRecord> {
-  const { message, finishReason, usage } = record;
-  const at = { turn, message, finishReason, usage };
-  const { answer, by } = await askHooks(run.hooks.afterModel ?? [], "afterModel", at);
-  tellHooks(run, turn, { place: "afterModel", by });
-  return answer.message === undefined ? record : { ...record, message: answer.message };
-}
-
-function tellHooks(
-  run: Run,
-  turn: number,
-  told: { readonly place: string; readonly by: Readonly<Record<string, string>> },
-): void {
-  if (Object.keys(told.by).length > 0) run.tell?.({ type: "hook-end", turn, ...told });
+interface Answering {
+  readonly question: Question;
+  readonly by: string | undefined;
 }
 
 /** The record of an answer that no model gave. */
-export function hookAnswer(answer: Json, { drivers, host }: Pick<Question, "drivers" | "host">): ModelRecord {
+function hookAnswer(answer: Json, { question, by = "onError" }: Answering): ModelRecord {
+  const { drivers, host } = question;
   const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   const now = host.now();
   return {
@@ -127,7 +137,7 @@ export function hookAnswer(answer: Json, { drivers, host }: Pick<Question, "driv
     usage: noUsage,
     startedAt: now,
     endedAt: now,
-    answer,
+    answer: { content: answer, by },
   };
 }
 
@@ -135,9 +145,4 @@ function pause(afterMs: number, { host, stop }: Run): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const stopTimer = host.timer(afterMs, () => resolve(undefined));
   return untilStopped(promise, stop).finally(stopTimer);
-}
-
-/** The name of the driver that speaks now, for a turn without a reply. */
-export function driverName(state: State, run: Run): string {
-  return driverOf(state, run).name;
 }

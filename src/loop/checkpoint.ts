@@ -1,9 +1,10 @@
 import type { Outcome } from "../event/outcome.ts";
+import type { FinishReason } from "../message/message.ts";
 import type { TranscriptJson } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Ledger } from "../policy/budget.ts";
 import type { Mode } from "../tool/tool.ts";
-import type { Json } from "../util/json.ts";
+import { isJsonObject, type Json, toJson } from "../util/json.ts";
 
 /**
  * A run between two turns, as JSON: every call has its result, nothing is under way. It can be kept anywhere and the run resumed from it, on
@@ -16,6 +17,8 @@ export interface Checkpoint {
   readonly input: Json;
   /** `running` between two turns; how the run ended after the last. */
   readonly status: "running" | Outcome["type"];
+  /** What it answered, if it did: a run resumed from here answers this again. */
+  readonly answer?: { readonly content: Json; readonly finishReason: FinishReason };
   readonly transcript: TranscriptJson;
   readonly ledger: Ledger;
   readonly usage: Usage;
@@ -24,4 +27,37 @@ export interface Checkpoint {
   readonly modes: readonly Mode[];
   /** Milliseconds that the run has taken; waiting between two parts of it does not count. */
   readonly elapsedMs: number;
+}
+
+type Check = (value: Json | undefined) => boolean;
+
+const isText: Check = (value) => typeof value === "string";
+const isCount: Check = (value) => typeof value === "number" && value >= 0;
+const hasCounts =
+  (...counts: readonly string[]): Check =>
+  (value) =>
+    isJsonObject(value) && counts.every((field) => isCount(value[field]));
+
+const checks: Readonly<Record<string, Check>> = {
+  runId: isText,
+  agent: isText,
+  skill: isText,
+  status: isText,
+  transcript: (value) => isJsonObject(value) && Array.isArray(value["messages"]),
+  ledger: hasCounts("turns", "toolCalls", "tokens", "sameToolInARow"),
+  usage: hasCounts("inputTokens", "outputTokens"),
+  driver: isCount,
+  modes: (value) => Array.isArray(value) && value.every(isJsonObject),
+  elapsedMs: isCount,
+  answer: (value) => value === undefined || isJsonObject(value),
+};
+
+/** What is wrong with a value that was given as a checkpoint; undefined when it is one. Its transcript is read by itself. */
+export function checkpointFault(value: unknown): string | undefined {
+  const json = toJson(value);
+  if (!json.ok) return json.reason;
+  const given = json.value;
+  if (!isJsonObject(given)) return "it is no object";
+  const field = Object.keys(checks).find((key) => checks[key]?.(given[key]) === false);
+  return field === undefined ? undefined : `its \`${field}\` cannot be read`;
 }

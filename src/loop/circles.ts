@@ -17,7 +17,7 @@ export function circleOf({ limits, repeats }: State, calls: readonly ToolCall[])
   const again = limit === Infinity ? undefined : proposedAgain(repeats, calls);
   if (again === undefined || again.times <= limit) return go;
   const used = again.times;
-  if (used === limit + 1) {
+  if (used <= limit + 1) {
     const reason = `the same calls brought the same results ${limit} times; they are not made again. Do something else, or answer`;
     return { type: "refuse", reason, act: again.act };
   }
@@ -35,11 +35,11 @@ export function rememberAct(
   if (limits.repeats === Infinity) return { results, repeats };
   // What was refused counts as if it had brought the same again.
   const next = addAct(repeats, circle.type === "refuse" ? circle.act : act);
-  if (circle.type !== "go" || timesDone(next) !== limits.repeats) return { results, repeats: next };
+  const times = timesDone(next);
+  if (circle.type !== "go" || times < 2 || times !== Math.floor(limits.repeats))
+    return { results, repeats: next };
   return {
-    results: results.map((result, index) =>
-      index === results.length - 1 ? nudged(result, limits.repeats) : result,
-    ),
+    results: results.map((result, index) => (index === results.length - 1 ? nudged(result, times) : result)),
     repeats: next,
   };
 }

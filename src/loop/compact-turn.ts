@@ -1,3 +1,4 @@
+import { untilStopped } from "../util/interrupt.ts";
 import type { Run, State } from "./run.ts";
 
 /** Takes old turns out of what the model is sent, when there are too many of them. */
@@ -6,7 +7,8 @@ export async function compactTurn(state: State, run: Run): Promise<State> {
   const compacting = run.compact?.(state.transcript, (ask) =>
     run.journal.step({ key: `turn/${turn}/summary`, run: ask }),
   );
-  const compacted = compacting === undefined ? undefined : await compacting;
+  const compacted = compacting === undefined ? undefined : await untilStopped(compacting, run.stop);
+  if (compacted === "stopped") throw new Error("the run was stopped while it was compacted");
   if (compacted === undefined) return state;
   const { transcript, droppedTurns, tokensBefore, tokensAfter } = compacted;
   run.tell?.({ type: "compaction-end", turn, droppedTurns, tokensBefore, tokensAfter });

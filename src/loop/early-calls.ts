@@ -29,6 +29,7 @@ export function earlyCalls(
   return (call) => {
     const place = index;
     index += 1;
+    if (options.scope.outer?.callExcess() !== undefined) reserved = undefined;
     const reservation =
       reserved === undefined ? undefined : reserveCall(reserved, limits, measure(call, limits));
     reserved = reservation?.ok === true ? reservation.ledger : undefined;

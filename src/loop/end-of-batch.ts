@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Executed } from "../executor/execute.ts";
+import type { Gate } from "../executor/gate.ts";
 import type { ResultStatus, ToolCall } from "../message/message.ts";
 import { exhausted, failed, stopped, suspended } from "./end.ts";
 import type { End } from "./options.ts";
@@ -7,13 +8,19 @@ import type { Run } from "./run.ts";
 
 const failures: ReadonlySet<ResultStatus> = new Set(["error", "timeout", "invalid"]);
 
+/** The calls of a turn, and the gate that they came through. */
+export interface Called {
+  readonly calls: readonly ToolCall[];
+  readonly gate: Gate;
+}
+
 /** The end that the calls of a turn bring, if they do. */
-export function endOfBatch(executed: Executed, calls: readonly ToolCall[], run: Run): End | undefined {
+export function endOfBatch(executed: Executed, { calls, gate }: Called, run: Run): End | undefined {
   if (run.stop.reason !== undefined) return stopped(run, run.stop.reason);
   const { fatal, excess, unknown, checkpoint } = executed;
   if (fatal !== undefined) return fatalEnd(fatal, run);
   if (excess !== undefined) return checkpoint === true ? suspended(run, excess) : exhausted(run, excess);
-  const { skill, tools } = run.gate.allowed;
+  const { skill, tools } = gate.allowed;
   if (unknown !== undefined) {
     const allowed = [...tools.keys()].join(", ");
     const error = new WritError("tool-not-allowed", { tool: unknown.name, skill, allowed });

@@ -1,12 +1,12 @@
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
-import type { Excess, Limits } from "../policy/budget.ts";
+import { type Excess, type Limits, tooLong } from "../policy/budget.ts";
+import type { Interrupt } from "../util/interrupt.ts";
 import type { End, StopReason } from "./options.ts";
 
 /** What an end says of its run. */
 export interface Ending {
   readonly gate: { readonly agent: string };
-  readonly limits: Pick<Limits, "durationMs" | "turns">;
 }
 
 /** The end when the world fails: what was thrown, as an error of the catalogue. */
@@ -50,16 +50,18 @@ export function thrownEnd(cause: unknown, name: string): End {
   return broken(cause, name);
 }
 
+/** The end for what was thrown in a run: when the run was stopped, that is why. */
+export function endBy(cause: unknown, run: Ending & { readonly stop: Interrupt<StopReason> }): End {
+  const { reason } = run.stop;
+  return reason === undefined ? thrownEnd(cause, run.gate.agent) : stopped(run, reason);
+}
+
 /** The end when the run was stopped from outside, or by its time. */
 export function stopped(run: Ending, reason: StopReason): End {
+  if (reason.type === "failed") return thrownEnd(reason.cause, run.gate.agent);
   if (reason.type === "duration") {
-    const { durationMs } = run.limits;
-    return exhausted(run, {
-      field: "durationMs",
-      limit: durationMs,
-      used: durationMs,
-      message: `exceeded duration budget of ${durationMs} ms`,
-    });
+    const { excess } = tooLong({ durationMs: reason.limit }, reason.limit);
+    return reason.waits === true ? suspended(run, excess) : exhausted(run, excess);
   }
   const error = new WritError("run-cancelled", { name: run.gate.agent, reason: reason.reason });
   return { outcome: { type: "cancelled", reason: reason.reason }, error };
@@ -71,7 +73,7 @@ export function failed(error: WritError): Outcome {
 }
 
 /** The end for a model that would go on in its last turn. */
-export function outOfTurns(run: Ending): End {
+export function outOfTurns(run: Ending & { readonly limits: Pick<Limits, "turns"> }): End {
   const { turns } = run.limits;
   return exhausted(run, {
     field: "turns",

@@ -1,3 +1,4 @@
+import { messageOf } from "../error/writ-error.ts";
 import { type AgentEvent, isFact, type RunEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
 import type { Scope } from "../executor/scope.ts";
@@ -9,9 +10,9 @@ import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { type Ending, stopped, thrownEnd } from "./end.ts";
-import type { LoopResult, StopReason } from "./options.ts";
-import type { End, Tell } from "./options.ts";
+import { endBy } from "./end.ts";
+import type { MoreTime } from "./more-time.ts";
+import type { End, LoopResult, StopReason, Tell } from "./options.ts";
 
 /** What every run has, whatever it does: an agent's turns, a plain function, a composition of agents. */
 export interface FrameOptions {
@@ -19,6 +20,8 @@ export interface FrameOptions {
   readonly agent: string;
   readonly input: Json;
   readonly durationMs: number;
+  /** How much of it an earlier part of the run has taken. Default 0. */
+  readonly elapsedMs?: number;
   readonly host: Host;
   readonly signal?: AbortSignal;
   /** Whether somebody watches. If not, and nobody watches the run around it, no event is made at all. */
@@ -33,10 +36,8 @@ export interface Frame {
   readonly tell: Tell;
   /** Takes the events of runs inside this one, which have their envelope already. */
   readonly forward: ((event: AgentEvent) => void) | undefined;
-  /** The bound of time that holds now. */
-  readonly durationMs: () => number;
-  /** Asks for more time when it is over; undefined gives none. Set by the work. */
-  extendDuration?: (durationMs: number) => Promise<number | undefined>;
+  /** Set by the work; without it the run ends when its time is over. */
+  moreTime?: MoreTime;
 }
 
 /** What the work inside a frame ends with. */
@@ -85,6 +86,7 @@ async function runFramed(
   const forward = forwarding(events, options.parent);
   const tell = forward === undefined ? undefined : telling(options, forward);
   const unlink = linkSignal(options.signal, stop);
+  const unlinkOuter = linkOuter(options.parent, stop);
   const { frame, stopTimer } = timed(options, { stop, tell, forward });
   beginInside(options);
   tell?.({ type: "run-start", agent: options.agent, input: options.input });
@@ -92,12 +94,12 @@ async function runFramed(
   try {
     finished = await work(frame);
   } catch (error) {
-    const { reason } = stop;
-    const end = reason === undefined ? thrownEnd(error, options.agent) : stopped(endingOf(options), reason);
+    const end = endBy(error, { gate: { agent: options.agent }, stop });
     finished = { transcript: emptyTranscript(), usage: noUsage, ledger: emptyLedger, end };
   } finally {
     stopTimer();
     unlink?.();
+    unlinkOuter?.();
   }
   const { end, usage } = finished;
   tell?.({ type: "run-end", outcome: end.outcome, usage });
@@ -132,10 +134,6 @@ function endInside({ parent, agent, runId }: FrameOptions, { end, usage, ledger 
   parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, { usage, costUsd, toolCalls });
 }
 
-function endingOf({ agent, durationMs }: FrameOptions): Ending {
-  return { gate: { agent }, limits: { durationMs, turns: Infinity } };
-}
-
 /** Where the events of this run go: to its own reader, and up to that of the run around it. */
 function forwarding(
   events: Channel<AgentEvent> | undefined,
@@ -166,25 +164,45 @@ function telling(
   };
 }
 
+/** How long an author may take to say whether there is more time: the run goes on meanwhile, and must not go on for ever. */
+const patienceMs = 10_000;
+
 /** The frame with its clock: when the time is over the author may be asked for more. */
 function timed(
-  { durationMs, host }: FrameOptions,
+  { durationMs, elapsedMs = 0, host }: FrameOptions,
   given: Pick<Frame, "stop" | "tell" | "forward">,
 ): { readonly frame: Frame; readonly stopTimer: () => void } {
-  let bound = durationMs;
+  const { stop } = given;
+  const frame: Frame = { ...given };
   let stopTimer: (() => void) | undefined;
-  const frame: Frame = { ...given, durationMs: () => bound };
-  function arm(afterMs: number): void {
-    if (afterMs !== Infinity) stopTimer = host.timer(afterMs, () => void expire());
+  let isOver = false;
+  function arm(limit: number, afterMs: number): void {
+    if (limit !== Infinity) stopTimer = host.timer(Math.max(0, afterMs), () => expire(limit));
   }
-  async function expire(): Promise<void> {
-    const more = await frame.extendDuration?.(bound).catch(() => undefined);
-    if (more === undefined || !(more > bound)) return given.stop.stop({ type: "duration" });
-    arm(more - bound);
-    bound = more;
+  function expire(limit: number): void {
+    if (frame.moreTime === undefined) return stop.stop({ type: "duration", limit });
+    stopTimer = host.timer(patienceMs, () => stop.stop({ type: "duration", limit }));
+    frame.moreTime(limit).then(
+      ({ answer: { extend, checkpoint = false } }) => {
+        if (isOver || stop.reason !== undefined) return;
+        stopTimer?.();
+        if (extend !== undefined && extend > limit) arm(extend, extend - limit);
+        else stop.stop({ type: "duration", limit, waits: checkpoint });
+      },
+      (cause: unknown) => stop.stop({ type: "failed", cause }),
+    );
   }
-  arm(durationMs);
-  return { frame, stopTimer: () => stopTimer?.() };
+  arm(durationMs, durationMs - elapsedMs);
+  const end = (): void => {
+    isOver = true;
+    stopTimer?.();
+  };
+  return { frame, stopTimer: end };
+}
+
+/** Passes the end of the call that this run is inside of on; what it returns takes the link back. */
+function linkOuter(parent: Scope | undefined, stop: Interrupt<StopReason>): (() => void) | undefined {
+  return parent?.stop.onStop(() => stop.stop({ type: "cancelled", reason: reasonText(parent.stop.reason) }));
 }
 
 /** Passes an abort of the caller's signal on; what it returns takes the link back. */
@@ -192,9 +210,17 @@ function linkSignal(signal: AbortSignal | undefined, stop: Interrupt<StopReason>
   if (signal === undefined) return undefined;
   const cancel = (): void => {
     const { reason } = signal as { reason: unknown };
-    stop.stop({ type: "cancelled", reason: reason instanceof Error ? reason.message : String(reason) });
+    stop.stop({ type: "cancelled", reason: reasonText(reason) });
   };
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
   return () => signal.removeEventListener("abort", cancel);
+}
+
+/** Why a run was cancelled, in words: the reason of a signal, or why the run around it was stopped. */
+function reasonText(reason: unknown): string {
+  if (typeof reason !== "object" || reason === null || !("type" in reason)) return messageOf(reason);
+  const { type, reason: why } = reason as { readonly type: unknown; readonly reason?: unknown };
+  if (type === "cancelled" && typeof why === "string") return why;
+  return type === "duration" ? "the time of the run around it was over" : "the run around it failed";
 }

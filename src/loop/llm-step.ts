@@ -62,7 +62,8 @@ const maxAttempts = 3;
 
 /**
  * Asks the model for one decision, in its native calls or, where it has none, in the JSON protocol. Of several calls in one reply the first
- * counts. A reply that decides nothing is asked for again, at most twice, and its tokens count.
+ * counts. A reply that decides nothing is asked for again, at most twice, and its tokens count; without a catalogue the words of the third are
+ * the answer.
  *
  * @throws WritError `protocol-violated` when the third reply decides nothing either, `run-refused` when the provider held the reply back,
  * `name-invalid` and `name-taken` for the catalogue, and what the model's adapter throws. An aborted step throws the signal's reason.
@@ -90,13 +91,17 @@ export async function llmStepWith({ model, host }: Decider, request: StepRequest
       tokens += record.usage.inputTokens + record.usage.outputTokens;
       const decision = decisionIn(reading, mayCall);
       if (decision.kind !== "none") return { ...decision, tokens };
-      if (attempt === maxAttempts && !mayCall)
-        return { kind: "final", text: textOf(reading.message), tokens };
+      const said = textOf(record.message).trim();
+      if (attempt === maxAttempts && !mayCall && said !== "") return { kind: "final", text: said, tokens };
       if (attempt === maxAttempts) {
         const told = { model: model.id, driver: record.driver, count: attempt, reason: decision.why };
         throw new WritError("protocol-violated", told);
       }
-      transcript = corrected(transcript, mayCall ? reading : undefined, decision.why);
+      transcript = corrected(
+        transcript,
+        mayCall || reading.type !== "calls" ? reading : undefined,
+        decision.why,
+      );
     }
   } finally {
     unlink();

@@ -24,15 +24,16 @@ import { spend, spendInside } from "../policy/budget.ts";
 import { priceOf } from "./price.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import { askTurn } from "./ask-turn.ts";
-import { afterTurn, beforeTurn, mayGoOn } from "./around-turn.ts";
+import { afterTurn, answeredBefore, beforeTurn, mayGoOn, readAnswer, unacceptable } from "./around-turn.ts";
 import { circleOf, type Circle, rememberAct } from "./circles.ts";
 import { compactTurn } from "./compact-turn.ts";
-import { authorStopped, exhausted, failed, outOfTurns, stopped, thrownEnd } from "./end.ts";
+import { authorStopped, endBy, exhausted, failed, outOfTurns, stopped } from "./end.ts";
 import { endOfBatch } from "./end-of-batch.ts";
 import { type Finished, type Frame, frame } from "./frame.ts";
+import { moreTime } from "./more-time.ts";
 import type { End, LoopOptions, LoopResult } from "./options.ts";
 import { reserve, tellThresholds } from "./reserve.ts";
-import { beginRun, beginState, checkpointOf, type Run, type State, type Step } from "./run.ts";
+import { beginRun, beginState, checkpointOf, keeping, type Run, type State, type Step } from "./run.ts";
 import { driverOf, readingOf, turnInput } from "./turn-input.ts";
 
 /** How often in a row a model may send a reply that the driver cannot accept, before the run fails. */
@@ -62,37 +63,42 @@ export async function cycle(options: LoopOptions, inside: Frame): Promise<Finish
     const now = await journal.step({ key, run: () => Promise.resolve(host.now()) });
     run = beginRun(options, inside, now - (from?.elapsedMs ?? 0));
     state = { ...state, now };
+    inside.moreTime = moreTime(options, () => state.ledger.turns);
+    if (from?.answer !== undefined) ({ state, end } = await answeredBefore(from.answer, state, run));
     while (end === undefined) {
       ({ state, end } = await runTurn(state, run));
       if (end?.mayContinue === true) ({ state, end } = await mayGoOn({ state, end }, run));
-      if (options.onTurn !== undefined)
-        await options.onTurn(checkpointOf(state, run, end?.outcome.type ?? "running"));
+      if (options.onTurn !== undefined) await options.onTurn(checkpointOf(state, run, end));
     }
   } catch (error) {
-    const { reason } = inside.stop;
-    end = reason === undefined ? thrownEnd(error, options.gate.agent) : stopped(options, reason);
+    end = endBy(error, { gate: options.gate, stop: inside.stop });
   }
   const { transcript, usage, ledger } = state;
-  const checkpoint =
-    end.waits === true && run !== undefined ? checkpointOf(state, run, end.outcome.type) : undefined;
+  const checkpoint = end.waits === true && run !== undefined ? checkpointOf(state, run, end) : undefined;
   return { end, transcript, usage, ledger, ...(checkpoint === undefined ? {} : { checkpoint }) };
 }
 
 /** One turn: one reply of the model, and the results of the calls in it. */
 async function runTurn(before: State, run: Run): Promise<Step> {
   if (run.stop.reason !== undefined) return { state: before, end: stopped(run, run.stop.reason) };
-  const reserved = await reserve(before, run);
+  const reserved = await keeping(before, run, () => reserve(before, run));
   if (reserved.end !== undefined) return reserved;
   const { turns: turn } = reserved.state.ledger;
   run.tell?.({ type: "turn-start", turn });
   try {
-    const ready = await beforeTurn(await tellThresholds(reserved.state, run), run);
+    const ready = await keeping(reserved.state, run, () => beginTurn(reserved.state, run));
     if (ready.end !== undefined) return ready;
-    const step = await askAndAct(await compactTurn(ready.state, run), run);
-    return step.end === undefined ? await afterTurn(step.state, run) : step;
+    const step = await askAndAct(ready.state, run);
+    return step.end === undefined ? await keeping(step.state, run, () => afterTurn(step.state, run)) : step;
   } finally {
     run.tell?.({ type: "turn-end", turn });
   }
+}
+
+/** What comes before the model is asked. */
+async function beginTurn(state: State, run: Run): Promise<Step> {
+  const ready = await beforeTurn(await tellThresholds(state, run), run);
+  return ready.end === undefined ? { state: await compactTurn(ready.state, run) } : ready;
 }
 
 async function askAndAct(before: State, run: Run): Promise<Step> {
@@ -120,13 +126,14 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
     durationMs: asked.endedAt - asked.startedAt,
   });
   const state = { ...book(before, asked, run), driver, now: asked.endedAt, sent: before.transcript.length };
-  if (run.stopOn.includes(asked.finishReason) && reading.type !== "final")
+  const isWhole = reading.type === "final" && asked.finishReason === "stop";
+  if (run.stopOn.includes(asked.finishReason) && !isWhole)
     return stopOnReason(state, { message, finishReason: asked.finishReason }, run);
   if (reading.type === "calls")
     return await act({ state, message, early, mayCall: input.toolChoice !== "none" }, run);
   if (asked.finishReason === "content-filter") return filtered(state, message, run);
   if (reading.type === "violation") return askAgain(state, reading, run);
-  return await answer(state, { reading, record: asked }, run);
+  return await keeping(state, run, () => answer(state, { reading, record: asked }, run));
 }
 
 /** Books what a reply used, here and in the runs around this one. */
@@ -161,11 +168,17 @@ async function act({ state, message, early, mayCall }: Acting, run: Run): Promis
   if (circle.type === "end")
     return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
-  const executed = await execute(
-    { turn, calls, gate, ledger, limits, transcript, early, refuse },
-    run.execution,
-  );
-  return settleCalls(state, { open, calls, executed, circle }, run);
+  const batch = { turn, calls, gate, ledger, limits, transcript, early, refuse };
+  try {
+    const executed = await execute(batch, run.execution);
+    return settleCalls(state, { open, calls, executed, circle }, run);
+  } catch (error) {
+    const result = {
+      status: "unknown",
+      text: "Not known: the run ended while the call was carried out.",
+    } as const;
+    return { state: { ...state, transcript: settleAll(open, () => result) }, end: endBy(error, run) };
+  }
 }
 
 /** The bounds that hold now, as an end speaks of them. */
@@ -214,8 +227,9 @@ function settleCalls(state: State, { open, calls, executed, circle }: Carried, r
     modes: executed.modes.length === 0 ? state.modes : [...state.modes, ...executed.modes],
     now: Math.max(state.now, executed.endedAt),
     violations: 0,
+    called: true,
   };
-  return { state: settled, end: endOfBatch(executed, calls, run) };
+  return { state: settled, end: endOfBatch(executed, { calls, gate: state.gate }, run) };
 }
 
 /** The author ends runs in which the model stops for this reason. Its calls do not run. */
@@ -235,11 +249,11 @@ function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>
     runtimeMessage(feedback),
   );
   const next = { ...state, transcript, violations };
-  if (violations >= maxViolations) {
-    const driver = driverOf(state, run).name;
+  const driver = driverOf(state, run);
+  if (violations >= (driver.maxViolations ?? maxViolations)) {
     const error = new WritError("protocol-violated", {
       model: run.model.id,
-      driver,
+      driver: driver.name,
       count: violations,
       reason,
     });
@@ -266,15 +280,24 @@ interface Answered {
 }
 
 async function answer(state: State, { reading, record }: Answered, run: Run): Promise<Step> {
-  const { content, message } = reading;
-  const read = await run.readAnswer(content, record.finishReason);
-  if (!read.ok) return askAgain(state, { type: "violation", message, ...read }, run);
+  const { content, message, restate } = reading;
+  const { finishReason } = record;
+  if (restate === true)
+    return { state: { ...state, transcript: addReply(state.transcript, message) as ReadyTranscript } };
+  const read = await readAnswer({ content, finishReason }, run);
+  if (!read.ok && record.answer === undefined)
+    return askAgain(state, { type: "violation", message, ...read }, run);
   const transcript = addReply(state.transcript, message) as ReadyTranscript;
   const next = { ...state, transcript };
+  if (!read.ok)
+    return {
+      state: next,
+      end: unacceptable({ hook: record.answer?.by ?? "", place: "onError" }, read.reason),
+    };
   return {
     state: next,
     end: {
-      outcome: { type: "answered", content, finishReason: record.finishReason },
+      outcome: { type: "answered", content, finishReason },
       output: read.output,
       mayContinue: true,
     },

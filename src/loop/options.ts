@@ -15,6 +15,7 @@ import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { FinishReason } from "../message/message.ts";
 import type { Budget, Ledger, Limits } from "../policy/budget.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { Mode } from "../tool/tool.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Json } from "../util/json.ts";
 
@@ -79,6 +80,8 @@ export interface LoopOptions {
   readonly spent?: { readonly ledger: Ledger; readonly usage: Usage };
   /** Told the state after each turn; the next turn waits for it. */
   readonly onTurn?: (state: Checkpoint) => Promise<void>;
+  /** What narrows the run from its beginning. */
+  readonly modes?: readonly Mode[];
   /** The part of a bound at which its threshold is told. */
   readonly warnAt: number;
   /** What was said before, ending with what the user asks. */
@@ -101,10 +104,14 @@ export interface LoopResult {
   readonly checkpoint?: Checkpoint;
 }
 
-/** Why a run was stopped from outside its own course. */
+/**
+ * Why a run was stopped from outside its own course. `duration`: its time, of so many milliseconds, was over; `waits` when the author wants to
+ * go on later. `failed`: the author could not be asked about that.
+ */
 export type StopReason =
   | { readonly type: "cancelled"; readonly reason: string }
-  | { readonly type: "duration" };
+  | { readonly type: "duration"; readonly limit: number; readonly waits?: boolean }
+  | { readonly type: "failed"; readonly cause: unknown };
 
 /** Takes what happens; undefined when nobody watches. */
 export type Tell = ExecuteOptions["tell"];

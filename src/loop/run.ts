@@ -3,12 +3,13 @@ import type { ExecuteOptions } from "../executor/options.ts";
 import { slots } from "../executor/slots.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
-import { type BudgetField, emptyLedger, type Ledger, type Limits } from "../policy/budget.ts";
+import { emptyLedger, type Ledger, type Limits } from "../policy/budget.ts";
 import { purse, type Purse } from "../policy/purse.ts";
 import { noRepeats, type Repeats } from "../policy/repeats.ts";
 import type { Mode } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { endBy } from "./end.ts";
 import type { Frame } from "./frame.ts";
 import { meter } from "./meter.ts";
 import type { End, LoopOptions, StopReason, Tell } from "./options.ts";
@@ -26,9 +27,11 @@ export interface State {
   /** Which of the drivers speaks; the later ones are for models without native tools. */
   readonly driver: number;
   readonly violations: number;
+  /** Whether the model has called a tool: then no call is forced any more. */
+  readonly called: boolean;
   readonly repeats: Repeats;
-  /** Bounds of which the author was told that a part is used up. */
-  readonly warned: readonly BudgetField[];
+  /** Bounds of which the author was told that a part is used up, as they were then: one that was raised since is told again. */
+  readonly warned: Partial<Limits>;
   /** The time of the last thing that happened, as recorded. */
   readonly now: number;
   /** Messages before this index were part of an earlier request. */
@@ -84,8 +87,15 @@ export function beginRun(options: LoopOptions, frame: Frame, startedAt: number):
 }
 
 /** The state before the first turn, or where the run was left. */
-export function beginState({ transcript, limits, gate, from, spent }: LoopOptions): State {
-  const modes = from?.modes ?? [];
+export function beginState({
+  transcript,
+  limits,
+  gate,
+  from,
+  spent,
+  modes: narrowed = [],
+}: LoopOptions): State {
+  const modes = [...(from?.modes ?? []), ...narrowed];
   return {
     transcript,
     ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restoreLedger(from.ledger),
@@ -95,8 +105,9 @@ export function beginState({ transcript, limits, gate, from, spent }: LoopOption
     usage: from?.usage ?? spent?.usage ?? noUsage,
     driver: from?.driver ?? 0,
     violations: 0,
+    called: from !== undefined && from.ledger.toolCalls > 0,
     repeats: noRepeats,
-    warned: [],
+    warned: {},
     now: 0,
     sent: 0,
   };
@@ -108,15 +119,28 @@ function restoreLedger(ledger: Ledger): Ledger {
   return { ...ledger, costUsd: costUsd ?? Infinity };
 }
 
+/**
+ * Does a part of a turn. What it throws ends the run, or the stop does that it noticed; what was said and spent before stands.
+ */
+export async function keeping(state: State, run: Run, part: () => Promise<Step>): Promise<Step> {
+  try {
+    return await part();
+  } catch (error) {
+    return { state, end: endBy(error, run) };
+  }
+}
+
 /** The checkpoint of a state. */
-export function checkpointOf(state: State, run: Run, status: Checkpoint["status"]): Checkpoint {
+export function checkpointOf(state: State, run: Run, end: End | undefined): Checkpoint {
   const { transcript, ledger, usage, driver, modes, now } = state;
+  const outcome = end?.outcome;
   return {
     runId: run.runId,
     agent: run.gate.agent,
     skill: run.gate.allowed.skill,
     input: run.input,
-    status,
+    status: outcome?.type ?? "running",
+    ...(outcome?.type === "answered" ? { answer: outcome } : {}),
     transcript: transcript.toJSON(),
     ledger,
     usage,

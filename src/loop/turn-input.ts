@@ -1,27 +1,36 @@
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
 import { acceptableId } from "../message/transcript.ts";
-import type { ModelSettings } from "../model/model.ts";
+import type { ModelSettings, ToolChoice } from "../model/model.ts";
 import { fingerprint } from "../util/hash.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import type { Run, State } from "./run.ts";
 
 /** What the driver makes this turn's request of. */
-export function turnInput({ transcript, ledger, gate, limits }: State, { model, ...run }: Run): TurnInput {
+export function turnInput(state: State, { model, ...run }: Run): TurnInput {
+  const { transcript, ledger, gate, limits } = state;
   const mustAnswer = run.lastTurn === "answer" && ledger.turns >= limits.turns;
-  const settings =
-    limits.tokens === Infinity ? run.settings : withinTokens(run.settings, limits.tokens - ledger.tokens);
+  const settings = withinTokens(run.settings, limits.tokens - ledger.tokens);
   return {
     transcript,
     allowed: gate.allowed,
     model,
     settings,
     examples: run.examples,
-    toolChoice: mustAnswer ? "none" : run.toolChoice,
+    toolChoice: mustAnswer ? "none" : choiceOf(state, run.toolChoice),
+    ...(run.output === undefined ? {} : { output: run.output }),
   };
 }
 
+/** A call is forced until it was made: a run in which every turn has to call would never answer. */
+function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
+  if (choice === "none" || choice === "auto") return choice;
+  const isThere = typeof choice === "string" || gate.allowed.tools.has(choice.tool);
+  return called || !isThere ? "auto" : choice;
+}
+
 /** What is left of the token budget bounds what the model may write. */
-function withinTokens(settings: ModelSettings, left: number): ModelSettings {
+export function withinTokens(settings: ModelSettings, left: number): ModelSettings {
+  if (left === Infinity) return settings;
   return {
     ...settings,
     maxOutputTokens: Math.max(1, Math.min(settings.maxOutputTokens ?? Infinity, Math.floor(left))),
@@ -48,7 +57,7 @@ export function readingOf(
   { message, finishReason, answer }: ModelRecord,
   from: { driver: Driver; input: TurnInput; turn: number },
 ): Reading {
-  if (answer !== undefined) return { type: "final", message, content: answer };
+  if (answer !== undefined) return { type: "final", message, content: answer.content };
   const reading = from.driver.read({ message, finishReason }, from.input);
   if (from.driver.passthrough || reading.type !== "calls") return reading;
   const taken = new Set<string>();

@@ -8,6 +8,7 @@ import type {
   ToolResult,
   UserMessage,
 } from "./message.ts";
+import { charactersOf } from "./measure.ts";
 import { callsOf, isAsked } from "./message.ts";
 
 /**
@@ -23,6 +24,8 @@ interface TranscriptBase {
   readonly messages: readonly Message[];
   /** How many messages there are, without making the list. */
   readonly length: number;
+  /** About how many characters a model reads for the messages. Each is measured once, however often this is asked. */
+  readonly characters: number;
   /** A new list of the messages from the index `from` on. */
   since(from: number): Message[];
   /** JSON that {@link readTranscript} reads back. */
@@ -51,6 +54,8 @@ export interface TranscriptJson {
 interface Log {
   readonly messages: Message[];
   readonly callIds: Set<string>;
+  /** How many characters the messages up to each index have, as far as somebody asked. */
+  readonly sums: number[];
 }
 
 /** Where a transcript ends in its log, and the results that wait for others of the same reply. */
@@ -87,6 +92,16 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
     return this.tip.length;
   }
 
+  get characters(): number {
+    const { messages, sums } = this.tip.log;
+    let sum = sums.at(-1) ?? 0;
+    for (const message of messages.slice(sums.length, this.tip.length)) {
+      sum += charactersOf(message);
+      sums.push(sum);
+    }
+    return sums[this.tip.length - 1] ?? 0;
+  }
+
   /** The list is made when somebody asks for it, and once. */
   get messages(): readonly Message[] {
     return (this.list ??= this.tip.log.messages.slice(0, this.tip.length));
@@ -110,7 +125,7 @@ const noCalls: readonly ToolCall[] = [];
 /** A transcript without messages, or with what the author tells the model. */
 export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
   const messages = system === undefined ? [] : [system];
-  return ready({ log: { messages, callIds: new Set() }, length: messages.length });
+  return ready({ log: { messages, callIds: new Set(), sums: [] }, length: messages.length });
 }
 
 /** Adds what the user says. */
@@ -191,8 +206,7 @@ export function dropTurns(
     ...(asked === undefined ? [] : [asked]),
     ...rest,
   ];
-  const tip = { log: { messages: kept, callIds: new Set<string>() }, length: kept.length };
-  return ready({ log: forkLog(tip), length: kept.length });
+  return ready({ log: logOf(kept), length: kept.length });
 }
 
 /** How many turns there are: replies of the model. */
@@ -298,15 +312,16 @@ function append(tip: Tip, messages: readonly Message[]): Tip {
 
 /** The log of the longest transcript is written in place, any other is copied first: two continuations never see each other. */
 function ownLog(tip: Tip): Tip {
-  return tip.log.messages.length === tip.length ? tip : { log: forkLog(tip), length: tip.length };
+  if (tip.log.messages.length === tip.length) return tip;
+  const { messages, sums } = tip.log;
+  return { log: logOf(messages.slice(0, tip.length), sums.slice(0, tip.length)), length: tip.length };
 }
 
-function forkLog(tip: Tip): Log {
-  const messages = tip.log.messages.slice(0, tip.length);
+function logOf(messages: Message[], sums: number[] = []): Log {
   const callIds = messages.flatMap((message) =>
     message.role === "assistant" ? callsOf(message).map((call) => call.id) : [],
   );
-  return { messages, callIds: new Set(callIds) };
+  return { messages, callIds: new Set(callIds), sums };
 }
 
 function ready(tip: Tip): ReadyTranscript {

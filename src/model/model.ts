@@ -96,6 +96,8 @@ export interface ModelFeatures {
   readonly tools?: boolean;
   /** Can be held to a JSON Schema, or to a GBNF grammar, while it writes. */
   readonly format?: "schema" | "grammar";
+  /** In a request with tools the format binds only the answer: the model can still call. Elsewhere it binds all that the model writes. */
+  readonly formatWithTools?: boolean;
   /** Goes on from a plain text, when a request has a `prompt`. */
   readonly completion?: boolean;
   /** So weak that JSON is too much for it: `auto` speaks with it in lines, if it completes text. */

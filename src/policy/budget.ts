@@ -191,14 +191,17 @@ export interface Spent {
 }
 
 /** The reservation that fails because the run took too long. */
-export function tooLong(limits: Limits, elapsedMs: number): { readonly ok: false; readonly excess: Excess } {
+export function tooLong(
+  limits: Pick<Limits, "durationMs">,
+  elapsedMs: number,
+): { readonly ok: false; readonly excess: Excess } {
   const message = `exceeded duration budget of ${limits.durationMs} ms`;
   return exceeded("durationMs", limits, { used: elapsedMs, message });
 }
 
-function exceeded(
-  field: BudgetField,
-  limits: Limits,
+function exceeded<Field extends BudgetField>(
+  field: Field,
+  limits: Pick<Limits, Field>,
   found: { readonly used: number; readonly message: string },
 ): { readonly ok: false; readonly excess: Excess } {
   return { ok: false, excess: { field, limit: limits[field], used: found.used, message: found.message } };

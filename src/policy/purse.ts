@@ -13,29 +13,43 @@ export interface Spending {
  * dollars and tool calls are shared; turns are each run's own, and time ends by the signal.
  */
 export interface Purse {
-  /** The bound of this run, or of one around it, that forbids more. */
-  excess(): Excess | undefined;
+  /** The bound of this run, or of one around it, that forbids another model call: tokens or dollars. */
+  turnExcess(): Excess | undefined;
+  /** The bound of this run, or of one around it, that forbids another call of a tool. */
+  callExcess(): Excess | undefined;
   spend(spending: Spending): void;
-  /** The outer run's own account at the start of a turn's calls. What was spent inside before is in it. */
-  settle(ledger: Ledger, limits: Limits): void;
+  /** A turn of the outer run begins: what was spent inside before is in its own account. */
+  begin(account: Account): void;
+  /** The outer run's own account changed in the middle of its turn; what was spent inside meanwhile still counts beside it. */
+  change(account: Account): void;
+}
+
+/** What a run spent itself, and its bounds. */
+export interface Account {
+  readonly ledger: Ledger;
+  readonly limits: Limits;
 }
 
 /** Makes the purse of a run; `outer` is that of the run around it. */
 export function purse(outer?: Purse): Purse {
-  let account: { ledger: Ledger; limits: Limits } | undefined;
+  let account: Account | undefined;
   let tokens = 0;
   let costUsd = 0;
   let toolCalls = 0;
   return {
-    excess() {
-      const within = outer?.excess();
+    turnExcess() {
+      const within = outer?.turnExcess();
       if (within !== undefined || account === undefined) return within;
       const { ledger, limits } = account;
       return (
-        over("toolCalls", ledger.toolCalls + toolCalls, limits) ??
-        over("tokens", ledger.tokens + tokens, limits) ??
-        over("costUsd", ledger.costUsd + costUsd, limits)
+        over("tokens", ledger.tokens + tokens, limits) ?? over("costUsd", ledger.costUsd + costUsd, limits)
       );
+    },
+    callExcess() {
+      const within = outer?.callExcess();
+      if (within !== undefined || account === undefined) return within;
+      const { ledger, limits } = account;
+      return over("toolCalls", ledger.toolCalls + toolCalls, limits);
     },
     spend(spending) {
       tokens += spending.usage.inputTokens + spending.usage.outputTokens;
@@ -43,11 +57,14 @@ export function purse(outer?: Purse): Purse {
       toolCalls += spending.toolCalls;
       outer?.spend(spending);
     },
-    settle(ledger, limits) {
-      account = { ledger, limits };
+    begin(now) {
+      account = now;
       tokens = 0;
       costUsd = 0;
       toolCalls = 0;
+    },
+    change(now) {
+      account = now;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ToolCall, ToolResult } from "../message/message.ts";
-import type { Json } from "../util/json.ts";
+import { sameJson } from "../util/same-json.ts";
 
 /** The calls of one turn with their results. */
 export interface Act {
@@ -65,19 +65,4 @@ function sameCalls(left: readonly ToolCall[], right: readonly ToolCall[]): boole
 
 function sameResults(left: Act, right: Act): boolean {
   return left.results.every((result, index) => result.text === right.results[index]?.text);
-}
-
-/** Equal as JSON, whatever the order of the fields. */
-function sameJson(left: Json, right: Json): boolean {
-  if (left === right) return true;
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
-  const fields = Object.entries(left as Readonly<Record<string, Json>>);
-  return (
-    Array.isArray(left) === Array.isArray(right) &&
-    fields.length === Object.keys(right).length &&
-    fields.every(
-      ([key, value]) =>
-        Object.hasOwn(right, key) && sameJson(value, (right as Readonly<Record<string, Json>>)[key] ?? null),
-    )
-  );
 }

@@ -1,5 +1,4 @@
 import type { Compact, Compacted } from "../loop/options.ts";
-import { charactersOf } from "../message/measure.ts";
 import type { Message } from "../message/message.ts";
 import { countTurns, dropTurns, type ReadyTranscript } from "../message/transcript.ts";
 import { estimateTokens } from "../message/usage.ts";
@@ -31,7 +30,6 @@ export interface Compaction extends Compacted {
 export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOptions): Compact {
   checkCount(atTokens, "`atTokens` of a compaction");
   checkCount(keepTurns, "`keepTurns` of a compaction");
-  const tokensOf = estimator();
   async function compact(transcript: ReadyTranscript, droppedTurns: number, once: Once): Promise<Compaction> {
     const shorter = dropTurns(transcript, droppedTurns);
     const summary = summarise && (await once(() => summaryOf(removed(transcript, shorter), summarise)));
@@ -55,18 +53,8 @@ export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOpti
 
 type Once = Parameters<Compact>[1];
 
-/** Each message is measured once, however often the transcript is. */
-function estimator(): (transcript: ReadyTranscript) => number {
-  const sizes = new WeakMap<Message, number>();
-  return (transcript) => {
-    let characters = 0;
-    for (const message of transcript.messages) {
-      let size = sizes.get(message);
-      if (size === undefined) sizes.set(message, (size = charactersOf(message)));
-      characters += size;
-    }
-    return estimateTokens(characters);
-  };
+function tokensOf({ characters }: ReadyTranscript): number {
+  return estimateTokens(characters);
 }
 
 /** The smallest number from 1 to `most` that is enough, where more is enough too; `most` when none is. */

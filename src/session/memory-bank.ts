@@ -46,10 +46,9 @@ export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
   const writing = new Map<string, Promise<unknown>>();
 
   async function keep(slot: string, text: string): Promise<string> {
-    const lines = linesOf(text);
-    const retained = await retention(lines);
-    const limited = retained.length > maxLines ? retained.slice(-maxLines) : retained;
-    const kept = limited === lines ? text : withEnding(limited, text);
+    const retained = await retention(linesOf(text));
+    const lines = retained.flatMap((line) => line.split("\n")); // what an author's function calls a line may be several
+    const kept = withEnding(lines.slice(-maxLines), text);
     await store.write(slot, kept);
     return kept;
   }

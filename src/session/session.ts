@@ -73,8 +73,7 @@ export function session(
       try {
         await store.append(id, kept, version);
       } catch (error) {
-        if (!isWritError(error, "session-conflict") || !(await isKept(store, { id, version, run: kept })))
-          throw error;
+        if (!isWritError(error, "session-conflict") || !(await isKept(store, id, kept))) throw error;
       }
     },
   };
@@ -173,15 +172,8 @@ function messagesOfRun(transcript: ReadyTranscript): readonly Message[] {
   return messages.slice(Math.max(0, messages.findLastIndex(isAsked)));
 }
 
-interface Wanted {
-  readonly id: string;
-  readonly version: number;
-  readonly run: SessionRun;
-}
-
-/** Whether the change that was refused is there already: a run that is replayed after a crash saves itself again. */
-async function isKept(store: SessionStore, { id, version, run }: Wanted): Promise<boolean> {
-  const found = await store.read(id);
-  const last = found.runs.at(-1);
-  return found.version === version + 1 && last !== undefined && runText(last) === runText(run);
+/** Whether the run is there already: one that is replayed after a crash saves itself again. */
+async function isKept(store: SessionStore, id: string, run: SessionRun): Promise<boolean> {
+  const { runs } = await store.read(id);
+  return runs.some((kept) => kept.runId === run.runId && runText(kept) === runText(run));
 }

@@ -131,6 +131,15 @@ describe("one step of a model", () => {
       kind: "final",
       text: "One moment.",
     });
+    const silent = scripted([{ calls: greedy.calls }]);
+    await expect(llmStep({ model: silent, prompt: "?", catalog: [] })).rejects.toMatchObject({
+      code: "protocol-violated",
+    });
+    const prose = scripted(["It is sunny."], withoutTools);
+    expect(await llmStep({ model: prose, prompt: "?", catalog: [] })).toMatchObject({
+      kind: "final",
+      text: "It is sunny.",
+    });
     const action = '{"action": {"tool": "get_weather", "args": {}}}';
     const json = scripted([action, '{"final": {"content": "Sunny."}}'], withoutTools);
     expect(await llmStep({ model: json, prompt: "?", catalog: [] })).toMatchObject({

@@ -311,7 +311,7 @@ describe("without a loop", () => {
     expect(given[1]).toBe("same");
   });
 
-  it("case 36: the scripted model: replies, calls, errors, repeating the last step, a child with a script of its own", async () => {
+  it("case 36: the scripted model: replies, calls, errors, repeating the last step, a child with a script of its own [C20]", async () => {
     expect(await agent({ name: "a", model: scripted([]) })("go")).toBe("ok");
     const repeating = agent({ name: "a", model: scripted(["first", "last"]) });
     expect([await repeating("1"), await repeating("2"), await repeating("3")]).toEqual([
@@ -347,5 +347,30 @@ describe("without a loop", () => {
       tools: [ask],
     });
     expect(await parent("go")).toContain("child answer");
+  });
+
+  it("case 36: a call of a script runs in an agent and not without one; a step says what it used [C20]", async () => {
+    const step = {
+      text: "I add.",
+      calls: [{ name: "add", arguments: { a: 1, b: 2 } }],
+      usage: { inputTokens: 7, outputTokens: 3 },
+    };
+    const spy = fakeTool("add", 3);
+    const model = scripted([step, "3"]);
+    const result = await agent({ name: "a", model, tools: [spy] }).run("1 + 2");
+    expect(result).toMatchObject({ text: "3", turns: 2 });
+    expect(result.usage.inputTokens).toBeGreaterThanOrEqual(7);
+    expect(spy.calls).toHaveLength(1);
+    const reply = await chat(scripted([step]), { messages: [userMessage("1 + 2")], tools: [spy] });
+    expect(reply).toMatchObject({ text: "I add.", calls: [{ name: "add" }], usage: step.usage });
+    expect(spy.calls).toHaveLength(1);
+    const asks = scripted([
+      (request) => String(request.messages.length),
+      { text: "wrong", finishReason: "error" },
+    ]);
+    expect((await chat(asks, { messages: [userMessage("x")] })).text).toBe("1");
+    await expect(chat(asks, { messages: [userMessage("x")] })).rejects.toMatchObject({
+      code: "provider-failed",
+    });
   });
 });

@@ -1,27 +1,132 @@
-import { existsSync, readdirSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { closedUrl, type Ended, runNode } from "./command-line.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { closedUrl, type Ended, makeProject, type Project, runNode } from "./command-line.ts";
 
-const folder = join(import.meta.dirname, "../../examples");
-const stories = readdirSync(folder).filter((name) => existsSync(join(folder, name, "main.ts")));
+const repository = join(import.meta.dirname, "../..");
+const folder = join(repository, "examples");
+const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) =>
+  path.replaceAll("\\", "/"),
+);
+const stories = files.filter((path) => path.endsWith("/main.ts")).map((path) => path.replace("/main.ts", ""));
+const testsBeside = files.filter((path) => path.endsWith(".test.ts"));
 
-/** Runs an example without a model: WRIT_MODEL asks it for its script. */
+/** What a story shows, how its output ends, and a change of its program that must make it fail. */
+interface Expected {
+  readonly shows: string;
+  readonly ends: string | RegExp;
+  readonly broken?: { readonly file?: string; readonly from: string; readonly to: string };
+}
+
+const expected: Readonly<Record<string, Expected>> = {
+  calculator: { shows: "the command of the README", ends: "(3 + 5) * 2 = 16" },
+  "seeds/calculator": {
+    shows: "two calls in order, and a division by zero that the model is told of [L1]",
+    ends: "1 cannot be divided by 0.",
+    broken: { from: "(a, b) => a * b", to: "(a, b) => a + b" },
+  },
+  "seeds/file-writer": {
+    shows:
+      "schemas on the wire and for the result; wrong arguments are mended or told, and never run [E1, T4]",
+    ends: "Three files are written.",
+    broken: { from: "content: z.string()", to: 'content: z.string().default("")' },
+  },
+  "seeds/support-bot": {
+    shows: "knowledge is loaded when it is called, and told of with name and content [K4, O2]",
+    ends: "The FAQ was read once: when the model called for it.",
+    broken: {
+      from: 'load: () => loadText("faq.txt")',
+      to: 'load: ((text) => () => text)(await loadText("faq.txt"))',
+    },
+  },
+  "seeds/mock-model": {
+    shows: "a mock, a counter, captured messages [TEST-captured, TEST-mock, TEST-multi-step]",
+    ends: /^ℹ pass 4\nℹ fail 0\n/m,
+    broken: { from: 'model: () => "42"', to: 'model: () => "43"' },
+  },
+  "seeds/weather-round-trip": {
+    shows: "the caller carries out the calls and sends the whole history back [H1, H7]",
+    ends: "The weather in London is currently 18°C and partly cloudy.",
+    broken: { from: "[question, asked.message, ...results]", to: "[question]" },
+  },
+  "seeds/three-drivers": {
+    shows: "one agent by native calls, ReAct and a script; the flags of the executor [C1, C5, C8]",
+    ends: "  answered: Closed, and 12 are left.",
+    broken: { from: "stopOnToolBlock: true", to: "stopOnToolBlock: false" },
+  },
+  "seeds/note-session": {
+    shows: "what is not one JSON object is sent back; the note is saved once [P1, P3, P10]",
+    ends: 'assistant: {"final":{"content":{"status":"ok","upserted":1}}}',
+    broken: { from: "upserted: items.length", to: "upserted: items.length + 1" },
+  },
+  "seeds/safe-loop": {
+    shows: "a loop of one's own over one decision at a time [Y1, Y2, Y4, Y6, Y9]",
+    ends: "[no llm provider]",
+    broken: { file: "weather.ts", from: '"not allowed"', to: '"unknown"' },
+  },
+};
+
+/** The calculator of the README looks for a model by itself; this asks it for its script. */
+const scripted = { WRIT_MODEL: "scripted" };
+
+/** Runs an example without a model. */
 function play(
   story: string,
   words: readonly string[] = [],
-  env: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = story === "calculator" ? scripted : {},
 ): Promise<Ended> {
-  return runNode([join(folder, story, "main.ts"), ...words], { env: { WRIT_MODEL: "scripted", ...env } });
+  return runNode([join(folder, story, "main.ts"), ...words], { env });
 }
 
 describe("every example", () => {
-  it.each(stories)("%s runs offline, says something, and ends well", async (story) => {
-    const { code, stdout, stderr } = await play(story);
-    expect(code, stderr).toBe(0);
-    expect(stdout.trim()).not.toBe("");
-    expect(stderr).not.toMatch(/^\s+at /m);
+  for (const [story, { shows, ends }] of Object.entries(expected))
+    it(`${story} runs offline and ends well: ${shows}`, async () => {
+      const { code, stdout, stderr } = await play(story);
+      expect(code, stdout + stderr).toBe(0);
+      expect(stderr).not.toMatch(/^\s+at /m);
+      if (typeof ends === "string") expect(stdout.trimEnd().split("\n").at(-1)).toBe(ends);
+      else expect(stdout).toMatch(ends);
+    });
+
+  it("is among those that run here", () => {
+    expect(stories.toSorted()).toEqual(Object.keys(expected).toSorted());
   });
+
+  it.each(testsBeside)("the tests beside the code pass: %s [Y5, Y10]", async (path) => {
+    const { code, stdout } = await runNode(["--test", join(folder, path)]);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toMatch(/pass [1-9]/);
+  });
+
+  it("is told of in the list of the seed programs", () => {
+    const list = readFileSync(join(folder, "seeds/README.md"), "utf8");
+    const programs = files.filter((path) => path.startsWith("seeds/") && /(?:main|\.test)\.ts$/.test(path));
+    for (const path of programs) expect(list).toMatch(new RegExp(`\`node (--test )?examples/${path}\``));
+  });
+});
+
+describe("an example that goes wrong", () => {
+  let project: Project;
+  beforeAll(() => {
+    project = makeProject();
+    symlinkSync(join(repository, "node_modules/zod"), join(project.folder, "node_modules/zod"), "junction");
+    cpSync(folder, join(project.folder, "examples"), { recursive: true });
+  });
+  afterAll(() => project.remove());
+
+  for (const [story, { broken }] of Object.entries(expected)) {
+    if (broken === undefined) continue;
+    const { file = "main.ts", from, to } = broken;
+    it(`exits with 1: ${story} with ${to}`, async () => {
+      const place = join(project.folder, "examples", story);
+      const program = readFileSync(join(place, file), "utf8");
+      expect(program).toContain(from);
+      writeFileSync(join(place, file), program.replace(from, to));
+      const { code, stdout, stderr } = await runNode([join(place, "main.ts")]);
+      expect(code).toBe(1);
+      expect(stdout + stderr).toMatch(/AssertionError/);
+    });
+  }
 });
 
 describe("calculator", () => {

@@ -174,7 +174,8 @@ describe("parse", () => {
         for (const value of values) {
           const result = await parseSafely(made, value);
           // What the validator cannot compile would show here: the check at definition must have refused it. Excepted is that ajv calls
-          // `valueOf` and `toString` of objects that it compares, so that fields of these names are answered with an issue.
+          // `valueOf` and `toString` of objects that it compares, and notes the names of fields that it saw in a plain object, so that
+          // fields of the names `valueOf`, `toString` and `__proto__` can be answered with an issue.
           const unchecked = result.ok
             ? undefined
             : /^cannot be checked: (.*)/.exec(result.issues[0]?.message ?? "")?.[1];

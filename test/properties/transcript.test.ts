@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { charactersOf } from "../../src/message/measure.ts";
 import {
   callsOf,
   type Message,
@@ -120,6 +121,36 @@ describe("transcript", () => {
         },
       ),
     );
+  });
+
+  it("knows its characters at any moment, and measures each message once", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(command, fc.boolean()), { maxLength: 30 }), (commands) => {
+        let transcript: Transcript = begin();
+        let fork: Transcript = transcript;
+        for (const [step, isForked] of commands) {
+          if (isForked) fork = apply(transcript, step);
+          else transcript = apply(transcript, step);
+          for (const one of [fork, transcript])
+            expect(one.characters).toBe(
+              one.messages.reduce((sum, message) => sum + charactersOf(message), 0),
+            );
+        }
+      }),
+    );
+    let reads = 0;
+    let transcript = begin();
+    for (let turn = 0; turn < 100; turn += 1) {
+      const part = {
+        type: "text",
+        get text() {
+          return (reads += 1) > 0 ? "ab" : "";
+        },
+      } as const;
+      transcript = addReply(transcript, { role: "assistant", parts: [part] }) as ReadyTranscript;
+      expect(transcript.characters).toBe(6 + 2 * (turn + 1));
+    }
+    expect(reads).toBe(100);
   });
 
   it("keeps the order of calls for results that come in any order", () => {

@@ -9,6 +9,7 @@ const drivers: Readonly<Record<Extract<DriverChoice, string>, true>> = {
   native: true,
   json: true,
   lines: true,
+  react: true,
 };
 
 const bound = { type: "number", exclusiveMinimum: 0 } as const;

@@ -2,6 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { providerError } from "./ai-sdk-errors.ts";
+import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, toPrompt } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
 
@@ -97,7 +98,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   const { provider, modelId } = model;
   return {
     id: `${provider}/${modelId}`,
-    features: { ...featuresOf(model), ...options.features },
+    features: { tools: true, ...formatFeatures(model), ...options.features },
     ...(options.price === undefined ? {} : { price: options.price }),
     async *stream(request, { signal }): AsyncGenerator<Delta> {
       if (signal.aborted) throw abortErrorOf(signal);
@@ -116,12 +117,6 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   };
 }
 
-/** OpenAI-compatible models say themselves when their server cannot hold a reply to a schema. */
-function featuresOf(model: AiSdkModel): ModelFeatures {
-  const structured = "supportsStructuredOutputs" in model ? model.supportsStructuredOutputs : true;
-  return { tools: true, ...(structured === false ? {} : { format: "schema" }) };
-}
-
 interface Asking {
   readonly model: AiSdkModel;
   readonly options: AiSdkOptions;
@@ -137,20 +132,16 @@ interface CallOptions {
 /** The options of one call. They have the same names in all versions; the prompt differs. */
 function callOptions({ model, options, request, signal }: Asking): CallOptions {
   const version = model.specificationVersion as AiSdkVersion;
-  const { format, toolChoice } = request;
-  if (format?.type === "grammar") {
-    const advice = "AI SDK models can be held to a JSON Schema, not to a grammar.";
-    throw new WritError("option-invalid", { option: "format", value: "grammar", advice });
-  }
+  const settings = settingsOf(options.settings, request.settings);
   const tools = [
     ...request.tools.map((tool) => ({ type: "function", ...tool })),
     ...providerTools(options, version === "v2" ? "provider-defined" : "provider"),
   ];
   return {
-    ...settingsOf(options.settings, request.settings),
+    ...settings,
+    ...formatOptions(request.format, model, settings["providerOptions"]),
     prompt: toPrompt(request.messages, version),
-    ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoiceOf(toolChoice) }),
-    ...(format === undefined ? {} : { responseFormat: { type: "json", schema: format.schema } }),
+    ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoiceOf(request.toolChoice) }),
     abortSignal: signal,
   };
 }

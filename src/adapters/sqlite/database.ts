@@ -21,6 +21,7 @@ export interface Database extends OpenStore {
 
 /** How long a process waits for another one that writes. Writes here take less than a thousandth of it. */
 const busyTimeoutMs = 5_000;
+const pauseMs = 10;
 
 /** What SQLite says when the wait was too short. */
 const busy = 5;
@@ -61,7 +62,7 @@ function open(path: string, tables: string): DatabaseSync {
   if (path === "") throw new Error("there is no path"); // SQLite would make a file that nobody finds
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
-    const mode = database.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"];
+    const mode = patiently(() => database.prepare("PRAGMA journal_mode = WAL").get())?.["journal_mode"];
     if (mode !== "wal" && mode !== "memory")
       throw new Error("writers and readers cannot share it: write-ahead logging is not possible there");
     database.exec(tables);
@@ -72,13 +73,29 @@ function open(path: string, tables: string): DatabaseSync {
   }
 }
 
+/** SQLite does not wait by itself when several processes make the same file at once, and each changes how it is written. */
+function patiently<Result>(work: () => Result): Result {
+  for (let waitedMs = 0; ; waitedMs += pauseMs) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || waitedMs >= busyTimeoutMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const { errcode } = error as { readonly errcode?: number };
+  return errcode !== undefined && (errcode & 0xff) === busy;
+}
+
 function guarded<Result>(path: string, work: () => Result): Result {
   try {
     return work();
   } catch (cause) {
     if (cause instanceof WritError) throw cause;
-    const { errcode } = cause as { readonly errcode?: number };
-    const retryable = errcode !== undefined && (errcode & 0xff) === busy;
+    const retryable = isBusy(cause);
     throw new WritError("database-failed", { path, reason: messageOf(cause) }, { cause, retryable });
   }
 }

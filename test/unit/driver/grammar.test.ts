@@ -60,7 +60,8 @@ describe("grammar", () => {
       execute: () => 1,
     });
     const allowed = allowList("s", [tree]);
-    const schema = toSchema(protocolSchema(allowed, true), {
+    const tools = [...allowed.tools.values()];
+    const schema = toSchema(protocolSchema({ tools, mayAnswer: true }), {
       name: "protocol",
       role: "input",
       coerce: "none",
@@ -69,10 +70,10 @@ describe("grammar", () => {
     expect(await schema.parse(action({ value: 1, children: [{ value: 2 }] }))).toMatchObject({ ok: true });
     expect(await schema.parse(action({ value: 1, children: [{ value: "2" }] }))).toMatchObject({ ok: false });
     expect(await schema.parse({ final: { content: [1] } })).toMatchObject({ ok: true });
-    const nested = protocolGrammar(allowed, true)
+    const nested = protocolGrammar({ tools, mayAnswer: true })
       .split("\n")
       .filter((line) => line.startsWith("ref"));
     expect(nested.join("\n")).not.toContain("final");
-    expect(protocolGrammar(allowed, false).split("\n")[0]).not.toContain("tree");
+    expect(protocolGrammar({ tools: [], mayAnswer: true }).split("\n")[0]).not.toContain("tree");
   });
 });

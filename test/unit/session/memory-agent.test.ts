@@ -109,16 +109,12 @@ describe("an agent with a memory", () => {
 
   it("reads in one turn what was written before it in that turn, and searches in it", async () => {
     const bank = memoryBank();
-    const call = (name: string, args: object): { name: string; arguments: object } => ({
-      name,
-      arguments: args,
-    });
-    const calls = [
-      call("memory_read", {}),
-      call("memory_write", { content: "first" }),
-      call("memory_read", {}),
-      call("memory_write", { content: "second" }),
-      call("memory_search", { query: "SEC" }),
+    const calls: NonNullable<PlainReply["calls"]> = [
+      { name: "memory_read", arguments: {} },
+      { name: "memory_write", arguments: { content: "first" } },
+      { name: "memory_read", arguments: {} },
+      { name: "memory_write", arguments: { content: "second" } },
+      { name: "memory_search", arguments: { query: "SEC" } },
     ];
     const { transcript } = await agent({ name: "a", model: scripted([{ calls }, "done"]), memory: bank }).run(
       "go",

@@ -37,7 +37,7 @@ const spaced = fc
   .map(([text, space]) => JSON.stringify(JSON.parse(text), undefined, space));
 
 describe("JSON while it is written", () => {
-  it("gives the whole value after the whole text, however it was cut [G2]", () => {
+  it("gives the whole value after the whole text, however it was cut", () => {
     fc.assert(
       fc.property(spaced, fc.infiniteStream(fc.integer({ min: 1, max: 9 })), (text, sizes) => {
         const pieces: string[] = [];
@@ -51,7 +51,7 @@ describe("JSON while it is written", () => {
     );
   });
 
-  it("gives at every place the beginning of the value, and only ever more of it [G2]", () => {
+  it("gives at every place the beginning of the value, and only ever more of it", () => {
     fc.assert(
       fc.property(spaced, (text) => {
         const whole = JSON.parse(text) as Json;
@@ -70,7 +70,7 @@ describe("JSON while it is written", () => {
     );
   });
 
-  it("gives texts as far as they have come, and other values once they are complete [G2]", () => {
+  it("gives texts as far as they have come, and other values once they are complete", () => {
     expect(read('{"text": "so fa')).toEqual({ text: "so fa" });
     expect(read('{"text": "line\\')).toEqual({ text: "line" });
     expect(read('{"text": "line\\', "n", "two \\u00", "e9")).toEqual({ text: "line\ntwo é" });
@@ -87,14 +87,14 @@ describe("JSON while it is written", () => {
     expect(read("{")).toBeUndefined();
   });
 
-  it("skips what stands around the value: prose with brackets, fences [G3]", () => {
+  it("skips what stands around the value: prose with brackets, fences", () => {
     expect(read("As the [manual] {says}:\n```json\n", '{"a": 1}', "\n``` [2]")).toEqual({ a: 1 });
     expect(read("no JSON at all")).toBeUndefined();
     expect(read("[", "note] [see below] ", "[1, 2,]")).toEqual([1, 2]);
     expect(read('{"a": 1,}')).toEqual({ a: 1 });
   });
 
-  it("never throws, and keeps what it had when the rest cannot be JSON [G3]", () => {
+  it("never throws, and keeps what it had when the rest cannot be JSON", () => {
     fc.assert(fc.property(fc.array(fc.string()), (pieces) => void read(...pieces)));
     fc.assert(
       fc.property(spaced, fc.nat(), fc.string(), (text, at, noise) => {
@@ -129,7 +129,7 @@ describe("JSON while it is written", () => {
     }
   });
 
-  it("gives snapshots: they never change, share what is complete, and are the same while nothing changed", () => {
+  it("gives snapshots: they never change, share what is complete, and are the same while nothing changed [G2]", () => {
     const reader = partialJson();
     reader.push('{"rows": [{"id": 1}, {"id": 2');
     const first = reader.value() as { rows: readonly object[] };

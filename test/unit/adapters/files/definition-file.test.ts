@@ -182,7 +182,7 @@ toolChoice: sometimes
 `;
     expect(await problemsOf(markdown(text))).toEqual([
       'agent.md:3: descripton: unknown; did you mean "description"?',
-      'agent.md:4: driver: must be one of "auto", "native", "json", "lines", is "nativ"',
+      'agent.md:4: driver: must be one of "auto", "native", "json", "lines", "react", is "nativ"',
       'agent.md:5: tols: unknown; did you mean "tools"?',
       "agent.md:7: budget.turns: must be > 0",
       'agent.md:8: budget.trns: unknown; did you mean "turns"?',

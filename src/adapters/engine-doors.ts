@@ -1,0 +1,49 @@
+import { executeCalls, type ExecuteCallsOptions } from "../agent/execute-calls.ts";
+import { type LoopDefinition, loopWith } from "../agent/run-loop.ts";
+import type { RunOptions, RunResult } from "../agent/runnable.ts";
+import type { AgentEvent } from "../event/event.ts";
+import type { ResultMessage, ToolCall } from "../message/message.ts";
+import { nodeHost } from "./clock.ts";
+import { resolveModel } from "./model/resolve.ts";
+
+/**
+ * The executor alone: decides about each call (allow-list, hooks, arguments, policy, a person), runs those that may run beside each other,
+ * and gives one result a call, in the order of the calls. Never throws for what a model wrote or a tool does: every end is a result.
+ *
+ * @throws WritError `definition-invalid` for calls that share an id, `name-taken`, `budget-invalid`, `tool-unknown`
+ * @example
+ * ```ts
+ * import { chat, execute, tool, userMessage } from "writ";
+ *
+ * const now = tool({ name: "now", description: "The time", inputSchema: { type: "object" }, execute: () => new Date().toISOString() });
+ * const question = userMessage("What time is it?");
+ * const reply = await chat("ollama/qwen2.5:7b", { messages: [question], tools: [now] });
+ * const results = await execute(reply.calls, { tools: [now] });
+ * const answer = await chat("ollama/qwen2.5:7b", { messages: [question, reply.message, ...results], tools: [now] });
+ * console.log(answer.text);
+ * ```
+ */
+export function execute(calls: readonly ToolCall[], options: ExecuteCallsOptions): Promise<ResultMessage[]> {
+  return executeCalls(calls, options, nodeHost);
+}
+
+/**
+ * The turn cycle alone, from a transcript of your own: the generator that an agent's `stream` hands out. What it returns has the transcript to
+ * go on with.
+ *
+ * @throws WritError what `agent()` throws, and `transcript-invalid` when calls in the transcript have no result
+ * @example
+ * ```ts
+ * import { loop, readTranscript, tool, userMessage } from "writ";
+ *
+ * const roll = tool({ name: "roll", description: "Roll a die", inputSchema: { type: "object" }, execute: () => 4 });
+ * const transcript = readTranscript({ messages: [{ role: "system", text: "Be brief." }, userMessage("Roll twice.")] });
+ * for await (const event of loop({ model: "ollama/qwen2.5:7b", tools: [roll], transcript })) console.log(event.type);
+ * ```
+ */
+export function loop(
+  definition: LoopDefinition,
+  options: RunOptions = {},
+): AsyncGenerator<AgentEvent, RunResult<unknown>> {
+  return loopWith(definition, options, { host: nodeHost, resolveModel });
+}

@@ -1,0 +1,119 @@
+import { WritError } from "../../error/writ-error.ts";
+import { keywords } from "../../schema/keywords.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
+import type { ModelFeatures, ReplyFormat } from "../../model/model.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+
+/** What of an AI SDK model its abilities are told by. */
+interface FormattedModel {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly supportsStructuredOutputs?: unknown;
+}
+
+const isOpenai = ({ provider }: FormattedModel): boolean => /^openai\.|azure/.test(provider);
+const isGoogle = ({ provider }: FormattedModel): boolean => provider.startsWith("google.");
+
+/**
+ * How replies of the model can be held to a schema. OpenAI-compatible models say themselves whether their server can; whether it lets the
+ * model call tools beside it, nobody says. OpenAI and Anthropic let it (Anthropic's package makes the answer a call of its own where the model
+ * has nothing better), of Google's models those from Gemini 3 on.
+ */
+export function formatFeatures(model: FormattedModel): ModelFeatures {
+  if (model.supportsStructuredOutputs === false) return {};
+  const lets =
+    isOpenai(model) ||
+    model.provider.startsWith("anthropic.") ||
+    (isGoogle(model) && /gemini-(?:[3-9]|\d\d)/.test(model.modelId));
+  return { format: "schema", ...(lets ? { formatWithTools: true } : {}) };
+}
+
+/**
+ * The options of a call that hold its reply to a schema. Most providers take only an object at the root, and refuse a request with anything
+ * else: then nothing is sent, and the reply is checked afterwards as ever. OpenAI is strict where the schema admits it, and told not to be
+ * elsewhere, since it would refuse the request; `providerOptions` are those of the call.
+ *
+ * @throws WritError `option-invalid` for a grammar.
+ */
+export function formatOptions(
+  format: ReplyFormat | undefined,
+  model: FormattedModel,
+  providerOptions?: Json,
+): JsonObject {
+  if (format === undefined) return {};
+  if (format.type === "grammar") {
+    const advice = "AI SDK models can be held to a JSON Schema, not to a grammar.";
+    throw new WritError("option-invalid", { option: "format", value: "grammar", advice });
+  }
+  const takesAnyRoot = model.supportsStructuredOutputs === true || isGoogle(model);
+  if (!takesAnyRoot && !isPlainObject(format.schema)) return {};
+  const strict = isOpenai(model) ? strictSchema(format.schema) : undefined;
+  const responseFormat = { type: "json", schema: strict ?? format.schema };
+  return strict === undefined && isOpenai(model)
+    ? { responseFormat, providerOptions: loosened(providerOptions) }
+    : { responseFormat };
+}
+
+/** The author's own word on it stands. */
+function loosened(given: Json | undefined): JsonObject {
+  const options = isJsonObject(given) ? given : {};
+  const openai = isJsonObject(options["openai"]) ? options["openai"] : {};
+  return { ...options, openai: { strictJsonSchema: false, ...openai } };
+}
+
+function isPlainObject(schema: JsonSchema): boolean {
+  return (
+    schema["type"] === "object" &&
+    !["anyOf", "oneOf", "allOf", "$ref"].some((keyword) => Object.hasOwn(schema, keyword))
+  );
+}
+
+/** The keywords that OpenAI's strict mode takes, as far as writ is sure of it. */
+const strictKeywords = new Set(
+  [
+    "type properties required additionalProperties items anyOf enum const $ref $defs title description format pattern",
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems",
+  ].flatMap((names) => names.split(" ")),
+);
+
+/**
+ * The schema as OpenAI's strict mode takes it: every object closed and every property required; undefined when it says anything else. An
+ * object that does not say whether it is closed is closed here, as arguments of tools are.
+ */
+function strictSchema(schema: Json): JsonObject | undefined {
+  if (!isJsonObject(schema) || !isStrict(schema)) return undefined;
+  const parts = Object.entries(schema).map(
+    ([name, value]) => [name, name === "additionalProperties" ? value : strictPart(name, value)] as const,
+  );
+  const strict = parts.filter((part): part is readonly [string, Json] => part[1] !== undefined);
+  if (strict.length < parts.length) return undefined;
+  return { ...Object.fromEntries(strict), ...(isObject(schema) ? { additionalProperties: false } : {}) };
+}
+
+function isStrict(schema: JsonObject): boolean {
+  if (Object.keys(schema).some((name) => !strictKeywords.has(name))) return false;
+  const { type, properties = {}, required = [], additionalProperties = false, anyOf, $ref } = schema;
+  if (!isObject(schema)) return [type, anyOf, $ref].some((kind) => kind !== undefined);
+  return (
+    anyOf === undefined &&
+    $ref === undefined &&
+    additionalProperties === false &&
+    isJsonObject(properties) &&
+    Object.keys(properties).every((name) => Array.isArray(required) && required.includes(name))
+  );
+}
+
+function isObject({ type, properties }: JsonObject): boolean {
+  return properties !== undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
+}
+
+function strictPart(name: string, value: Json): Json | undefined {
+  const holds = keywords.get(name)?.holds ?? "none";
+  if (holds === "none") return value;
+  if (holds === "schema") return strictSchema(value);
+  const parts = Object.entries(value as JsonObject).map(([key, part]) => [key, strictSchema(part)] as const);
+  if (parts.some(([, part]) => part === undefined)) return undefined;
+  return holds === "schemas"
+    ? parts.map(([, part]) => part ?? null)
+    : (Object.fromEntries(parts) as JsonObject);
+}

@@ -1,0 +1,105 @@
+import { WritError } from "../error/writ-error.ts";
+import { consult } from "../hook/consult.ts";
+import { endBy, refusedBy } from "../loop/end.ts";
+import type { Finished, Frame } from "../loop/frame.ts";
+import type { End } from "../loop/options.ts";
+import { describeIssues, type Schema } from "../schema/schema.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { type Json, toJson } from "../util/json.ts";
+import type { Chosen } from "./choose-skill.ts";
+import type { AgentPlan, PlannedSkill } from "./plan.ts";
+import type { RunFrame } from "./runnable.ts";
+
+/** The run that the author's hooks are asked about. */
+export interface Around {
+  readonly plan: AgentPlan;
+  readonly base: RunFrame;
+  readonly input: Json;
+}
+
+/** The input after the author's hooks saw it. @throws WritError `hook-failed`, and `input-invalid` for what a hook put in its place */
+export async function askBeforeRun({ plan, base, input }: Around, inside: Frame): Promise<Json> {
+  const at = { agent: plan.name, input };
+  const question = { place: "beforeRun" as const, at, turn: 0 };
+  const answer = await consult(consulting({ plan, base }, inside), question);
+  return answer.input === undefined
+    ? input
+    : readInput(answer.input, { name: plan.name, schema: plan.input });
+}
+
+/** The skill after the author's hooks saw it, or the end that they brought. @throws WritError `hook-failed`, `skill-unknown` */
+export async function askBeforeSkill(
+  { skill, fact }: Chosen,
+  { plan, base, input }: Around,
+  inside: Frame,
+): Promise<Chosen | End> {
+  const question = { place: "beforeSkill" as const, at: { skill: skill.name, input }, turn: 0 };
+  const answer = await consult(consulting({ plan, base }, inside), question);
+  if (answer.deny !== undefined) return refusedBy({ gate: { agent: plan.name } }, answer.deny);
+  if (answer.skill === undefined || answer.skill === skill.name) return { skill, fact };
+  const other = plan.skills.get(answer.skill);
+  if (other !== undefined)
+    return { skill: other, fact: { type: "skill-chosen", skill: other.name, by: "hook" } };
+  const skills = [...plan.skills.keys()].join(", ");
+  throw new WritError("skill-unknown", { name: plan.name, skill: answer.skill, skills });
+}
+
+/** The end after the author's hooks saw it. A run that was stopped or broke asks nobody any more. */
+export async function askAfterRun(
+  finished: Finished,
+  { plan, base }: Omit<Around, "input">,
+  inside: Frame,
+): Promise<Finished> {
+  const { end, usage, ledger } = finished;
+  if (inside.stop.reason !== undefined || end.throws === true) return finished;
+  const output = toJson(end.output);
+  const at = { outcome: end.outcome, output: output.ok ? output.value : null, usage };
+  return finishing(finished, { plan, inside }, async () => {
+    const question = { place: "afterRun" as const, at, turn: ledger.turns };
+    const answer = await consult(consulting({ plan, base }, inside), question);
+    return answer.output === undefined || end.outcome.type !== "answered"
+      ? finished
+      : { ...finished, end: { ...end, output: answer.output } };
+  });
+}
+
+/** Does a part of a run. What it throws ends the run; what was said and spent before stands. */
+export async function finishing(
+  before: Omit<Finished, "end">,
+  { plan, inside }: { readonly plan: Pick<AgentPlan, "name">; readonly inside: Frame },
+  part: () => Promise<Finished>,
+): Promise<Finished> {
+  try {
+    return await part();
+  } catch (error) {
+    return { ...before, end: endBy(error, { gate: { agent: plan.name }, stop: inside.stop }) };
+  }
+}
+
+function consulting(
+  { plan, base }: Omit<Around, "input">,
+  { stop, tell }: Frame,
+): Parameters<typeof consult>[0] {
+  return { hooks: plan.hooks, journal: base.journal, stop, tell };
+}
+
+/** An input as JSON, as the schema makes it. @throws WritError `input-invalid` */
+export async function readInput(
+  input: unknown,
+  { name, schema }: { readonly name: string; readonly schema: Schema | undefined },
+): Promise<Json> {
+  const parsed = await schema?.parse(input);
+  if (parsed?.ok === false)
+    throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
+  const json = toJson(parsed === undefined ? input : parsed.value);
+  if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
+  return json.value;
+}
+
+/** Holds a skill that somebody chose to what it takes. @throws WritError `input-invalid` */
+export async function checkTakes(skill: PlannedSkill, { input }: Around, { stop }: Frame): Promise<void> {
+  if (skill.input === undefined) return;
+  const reading = readInput(input, { name: skill.name, schema: skill.input });
+  if ((await untilStopped(reading, stop)) === "stopped")
+    throw new Error("the run was stopped while its input was read");
+}

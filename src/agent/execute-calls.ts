@@ -1,0 +1,91 @@
+import { WritError } from "../error/writ-error.ts";
+import type { RunEvent } from "../event/event.ts";
+import type { Approve } from "../executor/approval.ts";
+import { execute, type Executed } from "../executor/execute.ts";
+import { slots } from "../executor/slots.ts";
+import type { Hook } from "../hook/hook.ts";
+import { sortHooks } from "../hook/run-hooks.ts";
+import { directJournal } from "../journal/direct-journal.ts";
+import type { Host } from "../journal/host.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { ResultMessage, ToolCall } from "../message/message.ts";
+import { emptyTranscript } from "../message/transcript.ts";
+import { allowList, type Tools } from "../policy/allow-list.ts";
+import { type Budget, emptyLedger, limitsOf } from "../policy/budget.ts";
+import { allowListed, type Policy } from "../policy/decision.ts";
+import { purse } from "../policy/purse.ts";
+import { checkRecoveryRules, recoveryFor, type RecoveryRules } from "../tool/recovery-rules.ts";
+import { interruptBy } from "../util/interrupt.ts";
+
+/** What the calls of one reply are carried out with. */
+export interface ExecuteCallsOptions {
+  /** All that may be called. */
+  readonly tools: Tools;
+  readonly policy?: Policy;
+  readonly approve?: Approve;
+  readonly hooks?: readonly Hook[];
+  readonly recover?: RecoveryRules;
+  /** Of the budget of a run: what bounds calls. */
+  readonly budget?: Pick<Budget, "toolCalls" | "toolMs" | "sameToolInARow" | "argumentBytes" | "resultBytes">;
+  /** How many calls run at a time. Default: all. */
+  readonly concurrency?: number;
+  /** Skips the rest after a call that was denied. */
+  readonly stopOnToolBlock?: boolean;
+  readonly journal?: Journal;
+  /** Told what happens. */
+  readonly onEvent?: (event: RunEvent) => void;
+  readonly signal?: AbortSignal;
+}
+
+const name = "execute";
+
+/** Carries out calls with the executor alone. `adapters/lower-doors.ts` has the one for Node, under the name `execute`. */
+export async function executeCalls(
+  calls: readonly ToolCall[],
+  options: ExecuteCallsOptions,
+  host: Host,
+): Promise<ResultMessage[]> {
+  checkIds(calls);
+  const { policy = allowListed, hooks = [], recover = {}, budget = {}, concurrency = Infinity } = options;
+  const allowed = allowList(name, options.tools);
+  checkRecoveryRules(recover, { where: "execute()", known: [...allowed.tools.keys()] });
+  const limits = limitsOf(budget, name);
+  const { stop, unlink } = interruptBy(options.signal);
+  const gate = { agent: name, allowed, policy };
+  const batch = { turn: 1, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript() };
+  try {
+    const { results }: Executed = await execute(batch, {
+      runId: host.randomId(),
+      journal: options.journal ?? directJournal,
+      host,
+      stop,
+      limits,
+      slots: slots(concurrency),
+      hooks: sortHooks(hooks, name),
+      scope: { depth: 0, maxDepth: limits.depth, purse: purse() },
+      recoveryOf: (tool) => recoveryFor(tool, recover),
+      tell: options.onEvent,
+      startedAt: host.now(),
+      approve: options.approve,
+      onUnknownTool: "feedback",
+      stopOnToolBlock: options.stopOnToolBlock ?? false,
+      onThrow: () => undefined,
+    });
+    return calls.map((call, index) => ({
+      role: "tool",
+      callId: call.id,
+      name: call.name,
+      ...(results[index] ?? { status: "unknown", text: "No result." }),
+    }));
+  } finally {
+    unlink();
+  }
+}
+
+/** Results go back by id: each call must have one of its own. */
+function checkIds(calls: readonly ToolCall[]): void {
+  const ids = new Set(calls.map(({ id }) => id));
+  if (ids.size === calls.length && !ids.has("")) return;
+  const reason = "each call needs an id of its own; `chat` gives them.";
+  throw new WritError("definition-invalid", { where: "execute(calls)", reason });
+}

@@ -1,0 +1,39 @@
+import { WritError } from "../error/writ-error.ts";
+import type { AgentEvent } from "../event/event.ts";
+import { isAsked, textOf } from "../message/message.ts";
+import type { Transcript } from "../message/transcript.ts";
+import type { Wiring } from "./agent.ts";
+import { type AnyDefinition, planAgent } from "./plan.ts";
+import { beginCycle } from "./run-agent.ts";
+import { resultOf, type RunOptions, type RunResult } from "./runnable.ts";
+
+/** What the loop works with: as an agent is defined, with one skill that asks a model. */
+export type LoopDefinition = Omit<AnyDefinition, "name" | "skills" | "selectSkill" | "routing" | "input"> & {
+  /** Stands in events and errors. Default `loop`. */
+  readonly name?: string;
+  /** What was said, ending with what the user asks. Its system message is sent as it is: `instructions` are for agents. */
+  readonly transcript: Transcript;
+};
+
+/** Runs the turn cycle alone, from a transcript. `adapters/lower-doors.ts` has the one for Node, under the name `loop`. */
+export async function* loopWith(
+  { transcript, ...rest }: LoopDefinition,
+  options: RunOptions,
+  wiring: Wiring,
+): AsyncGenerator<AgentEvent, RunResult<unknown>> {
+  const definition: AnyDefinition = { name: "loop", ...rest };
+  const { name } = definition;
+  const plan = planAgent(definition, wiring.resolveModel);
+  const skill = plan.skills.get(name);
+  if (skill?.type !== "agentic") throw new WritError("model-missing", { name, skill: name });
+  if (transcript.state === "open")
+    throw new WritError("transcript-invalid", {
+      index: transcript.length - 1,
+      reason: "has calls without a result",
+    });
+  const asked = transcript.messages.findLast(isAsked);
+  const input = asked === undefined ? "" : textOf(asked);
+  const around = { definition, plan, host: wiring.host };
+  const { runId, generator } = beginCycle(around, { skill, transcript }, { input, options, watched: true });
+  return resultOf(runId, yield* generator);
+}

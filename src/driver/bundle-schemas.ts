@@ -1,0 +1,39 @@
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+
+/** Schemas that stand inside a larger one, by their names. */
+export interface Bundle {
+  /** The schema of the name as it is written in its place. */
+  at(name: string): JsonObject;
+  /** What the root of the larger schema needs beside itself. */
+  readonly root: { readonly $defs?: JsonObject };
+}
+
+/**
+ * Makes parts of one schema out of whole ones. A schema with references means places in itself: it moves to the `$defs` of the new root, its
+ * references go with it, and in its place stands a reference.
+ */
+export function bundleSchemas(schemas: Readonly<Record<string, JsonObject>>): Bundle {
+  const defs = Object.entries(schemas)
+    .filter(([, schema]) => hasReferences(schema))
+    .map(([name, schema]) => [name, rebase(schema, `#/$defs/${name}`)] as const);
+  const moved = new Set(defs.map(([name]) => name));
+  return {
+    at: (name) => (moved.has(name) ? { $ref: `#/$defs/${name}` } : (schemas[name] ?? {})),
+    root: defs.length === 0 ? {} : { $defs: Object.fromEntries(defs) },
+  };
+}
+
+function hasReferences(schema: JsonObject): boolean {
+  return JSON.stringify(schema).includes('"$ref"');
+}
+
+/** The schema as it stands under another root: its references go to where it is now. */
+function rebase(value: Json, base: string): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => rebase(item, base));
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([key, field]): [string, Json] => {
+    const isReference = key === "$ref" && typeof field === "string" && field.startsWith("#");
+    return [key, isReference ? `${base}${field.slice(1)}` : rebase(field, base)];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,24 @@
+import type { Json } from "../util/json.ts";
+import { partialJson } from "../util/partial-json.ts";
+import type { Driver, TurnInput } from "./driver.ts";
+
+/**
+ * Follows the answer of a reply while the model writes it. What it makes is given each piece of the reply's text, and gives back a snapshot of
+ * the answer when the piece added to it, else undefined. Undefined where the answer is held to no schema, or the driver's replies are no JSON.
+ */
+export function followAnswer(
+  driver: Driver,
+  { output }: TurnInput,
+): ((piece: string) => Json | undefined) | undefined {
+  if (output === undefined || driver.partialAnswer === undefined) return undefined;
+  const reader = partialJson();
+  let last: Json | undefined;
+  return (piece) => {
+    reader.push(piece);
+    const read = reader.value();
+    const answer = read === undefined ? undefined : driver.partialAnswer?.(read);
+    if (answer === last) return undefined;
+    last = answer;
+    return answer;
+  };
+}

@@ -1,0 +1,71 @@
+import { followPointer } from "../schema/check-schema.ts";
+import { own } from "../schema/keywords.ts";
+import type { JsonSchema } from "../schema/schema.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+
+/**
+ * Takes out of arguments what small models add to them: keys that the schema does not name, and null for "not given" where the schema takes no
+ * null; in nested objects and lists too. What the schema leaves open stays. Defaults are filled afterwards, where the schema parses.
+ */
+export function normalizeArguments(args: JsonObject, schema: JsonSchema): JsonObject {
+  const normal = normalize(args, schema, { root: schema, depth: 0 });
+  return isJsonObject(normal) ? normal : args;
+}
+
+interface Place {
+  readonly root: JsonSchema;
+  readonly depth: number;
+}
+
+/** References can lead in a circle without a value to follow. */
+const maxDepth = 64;
+
+function normalize(value: Json, given: Json | undefined, { root, depth }: Place): Json {
+  const schema = resolved(given, root);
+  if (depth > maxDepth || schema === undefined) return value;
+  const nested = { root, depth: depth + 1 };
+  if (Array.isArray(value)) {
+    const first = own(schema, "prefixItems");
+    const rest = own(schema, "items");
+    return value.map((entry: Json, index) =>
+      normalize(entry, (Array.isArray(first) ? first[index] : undefined) ?? rest, nested),
+    );
+  }
+  const properties = own(schema, "properties");
+  if (!isJsonObject(value) || !isJsonObject(properties)) return value;
+  const others = own(schema, "additionalProperties");
+  const isOpen =
+    (others !== undefined && others !== false) ||
+    ["patternProperties", "allOf", "anyOf", "oneOf", "if"].some((keyword) => Object.hasOwn(schema, keyword));
+  const entries = Object.entries(value).flatMap(([key, field]): [string, Json][] => {
+    const property = own(properties, key) ?? (isOpen ? (others ?? true) : false);
+    if (property === false || (field === null && !takesNull(property, root))) return [];
+    return [[key, normalize(field, property, nested)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The schema that a reference leads to, through a few more. */
+function resolved(given: Json | undefined, root: JsonSchema): JsonObject | undefined {
+  let schema = given;
+  for (let step = 0; step < maxDepth && isJsonObject(schema); step += 1) {
+    const reference = own(schema, "$ref");
+    if (typeof reference !== "string") return schema;
+    schema = followPointer(root, reference);
+  }
+  return undefined;
+}
+
+/** Whether null may be meant: where the schema does not say which types it takes, it may. */
+function takesNull(given: Json, root: JsonSchema): boolean {
+  const schema = resolved(given, root);
+  if (schema === undefined) return given !== false;
+  const choices = own(schema, "enum");
+  if (Array.isArray(choices)) return choices.includes(null);
+  const only = own(schema, "const");
+  if (only !== undefined) return only === null;
+  const alternatives = own(schema, "anyOf") ?? own(schema, "oneOf");
+  if (Array.isArray(alternatives)) return alternatives.some((option: Json) => takesNull(option, root));
+  const type = own(schema, "type");
+  return type === undefined || type === "null" || (Array.isArray(type) && type.includes("null"));
+}

@@ -1,0 +1,151 @@
+import type { AllowList } from "../policy/allow-list.ts";
+import type { Schema } from "../schema/schema.ts";
+import type { Tool } from "../tool/tool.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
+import { lenientJson } from "../util/lenient-json.ts";
+import { bundleSchemas } from "./bundle-schemas.ts";
+import { describeType } from "./describe-type.ts";
+import { grammarFor, terminal } from "./grammar.ts";
+import { normalizeArguments } from "./react-arguments.ts";
+import type { ReplyShape } from "./reply-shape.ts";
+
+/**
+ * What a reply decides. After instructor-php's ReAct driver: `{"thought", "type": "call_tool", "tool", "args"}` or
+ * `{"thought", "type": "final_answer", "answer"}`. An invalid decision has what the model is told of it, and the stage that refused it.
+ */
+export type Decision =
+  | {
+      readonly type: "call_tool";
+      readonly thought?: string;
+      readonly tool: string;
+      readonly args: JsonObject;
+    }
+  | { readonly type: "final_answer"; readonly thought?: string; readonly answer: Json }
+  | {
+      readonly type: "invalid";
+      readonly stage: "decision_extraction" | "decision_validation";
+      readonly problem: string;
+    };
+
+/** Reads a decision leniently, as its JSON alone counts, and checks it against the tools. Never throws. */
+export function readDecision(text: string, allowed: AllowList): Decision {
+  const parsed = lenientJson(text);
+  if (!parsed.ok) return extraction(`The reply is not one JSON object: ${parsed.reason}`);
+  if (!isJsonObject(parsed.value)) return extraction("The reply is not one JSON object.");
+  const { type } = parsed.value;
+  if (type === "call_tool") return readCall(parsed.value, allowed);
+  if (type === "final_answer") return readAnswer(parsed.value);
+  return invalid("Decision type must be call_tool or final_answer.");
+}
+
+function readCall({ thought, tool: name, args }: JsonObject, allowed: AllowList): Decision {
+  if (typeof name !== "string" || name === "") return invalid("Tool name is required when type=call_tool.");
+  const tool = allowed.tools.get(name);
+  if (tool === undefined) return invalid("Requested tool is not available.");
+  const given = unwrapped(args);
+  if (given !== undefined && !isJsonObject(given))
+    return invalid("Arguments must be a JSON object with parameter names as keys, not a sequential array.");
+  const isMissing = given === undefined || Object.keys(given).length === 0;
+  if (isMissing && wantsArguments(tool)) return invalid("Arguments are required when type=call_tool.");
+  const normal = normalizeArguments(given ?? {}, tool.input.jsonSchema);
+  return { type: "call_tool", ...noteOf(thought), tool: name, args: normal };
+}
+
+function readAnswer({ thought, answer = null }: JsonObject): Decision {
+  const isEmpty = answer === null || (typeof answer === "string" && answer.trim() === "");
+  return isEmpty
+    ? invalid("Answer is required when type=final_answer.")
+    : { type: "final_answer", ...noteOf(thought), answer };
+}
+
+function noteOf(thought: Json | undefined): { readonly thought?: string } {
+  return typeof thought === "string" && thought.trim() !== "" ? { thought: thought.trim() } : {};
+}
+
+/** No arguments are written as nothing, null or an empty list; and some models write the object as a text. */
+function unwrapped(args: Json | undefined): Json | undefined {
+  if (args === null || args === "" || (Array.isArray(args) && args.length === 0)) return undefined;
+  const parsed = typeof args === "string" ? parseJson(args) : undefined;
+  return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : args;
+}
+
+/** A schema that does not say what it takes may want something. */
+function wantsArguments({ input }: Tool): boolean {
+  const { required, properties, type } = input.jsonSchema;
+  return Array.isArray(required) ? required.length > 0 : properties === undefined && type === undefined;
+}
+
+function extraction(problem: string): Decision {
+  return { type: "invalid", stage: "decision_extraction", problem };
+}
+
+function invalid(problem: string): Decision {
+  return { type: "invalid", stage: "decision_validation", problem };
+}
+
+/** What the model is told of the protocol: the rules, the catalogue of tools, and their schemas. */
+export function reactInstructions(allowed: AllowList, output?: Schema): string {
+  const tools = [...allowed.tools.values()];
+  const answer = output === undefined ? "<the answer>" : `<the answer: ${describeType(output.jsonSchema)}>`;
+  const acting = [
+    'To act: {"thought": "<why>", "type": "call_tool", "tool": "<name>", "args": {…}}',
+    "args is a JSON object whose keys are the parameter names of the tool, not a list.",
+    "Never calculate yourself: let the tools do it.",
+    "Use only the tools below, with the parameters that they have. What a tool gives comes back as an observation.",
+  ];
+  const rules = [
+    "INSTRUCTIONS:",
+    "You work in steps of thought, action and observation.",
+    "Each reply is strictly one JSON object and nothing else: no markdown, no words around it.",
+    ...(tools.length === 0 ? [] : acting),
+    `When nothing more needs to be done: {"thought": "<why>", "type": "final_answer", "answer": ${answer}}`,
+    "Keep the thought short.",
+  ];
+  const catalog = tools.map(({ name, description }) => ({ name, description }));
+  const schemas = tools.map(({ name, input }) => ({ name, parameters: input.jsonSchema }));
+  const lists = [
+    `TOOL CATALOG (names, descriptions):\n${JSON.stringify(catalog)}`,
+    `TOOL SCHEMAS (name, parameters):\n${JSON.stringify(schemas)}`,
+  ];
+  return [rules.join("\n"), ...(tools.length === 0 ? [] : lists)].join("\n\n");
+}
+
+/** A model that is held to the form may think no longer than this: small ones come to no end. */
+const longestThought = 400;
+
+/** A name that no tool can have. */
+const answerName = "$answer";
+const anyAnswer: JsonObject = { type: "string", minLength: 1 };
+
+/** A JSON Schema of all decisions of this turn. */
+export function decisionSchema({ tools, mayAnswer, output = anyAnswer }: ReplyShape): JsonObject {
+  const inputs = tools.map(({ name, input }) => [name, input.jsonSchema] as const);
+  const bundle = bundleSchemas({ ...Object.fromEntries(inputs), [answerName]: output });
+  const decisions = tools.map(({ name }) =>
+    decision({ type: { const: "call_tool" }, tool: { const: name }, args: bundle.at(name) }),
+  );
+  if (mayAnswer) decisions.push(decision({ type: { const: "final_answer" }, answer: bundle.at(answerName) }));
+  const [only = {}] = decisions;
+  return { ...(decisions.length === 1 ? only : { anyOf: decisions }), ...bundle.root };
+}
+
+function decision(fields: JsonObject): JsonObject {
+  const properties = { thought: { type: "string", maxLength: longestThought }, ...fields };
+  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+/** The grammar of all decisions of this turn. */
+export function decisionGrammar({ tools, mayAnswer, output = anyAnswer }: ReplyShape): string {
+  const thought = `${terminal('{"thought":')} "\\"" char{0,${longestThought}} "\\""`;
+  return grammarFor(
+    [output, ...tools.map(({ input }) => input.jsonSchema)],
+    ([answer = "value", ...args]) => {
+      const calls = tools.map(
+        ({ name }, index) =>
+          `${terminal(`,"type":"call_tool","tool":${JSON.stringify(name)},"args":`)} ${args[index] ?? "object"} "}"`,
+      );
+      const final = `${terminal(',"type":"final_answer","answer":')} ${answer} "}"`;
+      return `${thought} (${[...calls, ...(mayAnswer ? [final] : [])].join(" | ")})`;
+    },
+  );
+}

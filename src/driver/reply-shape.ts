@@ -1,0 +1,111 @@
+import { callsOf, type ReplyMessage, type ReplyPart } from "../message/message.ts";
+import type { ReplyFormat } from "../model/model.ts";
+import type { AllowList } from "../policy/allow-list.ts";
+import type { Schema } from "../schema/schema.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { JsonObject } from "../util/json.ts";
+import type { Reading, TurnInput } from "./driver.ts";
+import { grammarOf } from "./grammar.ts";
+
+/** What a reply of this turn may be: a call of one of the tools, an answer, or either. */
+export interface ReplyShape {
+  readonly tools: readonly Tool[];
+  readonly mayAnswer: boolean;
+  /** The JSON Schema of the answer, when it is held to one. */
+  readonly output?: JsonObject;
+}
+
+/** What the turn's choice of tools leaves open. Nobody can be made to call a tool that is not there. */
+export function shapeOf({ allowed, toolChoice, output }: TurnInput): ReplyShape {
+  const answer = output === undefined ? {} : { output: output.jsonSchema };
+  const tools = toolChoice === "none" ? [] : [...allowed.tools.values()];
+  const named = typeof toolChoice === "object" ? allowed.tools.get(toolChoice.tool) : undefined;
+  if (named !== undefined) return { tools: [named], mayAnswer: false, ...answer };
+  return { tools, mayAnswer: toolChoice !== "required" || tools.length === 0, ...answer };
+}
+
+/**
+ * A reading that the turn's choice of tools forbids becomes a violation, so that a call is forced with any model: not every provider can force
+ * one, and some that say so do not.
+ */
+export function heldToShape(reading: Reading, turn: TurnInput): Reading {
+  if (reading.type === "violation" || (turn.toolChoice !== "required" && typeof turn.toolChoice !== "object"))
+    return reading;
+  const { tools, mayAnswer } = shapeOf(turn);
+  const names = tools.map(({ name }) => name);
+  const isForced = reading.type === "calls" && (turn.toolChoice === "required" || callsOneOf(reading, names));
+  if (mayAnswer || isForced) return reading;
+  const wanted = names.length === 1 ? `the tool ${names.join()}` : `one of the tools ${names.join(", ")}`;
+  return {
+    type: "violation",
+    message: withoutCalls(reading.message),
+    reason: `it had to call ${wanted}, and ${reading.type === "final" ? "answered" : "called another"}`,
+    feedback: `This reply must call ${wanted}. Call it now; answer afterwards.`,
+  };
+}
+
+function callsOneOf({ message }: Reading, names: readonly string[]): boolean {
+  return callsOf(message).some(({ name }) => names.includes(name));
+}
+
+/** A call in a transcript needs a result; one that does not count becomes words. */
+function withoutCalls(message: ReplyMessage): ReplyMessage {
+  const parts = message.parts.map((part): ReplyPart =>
+    part.type === "tool-call" && part.providerExecuted !== true
+      ? { type: "text", text: `(called ${part.name}, which was not run)` }
+      : part,
+  );
+  return { ...message, parts };
+}
+
+/** How a protocol writes down what a reply may be. A kind that is left out is not used. */
+export interface ShapeWriter {
+  readonly schema?: (shape: ReplyShape) => JsonObject;
+  readonly grammar: (shape: ReplyShape) => string;
+}
+
+const wholeAnswer = {
+  schema: ({ output = {} }: ReplyShape) => output,
+  grammar: ({ output = {} }: ReplyShape) => grammarOf(output),
+};
+const writtenAnswer = shapeFormat(wholeAnswer);
+
+/** The format of a reply that is the answer and nothing else. A text is the answer as it is: held to a schema it would stand in quotes. */
+export function answerFormat(turn: TurnInput): ReplyFormat | undefined {
+  const { output } = turn;
+  return output === undefined || output.jsonSchema["type"] === "string" ? undefined : writtenAnswer(turn);
+}
+
+interface Made {
+  readonly output: Schema | undefined;
+  readonly format: ReplyFormat | undefined;
+}
+
+/**
+ * Makes the format of a turn, in the kind that its model can be held to; undefined when it can be held to none. It is made once for each list
+ * of tools, output and choice.
+ */
+export function shapeFormat(writer: ShapeWriter): (turn: TurnInput) => ReplyFormat | undefined {
+  const byTools = new WeakMap<AllowList, Map<string, Made>>();
+  return (turn) => {
+    const { allowed, toolChoice, output, model } = turn;
+    const kind = model.features.format;
+    const choice = typeof toolChoice === "object" ? `tool ${toolChoice.tool}` : toolChoice;
+    const key = `${String(kind)} ${choice}`;
+    const byKey = byTools.get(allowed) ?? new Map<string, Made>();
+    byTools.set(allowed, byKey);
+    let made = byKey.get(key);
+    if (made === undefined || made.output !== output)
+      byKey.set(key, (made = { output, format: writeFormat(writer, kind, shapeOf(turn)) }));
+    return made.format;
+  };
+}
+
+function writeFormat(
+  { schema, grammar }: ShapeWriter,
+  kind: ReplyFormat["type"] | undefined,
+  shape: ReplyShape,
+): ReplyFormat | undefined {
+  if (kind === "grammar") return { type: "grammar", grammar: grammar(shape) };
+  return kind === "schema" && schema !== undefined ? { type: "schema", schema: schema(shape) } : undefined;
+}

@@ -1,0 +1,7 @@
+/**
+ * Memory and sessions in SQLite, through the Node that runs: a file that several processes may share.
+ *
+ * @module writ/sqlite
+ */
+export { sqliteMemory, type SqliteMemory } from "./adapters/sqlite/sqlite-memory.ts";
+export { sqliteSessions, type SqliteSessions } from "./adapters/sqlite/sqlite-sessions.ts";

@@ -1,0 +1,202 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DatabaseSync } from "node:sqlite";
+import type { Readable, Writable } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sqliteMemory } from "../../../src/adapters/sqlite/sqlite-memory.ts";
+import { sqliteSessions } from "../../../src/adapters/sqlite/sqlite-sessions.ts";
+import { memoryBank } from "../../../src/session/memory-bank.ts";
+import { storedRun } from "../../contract/session-store.ts";
+
+const writer = join(import.meta.dirname, "../../contract/session-store-writer.ts");
+
+let folder = "";
+let file = "";
+const writers: Writer[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "writ-sqlite-"));
+  file = join(folder, "writ.db");
+});
+
+afterEach(async () => {
+  await Promise.all(writers.splice(0).map((one) => one.end()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Another process with the same file open. */
+class Writer {
+  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
+  private readonly lines: AsyncIterator<string>;
+  private errors = "";
+
+  constructor() {
+    const quiet = ["--disable-warning=ExperimentalWarning"];
+    this.process = spawn(process.execPath, [...quiet, writer, file], { stdio: ["pipe", "pipe", "pipe"] });
+    this.process.stderr.on("data", (data: Buffer) => (this.errors += String(data)));
+    this.lines = createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
+    writers.push(this);
+  }
+
+  /** The next line that it says. */
+  async line(): Promise<string> {
+    const next = await this.lines.next();
+    if (next.done === true) throw new Error(`the writer ended: ${this.errors}`);
+    return next.value;
+  }
+
+  ask(command: string): Promise<string> {
+    this.process.stdin.write(`${command}\n`);
+    return this.line();
+  }
+
+  async end(): Promise<void> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    const ended = once(this.process, "exit");
+    this.process.stdin.end();
+    await ended;
+  }
+}
+
+function integrity(): unknown {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return database.prepare("PRAGMA integrity_check").get()?.["integrity_check"];
+  } finally {
+    database.close();
+  }
+}
+
+describe("SQLite files", () => {
+  it("keep memory and sessions beside each other for the next process [K8, H15, C42]", async () => {
+    const memory = sqliteMemory(file);
+    const sessions = sqliteSessions(file);
+    await memoryBank({ store: memory, maxLines: 2 }).write("a", "1\n2\n3");
+    await sessions.create("s", { summary: "before" });
+    await sessions.append("s", storedRun("r"), 0);
+    memory.close();
+    sessions.close();
+    const again = { memory: sqliteMemory(file), sessions: sqliteSessions(file) };
+    expect(await again.memory.read("a")).toBe("2\n3");
+    expect(await again.sessions.read("s")).toEqual({
+      id: "s",
+      version: 1,
+      messages: [],
+      runs: [storedRun("r")],
+      summary: "before",
+    });
+    again.memory.close();
+    again.sessions.close();
+  });
+
+  it("are written by two processes at once: of two changes from one version one is refused [C42]", async () => {
+    const store = sqliteSessions(file);
+    await store.create("s");
+    const pair = [new Writer(), new Writer()];
+    expect(await Promise.all(pair.map((one) => one.line()))).toEqual(["ready", "ready"]);
+    for (let version = 0; version < 20; version += 1) {
+      const ends = await Promise.all(
+        pair.map((one, index) => one.ask(`append p${index}_${version} ${version}`)),
+      );
+      expect(ends.toSorted()).toEqual(["session-conflict", `version ${version + 1}`]);
+    }
+    const { version, runs } = await store.read("s");
+    expect([version, runs.length]).toEqual([20, 20]);
+    store.close();
+  });
+
+  it("lose nothing when two processes write as fast as they can, and are read whole meanwhile [C42]", async () => {
+    const store = sqliteSessions(file);
+    await store.create("s");
+    const pair = [new Writer(), new Writer()];
+    await Promise.all(pair.map((one) => one.line()));
+    const ends = Promise.all(pair.map((one, index) => one.ask(`race p${index}_ 40`)));
+    for (let read = 0; read < 80;) {
+      const { version, runs } = await store.read("s");
+      expect(runs).toHaveLength(version);
+      read = version;
+      await sleep(2);
+    }
+    expect((await ends).every((end) => /^conflicts \d+$/.test(end))).toBe(true);
+    const { version, runs } = await store.read("s");
+    const expected = ["p0_", "p1_"].flatMap((name) =>
+      Array.from({ length: 40 }, (_each, index) => `${name}${index}`),
+    );
+    expect(version).toBe(80);
+    expect(runs.map(({ runId }) => runId).toSorted()).toEqual(expected.toSorted());
+    store.close();
+    expect(integrity()).toBe("ok");
+  });
+
+  it("are whole after a process was killed while it wrote", async () => {
+    const store = sqliteSessions(file);
+    await store.create("s");
+    const killed = new Writer();
+    await killed.line();
+    killed.process.stdin.write("race p 100000\n");
+    while ((await store.read("s")).version < 5) await sleep(2);
+    const gone = once(killed.process, "exit");
+    killed.process.kill("SIGKILL");
+    await gone;
+    const { version, runs } = await store.read("s");
+    expect(runs.map(({ runId }) => runId)).toEqual(
+      Array.from({ length: version }, (_each, index) => `p${index}`),
+    );
+    expect(await store.append("s", storedRun("after"), version)).toBe(version + 1);
+    store.close();
+    expect(integrity()).toBe("ok");
+  });
+
+  it("can be made by several processes at the same moment", async () => {
+    const four = [new Writer(), new Writer(), new Writer(), new Writer()];
+    expect(await Promise.all(four.map((one) => one.line()))).toEqual(["ready", "ready", "ready", "ready"]);
+  });
+
+  it("that cannot be used are told with their path and what to do", () => {
+    writeFileSync(file, "this is no database, however long it is. ".repeat(100));
+    const cases = [file, join(folder, "no", "folder.db"), folder, ""];
+    for (const path of cases) {
+      const failed = expect.objectContaining({
+        code: "database-failed",
+        data: expect.objectContaining({ path }),
+      });
+      expect(() => sqliteMemory(path)).toThrow(failed);
+      expect(() => sqliteSessions(path)).toThrow(failed);
+    }
+    expect(() => sqliteMemory("")).toThrow("there is no path");
+    const foreign = join(folder, "foreign.db");
+    const database = new DatabaseSync(foreign);
+    database.exec("CREATE TABLE writ_memory (other TEXT)");
+    database.close();
+    expect(() => sqliteMemory(foreign)).toThrow(expect.objectContaining({ code: "database-failed" }));
+  });
+
+  it("that were closed fail with a clear error; closing twice is no mistake", async () => {
+    const memory = sqliteMemory(file);
+    memory.close();
+    memory.close();
+    memory[Symbol.dispose]();
+    const failed = { code: "database-failed", retryable: false, data: { path: file } };
+    await expect(memory.read("a")).rejects.toMatchObject(failed);
+    await expect(memory.write("a", "x")).rejects.toMatchObject(failed);
+    await expect(memory.slots()).rejects.toMatchObject(failed);
+  });
+
+  it("that another process keeps locked are worth another try", { timeout: 30_000 }, async () => {
+    const memory = sqliteMemory(file);
+    const other = new DatabaseSync(file);
+    other.exec("BEGIN IMMEDIATE");
+    await expect(memory.write("a", "x")).rejects.toMatchObject({ code: "database-failed", retryable: true });
+    expect(await memory.read("a")).toBe("");
+    other.exec("COMMIT");
+    other.close();
+    await memory.write("a", "x");
+    expect(await memory.read("a")).toBe("x");
+    memory.close();
+  });
+});
