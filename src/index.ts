@@ -3,6 +3,10 @@
  *
  * @module writ
  */
+export { type ParsedJson } from "./util/json.ts";
+export { lenientJson } from "./util/lenient-json.ts";
+export { partialJson, type PartialJson } from "./util/partial-json.ts";
+
 export { type ErrorCode, type ErrorData } from "./error/codes.ts";
 export { isWritError, WritError, type WritErrorOptions } from "./error/writ-error.ts";
 
@@ -10,6 +14,7 @@ export { type Issue, type JsonSchema, type ParseResult, type Schema } from "./sc
 export { type InferInput, type InferOutput, type SchemaSource } from "./schema/to-schema.ts";
 
 export {
+  callsOf,
   type FilePart,
   type FinishReason,
   type Message,
@@ -21,6 +26,7 @@ export {
   type ResultMessage,
   type ResultStatus,
   type SystemMessage,
+  textOf,
   type TextPart,
   type ToolCall,
   type ToolResult,
@@ -73,6 +79,7 @@ export {
   type Unrecoverable,
 } from "./tool/recovery.ts";
 export {
+  type ArgumentsOf,
   type Effect,
   type Mode,
   tool,

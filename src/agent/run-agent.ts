@@ -99,7 +99,9 @@ export function beginCycle(
   const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
   const generator = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
-    return askAfterRun(await cycle({ ...loopOptions(skill, run), transcript, from }, inside), run, inside);
+    const session = await openSession(run);
+    const finished = await cycle({ ...loopOptions(skill, run), transcript, from }, inside);
+    return keep(session, await askAfterRun(finished, run, inside), { run, skill: skill.name, inside });
   });
   return { runId: base.runId, generator };
 }
@@ -127,7 +129,7 @@ interface Beginning {
 }
 
 async function carryOut(choice: Choice, { run, before }: Beginning, inside: Frame): Promise<Finished> {
-  const { plan, base } = run;
+  const { plan } = run;
   if (choice.type === "failed") throw choice.error;
   if (choice.type === "forbidden") {
     const end = exhausted({ gate: { agent: plan.name } }, choice.excess);
@@ -144,13 +146,7 @@ async function carryOut(choice: Choice, { run, before }: Beginning, inside: Fram
     run,
     inside,
   );
-  if (session === undefined) return ended;
-  return finishing(ended, { plan, inside }, async () => {
-    const { end, usage, transcript } = ended;
-    const about = { runId: base.runId, agent: plan.name, skill: skill.name, outcome: end.outcome, usage };
-    await session.handle.save({ ...about, transcript }, session.loaded);
-    return ended;
-  });
+  return keep(session, ended, { run, skill: skill.name, inside });
 }
 
 interface OpenSession {
@@ -164,6 +160,32 @@ async function openSession({ options, base }: AgentRun): Promise<OpenSession | u
   if (handle === undefined) return undefined;
   const loaded = await base.journal.step({ key: "session", run: () => handle.load() });
   return { handle, loaded };
+}
+
+interface Keeping {
+  readonly run: AgentRun;
+  readonly skill: string;
+  readonly inside: Frame;
+}
+
+/** Keeps a run with those before it, once: a replay does not keep it again. */
+async function keep(
+  session: OpenSession | undefined,
+  ended: Finished,
+  { run, skill, inside }: Keeping,
+): Promise<Finished> {
+  if (session === undefined) return ended;
+  const { plan, base } = run;
+  const { end, usage, transcript, ledger } = ended;
+  const finished = { runId: base.runId, agent: plan.name, skill, outcome: end.outcome, usage, transcript };
+  const saving = async (): Promise<null> => {
+    await session.handle.save(finished, session.loaded);
+    return null;
+  };
+  return finishing(ended, { plan, inside }, async () => {
+    await base.journal.step({ key: `session/save/${ledger.turns}`, run: saving });
+    return ended;
+  });
 }
 
 interface Opened {

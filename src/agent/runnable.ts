@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly approve?: Approve;
   /** Where the effects of the run are recorded, or replayed from. Default: nowhere. */
   readonly journal?: Journal;
+  /** Told each event while `run` goes on. What it throws ends the run. With `stream` the reader is told. */
+  readonly onEvent?: (event: AgentEvent) => void;
   /** The skill to use, instead of choosing one. */
   readonly skill?: string;
   /** What was said in earlier runs comes before the input, and this run is kept with them. */
@@ -128,8 +130,9 @@ export function runnable<Input, Output>({
   about,
 }: RunnableParts<Input>): Runnable<Input, Output> {
   async function run(input: Input, options: RunOptions = {}): Promise<RunResult<Output>> {
-    const { runId, generator } = await begin(input, options, false);
-    return resultOf(runId, await drain(generator));
+    const { onEvent } = options;
+    const { runId, generator } = await begin(input, options, onEvent !== undefined);
+    return resultOf(runId, await drain(generator, onEvent));
   }
   async function* stream(
     input: Input,

@@ -24,8 +24,7 @@ export async function* walkTurns<Output>(
   signal.addEventListener("abort", () => goOn?.(), { once: true });
   const onTurn = async (state: Checkpoint): Promise<void> => {
     states.push(state);
-    if (state.status === "running" && !signal.aborted)
-      await new Promise<void>((resolve) => (goOn = resolve));
+    if (state.status === "running" && !signal.aborted) await new Promise<void>((resolve) => (goOn = resolve));
   };
   const work = run({ options: { ...options, signal }, onTurn });
   work.then(

@@ -73,6 +73,7 @@ export type Fact =
       readonly turn: number;
       readonly callId: string;
       readonly name: string;
+      readonly arguments: Json;
       readonly result: ToolResult;
       /** How long the tool ran, and when it began after the run did, as recorded. Both 0 for a call that did not run. */
       readonly durationMs: number;

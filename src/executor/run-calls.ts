@@ -120,10 +120,11 @@ function knowledgeFact(turn: number, call: ToolCall, { result, startedAt, endedA
 
 function endFact(
   turn: number,
-  { id: callId, name }: ToolCall,
-  record: CallRecord & { readonly runStartedAt: number },
+  call: ToolCall,
+  { result, startedAt, endedAt, runStartedAt }: CallRecord & { readonly runStartedAt: number },
 ): Fact {
-  const { result, startedAt, endedAt, runStartedAt } = record;
+  const { id: callId, name } = call;
   const startedMs = endedAt === 0 ? 0 : startedAt - runStartedAt;
-  return { type: "tool-end", turn, callId, name, result, durationMs: endedAt - startedAt, startedMs };
+  const durationMs = endedAt - startedAt;
+  return { type: "tool-end", turn, callId, name, arguments: call.arguments, result, durationMs, startedMs };
 }

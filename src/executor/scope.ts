@@ -1,3 +1,4 @@
+import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -47,11 +48,12 @@ export interface Inside {
 
 const scopes = new WeakMap<CallScope, Scope>();
 
-/** The scope behind what a tool was given. @throws TypeError for an object that no call was given. */
+/** The scope behind what a tool was given. @throws WritError `definition-invalid` for an object that no call was given. */
 export function scopeOf(call: CallScope): Scope {
   const scope = scopes.get(call);
-  if (scope === undefined) throw new TypeError("`parent` must be the `run` of a tool's context");
-  return scope;
+  if (scope !== undefined) return scope;
+  const reason = "it must be the `run` of the context that a tool is given.";
+  throw new WritError("definition-invalid", { where: "The option `parent` of a run", reason });
 }
 
 /** The place of a call in its run. */

@@ -72,7 +72,7 @@ function questionOf({ state, input, early }: Asking, hooked: HookedCall): Questi
     drivers: run.drivers.slice(state.driver),
     host: run.host,
     stop: run.stop,
-    inputCharacters: () => run.inputCharacters(input.transcript),
+    inputCharacters: () => input.transcript.characters,
     ...(run.hooks.beforeModel === undefined ? {} : { change: (request) => changeRequest(request, hooked) }),
     emit: run.tell,
     onCall: startsEarly(input, run) ? earlyCalls({ turn, state, early }, run.execution) : undefined,
@@ -83,6 +83,7 @@ function questionOf({ state, input, early }: Asking, hooked: HookedCall): Questi
 function startsEarly({ toolChoice }: TurnInput, { hooks, stopOn, stopOnToolBlock, limits }: Run): boolean {
   return (
     toolChoice !== "none" &&
+    typeof toolChoice === "string" && // of a named tool another call is a violation
     hooks.beforeToolCall === undefined &&
     hooks.afterModel === undefined &&
     stopOn.length === 0 &&

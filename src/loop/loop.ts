@@ -283,7 +283,9 @@ async function answer(state: State, { reading, record }: Answered, run: Run): Pr
   const { content, message, restate } = reading;
   const { finishReason } = record;
   if (restate === true)
-    return { state: { ...state, transcript: addReply(state.transcript, message) as ReadyTranscript } };
+    return {
+      state: { ...state, violations: 0, transcript: addReply(state.transcript, message) as ReadyTranscript },
+    };
   const read = await readAnswer({ content, finishReason }, run);
   if (!read.ok && record.answer === undefined)
     return askAgain(state, { type: "violation", message, ...read }, run);

@@ -11,7 +11,6 @@ import type { Interrupt } from "../util/interrupt.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { endBy } from "./end.ts";
 import type { Frame } from "./frame.ts";
-import { meter } from "./meter.ts";
 import type { End, LoopOptions, StopReason, Tell } from "./options.ts";
 
 /** What changes from turn to turn. */
@@ -53,7 +52,6 @@ export interface Run extends Omit<LoopOptions, "transcript"> {
   readonly purse: Purse;
   readonly execution: ExecuteOptions;
   readonly thrown: ReadonlyMap<string, unknown>;
-  readonly inputCharacters: (transcript: ReadyTranscript) => number;
 }
 
 /** What lives as long as the run. */
@@ -82,7 +80,6 @@ export function beginRun(options: LoopOptions, frame: Frame, startedAt: number):
     purse: own,
     execution,
     thrown,
-    inputCharacters: meter(),
   };
 }
 

@@ -134,14 +134,32 @@ export function isAsked(message: Message): message is UserMessage {
   return message.role === "user" && message.by === undefined;
 }
 
-/** The text of a reply or a user message: its text parts, joined. */
+/**
+ * The text of a reply or a user message: its text parts, joined.
+ *
+ * @example
+ * ```ts
+ * import { textOf, userMessage } from "writ";
+ *
+ * console.log(textOf(userMessage("hello"))); // hello
+ * ```
+ */
 export function textOf(message: UserMessage | ReplyMessage): string {
   let text = "";
   for (const part of message.parts) if (part.type === "text") text += part.text;
   return text;
 }
 
-/** The calls of a reply that the program has to settle (not those that the provider carried out itself). */
+/**
+ * The calls of a reply that the program has to settle (not those that the provider carried out itself).
+ *
+ * @example
+ * ```ts
+ * import { callsOf, type ReplyMessage } from "writ";
+ *
+ * export const names = (reply: ReplyMessage): string[] => callsOf(reply).map(({ name }) => name);
+ * ```
+ */
 export function callsOf(reply: ReplyMessage): readonly ToolCall[] {
   return reply.parts.filter(
     (part): part is ToolCall => part.type === "tool-call" && part.providerExecuted !== true,

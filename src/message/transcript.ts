@@ -54,8 +54,15 @@ export interface TranscriptJson {
 interface Log {
   readonly messages: Message[];
   readonly callIds: Set<string>;
-  /** How many characters the messages up to each index have, as far as somebody asked. */
-  readonly sums: number[];
+}
+
+/** How many characters the messages up to each index of a log have, as far as somebody asked. */
+const characterSums = new WeakMap<Log, number[]>();
+
+function sumsOf(log: Log): number[] {
+  let sums = characterSums.get(log);
+  if (sums === undefined) characterSums.set(log, (sums = []));
+  return sums;
 }
 
 /** Where a transcript ends in its log, and the results that wait for others of the same reply. */
@@ -93,7 +100,8 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
   }
 
   get characters(): number {
-    const { messages, sums } = this.tip.log;
+    const { messages } = this.tip.log;
+    const sums = sumsOf(this.tip.log);
     let sum = sums.at(-1) ?? 0;
     for (const message of messages.slice(sums.length, this.tip.length)) {
       sum += charactersOf(message);
@@ -125,7 +133,7 @@ const noCalls: readonly ToolCall[] = [];
 /** A transcript without messages, or with what the author tells the model. */
 export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
   const messages = system === undefined ? [] : [system];
-  return ready({ log: { messages, callIds: new Set(), sums: [] }, length: messages.length });
+  return ready({ log: { messages, callIds: new Set() }, length: messages.length });
 }
 
 /** Adds what the user says. */
@@ -313,15 +321,16 @@ function append(tip: Tip, messages: readonly Message[]): Tip {
 /** The log of the longest transcript is written in place, any other is copied first: two continuations never see each other. */
 function ownLog(tip: Tip): Tip {
   if (tip.log.messages.length === tip.length) return tip;
-  const { messages, sums } = tip.log;
-  return { log: logOf(messages.slice(0, tip.length), sums.slice(0, tip.length)), length: tip.length };
+  const log = logOf(tip.log.messages.slice(0, tip.length));
+  characterSums.set(log, sumsOf(tip.log).slice(0, tip.length));
+  return { log, length: tip.length };
 }
 
-function logOf(messages: Message[], sums: number[] = []): Log {
+function logOf(messages: Message[]): Log {
   const callIds = messages.flatMap((message) =>
     message.role === "assistant" ? callsOf(message).map((call) => call.id) : [],
   );
-  return { messages, callIds: new Set(callIds), sums };
+  return { messages, callIds: new Set(callIds) };
 }
 
 function ready(tip: Tip): ReadyTranscript {

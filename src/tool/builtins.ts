@@ -1,6 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import type { JsonObject } from "../util/json.ts";
 import { readSeverity } from "./recovery.ts";
 import { tool, type Tool, type TypedTool } from "./tool.ts";
 
@@ -22,16 +21,14 @@ import { tool, type Tool, type TypedTool } from "./tool.ts";
  * export const mended: Recovery = { invalidArguments: () => fix(mender, { attempts: 2 }) };
  * ```
  */
-export const escalate: TypedTool<Verdict, never> = tool({
+export const escalate: TypedTool<Verdict, never> = verdictTool({
   name: "escalate",
   description:
     "Say that this cannot be mended here, why, and what would be right. The caller is told and tries again.",
   inputSchema: verdictSchema({
     severity: { type: "string", description: "LOW, MEDIUM, HIGH or CRITICAL. Default: HIGH" },
   }),
-  effect: "none",
-  execute: (args): never => {
-    const { reason, severity } = args as Verdict;
+  execute: ({ reason, severity }) => {
     throw new WritError("tool-escalated", { reason, severity: readSeverity(severity) });
   },
 });
@@ -47,13 +44,12 @@ export const escalate: TypedTool<Verdict, never> = tool({
  * export const mender = agent({ name: "mender", model: "ollama/qwen2.5:7b", tools: [throwException] });
  * ```
  */
-export const throwException: TypedTool<Verdict, never> = tool({
+export const throwException: TypedTool<Verdict, never> = verdictTool({
   name: "throwException",
   description: "Say that nothing can be done, and why. Everything stops at once.",
   inputSchema: verdictSchema({}),
-  effect: "none",
-  execute: (args): never => {
-    throw new WritError("tool-unrecoverable", { reason: (args as Verdict).reason });
+  execute: ({ reason }) => {
+    throw new WritError("tool-unrecoverable", { reason });
   },
 });
 
@@ -71,7 +67,18 @@ export function isBuiltin(tool: Tool): boolean {
   return builtins.has(tool);
 }
 
-function verdictSchema(more: JsonObject): JsonSchema {
+interface VerdictDefinition extends Pick<Tool, "name" | "description"> {
+  readonly inputSchema: JsonSchema;
+  readonly execute: (verdict: Verdict) => never;
+}
+
+/** What the schema lets pass is a verdict. */
+function verdictTool({ execute, ...definition }: VerdictDefinition): TypedTool<Verdict, never> {
+  const made = tool({ ...definition, effect: "none", execute: (args: unknown) => execute(args as Verdict) });
+  return made as Tool as TypedTool<Verdict, never>;
+}
+
+function verdictSchema(more: JsonSchema): JsonSchema {
   const reason = { type: "string", description: "What is wrong, in one sentence" };
   return {
     type: "object",

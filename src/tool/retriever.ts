@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Json } from "../util/json.ts";
-import { tool, type ToolContext, type TypedTool } from "./tool.ts";
+import { tool, type Tool, type ToolContext, type TypedTool } from "./tool.ts";
 
 /** A piece of text that was found. */
 export interface Passage {
@@ -68,7 +68,7 @@ export function retriever({
     throw new WritError("definition-invalid", { where, reason: "`retrieve` must be a function." });
   if (!Number.isSafeInteger(most) || most < 1)
     throw new WritError("definition-invalid", { where, reason: "`limit` must be a whole number from 1 on." });
-  return tool({
+  const made = tool({
     name,
     description,
     inputSchema: {
@@ -89,6 +89,7 @@ export function retriever({
       return found.slice(0, limit).map((entry, index) => passageOf(name, index, entry));
     },
   });
+  return made as Tool as TypedTool<RetrieverQuery, Json>;
 }
 
 /** Only what a passage is made of reaches the model: an index often hands out more. */

@@ -1,8 +1,9 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { Schema } from "../schema/schema.ts";
 import { toSchema, type InferOutput, type SchemaSource } from "../schema/to-schema.ts";
-import { isJsonObject, type Json } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { CallScope } from "./call-scope.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 
@@ -64,6 +65,11 @@ export interface TypedTool<Args, Result> extends Tool {
   execute(args: Args, context: ToolContext): Result | Promise<Result>;
 }
 
+/** What a tool is given: what its schema makes of the arguments. A JSON Schema says nothing to TypeScript, but arguments are an object. */
+export type ArgumentsOf<Input extends SchemaSource> = Input extends StandardSchemaV1
+  ? InferOutput<Input>
+  : JsonObject;
+
 /** How a tool is defined. */
 export interface ToolDefinition<Input extends SchemaSource, Result> {
   /** 1 to 64 letters, digits, `_`, `-` or `.`; starts with a letter or `_`. */
@@ -76,14 +82,14 @@ export interface ToolDefinition<Input extends SchemaSource, Result> {
   /** What a call does to the world. Default: undeclared, which starts nothing early. */
   readonly effect?: Exclude<Effect, "undeclared">;
   /** `true`: one call of this tool at a time. A function: calls with the same key one at a time. */
-  readonly exclusive?: boolean | ((args: InferOutput<Input>) => string);
+  readonly exclusive?: boolean | ((args: ArgumentsOf<Input>) => string);
   /** After so many milliseconds the call ends as `timeout`, whether the tool cooperates or not. Default: the budget's `toolMs`. */
   readonly timeoutMs?: number;
   /** How a call is written on one line, like `{a} + {b}`, with each argument once. Only weak models see it; default `name {json}`. */
   readonly notation?: string;
   /** What happens when a call fails, instead of telling the model at once. */
   readonly recover?: Recovery;
-  readonly execute: (args: InferOutput<Input>, context: ToolContext) => Result | Promise<Result>;
+  readonly execute: (args: ArgumentsOf<Input>, context: ToolContext) => Result | Promise<Result>;
 }
 
 /**
@@ -106,7 +112,7 @@ export interface ToolDefinition<Input extends SchemaSource, Result> {
  */
 export function tool<const Input extends SchemaSource, Result>(
   definition: ToolDefinition<Input, Result>,
-): TypedTool<InferOutput<Input>, Result> {
+): TypedTool<ArgumentsOf<Input>, Result> {
   const { name, description, exclusive, timeoutMs, notation } = definition;
   checkName(name, "A tool");
   if (typeof definition.execute !== "function") {

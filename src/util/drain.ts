@@ -1,6 +1,14 @@
-/** Reads a generator to its end and gives what it returns. */
-export async function drain<Result>(generator: AsyncGenerator<unknown, Result>): Promise<Result> {
+/** Reads a generator to its end and gives what it returns. `onItem` is given what it yields; when that throws, the generator is left. */
+export async function drain<Item, Result>(
+  generator: AsyncGenerator<Item, Result>,
+  onItem?: (item: Item) => void,
+): Promise<Result> {
   let next = await generator.next();
-  while (next.done !== true) next = await generator.next();
-  return next.value;
+  try {
+    for (; next.done !== true; next = await generator.next()) onItem?.(next.value);
+    return next.value;
+  } finally {
+    // oxlint-disable-next-line typescript/no-confusing-void-expression -- the generator's own clean-up
+    if (next.done !== true) await generator.return(undefined as never);
+  }
 }

@@ -5,6 +5,14 @@ import { type ParsedJson, parseJson } from "./json.ts";
  * or list is taken out of prose, and commas before a closing bracket are left out. Nothing is made up: what was cut off stays unread.
  *
  * Nesting, large integers and keys are as strict as there. Never throws; the time grows with the length of the text.
+ *
+ * @example
+ * ```ts
+ * import { lenientJson } from "writ";
+ *
+ * const read = lenientJson('Here it is: {"city": "Lima", "days": 3,} Enjoy!');
+ * export const trip: unknown = read.ok ? read.value : read.reason; // { city: "Lima", days: 3 }
+ * ```
  */
 export function lenientJson(text: string): ParsedJson {
   const strict = parseJson(text.trim());

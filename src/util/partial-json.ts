@@ -45,6 +45,17 @@ type Awaiting =
  *
  * All pushes and all values together take time that grows with the length of the text, however often a value is asked for. A value costs a
  * copy of the containers that are still open, and nothing of those that are closed.
+ *
+ * @example
+ * ```ts
+ * import { partialJson } from "writ";
+ *
+ * const reader = partialJson();
+ * for (const piece of ['{"city": "Li', 'ma", "days"', ": 3}"]) {
+ *   reader.push(piece);
+ *   console.log(reader.value()); // { city: "Li" }, then { city: "Lima" }, then { city: "Lima", days: 3 }
+ * }
+ * ```
  */
 export function partialJson(): PartialJson {
   const reader = new Reader();

@@ -158,4 +158,15 @@ describe("compaction in a run", () => {
     const replayed = await worker.run("the task", { journal: memoryJournal(journal.records) });
     expect([replayed.text, summaries.length]).toEqual(["done", asked]);
   });
+
+  it("is not written a second time by a run that is played again [C42]", async () => {
+    const store = inMemorySessions();
+    const talker = agent({ name: "talker", model: scripted(["one", "two"]) });
+    const journal = memoryJournal();
+    await talker.run("1", { journal, session: session(store, "s") });
+    await talker.run("2", { session: session(store, "s") });
+    const again = memoryJournal(journal.records);
+    expect((await talker.run("1", { journal: again, session: session(store, "s") })).text).toBe("one");
+    expect((await store.read("s")).runs).toHaveLength(2);
+  });
 });

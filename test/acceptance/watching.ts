@@ -54,7 +54,9 @@ export function resultsIn(transcript: ReadyTranscript): { status: string; text: 
 export function calling(...calls: readonly (string | readonly [string, JsonObject | string])[]): PlainReply {
   return {
     calls: calls.map((call) =>
-      typeof call === "string" ? { name: call, arguments: {} } : { name: call[0], arguments: call[1] as Json },
+      typeof call === "string"
+        ? { name: call, arguments: {} }
+        : { name: call[0], arguments: call[1] as Json },
     ),
   };
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../src/util/json.ts";
 import { type } from "arktype";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
@@ -26,7 +27,7 @@ describe("inference", () => {
       name: "raw",
       description: "",
       inputSchema: { type: "object" },
-      execute: (args) => expectTypeOf(args).toEqualTypeOf<unknown>(),
+      execute: (args) => expectTypeOf(args).toEqualTypeOf<JsonObject>(),
     });
   });
 

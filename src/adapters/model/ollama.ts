@@ -70,9 +70,10 @@ export interface OllamaOptions {
  * Makes a model of a name on an Ollama server, like `qwen2.5:7b`. Needs the package `ollama` (an optional peer), which is loaded with the
  * first request. Nothing is asked before.
  *
- * Ollama has no tool choice: `"none"` sends no tools, a named one sends only that tool, `"required"` sends all; the last two are wishes, and
- * warned of once. Whether the model can call tools is not known before the first request that has some. The price is 0. Leaving the
- * stream early, or aborting it, ends the request on the server; an aborted stream throws what the signal was aborted with.
+ * Ollama has no tool choice: `"none"` sends no tools, a named one sends only that tool, `"required"` sends all; the last two are wishes,
+ * warned of once, and a run asks again when they are not followed. Whether the model can call tools is not known before the first request
+ * that has some. The price is 0. Leaving the stream early, or aborting it, ends the request on the server; an aborted stream throws what the
+ * signal was aborted with.
  *
  * @throws WritError `option-invalid`. From `stream`: `provider-unreachable`, `model-not-found`, `model-without-tools`,
  *   `provider-refused-key`, `provider-failed` (retryable for load and broken connections), `peer-missing`, and `option-invalid` for a grammar.

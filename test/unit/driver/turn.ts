@@ -1,5 +1,5 @@
 import type { TurnInput } from "../../../src/driver/driver.ts";
-import { type ReplyPart, userMessage } from "../../../src/message/message.ts";
+import { type ReplyPart, type ToolCall, userMessage } from "../../../src/message/message.ts";
 import { addUser, emptyTranscript } from "../../../src/message/transcript.ts";
 import type { Reply } from "../../../src/model/assemble.ts";
 import type { ModelFeatures } from "../../../src/model/model.ts";
@@ -37,6 +37,6 @@ export function replyOf(...parts: readonly (string | ReplyPart)[]): Reply {
 }
 
 /** A native call. */
-export function callOf(name: string, args: Json): ReplyPart {
+export function callOf(name: string, args: Json): ToolCall {
   return { type: "tool-call", id: `call_${name}`, name, arguments: args };
 }

@@ -1,0 +1,45 @@
+import { callTool, llmStep, type ModelSource, type StepDecision, tool } from "writ";
+import { z } from "zod";
+
+export const getWeather = tool({
+  name: "get_weather",
+  description: "Weather for a city",
+  inputSchema: z.object({ city: z.string() }),
+  effect: "read",
+  execute: ({ city }) => `weather in ${city}: sunny`,
+});
+
+/** What the program is for. The model is told at every step, and nothing that happens changes it. */
+const intent = "Tell people the weather.";
+
+/** The allow-list: what a name may mean. A map, so that no inherited name is in it. */
+const tools = new Map([["get_weather", getWeather]]);
+const catalog = [{ name: "get_weather", describe: "Weather for a city", params: ["city"] }];
+
+/** The bounds of a run, and who is asked: without a model the one that $WRIT_MODEL names, or none. */
+export interface Bounds {
+  readonly maxSteps: number;
+  /** Tokens. */
+  readonly budget: number;
+  readonly model?: ModelSource;
+  readonly onStep?: (step: StepDecision, context: string) => void;
+}
+
+/** The loop of a program that keeps the reins: the model gives a name, the program decides whether it runs. */
+export async function runAgent(
+  question: string,
+  { maxSteps, budget, model, onStep }: Bounds,
+): Promise<string> {
+  let spent = 0;
+  let context = "";
+  for (let n = 0; n < maxSteps && spent <= budget; n += 1) {
+    const step = await llmStep({ model, intent, prompt: question, catalog, context });
+    spent += step.tokens;
+    if (step.kind === "final") return step.text;
+    const chosen = tools.get(step.name);
+    const result = chosen === undefined ? "not allowed" : (await callTool(chosen, step.args)).text;
+    context += ` [${step.name} => ${result}]`;
+    onStep?.(step, context);
+  }
+  return "out of steps";
+}
