@@ -51,7 +51,8 @@ export async function askAfterRun(
   inside: Frame,
 ): Promise<Finished> {
   const { end, usage, ledger } = finished;
-  if (inside.stop.reason !== undefined || end.throws === true) return finished;
+  if (plan.hooks.afterRun === undefined || inside.stop.reason !== undefined || end.throws === true)
+    return finished;
   const output = toJson(end.output);
   const at = { outcome: end.outcome, output: output.ok ? output.value : null, usage };
   return finishing(finished, { plan, inside }, async () => {
@@ -64,16 +65,15 @@ export async function askAfterRun(
 }
 
 /** Does a part of a run. What it throws ends the run; what was said and spent before stands. */
-export async function finishing(
+export function finishing(
   before: Omit<Finished, "end">,
   { plan, inside }: { readonly plan: Pick<AgentPlan, "name">; readonly inside: Frame },
   part: () => Promise<Finished>,
 ): Promise<Finished> {
-  try {
-    return await part();
-  } catch (error) {
-    return { ...before, end: endBy(error, { gate: { agent: plan.name }, stop: inside.stop }) };
-  }
+  return part().catch((error: unknown) => ({
+    ...before,
+    end: endBy(error, { gate: { agent: plan.name }, stop: inside.stop }),
+  }));
 }
 
 function consulting(

@@ -86,16 +86,7 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
   checkOptions(definition);
   const limits = limitsOf(budget, name);
   const model = definition.model === undefined ? undefined : resolveModel(definition.model, name);
-  const pool = poolOf(definition);
-  const skills = new Map<string, PlannedSkill>();
-  for (const skill of skillsOf(definition)) {
-    if (skills.has(skill.name))
-      throw new WritError("name-taken", { kind: "skill", name: skill.name, where: `agent "${name}"` });
-    skills.set(
-      skill.name,
-      skill.type === "plain" ? planPlain(skill, definition) : planSkill(skill, { definition, pool, model }),
-    );
-  }
+  const skills = planSkills(definition, model);
   if (limits.costUsd !== Infinity && budget.price === undefined && model?.price === undefined)
     throw new WritError("budget-without-price", { name, model: model?.id ?? "none" });
   checkNames(definition, skills);
@@ -113,6 +104,19 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
     input: inputSchema(definition.input, name),
     model,
   };
+}
+
+function planSkills(definition: AnyDefinition, model: Model | undefined): ReadonlyMap<string, PlannedSkill> {
+  const pool = poolOf(definition);
+  const skills = new Map<string, PlannedSkill>();
+  for (const skill of skillsOf(definition)) {
+    const { name } = skill;
+    if (skills.has(name))
+      throw new WritError("name-taken", { kind: "skill", name, where: `agent "${definition.name}"` });
+    const around = { definition, pool, model };
+    skills.set(name, skill.type === "plain" ? planPlain(skill, definition) : planSkill(skill, around));
+  }
+  return skills;
 }
 
 /** What is given to an agent, or to one of its skills, is taken as it is. */

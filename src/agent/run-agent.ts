@@ -24,7 +24,7 @@ import { contentText } from "./answer.ts";
 import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readInput } from "./around-run.ts";
 import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { runPlain } from "./plain.ts";
-import type { AgenticPlan, AgentPlan, AnyDefinition, PlannedSkill } from "./plan.ts";
+import type { AgenticPlan, AgentPlan, AnyDefinition, PlainPlan, PlannedSkill } from "./plan.ts";
 import { type Begun, frameOf, type RunFrame, type RunOptions } from "./runnable.ts";
 
 /** An agent as it was defined and checked. */
@@ -100,7 +100,7 @@ export function beginCycle(
   const generator = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
     const session = await openSession(run);
-    const finished = await cycle({ ...loopOptions(skill, run), transcript, from }, inside);
+    const finished = await cycle(loopOptions(skill, run, { transcript, from }), inside);
     return keep(session, await askAfterRun(finished, run, inside), { run, skill: skill.name, inside });
   });
   return { runId: base.runId, generator };
@@ -140,12 +140,10 @@ async function carryOut(choice: Choice, { run, before }: Beginning, inside: Fram
   const { skill, fact } = chosen;
   await checkTakes(skill, run, inside);
   inside.tell?.(fact);
-  const session = await openSession(run);
-  const ended = await askAfterRun(
-    await runSkill(skill, { run, session, spent: before }, inside),
-    run,
-    inside,
-  );
+  const session = run.options.session === undefined ? undefined : await openSession(run);
+  const working = runSkill(skill, { run, session, spent: before }, inside);
+  if (session === undefined && plan.hooks.afterRun === undefined) return working;
+  const ended = await askAfterRun(await working, run, inside);
   return keep(session, ended, { run, skill: skill.name, inside });
 }
 
@@ -194,19 +192,28 @@ interface Opened {
   readonly spent: Spent;
 }
 
-async function runSkill(
-  skill: PlannedSkill,
-  { run, session, spent }: Opened,
+function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: Frame): Promise<Finished> {
+  const said = session?.loaded.messages ?? [];
+  const asked = userMessage(contentText(run.input));
+  if (skill.type === "plain")
+    return answerPlainly(skill, { run, asked: addUser(transcriptAfter(said), asked), spent }, inside);
+  const system = systemFor(skill, run.options);
+  const before = said.length === 0 ? emptyTranscript(system) : transcriptAfter(said, system);
+  return cycle(loopOptions(skill, run, { transcript: addUser(before, asked), spent }), inside);
+}
+
+interface Asked {
+  readonly run: AgentRun;
+  readonly asked: ReadyTranscript;
+  readonly spent: Spent;
+}
+
+async function answerPlainly(
+  skill: PlainPlan,
+  { run, asked, spent }: Asked,
   inside: Frame,
 ): Promise<Finished> {
   const { plan, base, input } = run;
-  const before = transcriptAfter(
-    session?.loaded.messages ?? [],
-    skill.type === "plain" ? undefined : systemFor(skill, run.options),
-  );
-  const asked = addUser(before, userMessage(contentText(input)));
-  if (skill.type === "agentic")
-    return cycle({ ...loopOptions(skill, run), transcript: asked, spent }, inside);
   const end = await runPlain(skill, { agent: plan.name, input, journal: base.journal }, inside);
   if (end.outcome.type !== "answered") return { ...spent, end, transcript: asked };
   const reply = contentText(end.outcome.content);
@@ -242,7 +249,11 @@ function bookChoice({ usage }: Choice, { plan, definition, base }: AgentRun, ins
   return { ledger: spend(emptyLedger, { usage, costUsd }), usage };
 }
 
-function loopOptions(skill: AgenticPlan, run: AgentRun): Omit<LoopOptions, "transcript"> {
+function loopOptions(
+  skill: AgenticPlan,
+  run: AgentRun,
+  { transcript, spent, from }: Pick<LoopOptions, "transcript" | "spent" | "from">,
+): LoopOptions {
   const { definition, plan, base, options, input, onTurn } = run;
   const { parent } = base;
   const gate =
@@ -251,6 +262,9 @@ function loopOptions(skill: AgenticPlan, run: AgentRun): Omit<LoopOptions, "tran
       : { ...skill.gate, policy: strictest(skill.gate.policy, parent.policy) };
   return {
     ...base,
+    transcript,
+    spent,
+    from,
     gate,
     modes: options.tools === undefined ? [] : [{ restrictTo: options.tools }],
     model: skill.model,

@@ -5,6 +5,7 @@ import { askHooks } from "../hook/run-hooks.ts";
 import type { Message, ReplyMessage } from "../message/message.ts";
 import { acceptableId, type ReadyTranscript, readTranscript } from "../message/transcript.ts";
 import type { ModelRequest } from "../model/model.ts";
+import type { Json } from "../util/json.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import type { Run } from "./run.ts";
 import { withinTokens } from "./turn-input.ts";
@@ -91,11 +92,18 @@ function withIds(
   { turn, transcript }: Pick<HookedCall, "turn" | "transcript">,
 ): ReplyMessage {
   const taken = new Set<string>();
-  const named = parts.map((part) => {
+  const spoken = parts.filter((part) => part.type !== "text" || part.text !== ""); // providers refuse empty text
+  const named = spoken.map((part) => {
     if (part.type !== "tool-call") return part;
     const id = acceptableId(transcript, part.id, { taken, fallback: `call_${turn}_${taken.size}` });
     taken.add(id);
     return { ...part, id };
   });
   return { ...rest, parts: named };
+}
+
+/** What a hook answers in place of the model, as the reply that stands in the transcript. Providers refuse an empty one. */
+export function replyOf(answer: Json): ReplyMessage {
+  const text = typeof answer === "string" ? answer : JSON.stringify(answer);
+  return { role: "assistant", parts: [{ type: "text", text: text.trim() === "" ? "(empty)" : text }] };
 }

@@ -3,6 +3,7 @@ import { type FinishReason, runtimeMessage } from "../message/message.ts";
 import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
+import { replyOf } from "./around-model.ts";
 import { authorStopped, failed, refusedBy } from "./end.ts";
 import { keeping, type Run, type State, type Step } from "./run.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -21,9 +22,8 @@ export async function beforeTurn(state: State, run: Run): Promise<Step> {
 }
 
 async function answering(state: State, content: Json, run: Run): Promise<Step> {
-  const text = typeof content === "string" ? content : JSON.stringify(content);
-  const reply = addReply(state.transcript, { role: "assistant", parts: [{ type: "text", text }] });
-  const next = { ...state, transcript: reply as ReadyTranscript };
+  const transcript = addReply(state.transcript, replyOf(content)) as ReadyTranscript;
+  const next = { ...state, transcript };
   const read = await readAnswer({ content, finishReason: "stop" }, run);
   const outcome = { type: "answered", content, finishReason: "stop" } as const;
   if (read.ok) return { state: next, end: { outcome, output: read.output } };
@@ -41,7 +41,9 @@ export async function readAnswer(
   { content, finishReason }: { readonly content: Json; readonly finishReason: FinishReason },
   run: Run,
 ): Promise<ReadAnswer> {
-  const read = await untilStopped(Promise.resolve(run.readAnswer(content, finishReason)), run.stop);
+  const reading = run.readAnswer(content, finishReason);
+  if (!(reading instanceof Promise)) return reading;
+  const read = await untilStopped(reading, run.stop);
   if (read === "stopped") throw new Error("the run was stopped while its answer was read");
   return read;
 }

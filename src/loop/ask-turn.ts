@@ -6,8 +6,9 @@ import { tellHooks } from "../hook/consult.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
 import { noUsage } from "../message/usage.ts";
 import { untilStopped } from "../util/interrupt.ts";
+import type { ModelRequest } from "../model/model.ts";
 import type { Json } from "../util/json.ts";
-import { changeReply, changeRequest, type HookedCall } from "./around-model.ts";
+import { changeReply, changeRequest, type HookedCall, replyOf } from "./around-model.ts";
 import { asWritError, askModel, type ModelRecord, type Question } from "./ask-model.ts";
 import { earlyCalls } from "./early-calls.ts";
 import { endBy } from "./end.ts";
@@ -27,8 +28,36 @@ type TurnRecord =
   | (ModelRecord & { readonly told?: readonly RunEvent[] })
   | { readonly failed: HookFailure; readonly told?: readonly RunEvent[] };
 
-/** The model call as one step of the journal, with the author's hooks around it. What is told meanwhile is told again at a replay. */
-export async function askTurn(asking: Asking, run: Run): Promise<ModelRecord | End> {
+/** The model call as one step of the journal, with the author's hooks around it. */
+export function askTurn(asking: Asking, run: Run): Promise<ModelRecord | End> {
+  const asked = isHooked(run) ? askHooked(asking, run) : askPlainly(asking, run);
+  return asked.catch((error: unknown) => endBy(error, run));
+}
+
+function isHooked({ hooks }: Run): boolean {
+  return hooks.beforeModel !== undefined || hooks.afterModel !== undefined || hooks.onError !== undefined;
+}
+
+/** No hook stands between the run and its model. */
+async function askPlainly(asking: Asking, run: Run): Promise<ModelRecord> {
+  const { state, input } = asking;
+  const question = questionOf(asking, { turn: state.ledger.turns, run });
+  const step = {
+    key: `turn/${state.ledger.turns}/model`,
+    fingerprint: () => requestFingerprint(state, run),
+    run: async () => {
+      const record = await askModel(question);
+      checkGoesOn(run);
+      return record;
+    },
+  };
+  const record = await untilStopped(run.journal.step(step), run.stop);
+  if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
+  return record;
+}
+
+/** What is told meanwhile is told again at a replay. */
+async function askHooked(asking: Asking, run: Run): Promise<ModelRecord> {
   const { state, input } = asking;
   const told: RunEvent[] = [];
   let thrown: WritError | undefined;
@@ -43,7 +72,7 @@ export async function askTurn(asking: Asking, run: Run): Promise<ModelRecord | E
     run: async (): Promise<TurnRecord> => {
       try {
         const record = await askUntilAnswered(asking, hooked);
-        if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // what nobody waited for is not recorded
+        checkGoesOn(run);
         return told.length === 0 ? record : { ...record, told };
       } catch (error) {
         const failed = run.stop.reason === undefined ? hookFailure(error) : undefined;
@@ -53,19 +82,22 @@ export async function askTurn(asking: Asking, run: Run): Promise<ModelRecord | E
       }
     },
   };
-  try {
-    const record = await untilStopped(run.journal.step(step), run.stop);
-    if (record === "stopped") throw new Error("the run was stopped while the model was asked");
-    if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
-    if ("failed" in record) throw thrown ?? hookError(record.failed);
-    return record;
-  } catch (error) {
-    return endBy(error, run);
-  }
+  const record = await untilStopped(run.journal.step(step), run.stop);
+  if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
+  if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
+  if ("failed" in record) throw thrown ?? hookError(record.failed);
+  return record;
 }
 
-function questionOf({ state, input, early }: Asking, hooked: HookedCall): Question {
-  const { turn, run } = hooked;
+/** What nobody waited for is not recorded. */
+function checkGoesOn({ stop }: Run): void {
+  if (stop.reason !== undefined) throw new Error("the run was stopped");
+}
+
+function questionOf(
+  { state, input, early }: Asking,
+  { turn, run, change }: Pick<Question, "turn" | "change"> & { readonly run: Run },
+): Question {
   return {
     turn,
     input,
@@ -73,7 +105,7 @@ function questionOf({ state, input, early }: Asking, hooked: HookedCall): Questi
     host: run.host,
     stop: run.stop,
     inputCharacters: () => input.transcript.characters,
-    ...(run.hooks.beforeModel === undefined ? {} : { change: (request) => changeRequest(request, hooked) }),
+    change,
     emit: run.tell,
     onCall: startsEarly(input, run) ? earlyCalls({ turn, state, early }, run.execution) : undefined,
   };
@@ -100,7 +132,8 @@ async function askUntilAnswered(asking: Asking, hooked: HookedCall): Promise<Mod
   const { run, turn, note } = hooked;
   for (let attempt = 1; ; attempt += 1) {
     asking.early.clear(); // what an attempt that failed has called, nobody asks for any more
-    const question = questionOf(asking, hooked);
+    const change = (request: ModelRequest): Promise<ModelRequest> => changeRequest(request, hooked);
+    const question = questionOf(asking, { turn, run, change: run.hooks.beforeModel && change });
     try {
       const record = await askModel(question);
       return run.hooks.afterModel === undefined ? record : await changeReply(record, hooked);
@@ -129,11 +162,10 @@ interface Answering {
 /** The record of an answer that no model gave. */
 function hookAnswer(answer: Json, { question, by = "onError" }: Answering): ModelRecord {
   const { drivers, host } = question;
-  const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   const now = host.now();
   return {
     driver: drivers[0]?.name ?? "hook",
-    message: { role: "assistant", parts: [{ type: "text", text }] },
+    message: replyOf(answer),
     finishReason: "stop",
     usage: noUsage,
     startedAt: now,

@@ -81,22 +81,35 @@ export async function cycle(options: LoopOptions, inside: Frame): Promise<Finish
 /** One turn: one reply of the model, and the results of the calls in it. */
 async function runTurn(before: State, run: Run): Promise<Step> {
   if (run.stop.reason !== undefined) return { state: before, end: stopped(run, run.stop.reason) };
-  const reserved = await keeping(before, run, () => reserve(before, run));
+  const reserving = keeping(before, run, () => reserve(before, run));
+  const reserved = reserving instanceof Promise ? await reserving : reserving;
   if (reserved.end !== undefined) return reserved;
   const { turns: turn } = reserved.state.ledger;
   run.tell?.({ type: "turn-start", turn });
   try {
-    const ready = await keeping(reserved.state, run, () => beginTurn(reserved.state, run));
+    const ready = hasPreparation(run)
+      ? await keeping(reserved.state, run, () => prepareTurn(reserved.state, run))
+      : reserved;
     if (ready.end !== undefined) return ready;
     const step = await askAndAct(ready.state, run);
-    return step.end === undefined ? await keeping(step.state, run, () => afterTurn(step.state, run)) : step;
+    if (step.end !== undefined || run.hooks.afterTurn === undefined) return step;
+    return await keeping(step.state, run, () => afterTurn(step.state, run));
   } finally {
     run.tell?.({ type: "turn-end", turn });
   }
 }
 
+function hasPreparation({ tell, hooks, compact }: Run): boolean {
+  return (
+    tell !== undefined ||
+    compact !== undefined ||
+    hooks.beforeTurn !== undefined ||
+    hooks.onBudgetThreshold !== undefined
+  );
+}
+
 /** What comes before the model is asked. */
-async function beginTurn(state: State, run: Run): Promise<Step> {
+async function prepareTurn(state: State, run: Run): Promise<Step> {
   const ready = await beforeTurn(await tellThresholds(state, run), run);
   return ready.end === undefined ? { state: await compactTurn(ready.state, run) } : ready;
 }
@@ -125,7 +138,13 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
     driver: asked.driver,
     durationMs: asked.endedAt - asked.startedAt,
   });
-  const state = { ...book(before, asked, run), driver, now: asked.endedAt, sent: before.transcript.length };
+  const state = {
+    ...before,
+    ...booked(before, asked, run),
+    driver,
+    now: asked.endedAt,
+    sent: before.transcript.length,
+  };
   const isWhole = reading.type === "final" && asked.finishReason === "stop";
   if (run.stopOn.includes(asked.finishReason) && !isWhole)
     return stopOnReason(state, { message, finishReason: asked.finishReason }, run);
@@ -137,13 +156,13 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
 }
 
 /** Books what a reply used, here and in the runs around this one. */
-function book(state: State, { usage }: ModelRecord, run: Run): State {
+function booked(state: State, { usage }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
   const { turns: turn } = state.ledger;
   const costUsd = priceOf(usage, run);
   const total = addUsage(state.usage, usage);
   run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
   run.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
-  return { ...state, ledger: spend(state.ledger, { usage, costUsd }), usage: total };
+  return { ledger: spend(state.ledger, { usage, costUsd }), usage: total };
 }
 
 interface Acting {

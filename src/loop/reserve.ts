@@ -1,12 +1,12 @@
 import { type Met, meetBound, metBy } from "../executor/bounds.ts";
 import { consult, tellHooks } from "../hook/consult.ts";
-import { crossed, type Excess, reserveTurn } from "../policy/budget.ts";
+import { crossed, type Excess, reserveTurn, type Threshold } from "../policy/budget.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { exhausted, suspended } from "./end.ts";
 import type { Run, State, Step } from "./run.ts";
 
 /** Reserves one model call. When a bound forbids it, the author may raise it, or have the run wait; else it ends. */
-export async function reserve(state: State, run: Run): Promise<Step> {
+export function reserve(state: State, run: Run): Step | Promise<Step> {
   const outer = run.parent?.purse.turnExcess();
   if (outer !== undefined) return { state, end: exhausted(run, outer) };
   const { limits } = state;
@@ -16,7 +16,10 @@ export async function reserve(state: State, run: Run): Promise<Step> {
     run.purse.begin({ ledger, limits });
     return { state: { ...state, ledger } };
   }
-  const { excess } = reservation;
+  return reserveMore(reservation.excess, state, run);
+}
+
+async function reserveMore(excess: Excess, state: State, run: Run): Promise<Step> {
   const met = await meet(excess, state, run);
   if (met.type === "checkpoint") return { state, end: suspended(run, excess) };
   if (met.type === "stop") return { state, end: exhausted(run, excess) };
@@ -35,13 +38,16 @@ async function meet(excess: Excess, { limits, ledger }: State, run: Run): Promis
 }
 
 /** Tells which bounds are nearly used up: each once, and again when it was raised since. */
-export async function tellThresholds(state: State, run: Run): Promise<State> {
+export function tellThresholds(state: State, run: Run): State | Promise<State> {
   if (run.tell === undefined && run.hooks.onBudgetThreshold === undefined) return state;
   const { limits, ledger, warned } = state;
-  const { turns: turn } = ledger;
   const all = crossed({ ledger, elapsedMs: state.now - run.startedAt }, limits, run.warnAt);
   const fresh = all.filter(({ field, limit }) => warned[field] !== limit);
-  if (fresh.length === 0) return state;
+  return fresh.length === 0 ? state : warn(fresh, state, run);
+}
+
+async function warn(fresh: readonly Threshold[], state: State, run: Run): Promise<State> {
+  const { turns: turn } = state.ledger;
   for (const threshold of fresh) {
     run.tell?.({ type: "budget-threshold", turn, ...threshold });
     const at = { turn, ...threshold };
@@ -49,6 +55,6 @@ export async function tellThresholds(state: State, run: Run): Promise<State> {
   }
   return {
     ...state,
-    warned: { ...warned, ...Object.fromEntries(fresh.map(({ field, limit }) => [field, limit])) },
+    warned: { ...state.warned, ...Object.fromEntries(fresh.map(({ field, limit }) => [field, limit])) },
   };
 }

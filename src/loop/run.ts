@@ -62,8 +62,17 @@ export function beginRun(options: LoopOptions, frame: Frame, startedAt: number):
   const own = purse(parent?.purse);
   const maxDepth = Math.min(parent?.maxDepth ?? Infinity, depth + limits.depth);
   const { stop, tell, forward } = frame;
+  const { runId, journal, host, hooks, recoveryOf, approve, onUnknownTool, stopOnToolBlock } = options;
   const execution: ExecuteOptions = {
-    ...options,
+    runId,
+    journal,
+    host,
+    hooks,
+    recoveryOf,
+    approve,
+    onUnknownTool,
+    stopOnToolBlock,
+    limits,
     stop,
     tell,
     startedAt,
@@ -117,13 +126,16 @@ function restoreLedger(ledger: Ledger): Ledger {
 }
 
 /**
- * Does a part of a turn. What it throws ends the run, or the stop does that it noticed; what was said and spent before stands.
+ * Does a part of a turn. What it throws ends the run, or the stop does that it noticed; what was said and spent before stands. A part that has
+ * nothing to wait for costs no promise.
  */
-export async function keeping(state: State, run: Run, part: () => Promise<Step>): Promise<Step> {
+export function keeping(state: State, run: Run, part: () => Step | Promise<Step>): Step | Promise<Step> {
+  const ended = (error: unknown): Step => ({ state, end: endBy(error, run) });
   try {
-    return await part();
+    const step = part();
+    return step instanceof Promise ? step.catch(ended) : step;
   } catch (error) {
-    return { state, end: endBy(error, run) };
+    return ended(error);
   }
 }
 

@@ -6,14 +6,14 @@ import type { ModelRecord } from "./ask-model.ts";
 import type { Run, State } from "./run.ts";
 
 /** What the driver makes this turn's request of. */
-export function turnInput(state: State, { model, ...run }: Run): TurnInput {
+export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
   const mustAnswer = run.lastTurn === "answer" && ledger.turns >= limits.turns;
   const settings = withinTokens(run.settings, limits.tokens - ledger.tokens);
   return {
     transcript,
     allowed: gate.allowed,
-    model,
+    model: run.model,
     settings,
     examples: run.examples,
     toolChoice: mustAnswer ? "none" : choiceOf(state, run.toolChoice),

@@ -32,41 +32,55 @@ export interface Account {
 
 /** Makes the purse of a run; `outer` is that of the run around it. */
 export function purse(outer?: Purse): Purse {
-  let account: Account | undefined;
-  let tokens = 0;
-  let costUsd = 0;
-  let toolCalls = 0;
-  return {
-    turnExcess() {
-      const within = outer?.turnExcess();
-      if (within !== undefined || account === undefined) return within;
-      const { ledger, limits } = account;
-      return (
-        over("tokens", ledger.tokens + tokens, limits) ?? over("costUsd", ledger.costUsd + costUsd, limits)
-      );
-    },
-    callExcess() {
-      const within = outer?.callExcess();
-      if (within !== undefined || account === undefined) return within;
-      const { ledger, limits } = account;
-      return over("toolCalls", ledger.toolCalls + toolCalls, limits);
-    },
-    spend(spending) {
-      tokens += spending.usage.inputTokens + spending.usage.outputTokens;
-      costUsd += spending.costUsd;
-      toolCalls += spending.toolCalls;
-      outer?.spend(spending);
-    },
-    begin(now) {
-      account = now;
-      tokens = 0;
-      costUsd = 0;
-      toolCalls = 0;
-    },
-    change(now) {
-      account = now;
-    },
-  };
+  return new RunPurse(outer);
+}
+
+/** A class, since every run has one: its members live once, on the prototype. */
+class RunPurse implements Purse {
+  private readonly outer: Purse | undefined;
+  private account: Account | undefined;
+  private tokens = 0;
+  private costUsd = 0;
+  private toolCalls = 0;
+
+  constructor(outer: Purse | undefined) {
+    this.outer = outer;
+  }
+
+  turnExcess(): Excess | undefined {
+    const within = this.outer?.turnExcess();
+    if (within !== undefined || this.account === undefined) return within;
+    const { ledger, limits } = this.account;
+    return (
+      over("tokens", ledger.tokens + this.tokens, limits) ??
+      over("costUsd", ledger.costUsd + this.costUsd, limits)
+    );
+  }
+
+  callExcess(): Excess | undefined {
+    const within = this.outer?.callExcess();
+    if (within !== undefined || this.account === undefined) return within;
+    const { ledger, limits } = this.account;
+    return over("toolCalls", ledger.toolCalls + this.toolCalls, limits);
+  }
+
+  spend(spending: Spending): void {
+    this.tokens += spending.usage.inputTokens + spending.usage.outputTokens;
+    this.costUsd += spending.costUsd;
+    this.toolCalls += spending.toolCalls;
+    this.outer?.spend(spending);
+  }
+
+  begin(now: Account): void {
+    this.account = now;
+    this.tokens = 0;
+    this.costUsd = 0;
+    this.toolCalls = 0;
+  }
+
+  change(now: Account): void {
+    this.account = now;
+  }
 }
 
 function over(field: BudgetField, used: number, limits: Limits): Excess | undefined {

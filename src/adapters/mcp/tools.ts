@@ -155,7 +155,7 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions = {})
       ...(each.outputSchema === undefined ? {} : { outputSchema: each.outputSchema as JsonSchema }),
       timeoutMs,
       execute: (args, context) =>
-        callRemote(client, { name: each.name, args: args as JsonObject, timeoutMs }, context),
+        callRemote(client, { name: each.name, args, timeoutMs }, context),
     }),
   );
 }
