@@ -202,6 +202,41 @@ export {
 } from "./adapters/files/definition-file.ts";
 export { knowledgeFile, type KnowledgeFileOptions } from "./adapters/files/knowledge-file.ts";
 export { skillFromFolder, skillLibrary, type SkillLibraryOptions } from "./adapters/files/skills.ts";
+export {
+  type Aggregate,
+  bestOf,
+  majorityVote,
+  type Selection,
+  type VoteOptions,
+  weighted,
+} from "./agent/compose/aggregate.ts";
+export {
+  branch,
+  type BranchDefinition,
+  type BranchOn,
+  type CaseValue,
+  type OpenBranchDefinition,
+} from "./agent/compose/branch.ts";
+export { type Composite, type CompositeBudget, type CompositeChanges } from "./agent/compose/composite.ts";
+export { type RunInside } from "./agent/compose/course.ts";
+export {
+  type Discussion,
+  forum,
+  type ForumDefinition,
+  type Participant,
+  type Statement,
+} from "./agent/compose/forum.ts";
+export {
+  type AggregateOptions,
+  type OutputsOf,
+  parallel,
+  type ParallelAgents,
+  type ParallelOptions,
+} from "./agent/compose/parallel.ts";
+export { pipe } from "./agent/compose/pipe.ts";
+export { race } from "./agent/compose/race.ts";
+export { repeat, type RepeatOptions, type Round, type UntilOptions } from "./agent/compose/repeat.ts";
+export { wrap } from "./agent/compose/wrap.ts";
 export { type ExecuteCallsOptions } from "./agent/execute-calls.ts";
 export { type LoopDefinition } from "./agent/run-loop.ts";
 export { type CallInput, type CallToolOptions } from "./executor/call-tool.ts";

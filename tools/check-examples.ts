@@ -1,8 +1,8 @@
 /**
  * Holds the examples of the documents and of the doc comments in src to what they say. Each block ```ts is compiled as a user's file that
  * imports the built package. Each block ```ts run is run as well: offline, from the root of the repository; it must exit with 0 and print the
- * ```text block that follows it. Every page of docs has one that runs, but for lists and for what is generated. Exits with 1 and says what is
- * wrong, otherwise with how many compile and run. A word on the command line limits it to files with that word in their path.
+ * ```text block that follows it. Every page of docs has one that runs, but for a few. Exits with 1 and says what is wrong, otherwise with 0 and how
+ * many compile and run. A word on the command line limits it to files with that word in their path.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,10 @@ interface Example {
 }
 
 const folder = join(root, "node_modules/.cache/writ-examples");
-const withoutRun: ReadonlySet<string> = new Set(["docs/concepts.md", "docs/coverage.md", "docs/errors.md"]);
+/** The pages without an example that runs: lists, what is generated, and what needs files of its own. */
+const withoutRun: ReadonlySet<string> = new Set(
+  ["concepts", "coverage", "errors"].map((name) => `docs/${name}.md`),
+);
 const fence = /^```ts( run)?\n([\s\S]*?)^```$(?:\n+^```text\n([\s\S]*?)^```$)?/gm;
 
 /** The examples of a file; in doc comments the stars at the line's beginning are taken off. */

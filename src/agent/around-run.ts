@@ -47,7 +47,7 @@ export async function askBeforeSkill(
 /** The end after the author's hooks saw it. A run that was stopped or broke asks nobody any more. */
 export async function askAfterRun(
   finished: Finished,
-  { plan, base }: Omit<Around, "input">,
+  { plan, base, skill }: Omit<Around, "input"> & { readonly skill?: PlannedSkill },
   inside: Frame,
 ): Promise<Finished> {
   const { end, usage, ledger } = finished;
@@ -57,10 +57,16 @@ export async function askAfterRun(
   const at = { outcome: end.outcome, output: output.ok ? output.value : null, usage };
   return finishing(finished, { plan, inside }, async () => {
     const question = { place: "afterRun" as const, at, turn: ledger.turns };
-    const answer = await consult(consulting({ plan, base }, inside), question);
-    return answer.output === undefined || end.outcome.type !== "answered"
-      ? finished
-      : { ...finished, end: { ...end, output: answer.output } };
+    const { output: content } = await consult(consulting({ plan, base }, inside), question);
+    if (content === undefined || end.outcome.type !== "answered") return finished;
+    const read = await untilStopped(Promise.resolve(skill?.output?.parse(content)), inside.stop);
+    if (read === "stopped") throw new Error("the run was stopped while its output was read");
+    if (read?.ok === false) {
+      const reason = `its output does not match the output schema: ${describeIssues(read.issues)}`;
+      throw new WritError("hook-failed", { hook: "afterRun", place: "afterRun", reason });
+    }
+    const given = read === undefined ? content : read.value;
+    return { ...finished, end: { ...end, output: given, outcome: { ...end.outcome, content } } };
   });
 }
 

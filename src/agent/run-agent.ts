@@ -19,6 +19,7 @@ import { emptyLedger, type Ledger, spend } from "../policy/budget.ts";
 import { strictest } from "../policy/decision.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
+import { untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { contentText } from "./answer.ts";
 import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readInput } from "./around-run.ts";
@@ -99,9 +100,10 @@ export function beginCycle(
   const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
   const generator = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
-    const session = await openSession(run);
+    const session = await openSession(run, inside);
     const finished = await cycle(loopOptions(skill, run, { transcript, from }), inside);
-    return keep(session, await askAfterRun(finished, run, inside), { run, skill: skill.name, inside });
+    const ended = await askAfterRun(finished, { ...run, skill }, inside);
+    return keep(session, ended, { run, skill: skill.name, inside });
   });
   return { runId: base.runId, generator };
 }
@@ -140,10 +142,10 @@ async function carryOut(choice: Choice, { run, before }: Beginning, inside: Fram
   const { skill, fact } = chosen;
   await checkTakes(skill, run, inside);
   inside.tell?.(fact);
-  const session = run.options.session === undefined ? undefined : await openSession(run);
+  const session = run.options.session === undefined ? undefined : await openSession(run, inside);
   const working = runSkill(skill, { run, session, spent: before }, inside);
   if (session === undefined && plan.hooks.afterRun === undefined) return working;
-  const ended = await askAfterRun(await working, run, inside);
+  const ended = await askAfterRun(await working, { ...run, skill }, inside);
   return keep(session, ended, { run, skill: skill.name, inside });
 }
 
@@ -153,10 +155,12 @@ interface OpenSession {
 }
 
 /** What was said before is read once: a replay goes on from what the first run was given. */
-async function openSession({ options, base }: AgentRun): Promise<OpenSession | undefined> {
+async function openSession({ options, base }: AgentRun, { stop }: Frame): Promise<OpenSession | undefined> {
   const { session: handle } = options;
   if (handle === undefined) return undefined;
-  const loaded = await base.journal.step({ key: "session", run: () => handle.load() });
+  const loading = base.journal.step({ key: "session", run: () => handle.load() });
+  const loaded = await untilStopped(loading, stop);
+  if (loaded === "stopped") throw new Error("the run was stopped while its session was read");
   return { handle, loaded };
 }
 

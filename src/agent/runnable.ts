@@ -70,7 +70,10 @@ export interface Runnable<Input = never, Output = unknown> {
   (input: Input, options?: RunOptions): Promise<Output>;
   readonly agentName: string;
   readonly description: string;
-  /** Runs to the end. The end of a run is data: only the world's failures throw (a provider, the journal), and a wrong input. */
+  /**
+   * Runs to the end. The end of a run is data. What throws is the world's failure (a provider, the journal, a session's store) and a mistake of
+   * the caller: a wrong input, a skill that does not exist or that nothing chooses.
+   */
   run(input: Input, options?: RunOptions): Promise<RunResult<Output>>;
   /** The same run, event by event; what the generator returns is what `run` gives. Leaving it early cancels the run. */
   stream(input: Input, options?: RunOptions): AsyncGenerator<AgentEvent, RunResult<Output>>;

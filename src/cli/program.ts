@@ -46,7 +46,7 @@ function addRun(program: Command, setExitCode: SetExitCode): void {
       .argument("<file>", "a program (.ts, .js) that exports an agent, or a definition (.md, .json)")
       .argument("[prompt...]", "what to ask; `-`, or nothing where input is piped, reads standard input")
       .option("-m, --model <name>", "another model than the agent's: provider/name, like ollama/qwen2.5:7b")
-      .option("--driver <name>", "how calls are spoken of with the model: auto, native, json, lines")
+      .option("--driver <name>", "how calls are spoken of with the model: auto, native, json, lines, react")
       .option("--max-turns <n>", "end after so many turns; the other bounds stay")
       .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
       .option("--skill <name>", "the skill to use, where the agent has several"),

@@ -170,9 +170,7 @@ export type LiveEvent =
       readonly type: "delegation-start";
       readonly turn: number;
       readonly callId: string;
-      readonly agent: string;
-      readonly runId: string;
-      readonly depth: number;
+      readonly delegation: Pick<Delegation, "agent" | "runId" | "depth">;
     }
   | {
       readonly type: "tool-progress";

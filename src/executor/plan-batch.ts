@@ -33,33 +33,37 @@ export interface Plan extends BatchEnd, Account {
 /** An end, and what the calls after it are told. */
 type Ended = { readonly end: BatchEnd; readonly reason: string };
 
-/** Reserves and decides, call by call; after a bound or a block that ends the batch, the rest is skipped. */
+/** Reserves and decides, call by call; after a bound or a block that ends the batch, the rest is skipped, but for calls that have begun. */
 export async function planBatch(batch: Batch, options: ExecuteOptions): Promise<Plan> {
   const planned: Planned[] = [];
   let account: Account = { ledger: batch.ledger, limits: batch.limits };
   let ended: Ended | undefined;
   for (const call of batch.calls) {
-    const reserving = reserve(call, account, options);
+    const hasBegun = batch.early?.has(call.id) === true;
+    if (ended !== undefined && !hasBegun) {
+      planned.push(skipped(call, ended));
+      continue;
+    }
+    const reserving = reserve({ call, hasBegun }, account, options);
     const reserved = reserving.ok
       ? reserving
       : await extend({ call, account, ...reserving, batch, index: planned.length }, options);
     if (!reserved.ok) {
-      ended = { end: reserved.end, reason: reserved.end.excess?.message ?? "" };
-      break;
+      ended ??= { end: reserved.end, reason: reserved.end.excess?.message ?? "" };
+      planned.push(skipped(call, ended));
+      continue;
     }
     ({ account } = reserved);
     const planning = planCall({ call, batch, index: planned.length }, options);
     const entry = planning instanceof Promise ? await planning : planning;
     planned.push(entry);
-    ended = endAfter(entry, options);
-    if (ended !== undefined) break;
+    ended ??= endAfter(entry, options);
   }
-  const end = ended?.end ?? {};
-  return {
-    ...account,
-    ...end,
-    planned: ended === undefined ? planned : skipRest(planned, batch, ended.reason),
-  };
+  return { ...account, ...ended?.end, planned };
+}
+
+function skipped(call: ToolCall, { reason }: Ended): Planned {
+  return { call, result: { status: "skipped", text: `Not run: ${reason}.` } };
 }
 
 /** What a planned call ends: the run, or its batch. */
@@ -77,8 +81,13 @@ type Reserved =
   | { readonly ok: true; readonly account: Account }
   | { readonly ok: false; readonly excess: Excess; readonly isOuter?: boolean };
 
-function reserve(call: ToolCall, { ledger, limits }: Account, { scope }: ExecuteOptions): Reserved {
-  const outer = scope.outer?.callExcess();
+/** A call that began while its reply was read was allowed then by the runs around this one. */
+function reserve(
+  { call, hasBegun = false }: { readonly call: ToolCall; readonly hasBegun?: boolean },
+  { ledger, limits }: Account,
+  { scope }: ExecuteOptions,
+): Reserved {
+  const outer = hasBegun ? undefined : scope.outer?.callExcess();
   if (outer !== undefined) return { ok: false, excess: outer, isOuter: true };
   const reservation = reserveCall(ledger, limits, measure(call, limits));
   if (!reservation.ok) return reservation;
@@ -107,7 +116,7 @@ async function extend(
   if (met.type === "checkpoint") return { ok: false, end: { excess, checkpoint: true } };
   if (met.type === "stop") return { ok: false, end: { excess } };
   const raised = { ledger, limits: met.limits };
-  const again = reserve(call, raised, options);
+  const again = reserve({ call }, raised, options);
   return again.ok ? again : extend({ call, account: raised, ...again, batch, index }, options);
 }
 
@@ -116,14 +125,4 @@ export function measure(call: ToolCall, limits: Limits): { tool: string; argumen
   if (limits.argumentBytes === Infinity) return { tool: call.name, argumentBytes: 0 };
   const text = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
   return { tool: call.name, argumentBytes: new TextEncoder().encode(text).length };
-}
-
-function skipRest(planned: readonly Planned[], batch: Batch, reason: string): Planned[] {
-  const text = `Not run: ${reason}.`;
-  return [
-    ...planned,
-    ...batch.calls
-      .slice(planned.length)
-      .map((call): Planned => ({ call, result: { status: "skipped", text } })),
-  ];
 }

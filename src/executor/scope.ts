@@ -116,7 +116,7 @@ export function openCallScope(
     },
     began(delegation) {
       open += 1;
-      tell?.({ type: "delegation-start", turn, callId, ...delegation });
+      tell?.({ type: "delegation-start", turn, callId, delegation });
     },
     ended(delegation, spent) {
       open -= 1;

@@ -1,10 +1,11 @@
 import { measure } from "../executor/plan-batch.ts";
 import type { ExecuteOptions } from "../executor/options.ts";
 import { perform, performOptions } from "../executor/perform.ts";
-import { prepare, type Runnable } from "../executor/prepare.ts";
+import { type Prepared, prepare, type Runnable } from "../executor/prepare.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
 import type { ToolCall } from "../message/message.ts";
 import { type Ledger, reserveCall } from "../policy/budget.ts";
+import type { Tool } from "../tool/tool.ts";
 import type { State } from "./run.ts";
 
 /** The reply that is being read. Calls that were started are put into `early`, by id. */
@@ -29,17 +30,39 @@ export function earlyCalls(
   return (call) => {
     const place = index;
     index += 1;
-    if (options.scope.outer?.callExcess() !== undefined) reserved = undefined;
-    const reservation =
-      reserved === undefined ? undefined : reserveCall(reserved, limits, measure(call, limits));
-    reserved = reservation?.ok === true ? reservation.ledger : undefined;
+    reserved = reserved === undefined ? undefined : reserve(call, { ledger: reserved, limits }, options);
+    if (reserved === undefined) return;
     const tool = gate.allowed.tools.get(call.name);
-    if (tool === undefined && options.onUnknownTool === "throw") reserved = undefined;
-    if (reserved === undefined || (tool?.effect !== "none" && tool?.effect !== "read")) return;
-    const prepared = prepare(call, turn, gate);
-    if (prepared instanceof Promise || prepared.type !== "run" || !mayOverlap(prepared)) return;
+    const isLooking = tool?.effect === "none" || tool?.effect === "read";
+    const prepared = isLooking ? prepare(call, turn, gate) : undefined;
+    if (mayEndBatch({ tool, prepared }, options)) reserved = undefined;
+    if (prepared === undefined || prepared instanceof Promise) return;
+    if (prepared.type !== "run" || !mayOverlap(prepared)) return;
     early.set(call.id, { prepared, record: perform(prepared, `turn/${turn}/call/${place}`, performing) });
   };
+}
+
+/** The ledger with the call in it; undefined when a bound of this run, or of one around it, forbids the call. */
+function reserve(
+  call: ToolCall,
+  { ledger, limits }: Pick<State, "ledger" | "limits">,
+  { scope }: ExecuteOptions,
+): Ledger | undefined {
+  if (scope.outer?.callExcess() !== undefined) return undefined;
+  const reservation = reserveCall(ledger, limits, measure(call, limits));
+  return reservation.ok ? reservation.ledger : undefined;
+}
+
+interface Proposed {
+  readonly tool: Tool | undefined;
+  readonly prepared: Prepared | Promise<Prepared> | undefined;
+}
+
+/** Whether the calls after this one may be skipped: its tool is unknown, or what mends its arguments can end the run. */
+function mayEndBatch({ tool, prepared }: Proposed, { onUnknownTool, recoveryOf }: ExecuteOptions): boolean {
+  if (tool === undefined) return onUnknownTool === "throw";
+  const isChecked = prepared !== undefined && !(prepared instanceof Promise) && prepared.type !== "refused";
+  return !isChecked && recoveryOf(tool)?.invalidArguments !== undefined;
 }
 
 /** Calls that keep others waiting are left to the batch; so is one whose key cannot be told. */

@@ -1,6 +1,5 @@
 import type { Reading } from "../driver/driver.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { AgentEvent } from "../event/event.ts";
 import { execute, type Executed } from "../executor/execute.ts";
 import { applyMode } from "../executor/gate.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
@@ -29,28 +28,15 @@ import { circleOf, type Circle, rememberAct } from "./circles.ts";
 import { compactTurn } from "./compact-turn.ts";
 import { authorStopped, endBy, exhausted, failed, outOfTurns, stopped } from "./end.ts";
 import { endOfBatch } from "./end-of-batch.ts";
-import { type Finished, type Frame, frame } from "./frame.ts";
+import type { Finished, Frame } from "./frame.ts";
 import { moreTime } from "./more-time.ts";
-import type { End, LoopOptions, LoopResult } from "./options.ts";
+import type { End, LoopOptions } from "./options.ts";
 import { reserve, tellThresholds } from "./reserve.ts";
 import { beginRun, beginState, checkpointOf, keeping, type Run, type State, type Step } from "./run.ts";
 import { driverOf, readingOf, turnInput } from "./turn-input.ts";
 
 /** How often in a row a model may send a reply that the driver cannot accept, before the run fails. */
 const maxViolations = 3;
-
-/**
- * One run: the turn cycle in its frame. Yields what happens (nothing when `watched` is false) and returns how it ended.
- *
- * @throws WritError when the world fails (a provider, the journal), after `run-end` with outcome `failed`.
- */
-export function loop(options: LoopOptions): AsyncGenerator<AgentEvent, LoopResult> {
-  const { agent } = options.gate;
-  return frame({ ...options, agent, durationMs: options.limits.durationMs }, (inside) => {
-    inside.tell?.({ type: "skill-chosen", skill: options.gate.allowed.skill });
-    return cycle(options, inside);
-  });
-}
 
 /** The turn cycle, written once: asks the model, carries out its calls, asks again, until it answers or a bound is met. */
 export async function cycle(options: LoopOptions, inside: Frame): Promise<Finished> {
@@ -60,8 +46,9 @@ export async function cycle(options: LoopOptions, inside: Frame): Promise<Finish
   let run: Run | undefined;
   try {
     const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
-    const now = await journal.step({ key, run: () => Promise.resolve(host.now()) });
-    run = beginRun(options, inside, now - (from?.elapsedMs ?? 0));
+    const begun = { now: host.now(), runId: options.runId };
+    const { now, runId } = await journal.step({ key, run: () => Promise.resolve(begun) });
+    run = beginRun(options, inside, { startedAt: now - (from?.elapsedMs ?? 0), runId });
     state = { ...state, now };
     inside.moreTime = moreTime(options, () => state.ledger.turns);
     if (from?.answer !== undefined) ({ state, end } = await answeredBefore(from.answer, state, run));

@@ -54,15 +54,22 @@ export interface Run extends Omit<LoopOptions, "transcript"> {
   readonly thrown: ReadonlyMap<string, unknown>;
 }
 
-/** What lives as long as the run. */
-export function beginRun(options: LoopOptions, frame: Frame, startedAt: number): Run {
+/**
+ * What lives as long as the run. `runId` is that of the first part of it, as recorded: the idempotency keys of its calls stay the same when it
+ * goes on.
+ */
+export function beginRun(
+  options: LoopOptions,
+  frame: Frame,
+  { startedAt, runId }: Pick<Run, "startedAt" | "runId">,
+): Run {
   const thrown = new Map<string, unknown>();
   const { parent, limits } = options;
   const depth = parent === undefined ? 0 : parent.depth + 1;
   const own = purse(parent?.purse);
   const maxDepth = Math.min(parent?.maxDepth ?? Infinity, depth + limits.depth);
   const { stop, tell, forward } = frame;
-  const { runId, journal, host, hooks, recoveryOf, approve, onUnknownTool, stopOnToolBlock } = options;
+  const { journal, host, hooks, recoveryOf, approve, onUnknownTool, stopOnToolBlock } = options;
   const execution: ExecuteOptions = {
     runId,
     journal,
@@ -82,6 +89,7 @@ export function beginRun(options: LoopOptions, frame: Frame, startedAt: number):
   };
   return {
     ...options,
+    runId,
     stop,
     tell,
     startedAt,

@@ -1,8 +1,17 @@
 import { expect } from "vitest";
-import { type AgentEvent, isFact, type ReadyTranscript, type RunResult } from "../../src/index.ts";
+import {
+  type Agent,
+  type AgentEvent,
+  isFact,
+  type ReadyTranscript,
+  type RunResult,
+} from "../../src/index.ts";
 import type { PlainReply } from "../../src/model/function-model.ts";
 import type { Json, JsonObject } from "../../src/util/json.ts";
 import { providerComplaints } from "../provider-rules.ts";
+
+/** An agent without schemas. */
+export type TextAgent = Agent<string | JsonObject, string>;
 
 /** What was told of a run, and how it ended. */
 export interface Watched {
@@ -50,8 +59,11 @@ export function resultsIn(transcript: ReadyTranscript): { status: string; text: 
   );
 }
 
+/** A call of a tool: its name, and its arguments if any. */
+export type Called = string | readonly [string, JsonObject | string];
+
 /** A reply that calls one tool after another. */
-export function calling(...calls: readonly (string | readonly [string, JsonObject | string])[]): PlainReply {
+export function calling(...calls: readonly Called[]): PlainReply {
   return {
     calls: calls.map((call) =>
       typeof call === "string"

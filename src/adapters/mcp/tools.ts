@@ -154,8 +154,7 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions = {})
       inputSchema: each.inputSchema as JsonSchema,
       ...(each.outputSchema === undefined ? {} : { outputSchema: each.outputSchema as JsonSchema }),
       timeoutMs,
-      execute: (args, context) =>
-        callRemote(client, { name: each.name, args, timeoutMs }, context),
+      execute: (args, context) => callRemote(client, { name: each.name, args, timeoutMs }, context),
     }),
   );
 }

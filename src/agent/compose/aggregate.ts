@@ -1,0 +1,108 @@
+import { WritError } from "../../error/writ-error.ts";
+import { type Json, toJson } from "../../util/json.ts";
+import { sameJson } from "../../util/same-json.ts";
+
+/** Makes one output of several, which come in the order of their agents. A pure function: a replay calls it again. */
+export type Aggregate<Output, Result> = (
+  outputs: readonly Output[],
+  names: readonly string[],
+) => Result | Promise<Result>;
+
+/** Takes one of several outputs: what {@link majorityVote}, {@link bestOf} and {@link weighted} make. */
+export interface Selection<Output> {
+  /** The index of the output that is taken. They come in the order of their agents. */
+  readonly pick: (outputs: readonly Output[], names: readonly string[]) => number;
+  /** The names of the agents that it speaks of: they must be those that it is used with. Left out when it speaks of none. */
+  readonly agents?: readonly string[];
+}
+
+/** What outputs are compared by in a vote. */
+export interface VoteOptions<Output> {
+  /** Outputs for which this gives the same JSON are the same answer. Default: the output itself. */
+  readonly by?: (output: Output) => unknown;
+}
+
+/**
+ * The answer that most agents give; of a tie, the one that was given by the earliest agent. Answers are the same when their JSON is, in
+ * whatever order its fields are, or that of what `by` makes of them.
+ *
+ * @example
+ * ```ts
+ * import { agent, majorityVote, parallel } from "writ";
+ *
+ * const solve = agent({ name: "solve", model: "ollama/qwen2.5:7b" });
+ * export const sure = parallel({ a: solve, b: solve, c: solve }, { aggregate: majorityVote({ by: (text) => text.trim() }) });
+ * ```
+ */
+export function majorityVote<Output>({ by }: VoteOptions<Output> = {}): Selection<Output> {
+  return { pick: (outputs) => vote(outputs, { by, weightOf: () => 1 }) };
+}
+
+/**
+ * The output with the highest score; of a tie, that of the earliest agent. A score that is no number is below all others.
+ *
+ * @example
+ * ```ts
+ * import { agent, bestOf, parallel } from "writ";
+ *
+ * const draft = agent({ name: "draft", model: "ollama/qwen2.5:7b" });
+ * export const shortest = parallel({ a: draft, b: draft }, { aggregate: bestOf((text) => -text.length) });
+ * ```
+ */
+export function bestOf<Output>(score: (output: Output) => number): Selection<Output> {
+  return { pick: (outputs) => highest(outputs.map((output) => score(output))) };
+}
+
+/**
+ * A vote in which agents weigh differently: the answer whose agents weigh most together; of a tie, the one that was given by the earliest.
+ * Every agent has a weight, by its name.
+ *
+ * @throws WritError `definition-invalid` for a weight that is no number from 0 on
+ * @example
+ * ```ts
+ * import { agent, parallel, weighted } from "writ";
+ *
+ * const expert = agent({ name: "expert", model: "ollama/qwen2.5:14b" });
+ * const novice = agent({ name: "novice", model: "ollama/qwen2.5:0.5b" });
+ * export const panel = parallel([expert, novice], { aggregate: weighted({ expert: 3, novice: 1 }) });
+ * ```
+ */
+export function weighted<Output>(
+  weights: Readonly<Record<string, number>>,
+  { by }: VoteOptions<Output> = {},
+): Selection<Output> {
+  const byName = new Map(Object.entries(weights));
+  for (const [name, weight] of byName) {
+    if (weight >= 0 && weight !== Infinity) continue;
+    const reason = `the weight of "${name}" must be a number from 0 on, and is ${String(weight)}.`;
+    throw new WritError("definition-invalid", { where: "weighted()", reason });
+  }
+  return {
+    agents: [...byName.keys()],
+    pick: (outputs, names) => vote(outputs, { by, weightOf: (index) => byName.get(names[index] ?? "") ?? 0 }),
+  };
+}
+
+interface Voting<Output> extends VoteOptions<Output> {
+  readonly weightOf: (index: number) => number;
+}
+
+function vote<Output>(outputs: readonly Output[], { by, weightOf }: Voting<Output>): number {
+  const answers = outputs.map((output) => jsonOf(by === undefined ? output : by(output)));
+  const weights = answers.map((answer) =>
+    answers.reduce((sum: number, other, index) => (sameJson(answer, other) ? sum + weightOf(index) : sum), 0),
+  );
+  return highest(weights);
+}
+
+function jsonOf(value: unknown): Json {
+  const json = toJson(value);
+  if (json.ok) return json.value;
+  throw new TypeError(`an answer is not JSON: ${json.reason}`);
+}
+
+/** The index of the highest number, the first of several. */
+function highest(numbers: readonly number[]): number {
+  const most = numbers.reduce((high, number) => (number > high ? number : high), -Infinity);
+  return Math.max(0, numbers.indexOf(most));
+}

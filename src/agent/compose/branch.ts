@@ -1,0 +1,189 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
+import { aboutOf, type Runnable } from "../runnable.ts";
+import type { CompositeRun } from "./composite-run.ts";
+import { type Composite, composite } from "./composite.ts";
+import { askAuthor, type RunInside, runMember, type Unanswered, unanswered } from "./course.ts";
+import {
+  inputOfAll,
+  type InputOfAll,
+  type Member,
+  memberOf,
+  membersOf,
+  type OutputOfOne,
+} from "./members.ts";
+
+/** What a case can be chosen by; its text is the name of the case. */
+export type CaseValue = string | number | boolean | null;
+
+/** What decides: an agent that is given the input, or a function of it, which a replay calls again. */
+export type BranchOn<Input, Value extends CaseValue> =
+  | Runnable<Input, Value>
+  | ((input: Input, inside: RunInside) => Value);
+
+type Cases = Readonly<Record<string, Runnable>>;
+
+/** Every value has a case, and no case is without a value; where any text can come, nothing can be asked of the cases. */
+type Complete<Given extends Cases, Value extends CaseValue> = string extends `${Value}`
+  ? unknown
+  : { readonly [Name in `${Value}`]: Runnable } & Fitting<Given, Value>;
+
+/** No case is without a value. Names that are not known, or not known yet, are any text. */
+type Fitting<Given extends Cases, Value extends CaseValue> = string extends `${Value}` | keyof Given
+  ? unknown
+  : { readonly [Name in Exclude<keyof Given, `${Value}`>]: never };
+
+/** A branch with a case for every value. */
+export interface BranchDefinition<Input, Value extends CaseValue, Given extends Cases> {
+  readonly on: BranchOn<Input, Value>;
+  /** An agent for each value. It is given the input of the branch, and nothing of what was said when it was chosen. */
+  readonly cases: Given & Complete<Given, Value>;
+}
+
+/** A branch with cases for some values, and an agent for all others. */
+export interface OpenBranchDefinition<
+  Input,
+  Value extends CaseValue,
+  Given extends Cases,
+  Other extends Runnable,
+> {
+  readonly on: BranchOn<Input, Value>;
+  readonly cases: Given & Fitting<Given, Value>;
+  readonly otherwise: Other;
+}
+
+/**
+ * Chooses one of several agents by a value, and gives it the input. The value comes from an agent, or from a function of the input. Where the
+ * values are known (the function's type, the `enum` of the agent's output) each must have a case, unless there is `otherwise`: a missing one
+ * is a type error, and an error of the definition. A value that has no case when it comes fails the run with `case-missing`.
+ *
+ * What is chosen begins a conversation of its own: it shares no history with what decided, and `delegation-end` tells who it was.
+ *
+ * @throws WritError `definition-invalid` for a value that has no case, a case that has no value, no cases, or what is no agent
+ * @example
+ * ```ts
+ * import { agent, branch } from "writ";
+ * import { z } from "zod";
+ *
+ * const model = "ollama/qwen2.5:7b";
+ * const classify = agent({ name: "classify", model, output: z.enum(["bug", "question"]) });
+ * const repair = agent({ name: "repair", model });
+ * const explain = agent({ name: "explain", model });
+ *
+ * const desk = branch({ on: classify, cases: { bug: repair, question: explain } });
+ * console.log(await desk("It crashes when I save."));
+ *
+ * const byLength = branch({ on: (text: string) => text.length > 500, cases: { true: repair, false: explain } });
+ * console.log(await byLength("Short."));
+ * ```
+ */
+export function branch<Input, const Value extends CaseValue, const Given extends Cases>(
+  definition: BranchDefinition<Input, Value, Given>,
+): Composite<Input & InputOfAll<Given[keyof Given]>, OutputOfOne<Given[keyof Given]>>;
+export function branch<
+  Input,
+  const Value extends CaseValue,
+  const Given extends Cases,
+  Other extends Runnable,
+>(
+  definition: OpenBranchDefinition<Input, Value, Given, Other>,
+): Composite<Input & InputOfAll<Given[keyof Given] | Other>, OutputOfOne<Given[keyof Given] | Other>>;
+export function branch({
+  on,
+  cases,
+  otherwise,
+}: {
+  readonly on: BranchOn<never, CaseValue>;
+  readonly cases: Cases;
+  readonly otherwise?: Runnable;
+}): Composite {
+  const where = "branch()";
+  const members = membersOf(cases, where);
+  const names = members.map(({ name }) => name);
+  const decides = aboutOf(on) === undefined ? undefined : memberOf(on as Runnable, where);
+  if (typeof on !== "function")
+    throw new WritError("definition-invalid", { where, reason: "`on` must be an agent or a function." });
+  const rest = otherwise === undefined ? undefined : memberOf(otherwise, where, "otherwise");
+  if (decides !== undefined) checkCases(decides, { names, isOpen: rest !== undefined });
+  const agents = rest === undefined ? members : ([...members, rest] as const);
+  const offset = decides === undefined ? 0 : 1;
+  const all = decides === undefined ? agents : ([decides, ...agents] as const);
+  async function course(input: unknown, run: CompositeRun): Promise<unknown> {
+    const value = decides
+      ? await runMember({ member: decides, place: "0", input }, run)
+      : await askAuthor(
+          { place: "on", name: "on", ask: (inside) => (on as AnyFunction)(input, inside) },
+          run,
+        );
+    const found = names.indexOf(textOf(value));
+    const index = found === -1 ? agents.length - 1 : found;
+    const member = found === -1 ? rest : members[found];
+    if (member === undefined) throw caseMissing(value, names, run.name);
+    const { agent, about } = member;
+    const chosen = { name: agent.agentName, agent, about };
+    return runMember({ member: chosen, place: String(index + offset), input }, run);
+  }
+  return composite({
+    name: `branch(${agents.map(({ name }) => name).join(", ")})`,
+    members: all,
+    input: inputOfAll(all),
+    outputs: agents.flatMap(({ about }) => about.outputs),
+    course,
+  });
+}
+
+type AnyFunction = (input: unknown, inside: RunInside) => unknown;
+
+/** A value as the name of its case; what can have none is shown as it is, and finds none. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function caseMissing(value: unknown, names: readonly string[], name: string): Unanswered {
+  const shown = JSON.stringify(value).slice(0, 200);
+  return unanswered(new WritError("case-missing", { name, value: shown, cases: names.join(", ") }));
+}
+
+interface GivenCases {
+  readonly names: readonly string[];
+  /** There is an agent for everything that has no case. */
+  readonly isOpen: boolean;
+}
+
+/** Holds the cases to what the deciding agent can say, where its output schema tells. */
+function checkCases({ name, about: { outputs } }: Member, { names, isOpen }: GivenCases): void {
+  const each = outputs.map((output) => (output === undefined ? undefined : valuesOf(output.jsonSchema)));
+  if (each.length === 0 || each.includes(undefined)) return;
+  const values = new Set(each.flatMap((some) => some ?? []).map(textOf));
+  const missing = [...values].filter((value) => !names.includes(value));
+  const other = names.filter((case_) => !values.has(case_));
+  const where = "branch()";
+  if (missing.length > 0 && !isOpen)
+    throw new WritError("definition-invalid", {
+      where,
+      reason: `the agent "${name}" can also say ${missing.join(", ")}, which has no case.`,
+    });
+  if (other.length > 0)
+    throw new WritError("definition-invalid", {
+      where,
+      reason: `there is a case ${other.join(", ")}, which the agent "${name}" never says.`,
+    });
+}
+
+/** All values that a schema admits, when it names each of them. */
+function valuesOf(schema: JsonSchema): readonly CaseValue[] | undefined {
+  const { const: only, enum: some, type, anyOf, oneOf } = schema;
+  if (only !== undefined) return plain([only]);
+  if (Array.isArray(some)) return plain(some as readonly Json[]);
+  if (type === "boolean") return [true, false];
+  if (type === "null") return [null];
+  const either = anyOf ?? oneOf;
+  if (!Array.isArray(either)) return undefined;
+  const each = (either as readonly Json[]).map((part) => (isJsonObject(part) ? valuesOf(part) : undefined));
+  return each.includes(undefined) ? undefined : each.flatMap((part) => part ?? []);
+}
+
+function plain(values: readonly Json[]): readonly CaseValue[] | undefined {
+  return values.every((value) => value === null || typeof value !== "object") ? values : undefined;
+}

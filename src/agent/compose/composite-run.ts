@@ -1,0 +1,111 @@
+import { type Inside, openCallScope, type OpenScope } from "../../executor/scope.ts";
+import type { Journal } from "../../journal/journal.ts";
+import type { Frame } from "../../loop/frame.ts";
+import type { StopReason } from "../../loop/options.ts";
+import type { ReadyTranscript } from "../../message/transcript.ts";
+import { addUsage, noUsage, type Usage } from "../../message/usage.ts";
+import { allowList } from "../../policy/allow-list.ts";
+import { emptyLedger, type Ledger, type Limits, spendInside } from "../../policy/budget.ts";
+import { allowListed } from "../../policy/decision.ts";
+import { purse, type Spending } from "../../policy/purse.ts";
+import type { Interrupt } from "../../util/interrupt.ts";
+import type { RunFrame, RunOptions, RunResult } from "../runnable.ts";
+import type { Member } from "./members.ts";
+
+/** One run of a member. The place is the member's number from 0, and in rounds the round's after it: `0`, `1`, `0/2`. */
+export interface Job {
+  readonly member: Member;
+  readonly place: string;
+  readonly input: unknown;
+  /** Added to what the run itself was given. */
+  readonly instructions?: string;
+}
+
+/** How the run of a member ended; neither when it never began. */
+export interface Ran {
+  readonly result?: RunResult<unknown>;
+  readonly thrown?: { readonly error: unknown };
+  readonly inside?: Inside;
+}
+
+/** One run of a composition, as its course sees it. */
+export interface CompositeRun {
+  readonly name: string;
+  readonly journal: Journal;
+  readonly stop: Interrupt<StopReason>;
+  /** Opens a place for runs inside this one, until it is closed or stopped. */
+  open(place: string, stop: Interrupt<StopReason>): OpenScope;
+  /** Runs a member until it ends or is stopped. Never throws; what happened is told and counted by `book`. */
+  perform(job: Job, stop: Interrupt<StopReason>): Promise<Ran>;
+  /** Tells of the runs inside a place, and counts what they spent. */
+  book(place: string, inside: Inside | undefined): void;
+  /** Takes from what is left what was spent by a run that a replay does not run again. */
+  spend(spending: Spending): void;
+  /** What was spent so far. */
+  readonly spent: { readonly usage: Usage; readonly ledger: Ledger };
+}
+
+/** What a run of a composition works with. */
+export interface CompositeRunOptions {
+  readonly name: string;
+  readonly base: RunFrame;
+  readonly options: RunOptions;
+  readonly limits: Limits;
+  /** What the composition was asked. */
+  readonly transcript: ReadyTranscript;
+}
+
+/** Makes the run of a composition inside its frame. */
+export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }: Frame): CompositeRun {
+  const { name, base, options, limits, transcript } = given;
+  const { parent, journal } = base;
+  const own = purse(parent?.purse);
+  own.begin({ ledger: emptyLedger, limits });
+  const depth = parent === undefined ? 0 : parent.depth + 1;
+  const scope = { depth, maxDepth: parent?.maxDepth ?? Infinity, purse: own, forward, outer: parent?.purse };
+  const gate = { agent: name, allowed: allowList(name, []), policy: parent?.policy ?? allowListed };
+  let usage = noUsage;
+  let ledger = emptyLedger;
+
+  function open(place: string, until: Interrupt<StopReason>): OpenScope {
+    const at = { key: place, callId: place, turn: 0, gate, transcript };
+    return openCallScope(at, { ...base, scope, tell, stop: until });
+  }
+  async function perform(
+    { member, place, input, instructions }: Job,
+    until: Interrupt<StopReason>,
+  ): Promise<Ran> {
+    const opened = open(place, until);
+    const told = [options.instructions ?? "", instructions ?? ""].filter((text) => text !== "").join("\n\n");
+    const inner = { parent: opened.run, tools: options.tools, instructions: told };
+    try {
+      const result = await member.agent.run(input as never, inner);
+      return { result, inside: await opened.close() };
+    } catch (error) {
+      return { thrown: { error }, inside: await opened.close() };
+    }
+  }
+  function book(callId: string, inside: Inside | undefined): void {
+    if (inside === undefined) return;
+    for (const delegation of inside.delegations)
+      tell?.({ type: "delegation-end", turn: 0, callId, delegation });
+    usage = addUsage(usage, inside.spending.usage);
+    ledger = spendInside(ledger, inside.spending);
+  }
+  function spend(spending: Spending): void {
+    const { costUsd } = spending as { readonly costUsd: number | null };
+    own.spend({ ...spending, costUsd: costUsd ?? Infinity }); // JSON has no endless number
+  }
+  return {
+    name,
+    journal,
+    stop,
+    open,
+    perform,
+    book,
+    spend,
+    get spent() {
+      return { usage, ledger };
+    },
+  };
+}

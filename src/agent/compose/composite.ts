@@ -1,0 +1,178 @@
+import { WritError } from "../../error/writ-error.ts";
+import { endBy, failed } from "../../loop/end.ts";
+import { type Finished, type Frame, frame } from "../../loop/frame.ts";
+import type { End } from "../../loop/options.ts";
+import { userMessage } from "../../message/message.ts";
+import { addReply, addUser, emptyTranscript, type ReadyTranscript } from "../../message/transcript.ts";
+import { type Budget, type Limits, limitsOf } from "../../policy/budget.ts";
+import { checkName, type Tool } from "../../tool/tool.ts";
+import { type Json, toJson } from "../../util/json.ts";
+import { contentText } from "../answer.ts";
+import { agentAsTool, type AsToolOptions } from "../as-tool.ts";
+import {
+  type About,
+  type Begun,
+  frameOf,
+  type Runnable,
+  runnable,
+  type RunFrame,
+  type RunOptions,
+} from "../runnable.ts";
+import { type CompositeRun, compositeRun } from "./composite-run.ts";
+import { Unanswered } from "./course.ts";
+import type { Member } from "./members.ts";
+
+/** What bounds a run of a composition: all runs in it share these bounds, and keep their own. */
+export type CompositeBudget = Pick<Budget, "toolCalls" | "durationMs" | "tokens" | "costUsd">;
+
+/** What can be said of a composition beside what it does. */
+export interface CompositeChanges {
+  /** Stands in events and errors, and is the name of the tool that it can be. Default: what it does, like `pipe(research, write)`. */
+  readonly name?: string;
+  readonly description?: string;
+  /** Default: the bounds of the agents in it, and of the run around it. */
+  readonly budget?: CompositeBudget;
+}
+
+/** Agents put together: run, watched and cancelled like one. */
+export interface Composite<Input = never, Output = unknown> extends Runnable<Input, Output> {
+  /**
+   * The composition as a tool of an agent: a run inside the agent's, which shares its bounds and may do no more than it.
+   *
+   * @throws WritError `name-invalid` when no name that can be called was given, `tool-unknown`, `definition-invalid`
+   */
+  asTool(options?: AsToolOptions): Tool;
+  /** The same composition with another name, description or budget. @throws WritError `name-invalid`, `budget-invalid` */
+  with(changes: CompositeChanges): Composite<Input, Output>;
+}
+
+/** What a composition does. */
+export interface Composition {
+  readonly name: string;
+  readonly members: readonly [Member, ...Member[]];
+  readonly input: About["input"];
+  readonly outputs: About["outputs"];
+  /** From the input to the output. */
+  readonly course: (input: unknown, run: CompositeRun) => Promise<unknown>;
+}
+
+/** Makes a composition of what it does. Its runs are timed and named by the host of its first agent. */
+export function composite<Input, Output>(
+  composition: Composition,
+  changes: CompositeChanges = {},
+): Composite<Input, Output> {
+  const { members, input, outputs } = composition;
+  const { name = composition.name, description = "", budget = {} } = changes;
+  if (changes.name !== undefined) checkName(name, "A composition");
+  const [first] = members;
+  const { host } = first.about;
+  const tools = members.flatMap(({ about }) => about.tools);
+  const limits = boundsOf(budget, name);
+  const base = runnable<Input, Output>({
+    name,
+    description,
+    about: { host, input, outputs, tools },
+    begin: async (given, options, watched) =>
+      begin({ composition, name, limits }, { given, options, watched }),
+  });
+  function asTool(options: AsToolOptions = {}): Tool {
+    if (input !== "various") return agentAsTool(base, { input, skills: [{ tools }], ...options });
+    const reason = "its agents take different things, so that no tool can say what it takes.";
+    throw new WritError("definition-invalid", { where: `asTool() of ${name}`, reason });
+  }
+  const withChanges = (more: CompositeChanges): Composite<Input, Output> =>
+    composite(composition, { ...changes, ...more, budget: { ...budget, ...more.budget } });
+  return Object.freeze(Object.assign(base, { asTool, with: withChanges }));
+}
+
+const bounds: ReadonlySet<string> = new Set<keyof CompositeBudget>([
+  "toolCalls",
+  "durationMs",
+  "tokens",
+  "costUsd",
+]);
+
+function boundsOf(budget: CompositeBudget, name: string): Limits {
+  const limits = limitsOf(budget, name);
+  const other = Object.entries(budget).find(([field]) => !bounds.has(field));
+  if (other !== undefined)
+    throw new WritError("budget-invalid", { name, field: other[0], value: String(other[1]) });
+  const { toolCalls = Infinity, durationMs = Infinity } = budget;
+  return { ...limits, toolCalls, durationMs };
+}
+
+interface Named {
+  readonly composition: Composition;
+  readonly name: string;
+  readonly limits: Limits;
+}
+
+interface Given {
+  readonly given: unknown;
+  readonly options: RunOptions;
+  readonly watched: boolean;
+}
+
+function begin({ composition, name, limits }: Named, { given, options, watched }: Given): Begun {
+  checkOptions(name, options);
+  const [{ about }] = composition.members;
+  const base = frameOf(name, options, { host: about.host, watched });
+  const json = toJson(given);
+  if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
+  const input = json.value;
+  const generator = frame({ ...base, agent: name, input, durationMs: limits.durationMs }, (inside) =>
+    carryOut({ composition, name, limits, base, options, given, input }, inside),
+  );
+  return { runId: base.runId, generator };
+}
+
+/** Options that belong to one agent. @throws WritError `run-option-unusable` */
+function checkOptions(name: string, options: RunOptions): void {
+  for (const option of ["skill", "session"] as const) {
+    if (options[option] === undefined) continue;
+    const reason = `it is put together of agents and has no ${option} of its own.`;
+    throw new WritError("run-option-unusable", { name, option, reason });
+  }
+}
+
+interface Asked extends Named {
+  readonly base: RunFrame;
+  readonly options: RunOptions;
+  readonly given: unknown;
+  readonly input: Json;
+}
+
+/** A conversation of two messages: what was asked, and what came of it. What was said inside stands in the runs there. */
+async function carryOut({ composition, given, input, ...rest }: Asked, inside: Frame): Promise<Finished> {
+  const transcript = addUser(emptyTranscript(), userMessage(contentText(input)));
+  const run = compositeRun({ ...rest, transcript }, inside);
+  try {
+    const output = await composition.course(given, run);
+    const end = answered(output, rest.name);
+    return { ...run.spent, end, transcript: withAnswer(transcript, end) };
+  } catch (error) {
+    const { stop } = inside;
+    const end =
+      error instanceof Unanswered && stop.reason === undefined
+        ? error.end
+        : endBy(error, { gate: { agent: rest.name }, stop });
+    return { ...run.spent, end, transcript };
+  }
+}
+
+function answered(output: unknown, name: string): End {
+  const json = toJson(output);
+  if (json.ok) return { outcome: { type: "answered", content: json.value, finishReason: "stop" }, output };
+  const error = new WritError("run-broken", { name, reason: `its output is not JSON: ${json.reason}` });
+  return { outcome: failed(error), error };
+}
+
+function withAnswer(transcript: ReadyTranscript, { outcome }: End): ReadyTranscript {
+  if (outcome.type !== "answered") return transcript;
+  const text = contentText(outcome.content);
+  const reply = {
+    role: "assistant",
+    parts: [{ type: "text", text: text === "" ? "(empty)" : text }],
+  } as const;
+  return addReply(transcript, reply) as ReadyTranscript;
+}

@@ -1,0 +1,120 @@
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import type { Outcome } from "../../event/outcome.ts";
+import { fatalOf } from "../../executor/fatal.ts";
+import { exhausted, failed } from "../../loop/end.ts";
+import type { End, StopReason } from "../../loop/options.ts";
+import type { CallScope } from "../../tool/call-scope.ts";
+import { type Interrupt, untilStopped } from "../../util/interrupt.ts";
+import type { CompositeRun, Job, Ran } from "./composite-run.ts";
+import type { Member } from "./members.ts";
+
+/** What an author's function in a composition is given: as the options of an agent's run, they make it a run inside the composition. */
+export interface RunInside {
+  readonly parent: CallScope;
+  /** Aborted when the composition is cancelled. */
+  readonly signal: AbortSignal;
+}
+
+/** Ends a composition without an answer. */
+export class Unanswered extends Error {
+  readonly end: End;
+
+  constructor(end: End) {
+    super(end.error?.message ?? end.outcome.type);
+    this.end = end;
+  }
+}
+
+/** The end that an error of the catalogue brings. */
+export function unanswered(error: WritError): Unanswered {
+  return new Unanswered({ outcome: failed(error), error });
+}
+
+/** Runs a member and gives its output. @throws Unanswered when it does not answer, and what its run throws */
+export async function runMember(job: Job, run: CompositeRun): Promise<unknown> {
+  throwIfStopped(run.stop);
+  const ran = await run.perform(job, run.stop);
+  run.book(job.place, ran.inside);
+  return outputOf(ran, job, run.name);
+}
+
+/** A question to the author's code. */
+export interface Question<Value> {
+  readonly place: string;
+  /** What the author knows the function as. */
+  readonly name: string;
+  readonly ask: (inside: RunInside) => Value | Promise<Value>;
+}
+
+/** Asks the author's code, which may run agents. @throws Unanswered when it fails */
+export async function askAuthor<Value>(
+  { place, name, ask }: Question<Value>,
+  run: CompositeRun,
+): Promise<Value> {
+  const { stop } = run;
+  throwIfStopped(stop);
+  const opened = run.open(place, stop);
+  try {
+    const value = await untilStopped((async () => ask({ parent: opened.run, signal: stop.signal }))(), stop);
+    throwIfStopped(stop);
+    return value as Value;
+  } catch (error) {
+    throw authorFailed(error, { name: run.name, function: name });
+  } finally {
+    run.book(place, await opened.close());
+  }
+}
+
+/** Whatever is thrown when a composition was stopped, its end is why it was. */
+export function throwIfStopped({ reason }: Interrupt<StopReason>): void {
+  if (reason !== undefined) throw new Error("the composition was stopped");
+}
+
+/** A member that did not answer. */
+export interface Failure {
+  readonly outcome: Outcome;
+  readonly reason: string;
+  readonly cause?: WritError;
+}
+
+/** The output of a member that answered. @throws Unanswered, and what its run threw */
+export function outputOf(ran: Ran, job: Job, name: string): unknown {
+  if (ran.result?.outcome.type === "answered") return ran.result.output;
+  throw stageFailed(job, failureOf(ran), name);
+}
+
+/** How a member ended that did not answer. @throws what its run threw */
+export function failureOf({ result, thrown }: Ran): Failure {
+  if (thrown !== undefined) throw thrown.error;
+  if (result === undefined) throw new TypeError("the run of a member never began");
+  const { outcome, error } = result;
+  return { outcome, reason: error?.message ?? outcome.type, cause: error };
+}
+
+/** What ends a composition when a member does not answer. Nobody can resume a member alone: its wait is an end. */
+export function stageFailed(
+  { member, place }: { readonly member: Pick<Member, "name">; readonly place: string },
+  { outcome, reason, cause }: Failure,
+  name: string,
+): Unanswered {
+  const error = new WritError(
+    "stage-failed",
+    { name, stage: member.name, place, reason },
+    { cause, retryable: cause?.retryable },
+  );
+  return new Unanswered({
+    outcome: outcome.type === "suspended" ? { ...outcome, type: "exhausted" } : outcome,
+    error,
+  });
+}
+
+/** What ends a composition when the author's code fails. The budget of a run inside it ends it as what it is. */
+function authorFailed(
+  cause: unknown,
+  data: { readonly name: string; readonly function: string },
+): Unanswered {
+  const fatal = fatalOf(cause);
+  if (fatal?.type === "exhausted")
+    return new Unanswered(exhausted({ gate: { agent: data.name } }, fatal.excess));
+  return unanswered(new WritError("function-failed", { ...data, reason: messageOf(cause) }, { cause }));
+}

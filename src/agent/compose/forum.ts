@@ -1,0 +1,95 @@
+import { type Json, toJson } from "../../util/json.ts";
+import { contentText } from "../answer.ts";
+import type { Runnable } from "../runnable.ts";
+import { type Composite, composite } from "./composite.ts";
+import { runMember } from "./course.ts";
+import { checkCount, checkNames, inputOfAll, memberOf, membersOf, type OutputOfOne } from "./members.ts";
+import { together } from "./together.ts";
+
+// oxlint-disable-next-line typescript/consistent-type-definitions -- TypeScript takes no interface for a JSON object
+/** What a participant of a forum said, and in which round, from 1. */
+export type Statement<Said = Json> = {
+  readonly round: number;
+  readonly from: string;
+  readonly said: Said;
+};
+
+// oxlint-disable-next-line typescript/consistent-type-definitions -- TypeScript takes no interface for a JSON object
+/** What was asked in a forum and what was said, round by round, in the order of the participants. */
+export type Discussion<Said = Json> = {
+  readonly question: string;
+  readonly statements: Statement<Said>[];
+};
+
+/** Answers a question; from the second round on it is given the discussion so far. */
+export type Participant = Runnable<string | Discussion>;
+
+type SaidBy<Speaker> = OutputOfOne<Speaker> extends Json ? OutputOfOne<Speaker> : Json;
+
+/** Who is in a forum. */
+export interface ForumDefinition<Speakers extends readonly Participant[], Output> {
+  /** Answer the question, all at the same time. */
+  readonly participants: Speakers;
+  /** Given the whole discussion, as JSON; its output is the forum's. */
+  readonly captain: Runnable<Discussion<SaidBy<Speakers[number]>>, Output>;
+  /** How often the participants speak. Default 1. */
+  readonly rounds?: number;
+}
+
+/**
+ * Lets several agents answer one question, and one that sees what all of them said decide. They speak at the same time, so that nobody hears
+ * the others in the same round. What they said reaches the captain as data with their names: no participant can speak for another. A
+ * participant that does not answer ends the forum with its outcome.
+ *
+ * @throws WritError `name-taken` when two participants have one name, `definition-invalid` for no participants, `rounds` below 1, or what is
+ * no agent
+ * @example
+ * ```ts
+ * import { agent, forum } from "writ";
+ *
+ * const model = "ollama/qwen2.5:7b";
+ * const optimist = agent({ name: "optimist", model, instructions: "Say what speaks for it." });
+ * const sceptic = agent({ name: "sceptic", model, instructions: "Say what speaks against it." });
+ * const captain = agent({ name: "captain", model, instructions: "Weigh the statements and decide." });
+ *
+ * const council = forum({ participants: [optimist, sceptic], captain, rounds: 2 });
+ * console.log(await council("Shall we rewrite it?"));
+ * ```
+ */
+export function forum<const Speakers extends readonly [Participant, ...Participant[]], Output>({
+  participants,
+  captain,
+  rounds = 1,
+}: ForumDefinition<Speakers, Output>): Composite<string | Discussion, Output> {
+  const members = membersOf(participants, "forum()");
+  checkNames(members, "forum()");
+  checkCount(rounds, "`rounds`", "forum()");
+  const decider = memberOf(captain, "forum()");
+  return composite({
+    name: `forum(${[...members, decider].map(({ name }) => name).join(", ")})`,
+    members: [...members, decider],
+    input: inputOfAll(members),
+    outputs: decider.about.outputs,
+    async course(question, run) {
+      const statements: Statement[] = [];
+      const discussion = (): Discussion => ({
+        question: contentText(jsonOf(question)),
+        statements: [...statements],
+      });
+      for (let round = 1; round <= rounds; round += 1) {
+        const input = round === 1 ? question : discussion();
+        const group = { members, input, until: "failure", concurrency: Infinity, round } as const;
+        const said = await together(group, run);
+        for (const [index, { name: from }] of members.entries())
+          statements.push({ round, from, said: jsonOf(said[index]) });
+      }
+      return runMember({ member: decider, place: String(members.length), input: discussion() }, run);
+    },
+  });
+}
+
+/** An answer is JSON by now: its run made an outcome of it. */
+function jsonOf(output: unknown): Json {
+  const json = toJson(output);
+  return json.ok ? json.value : null;
+}

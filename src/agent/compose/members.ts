@@ -1,0 +1,75 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Schema } from "../../schema/schema.ts";
+import { sameJson } from "../../util/same-json.ts";
+import { type About, aboutOf, type Runnable } from "../runnable.ts";
+
+/** What all of some agents take. */
+export type InputOfAll<Agent extends Runnable> = (
+  Agent extends Runnable<infer Input> ? (input: Input) => void : never
+) extends (input: infer All) => void
+  ? All
+  : never;
+
+/** What an agent gives. */
+export type OutputOfOne<Agent> = Agent extends Runnable<never, infer Output> ? Output : never;
+
+/** An agent in a composition, under the name that it has there. */
+export interface Member {
+  readonly name: string;
+  readonly agent: Runnable;
+  readonly about: About;
+}
+
+/** An agent that a composition is given. @throws WritError `definition-invalid` when it is none. */
+export function memberOf(agent: Runnable, where: string, name?: string): Member {
+  const about = aboutOf(agent);
+  if (about !== undefined) return { name: name ?? agent.agentName, agent, about };
+  const found = typeof agent === "function" ? "a function" : String(agent);
+  const reason = `${found} is no agent. Give what \`agent()\` or another composition of this copy of the package made.`;
+  throw new WritError("definition-invalid", { where, reason });
+}
+
+/**
+ * The agents that a composition is given: a list, or by their names.
+ *
+ * @throws WritError `definition-invalid` when there are none, or one is no agent.
+ */
+export function membersOf(
+  agents: readonly Runnable[] | Readonly<Record<string, Runnable>>,
+  where: string,
+): readonly [Member, ...Member[]] {
+  const [first, ...others] = Array.isArray(agents)
+    ? (agents as readonly Runnable[]).map((agent) => memberOf(agent, where))
+    : Object.entries(agents).map(([name, agent]) => memberOf(agent, where, name));
+  if (first === undefined) throw new WritError("definition-invalid", { where, reason: "it has no agents." });
+  return [first, ...others];
+}
+
+/** @throws WritError `name-taken` when two members have one name. */
+export function checkNames(members: readonly Member[], where: string): void {
+  const names = new Set<string>();
+  for (const { name } of members) {
+    if (names.has(name)) throw new WritError("name-taken", { kind: "agent", name, where });
+    names.add(name);
+  }
+}
+
+/** @throws WritError `definition-invalid` when it is no whole number of at least 1. */
+export function checkCount(count: number, what: string, where: string): void {
+  if (Number.isInteger(count) && count >= 1) return;
+  const reason = `${what} must be a whole number of at least 1, and is ${String(count)}.`;
+  throw new WritError("definition-invalid", { where, reason });
+}
+
+/** What members that are given the same take together. */
+export function inputOfAll(members: readonly Member[]): Schema | "various" | undefined {
+  const [first, ...others] = members.map(({ about }) => about.input);
+  if (first === "various") return first;
+  return others.every((other) => takesTheSame(first, other)) ? first : "various";
+}
+
+function takesTheSame(one: Schema | undefined, other: About["input"]): boolean {
+  if (other === "various") return false;
+  if (one === undefined || other === undefined) return one === other;
+  return sameJson(one.jsonSchema, other.jsonSchema);
+}

@@ -1,0 +1,123 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Runnable } from "../runnable.ts";
+import type { Aggregate, Selection } from "./aggregate.ts";
+import { type Composite, composite } from "./composite.ts";
+import { askAuthor } from "./course.ts";
+import {
+  checkNames,
+  inputOfAll,
+  type InputOfAll,
+  type Member,
+  membersOf,
+  type OutputOfOne,
+} from "./members.ts";
+import { together } from "./together.ts";
+
+/** Agents that run beside each other: a list, or by names of one's own. */
+export type ParallelAgents = readonly [Runnable, ...Runnable[]] | Readonly<Record<string, Runnable>>;
+
+/** Agents that all take and give the same. */
+type AgentsOf<Input, Output> =
+  | readonly [Runnable<Input, Output>, ...Runnable<Input, Output>[]]
+  | Readonly<Record<string, Runnable<Input, Output>>>;
+
+/** The one agent of some, whichever it is. */
+type OneOf<Agents> = Agents extends readonly Runnable[]
+  ? Agents[number]
+  : Extract<Agents[keyof Agents], Runnable>;
+
+/** What each agent gives, in their order or by their names. */
+export type OutputsOf<Agents> = { -readonly [Key in keyof Agents]: OutputOfOne<Agents[Key]> };
+
+/** How agents run beside each other. */
+export interface ParallelOptions {
+  /** How many run at a time. Default: all. */
+  readonly concurrency?: number;
+}
+
+/** How agents run beside each other, and which of their outputs is taken, or what is made of them. */
+export interface AggregateOptions<Aggregated> extends ParallelOptions {
+  /** One of the outputs ({@link majorityVote}, {@link bestOf}, {@link weighted}), or what a function makes of all of them. */
+  readonly aggregate: Aggregated;
+}
+
+/**
+ * Gives several agents the same input at the same time. The output is the list of theirs, in the order of the agents; of agents given by
+ * names, an object with those names; or what `aggregate` makes of them. An agent that does not answer ends the whole with its outcome, and
+ * the others are cancelled.
+ *
+ * @throws WritError `name-taken` when two agents have one name: give one of them a name of its own, `parallel({ first: a, second: a })`;
+ * `definition-invalid` for no agents, what is no agent, a `concurrency` below 1, or an `aggregate` that speaks of other agents
+ * @example
+ * ```ts
+ * import { agent, majorityVote, parallel } from "writ";
+ *
+ * const judge = agent({ name: "judge", model: "ollama/qwen2.5:7b", instructions: "Answer yes or no." });
+ *
+ * const jury = parallel({ first: judge, second: judge, third: judge }, { aggregate: majorityVote() });
+ * console.log(await jury("Is a tomato a fruit?"));
+ *
+ * const both = parallel({ pro: judge, contra: judge });
+ * const { pro, contra } = await both("Is a tomato a fruit?");
+ * console.log(pro, contra);
+ * ```
+ */
+export function parallel<Input, Output>(
+  agents: AgentsOf<Input, Output>,
+  options: AggregateOptions<Selection<NoInfer<Output>>>,
+): Composite<Input, Output>;
+export function parallel<Input, Output, Result>(
+  agents: AgentsOf<Input, Output>,
+  options: AggregateOptions<Aggregate<NoInfer<Output>, Result>>,
+): Composite<Input, Result>;
+export function parallel<const Agents extends ParallelAgents>(
+  agents: Agents,
+  options?: ParallelOptions,
+): Composite<InputOfAll<OneOf<Agents>>, OutputsOf<Agents>>;
+export function parallel(
+  agents: ParallelAgents,
+  options: Partial<AggregateOptions<Selection<never> | Aggregate<never, unknown>>> = {},
+): Composite {
+  const { concurrency = Infinity, aggregate } = options;
+  const members = membersOf(agents, "parallel()");
+  const names = members.map(({ name }) => name);
+  checkNames(members, "parallel()");
+  checkParallel(concurrency, aggregate, members);
+  return composite({
+    name: `parallel(${names.join(", ")})`,
+    members,
+    input: inputOfAll(members),
+    outputs: [undefined],
+    async course(input, run) {
+      const outputs = await together({ members, input, until: "failure", concurrency }, run);
+      if (aggregate === undefined)
+        return Array.isArray(agents)
+          ? outputs
+          : Object.fromEntries(outputs.map((output, index) => [names[index], output]));
+      const given = outputs as readonly never[];
+      const ask = (): unknown =>
+        typeof aggregate === "function" ? aggregate(given, names) : outputs[aggregate.pick(given, names)];
+      return askAuthor({ place: "aggregate", name: "aggregate", ask }, run);
+    },
+  });
+}
+
+function checkParallel(
+  concurrency: number,
+  aggregate: Selection<never> | Aggregate<never, unknown> | undefined,
+  members: readonly Member[],
+): void {
+  const where = "parallel()";
+  if (!(concurrency >= 1))
+    throw new WritError("definition-invalid", { where, reason: "`concurrency` must be at least 1." });
+  if (typeof aggregate !== "object" || aggregate.agents === undefined) return;
+  const wanted = new Set(aggregate.agents);
+  const missing = members.find(({ name }) => !wanted.has(name));
+  const other = aggregate.agents.find((name) => members.every((member) => member.name !== name));
+  if (missing === undefined && other === undefined) return;
+  const reason =
+    other === undefined
+      ? `the aggregate says nothing of the agent "${missing?.name ?? ""}".`
+      : `the aggregate speaks of an agent "${other}", which is not in it.`;
+  throw new WritError("definition-invalid", { where, reason });
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from "../../util/json.ts";
+import type { Runnable } from "../runnable.ts";
+import { type Composite, composite } from "./composite.ts";
+import { runMember } from "./course.ts";
+import { checkCount, membersOf } from "./members.ts";
+
+/** An agent that takes what the one before it gives: as it is, or, for an object or a list, as any JSON object. */
+type Next<Before, Output> = unknown extends Before
+  ? Runnable<never, Output>
+  : Runnable<Before, Output> | Runnable<Before extends object ? JsonObject : Before, Output>;
+
+/**
+ * Runs agents one after another: what one gives is what the next takes, a text as it is, everything else as JSON. The output is that of the
+ * last. An agent that does not answer ends the pipe with its outcome; the error names it, and has its own as cause.
+ *
+ * @throws WritError `definition-invalid` for fewer than two agents, or what is no agent
+ * @example
+ * ```ts
+ * import { agent, pipe } from "writ";
+ *
+ * const research = agent({ name: "research", model: "ollama/qwen2.5:7b", instructions: "Collect what is known." });
+ * const write = agent({ name: "write", model: "ollama/qwen2.5:7b", instructions: "Make a paragraph of the notes." });
+ *
+ * const report = pipe(research, write);
+ * console.log(await report("Why is the sea salty?"));
+ * ```
+ */
+export function pipe<In, A, Out>(first: Runnable<In, A>, second: Next<NoInfer<A>, Out>): Composite<In, Out>;
+export function pipe<In, A, B, Out>(
+  ...agents: [Runnable<In, A>, Next<NoInfer<A>, B>, Next<NoInfer<B>, Out>]
+): Composite<In, Out>;
+export function pipe<In, A, B, C, Out>(
+  ...agents: [Runnable<In, A>, Next<NoInfer<A>, B>, Next<NoInfer<B>, C>, Next<NoInfer<C>, Out>]
+): Composite<In, Out>;
+export function pipe<In, A, B, C, D, Out>(
+  ...agents: [
+    Runnable<In, A>,
+    Next<NoInfer<A>, B>,
+    Next<NoInfer<B>, C>,
+    Next<NoInfer<C>, D>,
+    Next<NoInfer<D>, Out>,
+  ]
+): Composite<In, Out>;
+export function pipe<In, A, B, C, D, E, Out>(
+  ...agents: [
+    Runnable<In, A>,
+    Next<NoInfer<A>, B>,
+    Next<NoInfer<B>, C>,
+    Next<NoInfer<C>, D>,
+    Next<NoInfer<D>, E>,
+    Next<NoInfer<E>, Out>,
+  ]
+): Composite<In, Out>;
+export function pipe(...agents: readonly Runnable[]): Composite {
+  const members = membersOf(agents, "pipe()");
+  checkCount(members.length - 1, "the number of agents after the first", "pipe()");
+  const [first] = members;
+  return composite({
+    name: `pipe(${members.map(({ name }) => name).join(", ")})`,
+    members,
+    input: first.about.input,
+    outputs: members.at(-1)?.about.outputs ?? [],
+    async course(input, run) {
+      let value = input;
+      for (const [index, member] of members.entries())
+        value = await runMember({ member, place: String(index), input: value }, run);
+      return value;
+    },
+  });
+}

@@ -1,0 +1,90 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Runnable } from "../runnable.ts";
+import type { CompositeRun } from "./composite-run.ts";
+import { type Composite, composite } from "./composite.ts";
+import { askAuthor, type RunInside, runMember, unanswered } from "./course.ts";
+import { checkCount, memberOf } from "./members.ts";
+
+/** The round that an author's function is asked about, and what it runs agents with: `judge(output, round)`. */
+export interface Round extends RunInside {
+  /** From 1. */
+  readonly round: number;
+}
+
+/** When the rounds end, and how many there are at most. */
+export interface UntilOptions<Output> {
+  /** Whether this output is the one. Called again at a replay: what it asks of the world goes through an agent that it runs with the round. */
+  readonly until: (output: Output, round: Round) => boolean | Promise<boolean>;
+  /** How many rounds there are at most. Default 5. */
+  readonly max?: number;
+}
+
+/** When the rounds end, and what each is given. */
+export interface RepeatOptions<Input, Output> extends UntilOptions<Output> {
+  /** What the next round is given: feedback on the output, for example. `undefined` ends the rounds with that output. */
+  readonly next: (output: Output, round: Round) => Input | undefined | Promise<Input | undefined>;
+}
+
+const defaultMax = 5;
+
+/**
+ * Runs an agent again until its output is good, and gives that output. The next round is given what `next` makes of the output; without it,
+ * the output itself. After `max` rounds that were not good the run fails with `rounds-used-up`.
+ *
+ * @throws WritError `definition-invalid` for a `max` below 1, or what is no agent
+ * @example
+ * ```ts
+ * import { agent, repeat } from "writ";
+ * import { z } from "zod";
+ *
+ * const write = agent({ name: "write", model: "ollama/qwen2.5:7b" });
+ * const judge = agent({
+ *   name: "judge",
+ *   model: "ollama/qwen2.5:7b",
+ *   output: z.object({ good: z.boolean(), criticism: z.string() }),
+ * });
+ *
+ * const polished = repeat(write, {
+ *   until: async (draft, round) => round.round === 3 || (await judge(draft, round)).good,
+ *   next: async (draft, round) => `Improve this. ${(await judge(draft, round)).criticism}\n\n${draft}`,
+ *   max: 3,
+ * });
+ * console.log(await polished("Write a haiku about the sea."));
+ * ```
+ */
+export function repeat<Input, Output>(
+  agent: Runnable<Input, Output>,
+  options: RepeatOptions<NoInfer<Input>, NoInfer<Output>>,
+): Composite<Input, Output>;
+export function repeat<Input, Output extends Input>(
+  agent: Runnable<Input, Output>,
+  options: UntilOptions<NoInfer<Output>>,
+): Composite<Input, Output>;
+export function repeat(
+  agent: Runnable,
+  { until, next, max = defaultMax }: UntilOptions<never> & Partial<RepeatOptions<unknown, never>>,
+): Composite {
+  const member = memberOf(agent, "repeat()");
+  checkCount(max, "`max`", "repeat()");
+  const { input, outputs } = member.about;
+  async function course(given: unknown, run: CompositeRun): Promise<unknown> {
+    let value = given;
+    for (let round = 1; round <= max; round += 1) {
+      const output = await runMember({ member, place: `0/${round}`, input: value }, run);
+      const asked = output as never;
+      const ask = (inside: RunInside): boolean | Promise<boolean> => until(asked, { ...inside, round });
+      if (await askAuthor({ place: `until/${round}`, name: "until", ask }, run)) return output;
+      if (round === max) break;
+      value =
+        next === undefined
+          ? output
+          : await askAuthor(
+              { place: `next/${round}`, name: "next", ask: (inside) => next(asked, { ...inside, round }) },
+              run,
+            );
+      if (value === undefined) return output;
+    }
+    throw unanswered(new WritError("rounds-used-up", { name: run.name, max }));
+  }
+  return composite({ name: `repeat(${member.name})`, members: [member], input, outputs, course });
+}

@@ -1,0 +1,134 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Outcome } from "../../event/outcome.ts";
+import type { Inside } from "../../executor/scope.ts";
+import { slots } from "../../executor/slots.ts";
+import type { StopReason } from "../../loop/options.ts";
+import { interrupt } from "../../util/interrupt.ts";
+import { toJson } from "../../util/json.ts";
+import type { CompositeRun, Job, Ran } from "./composite-run.ts";
+import { failureOf, outputOf, stageFailed, throwIfStopped } from "./course.ts";
+import type { Member } from "./members.ts";
+
+/** Members that run beside each other on one input. */
+export interface Group {
+  readonly members: readonly Member[];
+  readonly input: unknown;
+  /** Whose end ends the others: that of the first which answers, or which does not. */
+  readonly until: "answer" | "failure";
+  /** How many run at a time. */
+  readonly concurrency: number;
+  /** The round, in compositions that have them. */
+  readonly round?: number;
+}
+
+/** How a group ended, as the journal keeps it: which member was fastest is not the same every time. */
+interface Settled {
+  /** Whose answers count. At a replay only these run again, from their own records. */
+  readonly answered: readonly number[];
+  /** Why there is no answer. */
+  readonly failure?: { readonly index: number; readonly outcome: Outcome; readonly reason: string };
+  readonly inside: readonly (Inside | null)[];
+}
+
+/**
+ * Runs members beside each other and gives the outputs that count, in their order: of all, or of the first that answers. The others are
+ * cancelled, and waited for, before anything else happens.
+ *
+ * @throws Unanswered for the first that does not answer, or the last when none does; what that run throws
+ */
+export async function together(group: Group, run: CompositeRun): Promise<readonly unknown[]> {
+  const { members, input, round } = group;
+  const suffix = round === undefined ? "" : `/${round}`;
+  const jobs = members.map((member, index): Job => ({ member, place: `${index}${suffix}`, input }));
+  const live: { ran?: readonly Ran[] } = {};
+  const settle = async (): Promise<Settled> => {
+    const ended = await runAll(jobs, group, run);
+    live.ran = ended.ran;
+    return settled(ended, group, run);
+  };
+  const key = `settled${suffix}`;
+  const fingerprint = (): string => JSON.stringify([members.map(({ name }) => name), toJson(input)]);
+  const record = await run.journal.step({ key, fingerprint, run: settle }).catch((error: unknown) => {
+    jobs.forEach(({ place }, index) => run.book(place, live.ran?.[index]?.inside));
+    throw error;
+  });
+  const ran = live.ran ?? (await replay(record, { jobs, group, run }));
+  jobs.forEach(({ place }, index) => run.book(place, record.inside[index] ?? undefined));
+  const { failure, answered } = record;
+  if (failure !== undefined) {
+    const job = jobs[failure.index] as Job;
+    throw stageFailed(job, { ...failure, cause: ran[failure.index]?.result?.error }, run.name);
+  }
+  return answered.map((index) => {
+    const one = ran[index] ?? {};
+    // The record says that it answered: another end comes from other records.
+    if (one.thrown === undefined && one.result?.outcome.type !== "answered")
+      throw new WritError("journal-mismatch", { key });
+    return outputOf(one, jobs[index] as Job, run.name);
+  });
+}
+
+interface Ended {
+  readonly ran: readonly Ran[];
+  /** Whose end ended the others. */
+  readonly decided?: number;
+  /** Whose end came last. */
+  readonly last: number;
+}
+
+async function runAll(
+  jobs: readonly Job[],
+  { until, concurrency }: Group,
+  run: CompositeRun,
+): Promise<Ended> {
+  const stop = interrupt<StopReason>();
+  const unlink = run.stop.onStop(() => stop.stop(run.stop.reason as StopReason));
+  const turns = slots(concurrency);
+  const ran: Ran[] = [];
+  let decided: number | undefined;
+  let last = 0;
+  async function one(job: Job, index: number): Promise<void> {
+    const leave = await turns.enter(undefined);
+    ran[index] = {};
+    if (stop.reason === undefined) {
+      const ended = await run.perform(job, stop);
+      ran[index] = ended;
+      last = index;
+      const answered = ended.result?.outcome.type === "answered";
+      if (stop.reason === undefined && answered === (until === "answer")) {
+        decided = index;
+        const reason = `"${job.member.name}" ${answered ? "answered first" : "did not answer"}`;
+        stop.stop({ type: "cancelled", reason });
+      }
+    }
+    leave?.();
+  }
+  await Promise.all(jobs.map(one));
+  unlink();
+  return { ran, last, ...(decided === undefined ? {} : { decided }) };
+}
+
+/** What is kept of a group that ended. Nothing is, when it was stopped from outside or ends by what a run threw: then it can be run again. */
+function settled({ ran, decided, last }: Ended, group: Group, run: CompositeRun): Settled {
+  throwIfStopped(run.stop);
+  const inside = ran.map((one) => one.inside ?? null);
+  if (group.until === "answer" && decided !== undefined) return { answered: [decided], inside };
+  if (group.until === "failure" && decided === undefined) return { answered: [...ran.keys()], inside };
+  const index = decided ?? last;
+  const { outcome, reason } = failureOf(ran[index] ?? {});
+  return { answered: [], failure: { index, outcome, reason }, inside };
+}
+
+/** Runs the members again whose answers count, from their own records; what the others spent is counted against the bounds. */
+async function replay(
+  { answered, inside }: Settled,
+  { jobs, group, run }: { readonly jobs: readonly Job[]; readonly group: Group; readonly run: CompositeRun },
+): Promise<readonly Ran[]> {
+  const counts = new Set(answered);
+  inside.forEach((one, index) => {
+    if (one !== null && !counts.has(index)) run.spend(one.spending);
+  });
+  const again = jobs.filter((_job, index) => counts.has(index));
+  const { ran } = await runAll(again, { ...group, until: "failure" }, run);
+  return jobs.map((job) => ran[again.indexOf(job)] ?? {});
+}

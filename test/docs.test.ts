@@ -1,0 +1,122 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { hookFields } from "../src/hook/hook.ts";
+import { limitsOf } from "../src/policy/budget.ts";
+import { filesUnder, root } from "../tools/source-files.ts";
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const withoutComments = (text: string): string => text.replaceAll(/\/\*\*[\s\S]*?\*\//g, "");
+const fieldsIn = (text: string): string[] =>
+  [...text.matchAll(/^ +(?:readonly )?(\w+)\??[:(]/gm)].map((match) => match[1] ?? "");
+
+/** The rows of the tables under a heading, cell by cell, without the marks of code. */
+function rowsOf(page: string, heading: string): string[][] {
+  const [, section = ""] = read(page).split(`\n## ${heading}\n`);
+  const [own = ""] = section.split("\n## ");
+  return own
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .map((line) =>
+      line
+        .split("|")
+        .map((cell) => cell.replaceAll("`", "").trim())
+        .slice(1, -1),
+    );
+}
+
+/** The members of a union of objects in event.ts: the type of each, with its other fields. */
+function membersOf(union: string): [string, string][] {
+  const source = withoutComments(read("src/event/event.ts"));
+  const [, body = ""] = new RegExp(`export type ${union} =([\\s\\S]*?\\});\\n`).exec(source) ?? [];
+  return [...body.matchAll(/\| \{([\s\S]*?)\n?\s*\}(?=\s*\||$)/g)].map(([, fields = ""]) => {
+    const names = [...fields.matchAll(/readonly (\w+\??):/g)].map((match) => match[1] ?? "");
+    return [/type: "([^"]+)"/.exec(fields)?.[1] ?? "", names.filter((name) => name !== "type").join(", ")];
+  });
+}
+
+/** The fields of an interface. */
+function interfaceFields(path: string, name: string): string[] {
+  const [, body = ""] =
+    new RegExp(`export interface ${name}\\b[^\\n]*\\{\\n([\\s\\S]*?)\\n\\}`).exec(
+      withoutComments(read(path)),
+    ) ?? [];
+  return fieldsIn(body);
+}
+
+/** The names in the first cells of a table: several in one cell count as several. */
+function namesOf(rows: readonly string[][]): string[] {
+  return rows.flatMap(([cell = ""]) => cell.split(", "));
+}
+
+describe("the pages", () => {
+  it.each([
+    ["Facts", "Fact"],
+    ["Live events", "LiveEvent"],
+  ])("tell of all %s with all their fields", (heading, union) => {
+    const members = membersOf(union);
+    expect(members.length).toBeGreaterThan(6);
+    expect(rowsOf("docs/events.md", heading).map(([type, fields]) => [type, fields])).toEqual(members);
+  });
+
+  it("tell what a hook may replace in each place", () => {
+    const told = rowsOf("docs/hooks.md", "Places").map(([place = "", , fields = ""]) => [place, fields]);
+    expect(told).toEqual(Object.entries(hookFields).map(([place, fields]) => [place, fields.join(", ")]));
+  });
+
+  it("tell each bound of a budget with its default", () => {
+    const told = rowsOf("docs/budgets.md", "Bounds").map(([field, shown = ""]) => [
+      field,
+      shown === "none" ? Infinity : Number(shown.replace(",", "")),
+    ]);
+    expect(Object.fromEntries(told)).toEqual(limitsOf({}, "page"));
+  });
+
+  it.each([
+    ["docs/agents.md", "What can be said of an agent", "src/agent/definition.ts", "AgentDefinition"],
+    ["docs/tools.md", "What a tool has", "src/tool/tool.ts", "ToolDefinition"],
+  ])("%s tells all fields under %s", (page, heading, ...declared) => {
+    const fields = interfaceFields(...declared);
+    expect(fields.length).toBeGreaterThan(8);
+    expect(namesOf(rowsOf(page, heading)).toSorted()).toEqual(fields.toSorted());
+  });
+
+  it("tell all options of a run", () => {
+    const [, section = ""] = read("docs/agents.md").split("\n## What one run can be told\n");
+    for (const field of interfaceFields("src/agent/runnable.ts", "RunOptions"))
+      expect(section, field).toContain(`\`${field}\``);
+  });
+});
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+describe("links", () => {
+  const pages = [...filesUnder("docs", ".md"), ...filesUnder(".", "README.md")].filter(
+    ({ path }) => path.startsWith("docs/") || path === "README.md",
+  );
+
+  it.each(pages.map(({ path, text }) => [path, text] as const))("of %s lead somewhere", (path, text) => {
+    const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, "");
+    for (const [, target = "", anchor] of prose.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)) {
+      const file = target === "" ? path : join(path, "..", target);
+      expect(existsSync(join(root, file)), `${path}: ${target}`).toBe(true);
+      if (anchor !== undefined)
+        expect(anchorsOf(read(file)), `${path}: ${target}#${anchor}`).toContain(anchor);
+    }
+  });
+
+  it("lead from the concepts to every page", () => {
+    const index = read("docs/concepts.md");
+    const own = pages.map(({ path }) => path).filter((path) => /^docs\/[^/]+\.md$/.test(path));
+    for (const page of own.map((path) => path.replace("docs/", "")))
+      if (page !== "concepts.md" && page !== "coverage.md") expect(index, page).toContain(`(${page})`);
+  });
+});

@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ToolCall, ToolResult } from "../../../src/message/message.ts";
+import {
+  type Act,
+  addAct,
+  noRepeats,
+  proposedAgain,
+  type Repeats,
+  timesDone,
+} from "../../../src/policy/repeats.ts";
+import type { Json } from "../../../src/util/json.ts";
+
+const callOf = (name: string, given: Json = {}): ToolCall => ({
+  type: "tool-call",
+  id: `${name} ${Math.random()}`,
+  name,
+  arguments: given,
+});
+const resultOf = (text: string): ToolResult => ({ status: "ok", text });
+const act = (name: string, text = name): Act => ({ calls: [callOf(name)], results: [resultOf(text)] });
+const after = (...acts: readonly Act[]): Repeats => acts.reduce(addAct, noRepeats);
+
+/** How often the last circle of one to three acts stands at the end of a list, counted the slow way. */
+function slowly(acts: readonly string[]): number {
+  let best = acts.length === 0 ? 1 : 0;
+  for (const period of [1, 2, 3]) {
+    let same = 0;
+    while (acts.length - 1 - same - period >= 0 && acts.at(-1 - same) === acts.at(-1 - same - period))
+      same += 1;
+    best = Math.max(best, Math.floor(same / period) + 1);
+  }
+  return best;
+}
+
+describe("circles", () => {
+  it("are counted as they are, for every list of acts", () => {
+    const acts = fc.array(fc.constantFrom("a1", "a2", "b1", "c1"), { maxLength: 24 });
+    fc.assert(
+      fc.property(acts, (names) => {
+        const repeats = after(...names.map((name) => act(name.slice(0, 1), name)));
+        expect(timesDone(repeats)).toBe(slowly(names));
+        expect(repeats.acts.length).toBeLessThanOrEqual(3);
+      }),
+    );
+  });
+
+  it("are foreseen: calls that go on with one, and what they would bring", () => {
+    expect(proposedAgain(noRepeats, [callOf("a")])).toBeUndefined();
+    expect(proposedAgain(after(act("a")), [callOf("b")])).toBeUndefined();
+    expect(proposedAgain(after(act("a")), [callOf("a"), callOf("a")])).toBeUndefined();
+    expect(proposedAgain(after(act("a"), act("a")), [callOf("a")])).toMatchObject({
+      times: 3,
+      act: { results: [{ text: "a" }] },
+    });
+    const pingPong = after(act("a"), act("b"), act("a"), act("b"));
+    expect(proposedAgain(pingPong, [callOf("a")])).toMatchObject({
+      times: 3,
+      act: { results: [{ text: "a" }] },
+    });
+    expect(proposedAgain(pingPong, [callOf("b")])).toMatchObject({ times: 2 });
+  });
+
+  it("need the same arguments, whatever the order of their fields, and the same results", () => {
+    const given = (args: Json, text = "x"): Act => ({
+      calls: [callOf("a", args)],
+      results: [resultOf(text)],
+    });
+    expect(timesDone(after(given({ x: 1, y: [2, { z: null }] }), given({ y: [2, { z: null }], x: 1 })))).toBe(
+      2,
+    );
+    const others: Json[] = [{ x: 1 }, { x: 1, y: [2] }, { x: 1, y: { 0: 2 } }, [1], null, "x"];
+    for (const other of others) expect(timesDone(after(given({ x: 1, y: [2, {}] }), given(other)))).toBe(1);
+    expect(timesDone(after(given(1), given(1, "y")))).toBe(1);
+  });
+});
