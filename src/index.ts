@@ -43,6 +43,7 @@ export {
 export { type ReportedUsage, type Usage } from "./message/usage.ts";
 
 export { type CallScope } from "./tool/call-scope.ts";
+export { type Constraints } from "./tool/constraints.ts";
 export { escalate, throwException, type Verdict } from "./tool/builtins.ts";
 export {
   type Knowledge,
@@ -91,6 +92,7 @@ export {
 
 export { type Tools } from "./policy/allow-list.ts";
 export { type Budget, type BudgetField, type Excess, type Ledger } from "./policy/budget.ts";
+export { type ToolUse } from "./policy/constraints.ts";
 export { type CallRequest, type Decision, type Policy } from "./policy/decision.ts";
 
 export {
@@ -136,6 +138,8 @@ export {
   type ToolChoice,
   type ToolDescription,
 } from "./model/model.ts";
+
+export { type ModelRetry, type RetryOptions } from "./model/retry.ts";
 
 export { type DriverChoice } from "./driver/choose.ts";
 export { type Driver, type Reading, type TurnInput, type WorkedExample } from "./driver/driver.ts";
@@ -256,3 +260,4 @@ export {
   type WithModel,
 } from "./adapters/lower-doors.ts";
 export { agent, chat } from "./adapters/node.ts";
+export { withRetry } from "./adapters/with-retry.ts";

@@ -13,6 +13,7 @@ import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { compactor } from "../session/compaction.ts";
 import { memoryTools } from "../session/memory-tools.ts";
 import { isBuiltin } from "../tool/builtins.ts";
+import { checkConstraints } from "../tool/constraints.ts";
 import { checkRecoveryRules, recoveryFor } from "../tool/recovery-rules.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
@@ -215,6 +216,7 @@ function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): Ag
   for (const tool of allowed.tools.values()) {
     const library = libraryOf(tool);
     if (library !== undefined) checkLibrary(library, allowed.tools.keys());
+    checkOrder(tool, allowed, where);
   }
   if (model === undefined) throw new WritError("model-missing", { name, skill: skill.name });
   // The model writes the answer, so it is described and parsed as what goes in, like arguments.
@@ -248,6 +250,19 @@ function checkTools({ tools }: AllowList, where: string): void {
     }
     if (shape !== undefined) notations.add(shape);
   }
+}
+
+/** A tool that waits for one that is not there could never be called. */
+function checkOrder({ name, constraints }: Tool, { tools }: AllowList, where: string): void {
+  checkConstraints(name, constraints);
+  const unknown = constraints?.onlyAfter?.find((before) => !tools.has(before));
+  if (unknown === undefined) return;
+  const known = [...tools.keys()].join(", ");
+  throw new WritError("tool-unknown", {
+    where: `\`onlyAfter\` of "${name}" in ${where}`,
+    name: unknown,
+    known,
+  });
 }
 
 /** Puts tools in the place of their names. */

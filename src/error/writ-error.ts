@@ -6,6 +6,8 @@ export interface WritErrorOptions {
   readonly cause?: unknown;
   /** Whether trying again can help. Default: what the catalogue says of the code. */
   readonly retryable?: boolean;
+  /** After how many milliseconds trying again is welcome, when the other side said so. */
+  readonly retryAfterMs?: number;
 }
 
 /**
@@ -26,6 +28,7 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly data: ErrorData[Code];
   readonly hint: string;
   readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
 
   constructor(code: Code, data: ErrorData[Code], options: WritErrorOptions = {}) {
     const entry = catalogue[code];
@@ -34,6 +37,7 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
     this.data = data;
     this.hint = fill(entry.hint, data);
     this.retryable = options.retryable ?? entry.retryable;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ToolCall } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Ledger, Limits } from "../policy/budget.ts";
+import type { ToolUse } from "../policy/constraints.ts";
 import type { Gate } from "./gate.ts";
 import type { EarlyCall } from "./run-calls.ts";
 
@@ -23,4 +24,6 @@ export interface Planning {
   readonly call: ToolCall;
   readonly batch: Batch;
   readonly index: number;
+  /** What was done before it with the tools that constraints speak of, the earlier calls of the batch included. */
+  readonly uses?: readonly ToolUse[];
 }

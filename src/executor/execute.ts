@@ -1,5 +1,6 @@
 import type { ToolResult } from "../message/message.ts";
 import type { Ledger, Limits } from "../policy/budget.ts";
+import { countSuccess } from "../policy/constraints.ts";
 import type { Mode } from "../tool/tool.ts";
 import type { Batch } from "./batch.ts";
 import type { ExecuteOptions } from "./options.ts";
@@ -37,7 +38,17 @@ export async function execute(batch: Batch, options: ExecuteOptions): Promise<Ex
   if (options.tell !== undefined) for (const entry of planned) tellStart(batch.turn, entry, options.tell);
   const records = await runCalls({ ...batch, planned }, options);
   const left = collect(planned, records);
-  return { ...end, ...left, fatal: end.fatal ?? left.fatal, results: records.map(({ result }) => result) };
+  const results = records.map(({ result }) => result);
+  const ledger = afterCalls(end.ledger, batch, results);
+  return { ...end, ...left, ledger, fatal: end.fatal ?? left.fatal, results };
+}
+
+/** The ledger with the successes that constraints of other tools wait for. */
+function afterCalls(ledger: Ledger, { gate, calls }: Batch, results: readonly ToolResult[]): Ledger {
+  const { counted } = gate.allowed;
+  if (counted === undefined) return ledger;
+  const succeeded = calls.filter(({ name }, index) => counted.has(name) && results[index]?.status === "ok");
+  return { ...ledger, uses: succeeded.reduce((uses, { name }) => countSuccess(uses, name), ledger.uses) };
 }
 
 /** Knowledge is told when it was read; what does not run has no start. */

@@ -1,6 +1,7 @@
 import type { ToolCall } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
 import { type Excess, type Ledger, type Limits, reserveCall } from "../policy/budget.ts";
+import { countCall } from "../policy/constraints.ts";
 import type { Batch } from "./batch.ts";
 import { meetBound } from "./bounds.ts";
 import type { Fatal } from "./fatal.ts";
@@ -54,9 +55,12 @@ export async function planBatch(batch: Batch, options: ExecuteOptions): Promise<
       continue;
     }
     ({ account } = reserved);
-    const planning = planCall({ call, batch, index: planned.length }, options);
+    const { uses } = account.ledger;
+    const planning = planCall({ call, batch, index: planned.length, uses }, options);
     const entry = planning instanceof Promise ? await planning : planning;
     planned.push(entry);
+    if (entry.result === undefined && batch.gate.allowed.counted?.has(call.name) === true)
+      account = { ...account, ledger: { ...account.ledger, uses: countCall(uses, call.name) } };
     ended ??= endAfter(entry, options);
   }
   return { ...account, ...ended?.end, planned };

@@ -2,21 +2,25 @@ import { messageOf } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
 import { consult } from "../hook/consult.ts";
 import type { ToolResult } from "../message/message.ts";
+import { violation } from "../policy/constraints.ts";
+import type { Decision } from "../policy/decision.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { toJson } from "../util/json.ts";
 import { askPerson } from "./ask-person.ts";
 import type { Planning } from "./batch.ts";
 import type { ExecuteOptions } from "./options.ts";
 import { cancelledResult, resultText } from "./perform.ts";
-import { denied, type Prepared, prepare } from "./prepare.ts";
+import { denied, deniedBy, type Prepared, prepare } from "./prepare.ts";
 import { mayMend, repair } from "./repair.ts";
 import type { Planned } from "./run-calls.ts";
 
-/** Decides about one call: hooks, allow-list, arguments (mended where the author says how), policy, and a person where the policy asks. */
+/** Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended where the author says how), policy, and a person where the policy asks. */
 export function planCall(planning: Planning, options: ExecuteOptions): Planned | Promise<Planned> {
   const { call, batch } = planning;
   if (batch.refuse !== undefined)
     return settleOne(plannedOf(denied(call, "repeats", batch.refuse)), planning, options);
+  const against = constraintAgainst(planning);
+  if (against !== undefined) return settleOne(plannedOf(deniedBy(against, call)), planning, options);
   const early = call.malformed === undefined ? batch.early?.get(call.id) : undefined;
   if (early !== undefined) return settleOne({ call, prepared: early.prepared }, planning, options);
   if (options.hooks.beforeToolCall !== undefined) return planHooked(planning, options);
@@ -24,6 +28,11 @@ export function planCall(planning: Planning, options: ExecuteOptions): Planned |
   return prepared instanceof Promise || mayMend(prepared, options)
     ? planSlowly(planning, prepared, options)
     : settleOne(plannedOf(prepared), planning, options);
+}
+
+function constraintAgainst({ call: { name }, batch, uses = [] }: Planning): Decision | undefined {
+  const tool = batch.gate.allowed.tools.get(name);
+  return tool?.constraints === undefined ? undefined : violation(tool, { name, uses });
 }
 
 async function planHooked(planning: Planning, options: ExecuteOptions): Promise<Planned> {

@@ -68,8 +68,7 @@ function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
     const type = verdict === "ask" ? "ask" : "run";
     return { type, call, tool, args: parsed.value, decision, request, coerced: parsed.coerced };
   }
-  const text = `Tool '${tool.name}' was denied: ${decision.reason}`;
-  return refused(call, decision, { status: "denied", text, note: decision.rule });
+  return deniedBy(decision, call);
 }
 
 /** What the policy judges is what the tool would get, not what the model wrote. Made as JSON when somebody looks at it. */
@@ -143,8 +142,13 @@ export function rawArguments({ arguments: sent }: ToolCall): string {
 
 /** A call that a rule, a hook or a person said no to. */
 export function denied(call: ToolCall, rule: string, reason: string): Refused {
-  const text = `Tool '${call.name}' was denied: ${reason}`;
-  return refused(call, { verdict: "deny", rule, reason }, { status: "denied", text, note: rule });
+  return deniedBy({ verdict: "deny", rule, reason }, call);
+}
+
+/** A call that a decision says no to. */
+export function deniedBy(decision: Decision, call: ToolCall): Refused {
+  const text = `Tool '${call.name}' was denied: ${decision.reason}`;
+  return refused(call, decision, { status: "denied", text, note: decision.rule });
 }
 
 function refused(call: ToolCall, decision: Decision, result: ToolResult): Refused {

@@ -4,7 +4,7 @@ import type { TranscriptJson } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Ledger } from "../policy/budget.ts";
 import type { Mode } from "../tool/tool.ts";
-import { isJsonObject, type Json, toJson } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
 
 /**
  * A run between two turns, as JSON: every call has its result, nothing is under way. It can be kept anywhere and the run resumed from it, on
@@ -38,13 +38,27 @@ const hasCounts =
   (value) =>
     isJsonObject(value) && counts.every((field) => isCount(value[field]));
 
+/** A count that cannot be read must not pass for none: constraints are held against it. */
+const areUses: Check = (value) =>
+  value === undefined ||
+  (Array.isArray(value) &&
+    value.every(
+      (use) =>
+        isJsonObject(use) &&
+        isText(use["tool"]) &&
+        isCount(use["calls"]) &&
+        typeof use["succeeded"] === "boolean",
+    ));
+
 const checks: Readonly<Record<string, Check>> = {
   runId: isText,
   agent: isText,
   skill: isText,
   status: isText,
   transcript: (value) => isJsonObject(value) && Array.isArray(value["messages"]),
-  ledger: hasCounts("turns", "toolCalls", "tokens", "sameToolInARow"),
+  ledger: (value) =>
+    hasCounts("turns", "toolCalls", "tokens", "sameToolInARow")(value) &&
+    areUses((value as JsonObject)["uses"]),
   usage: hasCounts("inputTokens", "outputTokens"),
   driver: isCount,
   modes: (value) => Array.isArray(value) && value.every(isJsonObject),

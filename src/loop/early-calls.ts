@@ -33,7 +33,7 @@ export function earlyCalls(
     reserved = reserved === undefined ? undefined : reserve(call, { ledger: reserved, limits }, options);
     if (reserved === undefined) return;
     const tool = gate.allowed.tools.get(call.name);
-    const isLooking = tool?.effect === "none" || tool?.effect === "read";
+    const isLooking = (tool?.effect === "none" || tool?.effect === "read") && tool.constraints === undefined;
     const prepared = isLooking ? prepare(call, turn, gate) : undefined;
     if (mayEndBatch({ tool, prepared }, options)) reserved = undefined;
     if (prepared === undefined || prepared instanceof Promise) return;

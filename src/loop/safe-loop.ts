@@ -1,7 +1,8 @@
 import { WritError } from "../error/writ-error.ts";
 import { callOneWith } from "../executor/call-tool.ts";
+import { countCall, countSuccess, type ToolUse, violation } from "../policy/constraints.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject } from "../util/json.ts";
+import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { type CatalogEntry, type Decider, llmStepWith, type StepDecision } from "./llm-step.ts";
 
 /** The tools that names may mean, and no others. */
@@ -44,21 +45,43 @@ export async function safeLoopWith(decider: Decider, options: SafeLoopOptions): 
   const catalog = options.catalog ?? catalogOf(tools);
   let context = "";
   let spent = 0;
+  let uses: readonly ToolUse[] = [];
   for (let n = 0; n < maxSteps && spent <= budget; n += 1) {
     const step = await llmStepWith(decider, { prompt, catalog, context, intent, signal });
     spent += step.tokens;
     if (step.kind === "tool") {
       const tool = tools.get(step.name);
-      const result =
+      const taken =
         tool === undefined
-          ? "not allowed"
-          : (await callOneWith(tool, step.args, { host: decider.host, signal })).text;
-      context += ` [${step.name} => ${result}]`;
+          ? { text: "not allowed", uses }
+          : await carryOut(step.args, { tool, uses }, { host: decider.host, signal });
+      ({ uses } = taken);
+      context += ` [${step.name} => ${taken.text}]`;
     }
     onStep?.({ step, spent, context });
     if (step.kind === "final") return step.text;
   }
   return outOfSteps;
+}
+
+interface Taking {
+  readonly tool: Tool;
+  readonly uses: readonly ToolUse[];
+}
+
+/** Carries out a call as far as the constraints of its tool allow it after the steps before. */
+async function carryOut(
+  args: JsonObject,
+  { tool, uses }: Taking,
+  options: Parameters<typeof callOneWith>[2],
+): Promise<{ readonly text: string; readonly uses: readonly ToolUse[] }> {
+  const { name } = tool;
+  const against = violation(tool, { name, uses });
+  if (against !== undefined) return { text: `Tool '${name}' was denied: ${against.reason}`, uses };
+  const { status, text } = await callOneWith({ ...tool, constraints: undefined }, args, options);
+  if (status === "denied" || status === "invalid") return { text, uses };
+  const counted = countCall(uses, name);
+  return { text, uses: status === "ok" ? countSuccess(counted, name) : counted };
 }
 
 function checkBound(name: string, value: number): void {

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Tool } from "../tool/tool.ts";
+import { countedTools } from "./constraints.ts";
 import type { Decision } from "./decision.ts";
 
 /** Tools, and collections of tools, as deep as one likes. */
@@ -9,6 +10,8 @@ export type Tools = readonly (Tool | Tools)[];
 export interface AllowList {
   readonly skill: string;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** Tools whose use in a run is counted; undefined when no tool has constraints. */
+  readonly counted?: ReadonlySet<string>;
 }
 
 /**
@@ -23,13 +26,13 @@ export function allowList(skill: string, tools: Tools): AllowList {
       throw new WritError("name-taken", { kind: "tool", name: tool.name, where: `skill "${skill}"` });
     byName.set(tool.name, tool);
   }
-  return { skill, tools: byName };
+  return { skill, tools: byName, counted: countedTools(byName.values()) };
 }
 
 /** The list with nothing in it but these names; a name that it does not have stays out. */
-export function restrictList({ skill, tools }: AllowList, names: readonly string[]): AllowList {
+export function restrictList(list: AllowList, names: readonly string[]): AllowList {
   const kept = new Set(names);
-  return { skill, tools: new Map([...tools].filter(([name]) => kept.has(name))) };
+  return { ...list, tools: new Map([...list.tools].filter(([name]) => kept.has(name))) };
 }
 
 /** All tools of nested collections, in order. */

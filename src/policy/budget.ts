@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Usage } from "../message/usage.ts";
+import type { ToolUse } from "./constraints.ts";
 
 /** What bounds a run. Each bound is enforced; a bound left out has the default named here. */
 export interface Budget {
@@ -85,6 +86,8 @@ export interface Ledger {
   readonly costUsd: number;
   readonly lastTool: string;
   readonly sameToolInARow: number;
+  /** What was done with the tools that constraints speak of; left out when there are none. */
+  readonly uses?: readonly ToolUse[];
 }
 
 /** Nothing spent. */

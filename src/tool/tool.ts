@@ -5,6 +5,7 @@ import type { Schema } from "../schema/schema.ts";
 import { toSchema, type InferOutput, type SchemaSource } from "../schema/to-schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { CallScope } from "./call-scope.ts";
+import { checkConstraints, type Constraints } from "./constraints.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 
 /**
@@ -56,6 +57,8 @@ export interface Tool {
   readonly mode?: (args: unknown) => Mode | undefined;
   /** What happens when a call fails; the agent's own rules stand behind it. */
   readonly recover?: Recovery;
+  /** How often, and after what, it may be called in a run. */
+  readonly constraints?: Constraints;
   /** Runs the author's function with arguments that `input` parsed. May throw. */
   execute(args: unknown, context: ToolContext): unknown;
 }
@@ -89,6 +92,8 @@ export interface ToolDefinition<Input extends SchemaSource, Result> {
   readonly notation?: string;
   /** What happens when a call fails, instead of telling the model at once. */
   readonly recover?: Recovery;
+  /** How often, and after what, it may be called in a run. Such a tool never starts while the model still writes. Default: no constraint. */
+  readonly constraints?: Constraints;
   readonly execute: (args: ArgumentsOf<Input>, context: ToolContext) => Result | Promise<Result>;
 }
 
@@ -131,6 +136,7 @@ export function tool<const Input extends SchemaSource, Result>(
   checkArguments(name, input);
   checkNotation(name, notation, input);
   checkRecovery(definition.recover, `Tool "${name}"`);
+  checkConstraints(name, definition.constraints);
   return {
     name,
     description: description ?? "",
@@ -144,6 +150,7 @@ export function tool<const Input extends SchemaSource, Result>(
     exclusiveKey: exclusiveKeyOf(name, exclusive),
     timeoutMs,
     recover: definition.recover,
+    constraints: definition.constraints,
     execute: definition.execute,
   };
 }

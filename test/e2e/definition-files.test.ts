@@ -133,15 +133,14 @@ describe("writ run with a definition", () => {
 
 describe("the YAML parser", () => {
   it("is loaded with the first file that needs it, and not with writ", async () => {
-    const located = new URL("../../dist/adapters/files/located.js", import.meta.url).href;
+    project.file("lazy.md", "---\nname: lazy\n---\nBe brief.\n");
     const script = `
       import { createRequire } from "node:module";
       const { cache } = createRequire(import.meta.url);
       const has = () => Object.keys(cache).some((path) => path.includes("/node_modules/yaml/"));
-      await import("writ");
-      const { readFields } = await import(${JSON.stringify(located)});
+      const { loadAgent } = await import("writ");
       const before = has();
-      await readFields({ text: "a: 1", format: "yaml" });
+      await loadAgent("lazy.md");
       console.log(before, has());`;
     const ended = await runNode(["--input-type=module", "--eval", script], { cwd: project.folder });
     expect(ended).toMatchObject({ stdout: "false true\n", stderr: "" });

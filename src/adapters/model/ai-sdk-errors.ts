@@ -1,4 +1,5 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
+import { retryAfterMs } from "./retry-after.ts";
 import { StreamFailure } from "./ai-sdk-stream.ts";
 
 /** The model that was asked, and whether the request had tools. */
@@ -40,7 +41,7 @@ export function providerError(thrown: unknown, asked: AskedModel): WritError {
   return new WritError(
     "provider-failed",
     { provider, model, reason },
-    { cause, retryable: isRetryable(about) },
+    { cause, retryable: isRetryable(about), retryAfterMs: retryAfterMs((name) => headerOf(about, name)) },
   );
 }
 
@@ -57,6 +58,16 @@ interface ErrorFields {
   /** What the answer's body held, when the provider package could read it. */
   readonly data?: unknown;
   readonly responseBody?: unknown;
+  readonly responseHeaders?: unknown;
+}
+
+/** Provider packages keep the names in lower case. */
+function headerOf({ responseHeaders }: ErrorFields, name: string): string | undefined {
+  const value: unknown =
+    typeof responseHeaders === "object" && responseHeaders !== null
+      ? Object.getOwnPropertyDescriptor(responseHeaders, name)?.value
+      : undefined;
+  return typeof value === "string" ? value : undefined;
 }
 
 function fieldsOf(thrown: unknown): ErrorFields {

@@ -1,6 +1,7 @@
 import type { Ollama } from "ollama/browser";
 import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, parseJson } from "../../util/json.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
 /** Where an Ollama server is, and what every request to it carries. */
 export interface OllamaAddress {
@@ -87,10 +88,12 @@ async function importClient(load: LoadClient): ReturnType<LoadClient> {
 export class RefusedRequest extends Error {
   override readonly name: string = "RefusedRequest";
   readonly status: number;
+  readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, reason: string) {
+  constructor({ status, headers }: Pick<Response, "status" | "headers">, reason: string) {
     super(reason);
     this.status = status;
+    this.retryAfterMs = retryAfterMs((name) => headers.get(name));
   }
 }
 
@@ -116,7 +119,7 @@ function checkedFetch({ fetch, signal, maxReplyBytes, lines }: Connection): type
         response.body === null
           ? ""
           : await new Response(response.body.pipeThrough(bounded(maxErrorBytes))).text();
-      throw new RefusedRequest(response.status, errorText(body) || response.statusText || "no reason given");
+      throw new RefusedRequest(response, errorText(body) || response.statusText || "no reason given");
     }
     if (response.body === null) throw new UnreadableReply("the answer has no body");
     return new Response(

@@ -40,7 +40,8 @@ async function refusal(cause: RefusedRequest, asked: AskedOllama): Promise<WritE
   }
   const reason = `${said} (HTTP ${status})${status === 404 ? `: ${url} may be the address of something else` : ""}`;
   const retryable = status === 408 || status === 429 || status >= 500;
-  return new WritError("provider-failed", { provider, model, reason }, { cause, retryable });
+  const { retryAfterMs } = cause;
+  return new WritError("provider-failed", { provider, model, reason }, { cause, retryable, retryAfterMs });
 }
 
 function brokenRequest(cause: unknown, asked: AskedOllama): WritError {
