@@ -91,6 +91,7 @@ export {
 } from "./tool/tool.ts";
 
 export { type Tools } from "./policy/allow-list.ts";
+export { budgets } from "./policy/budget-presets.ts";
 export { type Budget, type BudgetField, type Excess, type Ledger } from "./policy/budget.ts";
 export { type ToolUse } from "./policy/constraints.ts";
 export { type CallRequest, type Decision, type Policy } from "./policy/decision.ts";
@@ -184,6 +185,7 @@ export { type Summarise } from "./session/summary.ts";
 
 export { type Agent } from "./agent/agent.ts";
 export { type AsToolOptions } from "./agent/as-tool.ts";
+export { type Subagent, subagents, type SubagentsOptions } from "./agent/subagents.ts";
 export { type Routing } from "./agent/routing.ts";
 export { type Runnable, type RunOptions, type RunResult } from "./agent/runnable.ts";
 export { type AgentDefinition, type InputOf, type ModelSource, type OutputOf } from "./agent/definition.ts";
@@ -205,6 +207,7 @@ export {
   loadAgents,
 } from "./adapters/files/definition-file.ts";
 export { knowledgeFile, type KnowledgeFileOptions } from "./adapters/files/knowledge-file.ts";
+export { promptFile } from "./adapters/files/prompt-file.ts";
 export { skillFromFolder, skillLibrary, type SkillLibraryOptions } from "./adapters/files/skills.ts";
 export {
   type Aggregate,

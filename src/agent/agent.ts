@@ -3,6 +3,7 @@ import type { Checkpoint } from "../loop/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
 import { drain } from "../util/drain.ts";
 import { agentAsTool, type AsToolOptions } from "./as-tool.ts";
+import { describeAgent, nameAgent } from "./describe-agent.ts";
 import { type AnyDefinition, planAgent, type ResolveModel } from "./plan.ts";
 import { beginAgent, resumeAgent } from "./run-agent.ts";
 import { type Runnable, runnable, type RunOptions, type RunResult, resultOf } from "./runnable.ts";
@@ -18,6 +19,12 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
     readonly type: "agentic" | "plain";
     readonly tools: readonly string[];
   }[];
+  /**
+   * The agent for people, a line a thing: model, bounds, rules, and what each skill may call. Never a key.
+   */
+  describe(): string;
+  /** Name and model: `agent "calculator" (ollama/qwen2.5:7b)`. */
+  toString(): string;
   /**
    * The same run, turn by turn: yields where it stands after each turn, as JSON, and waits there until the next is asked for. Leaving it early
    * cancels the run.
@@ -81,6 +88,8 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     Object.assign(base, {
       modelId: plan.model?.id,
       skills,
+      describe: () => describeAgent(plan, definition),
+      toString: () => nameAgent(plan),
       turns,
       resume,
       asTool: (options: AsToolOptions = {}) =>

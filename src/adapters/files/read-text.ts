@@ -70,7 +70,8 @@ function characterBorder(bytes: Uint8Array, index: number): number {
   return border;
 }
 
-function decoded(bytes: Uint8Array): string {
+/** @throws TypeError for what is no text in UTF-8 */
+export function decoded(bytes: Uint8Array): string {
   if (bytes.includes(0)) throw new TypeError("it is binary: it has NUL bytes");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

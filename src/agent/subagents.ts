@@ -1,0 +1,89 @@
+import { WritError } from "../error/writ-error.ts";
+import { checkName, type Effect, type Tool } from "../tool/tool.ts";
+import { toSchema } from "../schema/to-schema.ts";
+import type { Agent } from "./agent.ts";
+import { aboutOf } from "./runnable.ts";
+
+/** What can be one of several: an agent, or a composition that was given a name. */
+export type Subagent = Pick<Agent, "agentName" | "asTool">;
+
+/** How the tool that starts them appears. */
+export interface SubagentsOptions {
+  /** Default: `spawn_subagent`. */
+  readonly name?: string;
+  /** What is said before the list of the agents. Default: that each answers a prompt and sees nothing else. */
+  readonly description?: string;
+  /** What a call does to the world. Default: undeclared. */
+  readonly effect?: Exclude<Effect, "undeclared">;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Several agents as one tool, of which the model picks one by its name and gives it a prompt. Each call is a run inside the one that calls, as
+ * with `agent.asTool()`: the caller's bounds and policy hold, the model is told the answer alone, and a run that does not answer is a failed call.
+ *
+ * @throws WritError `name-taken`, `name-invalid`, `definition-invalid` for no agents and for one that takes something else than text.
+ * @example
+ * ```ts
+ * import { agent, subagents } from "writ";
+ *
+ * const model = "ollama/qwen2.5:7b";
+ * const researcher = agent({ name: "researcher", description: "Finds facts", model });
+ * const writer = agent({ name: "writer", description: "Writes short texts", model });
+ *
+ * export const editor = agent({ name: "editor", model, tools: [subagents([researcher, writer])] });
+ * ```
+ */
+export function subagents(agents: readonly Subagent[], options: SubagentsOptions = {}): Tool {
+  const { name = "spawn_subagent", description = handOver, effect = "undeclared", timeoutMs } = options;
+  checkName(name, "A tool");
+  const tools = toolsOf(agents, name);
+  const list = [...tools.values()].map((tool) =>
+    tool.description === "" ? `- ${tool.name}` : `- ${tool.name}: ${tool.description}`,
+  );
+  return {
+    name,
+    description: [description, ...list].join("\n"),
+    input: toSchema(inputFor([...tools.keys()]), { name, role: "input" }),
+    effect,
+    timeoutMs,
+    exclusiveKey: () => undefined,
+    execute(args, context) {
+      const { subagent, prompt } = args as { readonly subagent: string; readonly prompt: string };
+      return tools.get(subagent)?.execute({ input: prompt }, context);
+    },
+  };
+}
+
+const handOver =
+  "Hand a task to one of these agents and get its answer. It sees the prompt and nothing of this conversation.";
+
+function toolsOf(agents: readonly Subagent[], name: string): ReadonlyMap<string, Tool> {
+  const where = `Tool "${name}"`;
+  if (agents.length === 0)
+    throw new WritError("definition-invalid", { where, reason: "`subagents` needs at least one agent." });
+  const tools = new Map<string, Tool>();
+  for (const agent of agents) {
+    const { agentName } = agent;
+    if (tools.has(agentName))
+      throw new WritError("name-taken", { kind: "agent", name: agentName, where: `the tool "${name}"` });
+    if (aboutOf(agent)?.input !== undefined) {
+      const reason = `the agent "${agentName}" has an \`input\` schema, and a subagent is given text; use \`asTool()\`.`;
+      throw new WritError("definition-invalid", { where, reason });
+    }
+    tools.set(agentName, agent.asTool());
+  }
+  return tools;
+}
+
+function inputFor(names: readonly string[]): Parameters<typeof toSchema>[0] {
+  return {
+    type: "object",
+    properties: {
+      subagent: { type: "string", enum: [...names], description: "Which agent" },
+      prompt: { type: "string", description: "The whole task, with everything that it needs to know" },
+    },
+    required: ["subagent", "prompt"],
+    additionalProperties: false,
+  };
+}
