@@ -70,8 +70,7 @@ describe("the types of compositions", () => {
       { aggregate: (outputs) => outputs.map(({ length }) => length) },
     );
     expectTypeOf(lengths("x")).resolves.toEqualTypeOf<number[]>();
-    // @ts-expect-error nobody is there
-    parallel([]);
+    expectTypeOf(parallel(["a", "b"].map(() => text))("x")).resolves.toEqualTypeOf<string[]>();
   });
 
   it("race: the output of one of them", () => {

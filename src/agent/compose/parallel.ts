@@ -14,11 +14,11 @@ import {
 import { together } from "./together.ts";
 
 /** Agents that run beside each other: a list, or by names of one's own. */
-export type ParallelAgents = readonly [Runnable, ...Runnable[]] | Readonly<Record<string, Runnable>>;
+export type ParallelAgents = readonly Runnable[] | Readonly<Record<string, Runnable>>;
 
 /** Agents that all take and give the same. */
 type AgentsOf<Input, Output> =
-  | readonly [Runnable<Input, Output>, ...Runnable<Input, Output>[]]
+  | readonly Runnable<Input, Output>[]
   | Readonly<Record<string, Runnable<Input, Output>>>;
 
 /** The one agent of some, whichever it is. */
