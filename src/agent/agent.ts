@@ -2,7 +2,7 @@ import type { Host } from "../journal/host.ts";
 import type { Checkpoint } from "../loop/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
 import { drain } from "../util/drain.ts";
-import { agentAsTool, type AsToolOptions } from "./as-tool.ts";
+import { agentAsTool, type AsToolOptions, checkAsTool } from "./as-tool.ts";
 import { describeAgent, nameAgent } from "./describe-agent.ts";
 import { type AnyDefinition, planAgent, type ResolveModel } from "./plan.ts";
 import { beginAgent, resumeAgent } from "./run-agent.ts";
@@ -92,8 +92,10 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
       toString: () => nameAgent(plan),
       turns,
       resume,
-      asTool: (options: AsToolOptions = {}) =>
-        agentAsTool(base as Runnable, { input: plan.input, skills, ...options }),
+      asTool: (options: AsToolOptions = {}) => {
+        checkAsTool(options, name);
+        return agentAsTool(base, { input: plan.input, skills, ...options });
+      },
       with: withChanges,
     }),
   );

@@ -68,6 +68,29 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
   };
 }
 
+const known: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "allow",
+  "deny",
+  "effect",
+  "timeoutMs",
+] satisfies (keyof AsToolOptions)[]);
+
+/** What narrows the powers of an agent must not be misspelt. @throws WritError `definition-invalid` */
+export function checkAsTool(options: AsToolOptions, agent: string): void {
+  const where = `asTool() of agent "${agent}"`;
+  const unknown = Object.keys(options).find((field) => !known.has(field));
+  if (unknown !== undefined)
+    throw new WritError("definition-invalid", {
+      where,
+      reason: `there is no option "${unknown}": ${[...known].join(", ")}.`,
+    });
+  const { allow = [], deny = [] } = options;
+  if (!Array.isArray(allow) || !Array.isArray(deny))
+    throw new WritError("definition-invalid", { where, reason: "`allow` and `deny` are lists of names." });
+}
+
 /** Which tools are left inside: those that `allow` names, without those that `deny` names. Undefined leaves all. */
 function allowedInside(
   name: string,

@@ -116,7 +116,8 @@ async function route(
   const { threshold = 0, otherwise } = plan.routing === "first" ? {} : plan.routing;
   const isSure = !isCall && confidence >= threshold;
   if (isSure && names.includes(skill)) return { ...choose(plan, skill, why), usage };
-  if (isSure) return { type: "failed", error: unknownSkill(plan, skill, names), usage };
+  if (isSure && otherwise === undefined)
+    return { type: "failed", error: unknownSkill(plan, skill, names), usage };
   if (!isCall && otherwise !== undefined) return { ...choose(plan, otherwise, why), usage };
   const reason = isCall
     ? "the model called a tool where it had to choose"

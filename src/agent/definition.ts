@@ -73,6 +73,8 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
   readonly stopOnToolBlock?: boolean;
   /** Ends the run as cancelled when the model stops writing for one of these reasons without having answered. Default: none. */
   readonly stopOn?: readonly FinishReason[];
+  /** The author's own notes. Nothing here reads them. */
+  readonly metadata?: JsonObject;
   /** What the agent takes. Default: text. The model is given it as JSON. */
   readonly input?: In;
   /** What the agent gives. Default: text. An answer that does not match is sent back to the model. */

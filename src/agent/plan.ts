@@ -17,6 +17,7 @@ import { checkConstraints } from "../tool/constraints.ts";
 import { checkRecoveryRules, recoveryFor } from "../tool/recovery-rules.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
+import { checkDefinition } from "./check-definition.ts";
 import { type AnswerReader, answerReader } from "./answer.ts";
 import type { Routing } from "./routing.ts";
 import type { AgentDefinition, ModelSource } from "./definition.ts";
@@ -82,6 +83,7 @@ const reserved = new Set(["memory_read", "memory_write", "memory_search", "escal
  * @throws WritError with the code and the name of the first thing that is wrong.
  */
 export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel): AgentPlan {
+  checkDefinition(definition);
   const { name, budget = {}, recover = {}, compaction } = definition;
   checkName(name, "An agent");
   checkOptions(definition);

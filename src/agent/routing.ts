@@ -4,6 +4,6 @@ export type Routing =
   | {
       /** How sure the model must be, from 0 to 1. Default 0. */
       readonly threshold?: number;
-      /** The skill that is used when the model is less sure. Without it the run fails then. */
+      /** The skill that is used when the model is less sure, or names none that there is. Without it the run fails then. */
       readonly otherwise?: string;
     };

@@ -16,7 +16,6 @@ import {
 } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger, spend } from "../policy/budget.ts";
-import { strictest } from "../policy/decision.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import { untilStopped } from "../util/interrupt.ts";
@@ -100,7 +99,7 @@ export function beginCycle(
   const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
   const generator = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
-    const session = await openSession(run, inside);
+    const session = await openSession(run, inside, `session/${from?.ledger.turns ?? 0}`);
     const finished = await cycle(loopOptions(skill, run, { transcript, from }), inside);
     const ended = await askAfterRun(finished, { ...run, skill }, inside);
     return keep(session, ended, { run, skill: skill.name, inside });
@@ -155,10 +154,14 @@ interface OpenSession {
 }
 
 /** What was said before is read once: a replay goes on from what the first run was given. */
-async function openSession({ options, base }: AgentRun, { stop }: Frame): Promise<OpenSession | undefined> {
+async function openSession(
+  { options, base }: AgentRun,
+  { stop }: Frame,
+  key = "session",
+): Promise<OpenSession | undefined> {
   const { session: handle } = options;
   if (handle === undefined) return undefined;
-  const loading = base.journal.step({ key: "session", run: () => handle.load() });
+  const loading = base.journal.step({ key, run: () => handle.load() });
   const loaded = await untilStopped(loading, stop);
   if (loaded === "stopped") throw new Error("the run was stopped while its session was read");
   return { handle, loaded };
@@ -185,7 +188,10 @@ async function keep(
     return null;
   };
   return finishing(ended, { plan, inside }, async () => {
-    await base.journal.step({ key: `session/save/${ledger.turns}`, run: saving });
+    const keeping = base.journal.step({ key: `session/save/${ledger.turns}`, run: saving });
+    // A run that was stopped is kept too: then nothing but the store itself can end the waiting.
+    const kept = inside.stop.reason === undefined ? await untilStopped(keeping, inside.stop) : await keeping;
+    if (kept === "stopped") throw new Error("the run was stopped while it was kept in its session");
     return ended;
   });
 }
@@ -260,10 +266,7 @@ function loopOptions(
 ): LoopOptions {
   const { definition, plan, base, options, input, onTurn } = run;
   const { parent } = base;
-  const gate =
-    parent === undefined
-      ? skill.gate
-      : { ...skill.gate, policy: strictest(skill.gate.policy, parent.policy) };
+  const gate = parent === undefined ? skill.gate : { ...skill.gate, outer: parent.policy };
   return {
     ...base,
     transcript,

@@ -15,6 +15,7 @@ import type { SessionHandle } from "../session/session.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { drain } from "../util/drain.ts";
 import { contentText } from "./answer.ts";
+import { checkRunOptions } from "./check-definition.ts";
 
 /** What one run is given beside its input. */
 export interface RunOptions {
@@ -174,6 +175,7 @@ export function frameOf(
   options: RunOptions,
   around: { readonly host: Host; readonly watched: boolean },
 ): RunFrame {
+  checkRunOptions(options, name);
   const { host, watched } = around;
   const parent = options.parent === undefined ? undefined : scopeOf(options.parent);
   if (parent !== undefined && parent.depth + 1 > parent.maxDepth)

@@ -25,7 +25,7 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
     ...(maxTurns === undefined ? {} : { budget: { turns: countOf("--max-turns", maxTurns) } }),
     ...(driver === undefined
       ? {}
-      : { driver: wordOf("--driver", driver, ["auto", "native", "json", "lines"]) }),
+      : { driver: wordOf("--driver", driver, ["auto", "native", "json", "lines", "react"]) }),
   };
   const options: PrintRunOptions = {
     format: formatOf(flags),

@@ -3,6 +3,7 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Ledger, Limits } from "../policy/budget.ts";
 import type { ToolUse } from "../policy/constraints.ts";
 import type { Gate } from "./gate.ts";
+import { sameJson } from "../util/same-json.ts";
 import type { EarlyCall } from "./run-calls.ts";
 
 /** The calls of one turn. `early` are those that were already started while the model wrote, by id. */
@@ -26,4 +27,15 @@ export interface Planning {
   readonly index: number;
   /** What was done before it with the tools that constraints speak of, the earlier calls of the batch included. */
   readonly uses?: readonly ToolUse[];
+}
+
+/**
+ * The call as it was started while the reply was read. A reply that was given up can have started another call under the same id: that one is
+ * nobody's any more.
+ */
+export function begunEarly({ early }: Pick<Batch, "early">, call: ToolCall): EarlyCall | undefined {
+  const begun = call.malformed === undefined ? early?.get(call.id) : undefined;
+  if (begun === undefined) return undefined;
+  const { name, arguments: args } = begun.prepared.call;
+  return name === call.name && sameJson(args, call.arguments) ? begun : undefined;
 }

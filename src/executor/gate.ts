@@ -1,5 +1,5 @@
 import { type AllowList, restrictList } from "../policy/allow-list.ts";
-import type { Decision, Policy } from "../policy/decision.ts";
+import { type Decision, type Policy, strictest } from "../policy/decision.ts";
 import type { Mode } from "../tool/tool.ts";
 
 /** What stands between a proposed call and its tool. */
@@ -7,6 +7,13 @@ export interface Gate {
   readonly agent: string;
   readonly allowed: AllowList;
   readonly policy: Policy;
+  /** The policy of the run around this one. The stricter of both holds, whatever this run's mode approves beforehand. */
+  readonly outer?: Policy;
+}
+
+/** What judges a call of this run. */
+export function judgeOf({ policy, outer }: Pick<Gate, "policy" | "outer">): Policy {
+  return outer === undefined ? policy : strictest(policy, outer);
 }
 
 /** The gate after a call changed the mode of the run: never wider than before. */

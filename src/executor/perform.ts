@@ -9,6 +9,7 @@ import type { Recovery } from "../tool/recovery.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
+import { sameJson } from "../util/same-json.ts";
 import { type Fatal, fatalOf } from "./fatal.ts";
 import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
@@ -119,11 +120,18 @@ async function askAfter(
   try {
     const outcome = await untilStopped(asking, run.stop);
     if (outcome === "stopped" || outcome.answer.result === undefined) return { result };
-    return { result: outcome.answer.result, by: outcome.by };
+    return { result: withoutOldValue(outcome.answer.result, result), by: outcome.by };
   } catch (error) {
     run.onThrow(callId, error);
     return { result: { status: "error", text: `Tool '${tool}' failed: ${messageOf(error)}` } };
   }
+}
+
+/** A hook that changed the text alone has masked something: the value behind it must not stay. */
+function withoutOldValue(changed: ToolResult, before: ToolResult): ToolResult {
+  const { value, ...rest } = changed;
+  const isOld = value !== undefined && before.value !== undefined && sameJson(value, before.value);
+  return isOld && changed.text !== before.text ? rest : changed;
 }
 
 /** Checking the result is part of the tool's time, and so is mending a failure: an output schema can be slow too. */
@@ -140,7 +148,9 @@ async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
     callId: call.id,
     idempotencyKey: `${run.runId}/${key}`,
     progress: (value: Json) => run.tell?.({ type: "tool-progress", turn, callId: call.id, value }),
-    call,
+    get call() {
+      return structuredClone(call);
+    },
     get run() {
       return scopeOfCall(work, options);
     },

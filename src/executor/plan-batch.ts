@@ -2,7 +2,7 @@ import type { ToolCall } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
 import { type Excess, type Ledger, type Limits, reserveCall } from "../policy/budget.ts";
 import { countCall } from "../policy/constraints.ts";
-import type { Batch } from "./batch.ts";
+import { type Batch, begunEarly } from "./batch.ts";
 import { meetBound } from "./bounds.ts";
 import type { Fatal } from "./fatal.ts";
 import type { ExecuteOptions } from "./options.ts";
@@ -40,7 +40,7 @@ export async function planBatch(batch: Batch, options: ExecuteOptions): Promise<
   let account: Account = { ledger: batch.ledger, limits: batch.limits };
   let ended: Ended | undefined;
   for (const call of batch.calls) {
-    const hasBegun = batch.early?.has(call.id) === true;
+    const hasBegun = begunEarly(batch, call) !== undefined;
     if (ended !== undefined && !hasBegun) {
       planned.push(skipped(call, ended));
       continue;
@@ -85,7 +85,7 @@ type Reserved =
   | { readonly ok: true; readonly account: Account }
   | { readonly ok: false; readonly excess: Excess; readonly isOuter?: boolean };
 
-/** A call that began while its reply was read was allowed then by the runs around this one. */
+/** A call that began while its reply was read was allowed then by the runs around this one, and booked with them. */
 function reserve(
   { call, hasBegun = false }: { readonly call: ToolCall; readonly hasBegun?: boolean },
   { ledger, limits }: Account,
@@ -95,7 +95,7 @@ function reserve(
   if (outer !== undefined) return { ok: false, excess: outer, isOuter: true };
   const reservation = reserveCall(ledger, limits, measure(call, limits));
   if (!reservation.ok) return reservation;
-  scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
+  if (!hasBegun) scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
   return { ok: true, account: { ledger: reservation.ledger, limits } };
 }
 

@@ -7,7 +7,7 @@ import type { Decision } from "../policy/decision.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { toJson } from "../util/json.ts";
 import { askPerson } from "./ask-person.ts";
-import type { Planning } from "./batch.ts";
+import { begunEarly, type Planning } from "./batch.ts";
 import type { ExecuteOptions } from "./options.ts";
 import { cancelledResult, resultText } from "./perform.ts";
 import { denied, deniedBy, type Prepared, prepare } from "./prepare.ts";
@@ -21,7 +21,7 @@ export function planCall(planning: Planning, options: ExecuteOptions): Planned |
     return settleOne(plannedOf(denied(call, "repeats", batch.refuse)), planning, options);
   const against = constraintAgainst(planning);
   if (against !== undefined) return settleOne(plannedOf(deniedBy(against, call)), planning, options);
-  const early = call.malformed === undefined ? batch.early?.get(call.id) : undefined;
+  const early = begunEarly(batch, call);
   if (early !== undefined) return settleOne({ call, prepared: early.prepared }, planning, options);
   if (options.hooks.beforeToolCall !== undefined) return planHooked(planning, options);
   const prepared = prepare(call, batch.turn, batch.gate);
@@ -49,10 +49,20 @@ async function planSlowly(
 ): Promise<Planned> {
   const prepared = await untilStopped(Promise.resolve(decided), options.stop);
   if (prepared === "stopped") return { call: planning.call, result: cancelledResult(planning.call.name) };
-  const planned = mayMend(prepared, options)
-    ? await repair(planning, prepared, options)
-    : plannedOf(prepared);
-  return settleOne(planned, planning, options);
+  if (!mayMend(prepared, options)) return settleOne(plannedOf(prepared), planning, options);
+  const mended = await repair(planning, prepared, options);
+  const judged = mended.result === undefined ? await judgeMended(mended, planning, options) : mended;
+  return settleOne(judged, planning, options);
+}
+
+/** What was mended is another call than the hooks saw. */
+async function judgeMended(mended: Planned, planning: Planning, options: ExecuteOptions): Promise<Planned> {
+  if (options.hooks.beforeToolCall === undefined) return mended;
+  const hooked = await askBefore({ ...planning, call: mended.call }, options, "/mended");
+  if (!("batch" in hooked)) return { ...mended, ...hooked };
+  if (hooked.call === mended.call) return mended;
+  const prepared = await prepare(hooked.call, planning.batch.turn, planning.batch.gate);
+  return { ...mended, ...plannedOf(prepared) };
 }
 
 function plannedOf(prepared: Prepared): Planned {
@@ -73,14 +83,18 @@ function settleOne(
 }
 
 /** Asks the author's hooks about a call that the allow-list has. A hook that fails denies the call. */
-async function askBefore(planning: Planning, options: ExecuteOptions): Promise<Planning | Planned> {
+async function askBefore(
+  planning: Planning,
+  options: ExecuteOptions,
+  part = "",
+): Promise<Planning | Planned> {
   const { call, batch, index } = planning;
   const tool = batch.gate.allowed.tools.get(call.name);
   if (tool === undefined) return planning;
   const { turn } = batch;
   const at = { turn, callId: call.id, tool: call.name, arguments: call.arguments };
   try {
-    const question = { place: "beforeToolCall" as const, at, turn, part: String(index), callId: call.id };
+    const question = { place: "beforeToolCall" as const, at, turn, part: `${index}${part}`, callId: call.id };
     const answer = await consult(options, question);
     if (answer.deny !== undefined) return plannedOf(denied(call, "hook", answer.deny));
     if (answer.result !== undefined) return substituted(planning, answer.result);

@@ -4,8 +4,8 @@ import { refusal } from "../policy/allow-list.ts";
 import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
 import { describeIssues, type Issue, type ParseResult } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, toJson } from "../util/json.ts";
-import type { Gate } from "./gate.ts";
+import { isJsonObject, type Json, toJson } from "../util/json.ts";
+import { type Gate, judgeOf } from "./gate.ts";
 
 /** A call that may run, or may once a person agrees: its arguments are parsed. */
 export interface Runnable {
@@ -46,9 +46,16 @@ export function prepare(call: ToolCall, turn: number, gate: Gate): Prepared | Pr
   }
   if (call.malformed !== undefined)
     return invalid(call, tool, `the arguments cannot be read: ${call.malformed}`);
-  const parsed = tool.input.parse(call.arguments);
+  const parsed = tool.input.parse(ownArguments(call.arguments));
   if (parsed instanceof Promise) return parsed.then((result) => decide({ call, tool, turn, gate }, result));
   return decide({ call, tool, turn, gate }, parsed);
+}
+
+/** What a tool does to its arguments must not reach the transcript: it is given a copy, where a schema would not make one. */
+function ownArguments(sent: Json): Json {
+  if (!isJsonObject(sent)) return sent;
+  const isFlat = Object.values(sent).every((value) => typeof value !== "object" || value === null);
+  return isFlat ? { ...sent } : structuredClone(sent);
 }
 
 interface Proposal {
@@ -62,7 +69,7 @@ function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
   const { call, tool } = proposal;
   if (!parsed.ok) return invalid(call, tool, problemIn(call, tool, parsed.issues));
   const request = requestOf(proposal, parsed.value);
-  const decision = decisionOf(proposal.gate.policy, request);
+  const decision = decisionOf(judgeOf(proposal.gate), request);
   const { verdict } = decision;
   if (verdict === "allow" || verdict === "ask") {
     const type = verdict === "ask" ? "ask" : "run";

@@ -63,7 +63,9 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
       key,
       fingerprint: () => `${call.name} ${JSON.stringify(call.arguments)}`,
       run: async () => {
-        const record = await (early?.get(call.id)?.record ?? perform(prepared as Runnable, key, performing));
+        const begun = early?.get(call.id);
+        const isBegun = begun !== undefined && begun.prepared === prepared;
+        const record = await (isBegun ? begun.record : perform(prepared as Runnable, key, performing));
         end(index, record);
         return record;
       },

@@ -9,7 +9,7 @@ import type { Policy } from "../policy/decision.ts";
 import type { Purse, Spending } from "../policy/purse.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
-import type { Gate } from "./gate.ts";
+import { type Gate, judgeOf } from "./gate.ts";
 import type { Approve } from "./approval.ts";
 
 /** What a run hands to the runs inside it: it is bound by the outer one and can do no more than it. */
@@ -93,7 +93,7 @@ export function openCallScope(
   options: ScopeOptions,
 ): OpenScope {
   const { runId, scope, tell, approve, journal, host } = options;
-  const { agent, policy } = gate;
+  const { agent } = gate;
   const delegations: Delegation[] = [];
   let spending: Spending = { usage: noUsage, costUsd: 0, toolCalls: 0 };
   let runs = 0;
@@ -107,7 +107,7 @@ export function openCallScope(
     ...scope,
     runId,
     agent,
-    policy,
+    policy: judgeOf(gate),
     approve,
     stop,
     nextRun() {

@@ -49,7 +49,7 @@ export interface HookPlaces {
     at: { readonly turn: number; readonly callId: string; readonly tool: string; readonly arguments: Json };
     may: { arguments?: Json; deny?: string; result?: Json };
   };
-  /** After a call ran, or failed, and before anybody is told of its result. */
+  /** After a call ran, or failed, and before anybody is told of its result. Where only `text` is changed, the `value` behind it is dropped. */
   readonly afterToolCall: {
     at: {
       readonly turn: number;

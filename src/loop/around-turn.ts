@@ -83,6 +83,8 @@ export async function mayGoOn(
   });
 }
 
+/** No provider takes an empty message. */
 function saying(state: State, text: string): State {
+  if (text.trim() === "") return state;
   return { ...state, transcript: addUser(state.transcript, runtimeMessage(text)) };
 }

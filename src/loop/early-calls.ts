@@ -4,6 +4,7 @@ import { perform, performOptions } from "../executor/perform.ts";
 import { type Prepared, prepare, type Runnable } from "../executor/prepare.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
 import type { ToolCall } from "../message/message.ts";
+import { noUsage } from "../message/usage.ts";
 import { type Ledger, reserveCall } from "../policy/budget.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { State } from "./run.ts";
@@ -38,6 +39,7 @@ export function earlyCalls(
     if (mayEndBatch({ tool, prepared }, options)) reserved = undefined;
     if (prepared === undefined || prepared instanceof Promise) return;
     if (prepared.type !== "run" || !mayOverlap(prepared)) return;
+    options.scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
     early.set(call.id, { prepared, record: perform(prepared, `turn/${turn}/call/${place}`, performing) });
   };
 }

@@ -22,6 +22,7 @@ import { addUsage } from "../message/usage.ts";
 import { spend, spendInside } from "../policy/budget.ts";
 import { priceOf } from "./price.ts";
 import type { ModelRecord } from "./ask-model.ts";
+import { untilStopped } from "../util/interrupt.ts";
 import { askTurn } from "./ask-turn.ts";
 import { afterTurn, answeredBefore, beforeTurn, mayGoOn, readAnswer, unacceptable } from "./around-turn.ts";
 import { circleOf, type Circle, rememberAct } from "./circles.ts";
@@ -47,7 +48,9 @@ export async function cycle(options: LoopOptions, inside: Frame): Promise<Finish
   try {
     const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
     const begun = { now: host.now(), runId: options.runId };
-    const { now, runId } = await journal.step({ key, run: () => Promise.resolve(begun) });
+    const started = await untilStopped(journal.step({ key, run: () => Promise.resolve(begun) }), inside.stop);
+    if (started === "stopped") throw new Error("the run was stopped before it began");
+    const { now, runId } = started;
     run = beginRun(options, inside, { startedAt: now - (from?.elapsedMs ?? 0), runId });
     state = { ...state, now };
     inside.moreTime = moreTime(options, () => state.ledger.turns);

@@ -105,6 +105,7 @@ export function beginState({
   transcript,
   limits,
   gate,
+  drivers,
   from,
   spent,
   modes: narrowed = [],
@@ -117,7 +118,7 @@ export function beginState({
     gate: modes.reduce(applyMode, gate),
     modes,
     usage: from?.usage ?? spent?.usage ?? noUsage,
-    driver: from?.driver ?? 0,
+    driver: Math.min(from?.driver ?? 0, drivers.length - 1), // a driver that failed before may not be tried any more
     violations: 0,
     called: from !== undefined && from.ledger.toolCalls > 0,
     repeats: noRepeats,

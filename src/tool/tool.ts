@@ -132,6 +132,12 @@ export function tool<const Input extends SchemaSource, Result>(
       reason: "`timeoutMs` must be a positive number.",
     });
   }
+  const { effect = "undeclared" } = definition;
+  if (!effects.includes(effect))
+    throw new WritError("definition-invalid", {
+      where: `Tool "${name}"`,
+      reason: `\`effect\` must be one of ${effects.slice(0, 4).join(", ")}.`,
+    });
   const input = toSchema(definition.inputSchema, { name, role: "input" });
   checkArguments(name, input);
   checkNotation(name, notation, input);
@@ -146,7 +152,7 @@ export function tool<const Input extends SchemaSource, Result>(
       definition.outputSchema === undefined
         ? undefined
         : toSchema(definition.outputSchema, { name, role: "output" }),
-    effect: definition.effect ?? "undeclared",
+    effect,
     exclusiveKey: exclusiveKeyOf(name, exclusive),
     timeoutMs,
     recover: definition.recover,
@@ -154,6 +160,8 @@ export function tool<const Input extends SchemaSource, Result>(
     execute: definition.execute,
   };
 }
+
+const effects: readonly Effect[] = ["none", "read", "write", "irreversible", "undeclared"];
 
 const callableName = /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/;
 

@@ -57,10 +57,19 @@ export function untilStopped<Value, Reason>(
       },
       (error: unknown) => {
         forget();
-        reject(error instanceof Error ? error : new Error(String(error), { cause: error }));
+        reject(error instanceof Error ? error : new Error(textOf(error), { cause: error }));
       },
     );
   });
+}
+
+/** The text of anything that was thrown: an object can refuse to be a text. */
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return "something was thrown that cannot be shown";
+  }
 }
 
 /** An interrupt that a caller's signal stops. `unlink` lets go of the signal, which may live much longer. */

@@ -72,7 +72,7 @@ describe("the executor", () => {
       expect.stringContaining("end Tool 'echo' received invalid arguments: n: "),
     ]);
     expect(resultsIn(model.requests[1])).toMatchObject([
-      { status: "ok", text: "2!", value: 2 },
+      { status: "ok", text: "2!" },
       { status: "denied" },
       { status: "invalid" },
     ]);

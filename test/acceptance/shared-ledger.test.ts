@@ -179,7 +179,7 @@ describe("one ledger", () => {
       name: "outer",
       model: scripted([called(["child", { input: "x" }]), said("Done.")]),
       tools: [child.asTool()],
-      budget: { toolCalls: 2 },
+      budget: { toolCalls: 3 },
     });
     const { events, result } = await watch(outer.stream("go"));
     const ends = ofType(events, "tool-end").map(({ name, result: { status } }) => [name, status]);
