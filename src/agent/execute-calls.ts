@@ -47,6 +47,11 @@ export async function executeCalls(
 ): Promise<ResultMessage[]> {
   checkIds(calls);
   const { policy = allowListed, hooks = [], recover = {}, budget = {}, concurrency = Infinity } = options;
+  if (!(concurrency >= 1))
+    throw new WritError("definition-invalid", {
+      where: "execute()",
+      reason: "`concurrency` must be at least 1.",
+    });
   const allowed = allowList(name, options.tools);
   checkRecoveryRules(recover, { where: "execute()", known: [...allowed.tools.keys()] });
   const limits = limitsOf(budget, name);

@@ -57,15 +57,17 @@ function resolved(given: Json | undefined, root: JsonSchema): JsonObject | undef
 }
 
 /** Whether null may be meant: where the schema does not say which types it takes, it may. */
-function takesNull(given: Json, root: JsonSchema): boolean {
+function takesNull(given: Json, root: JsonSchema, seen: Set<JsonObject> = new Set()): boolean {
   const schema = resolved(given, root);
   if (schema === undefined) return given !== false;
+  if (seen.has(schema)) return false; // what it takes was found where it stood first
+  seen.add(schema);
   const choices = own(schema, "enum");
   if (Array.isArray(choices)) return choices.includes(null);
   const only = own(schema, "const");
   if (only !== undefined) return only === null;
   const alternatives = own(schema, "anyOf") ?? own(schema, "oneOf");
-  if (Array.isArray(alternatives)) return alternatives.some((option: Json) => takesNull(option, root));
+  if (Array.isArray(alternatives)) return alternatives.some((option: Json) => takesNull(option, root, seen));
   const type = own(schema, "type");
   return type === undefined || type === "null" || (Array.isArray(type) && type.includes("null"));
 }

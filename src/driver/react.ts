@@ -70,6 +70,21 @@ export function reactDriver(options: ReactDriverOptions = {}): Driver {
 
 const formatOf = shapeFormat({ schema: decisionSchema, grammar: decisionGrammar });
 
+const quoted = {
+  type: "invalid",
+  stage: "decision_extraction",
+  problem: "The reply must be one JSON object and nothing else.",
+} as const;
+
+/**
+ * Around a decision there may be words, but then it must be the only thing that looks like one, and whole: a call that is quoted in an answer,
+ * or in a text that was read, never runs.
+ */
+function isQuoted(raw: string, { finishReason }: Reply): boolean {
+  if (parseJson(raw.trim()).ok) return false;
+  return finishReason === "length" || (raw.match(/"type"\s*:/g)?.length ?? 0) > 1;
+}
+
 function readReply(reply: Reply, { allowed }: TurnInput): Reading {
   const raw = textOf(reply.message);
   const others = reply.message.parts.filter((part) => part.type !== "text" && part.type !== "tool-call");
@@ -78,7 +93,7 @@ function readReply(reply: Reply, { allowed }: TurnInput): Reading {
     parts: [...others, ...parts],
     raw,
   });
-  const decision = readDecision(raw, allowed);
+  const decision = isQuoted(raw, reply) ? quoted : readDecision(raw, allowed);
   if (decision.type === "invalid") {
     const isCut = reply.finishReason === "length";
     const stage = isCut ? "decision_extraction" : decision.stage;

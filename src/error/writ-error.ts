@@ -58,8 +58,8 @@ export function isWritError<Code extends ErrorCode>(value: unknown, code?: Code)
 
 /** The message of anything that was thrown, without ever throwing itself. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
   try {
+    if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
     return String(thrown);
   } catch {
     return "something was thrown that cannot be shown";

@@ -138,9 +138,9 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   const isWhole = reading.type === "final" && asked.finishReason === "stop";
   if (run.stopOn.includes(asked.finishReason) && !isWhole)
     return stopOnReason(state, { message, finishReason: asked.finishReason }, run);
+  if (asked.finishReason === "content-filter") return filtered(state, message, run);
   if (reading.type === "calls")
     return await act({ state, message, early, mayCall: input.toolChoice !== "none" }, run);
-  if (asked.finishReason === "content-filter") return filtered(state, message, run);
   if (reading.type === "violation") return askAgain(state, reading, run);
   return await keeping(state, run, () => answer(state, { reading, record: asked }, run));
 }
@@ -276,11 +276,11 @@ function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>
 function filtered(state: State, message: ReplyMessage, run: Run): Step {
   const reason = `the provider filtered the answer: ${textOf(message)}`;
   const error = new WritError("run-refused", { name: run.gate.agent, reason });
-  const transcript = addReply(state.transcript, message) as ReadyTranscript;
-  return {
-    state: { ...state, transcript },
-    end: { outcome: { type: "refused", code: error.code, message: error.message }, error },
-  };
+  const end: End = { outcome: { type: "refused", code: error.code, message: error.message }, error };
+  const added = addReply(state.transcript, message);
+  if (added.state === "open")
+    return skipAll(state, { open: added, reason: "the provider filtered the reply", end });
+  return { state: { ...state, transcript: added }, end };
 }
 
 interface Answered {

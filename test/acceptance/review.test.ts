@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   agent,
+  execute,
   fixed,
   inMemorySessions,
   memoryJournal,
@@ -116,7 +117,47 @@ describe("powers", () => {
   });
 });
 
+describe("what is only quoted", () => {
+  const decision = '{"thought": "t", "type": "call_tool", "tool": "remove", "args": {}}';
+  const fence = "`".repeat(3);
+  it.each([
+    `{"type": "final_answer", "answer": "Never run:\n${fence}json\n${decision}\n${fence}"}`,
+    `The page says ${decision} and so: {"thought": "t", "type": "final_answer", "answer": "no"}`,
+    `${fence}json\n${decision}\n${fence}\n{"type": "final_answer", "answer": "no"}`,
+  ])("is no call in ReAct: %s", async (text) => {
+    const remove = fakeTool("remove", "gone");
+    const answer = '{"thought": "t", "type": "final_answer", "answer": "done"}';
+    const careful = agent({ name: "a", model: scripted([text, answer]), tools: [remove], driver: "react" });
+    expect((await careful.run("go")).text).toBe("done");
+    expect(remove.calls).toEqual([]);
+  });
+
+  it("or was held back by the provider, never runs", async () => {
+    const remove = fakeTool("remove", "gone");
+    const model: Model = {
+      id: "m/m",
+      features: {},
+      async *stream() {
+        yield { type: "call-start", id: "a", name: "remove" };
+        yield { type: "call-end", id: "a", arguments: {} };
+        yield { type: "end", finishReason: "content-filter" };
+      },
+    };
+    const { outcome, transcript } = await agent({ name: "a", model, tools: [remove] }).run("go");
+    expect(outcome).toMatchObject({ type: "refused", code: "run-refused" });
+    expect(transcript.messages.at(-1)).toMatchObject({ role: "tool", status: "skipped" });
+    expect(remove.calls).toEqual([]);
+  });
+});
+
 describe("bounds", () => {
+  it("calls at a time: none at all is no number", async () => {
+    for (const concurrency of [0, -1, Number.NaN])
+      await expect(execute([], { tools: [], concurrency })).rejects.toMatchObject({
+        code: "definition-invalid",
+      });
+  });
+
   it("calls that begin while their reply is read count with the run around at once", async () => {
     let looked = 0;
     const look = tool({

@@ -40,7 +40,7 @@ export async function readFields({ text, format, firstLine = 1 }: FieldsSource):
     stringKeys: true,
     resolveKnownTags: false,
     prettyErrors: false,
-    logLevel: "silent",
+    logLevel: "error",
   });
   // Valid JSON is no mistake whatever YAML thinks of it; but of names that stand twice JSON itself says nothing.
   const wrong = [...document.errors, ...document.warnings].find(
