@@ -51,11 +51,17 @@ export function prepare(call: ToolCall, turn: number, gate: Gate): Prepared | Pr
   return decide({ call, tool, turn, gate }, parsed);
 }
 
-/** What a tool does to its arguments must not reach the transcript: it is given a copy, where a schema would not make one. */
+/** What a tool does to its arguments must not reach the transcript: what is deeper than one level is copied before the schema sees it. */
 function ownArguments(sent: Json): Json {
   if (!isJsonObject(sent)) return sent;
-  const isFlat = Object.values(sent).every((value) => typeof value !== "object" || value === null);
-  return isFlat ? { ...sent } : structuredClone(sent);
+  for (const key in sent)
+    if (typeof sent[key] === "object" && sent[key] !== null) return structuredClone(sent);
+  return sent;
+}
+
+/** The first level is copied here, where the schema did not. */
+function ownValue(value: unknown, sent: Json): unknown {
+  return value === sent && isJsonObject(sent) ? { ...sent } : value;
 }
 
 interface Proposal {
@@ -73,7 +79,15 @@ function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
   const { verdict } = decision;
   if (verdict === "allow" || verdict === "ask") {
     const type = verdict === "ask" ? "ask" : "run";
-    return { type, call, tool, args: parsed.value, decision, request, coerced: parsed.coerced };
+    return {
+      type,
+      call,
+      tool,
+      args: ownValue(parsed.value, call.arguments),
+      decision,
+      request,
+      coerced: parsed.coerced,
+    };
   }
   return deniedBy(decision, call);
 }
