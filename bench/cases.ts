@@ -1,6 +1,7 @@
 /** The cases: each runs an agent of a peer, checks that what came out is right, and gives its figures. */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { recogniserCases } from "./recogniser-case.ts";
 import { measure, median, type MeasureOptions } from "./measure.ts";
 import {
   type BenchAgent,
@@ -30,6 +31,8 @@ export interface Figure {
 export interface BenchCase {
   readonly group: string;
   readonly sizes: readonly number[];
+  /** No peer does the like. */
+  readonly alone?: true;
   run(prepare: Prepare, size: number): Promise<readonly Figure[]>;
 }
 
@@ -282,4 +285,5 @@ export const cases: Readonly<Record<string, BenchCase>> = {
   arguments: { group: "Deltas of one reply", sizes: [10_000], run: argumentsCase },
   concurrent: { group: "Runs of 5 turns at once", sizes: [1000], run: concurrentCase },
   growth: { group: "Turns with results of 10 kB", sizes: [200], run: growthCase },
+  ...recogniserCases,
 };

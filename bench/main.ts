@@ -70,7 +70,8 @@ async function main(
     for (const size of sizes) {
       process.stderr.write(`${name}${size === 0 ? "" : ` ${size}`}\n`);
       const group = cases[name]?.group ?? weightGroup;
-      const row = peers.map((peer): Cell => ({ group, name, size, peer, rounds: [] }));
+      const able = cases[name]?.alone === true ? peers.filter((peer) => peer === "writ") : peers;
+      const row = able.map((peer): Cell => ({ group, name, size, peer, rounds: [] }));
       await fillRow(row, name === "install" ? 1 : rounds);
       cells.push(...row);
     }

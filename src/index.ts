@@ -144,8 +144,30 @@ export { type ModelRetry, type RetryOptions } from "./model/retry.ts";
 
 export { type DriverChoice } from "./driver/choose.ts";
 export { type Driver, type Reading, type TurnInput, type WorkedExample } from "./driver/driver.ts";
-export { jsonDriver, type JsonDriverOptions } from "./driver/json.ts";
+export { commandDriver, type CommandDriverOptions } from "./driver/command.ts";
+export { type Relaxed } from "./driver/grammar/compiler.ts";
+export { type CompiledGrammar, compileGrammar } from "./driver/grammar/grammar.ts";
+export { jsonDriver } from "./driver/json.ts";
+export { type JsonDialect, type JsonDriverOptions } from "./driver/json-settings.ts";
+export { type LongThought } from "./driver/json-protocol.ts";
+export { nativeDriver } from "./driver/native.ts";
+export { pythonicDriver, type PythonicDriverOptions } from "./driver/pythonic.ts";
+export { selectDriver, type SelectDriverOptions } from "./driver/select.ts";
+export { type ShownTools } from "./driver/tool-list.ts";
+export { type DriverName, driverNames } from "./model/driver-names.ts";
 export { reactDriver, type ReactDriverOptions } from "./driver/react.ts";
+export {
+  type KnownTool,
+  type LayerName,
+  type ReadOptions,
+  type RecognisedCall,
+  type Recogniser,
+  type RecogniserMode,
+  type RecogniserStream,
+  type Recognition,
+  type RefusedCall,
+} from "./driver/recognise/recognise.ts";
+export { recogniser } from "./driver/recognise/recogniser.ts";
 
 export { type Approval, type Approve } from "./executor/approval.ts";
 

@@ -2,7 +2,7 @@
  * Makes the JavaScript of the package: one file for each entry of package.json, and chunks for what several share or what is loaded on demand.
  * Importing two hundred small files takes Node longer than all that writ does at its start. The types stay one file a module.
  */
-import { readFileSync, rmSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { filesUnder, root } from "./source-files.ts";
@@ -34,3 +34,4 @@ await bundle.write({
   sourcemap: true,
 });
 await bundle.close();
+for (const program of Object.values(manifest.bin)) chmodSync(join(root, program), 0o755);

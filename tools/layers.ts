@@ -19,6 +19,7 @@ export const layers: readonly string[] = [
   "session",
   "agent",
   "adapters",
+  "eval",
   "server",
   "cli",
 ];

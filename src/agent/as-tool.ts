@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Schema } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
-import { checkName, type Effect, type Tool } from "../tool/tool.ts";
+import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import type { Runnable } from "./runnable.ts";
 
 /** How an agent appears as a tool. */
@@ -45,7 +45,7 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
     effect = "undeclared",
     timeoutMs,
   } = options;
-  checkName(name, "A tool");
+  checkToolName(name);
   const tools = allowedInside(agent.agentName, options);
   const takesObject = options.input?.jsonSchema["type"] === "object";
   const input =

@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
 import { chatWith } from "../model/chat.ts";
 import type { Model, ReplyFormat } from "../model/model.ts";
-import { grammarOf } from "../driver/grammar.ts";
+import { grammarOf } from "../driver/grammar/grammar.ts";
 import { userMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import { withinTokens } from "../loop/turn-input.ts";

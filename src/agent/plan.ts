@@ -4,6 +4,7 @@ import type { Gate } from "../executor/gate.ts";
 import { type Hooks, sortHooks } from "../hook/run-hooks.ts";
 import type { Compact } from "../loop/options.ts";
 import type { SystemMessage } from "../message/message.ts";
+import { driverChoices } from "../model/driver-names.ts";
 import type { Model, ModelSettings } from "../model/model.ts";
 import { type AllowList, allowList, flattenTools, type Tools } from "../policy/allow-list.ts";
 import { type Limits, limitsOf } from "../policy/budget.ts";
@@ -127,16 +128,14 @@ function inputSchema(source: SchemaSource | undefined, name: string): Schema | u
   return source === undefined ? undefined : toSchema(source, { name, role: "input", coerce: "none" });
 }
 
-const driverNames = ["auto", "native", "json", "lines", "react"];
-
 function checkOptions({ name, concurrency, driver, routing }: AnyDefinition): void {
   const where = `Agent "${name}"`;
   if (concurrency !== undefined && !(concurrency >= 1))
     throw new WritError("definition-invalid", { where, reason: "`concurrency` must be at least 1." });
-  if (typeof driver === "string" && !driverNames.includes(driver))
+  if (typeof driver === "string" && !driverChoices.includes(driver))
     throw new WritError("definition-invalid", {
       where,
-      reason: `there is no driver "${driver}": ${driverNames.join(", ")}.`,
+      reason: `there is no driver "${driver}": ${driverChoices.join(", ")}.`,
     });
   const threshold = typeof routing === "object" ? (routing.threshold ?? 0) : 0;
   if (!(threshold >= 0 && threshold <= 1))

@@ -1,5 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
-import { checkName, type Effect, type Tool } from "../tool/tool.ts";
+import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import type { Agent } from "./agent.ts";
 import { aboutOf } from "./runnable.ts";
@@ -36,7 +36,7 @@ export interface SubagentsOptions {
  */
 export function subagents(agents: readonly Subagent[], options: SubagentsOptions = {}): Tool {
   const { name = "spawn_subagent", description = handOver, effect = "undeclared", timeoutMs } = options;
-  checkName(name, "A tool");
+  checkToolName(name);
   const tools = toolsOf(agents, name);
   const list = [...tools.values()].map((tool) =>
     tool.description === "" ? `- ${tool.name}` : `- ${tool.name}: ${tool.description}`,

@@ -10,17 +10,22 @@ export interface Bundle {
 
 /**
  * Makes parts of one schema out of whole ones. A schema with references means places in itself: it moves to the `$defs` of the new root, its
- * references go with it, and in its place stands a reference.
+ * references go with it, and in its place stands a reference. A reference to an anchor is left as it is: it finds its anchor there too.
  */
 export function bundleSchemas(schemas: Readonly<Record<string, JsonObject>>): Bundle {
   const defs = Object.entries(schemas)
     .filter(([, schema]) => hasReferences(schema))
-    .map(([name, schema]) => [name, rebase(schema, `#/$defs/${name}`)] as const);
+    .map(([name, schema]) => [name, rebase(schema, pointerTo(name))] as const);
   const moved = new Set(defs.map(([name]) => name));
   return {
-    at: (name) => (moved.has(name) ? { $ref: `#/$defs/${name}` } : (schemas[name] ?? {})),
+    at: (name) => (moved.has(name) ? { $ref: pointerTo(name) } : (schemas[name] ?? {})),
     root: defs.length === 0 ? {} : { $defs: Object.fromEntries(defs) },
   };
+}
+
+/** Names of tools may have a slash. */
+function pointerTo(name: string): string {
+  return `#/$defs/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 function hasReferences(schema: JsonObject): boolean {
@@ -32,8 +37,8 @@ function rebase(value: Json, base: string): Json {
   if (Array.isArray(value)) return value.map((item: Json) => rebase(item, base));
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(([key, field]): [string, Json] => {
-    const isReference = key === "$ref" && typeof field === "string" && field.startsWith("#");
-    return [key, isReference ? `${base}${field.slice(1)}` : rebase(field, base)];
+    const isPointer = key === "$ref" && typeof field === "string" && /^#(?:\/|$)/.test(field);
+    return [key, isPointer ? `${base}${field.slice(1)}` : rebase(field, base)];
   });
   return Object.fromEntries(entries);
 }

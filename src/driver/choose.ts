@@ -1,37 +1,55 @@
+import type { DriverName } from "../model/driver-names.ts";
 import type { Model } from "../model/model.ts";
+import { commandDriver } from "./command.ts";
 import type { Driver } from "./driver.ts";
 import { jsonDriver } from "./json.ts";
 import { linesDriver } from "./lines.ts";
 import { nativeDriver } from "./native.ts";
+import { pythonicDriver } from "./pythonic.ts";
 import { reactDriver } from "./react.ts";
+import { selectDriver } from "./select.ts";
 
 /** How an author names a driver: by its name, as an object, or `auto`. */
-export type DriverChoice = "auto" | "native" | "json" | "lines" | "react" | Driver;
+export type DriverChoice = "auto" | DriverName | Driver;
 
 /** The drivers to try, the best first. The next one is tried when the provider says that the model has no native tools. */
 export type Drivers = readonly [Driver, ...Driver[]];
 
-const json = jsonDriver();
-const react = reactDriver();
+const named: Readonly<Record<DriverName, Driver>> = {
+  native: nativeDriver,
+  json: jsonDriver(),
+  inline: jsonDriver({ dialect: "inline" }),
+  hermes: jsonDriver({ dialect: "hermes" }),
+  react: reactDriver(),
+  command: commandDriver(),
+  pythonic: pythonicDriver(),
+  select: selectDriver(),
+  lines: linesDriver,
+};
+
+/** The driver of a name, with its default options. */
+export function driverNamed(name: DriverName): Driver {
+  return named[name];
+}
 
 /** Models whose provider answered that they have no native tools: they are not asked again. */
 const withoutTools = new WeakSet<Model>();
 
 /**
- * Which drivers fit the model. `auto` takes native calls where the model has them or may have them, the JSON protocol elsewhere,
- * and lines with a model that is too weak for JSON.
+ * Which drivers fit the model. `auto` takes the one that measured best, if the model's card says so; else native calls where the model has
+ * them or may have them, the JSON protocol elsewhere, and lines with a model that is too weak for JSON.
  */
 export function driversFor(choice: DriverChoice, model: Model): Drivers {
   if (typeof choice === "object") return [choice];
-  if (choice === "native") return [nativeDriver];
-  if (choice === "react") return [react];
-  if (
-    choice === "lines" ||
-    (choice === "auto" && model.features.small === true && model.features.completion === true)
-  )
-    return [linesDriver];
-  if (choice === "json" || model.features.tools === false || withoutTools.has(model)) return [json];
-  return [nativeDriver, json];
+  const name = choice === "auto" ? bestFor(model) : choice;
+  return choice === "auto" && name === "native" ? [named.native, named.json] : [named[name]];
+}
+
+function bestFor(model: Model): DriverName {
+  const { driver = "native", small, completion, tools } = model.features;
+  if (driver !== "native") return driver;
+  if (model.features.driver === undefined && small === true && completion === true) return "lines";
+  return tools === false || withoutTools.has(model) ? "json" : "native";
 }
 
 /** Remembers that the model has no native tools, so that later runs begin with the JSON protocol. */

@@ -28,18 +28,22 @@ export interface TurnInput {
 }
 
 /**
- * What a reply means. `message` is how it stands in the transcript. A final reply with `restate` is asked for once more: with its message in
- * the transcript the driver's next request lets the model put the answer in words, and that reply is the answer. A violation is a reply that
- * says nothing the loop could act on: `reason` is for people, `feedback` is what the model is told, so that it can write the reply again.
+ * What a reply means. `message` is how it stands in the transcript; `repairs` says, for people, what had to be mended to read it.
+ *
+ * A `pending` reply is one half of a turn: with its message in the transcript the model is asked on at once, and the driver sees in the
+ * transcript what to ask for (the arguments of a tool that was chosen, an answer in words). It costs a turn and is no violation. A violation
+ * is a reply that says nothing the loop could act on: `reason` is for people, `feedback` is what the model is told, so that it can write the
+ * reply again.
  */
 export type Reading =
-  | { readonly type: "calls"; readonly message: ReplyMessage }
+  | { readonly type: "calls"; readonly message: ReplyMessage; readonly repairs?: readonly string[] }
   | {
       readonly type: "final";
       readonly message: ReplyMessage;
       readonly content: Json;
-      readonly restate?: true;
+      readonly repairs?: readonly string[];
     }
+  | { readonly type: "pending"; readonly message: ReplyMessage }
   | {
       readonly type: "violation";
       readonly message: ReplyMessage;
@@ -55,13 +59,18 @@ export interface Driver {
   readonly name: string;
   /** Whether the deltas of a reply are already its text and its calls. If not, they are protocol, and only the whole reply means something. */
   readonly passthrough: boolean;
-  /** How many violations in a row end the run. Default: the loop's own number. */
+  /** How many violations in a row end the run. Default 4: the model is asked again three times. */
   readonly maxViolations?: number;
   request(turn: TurnInput): ModelRequest;
   /** Never throws, whatever the model wrote. `place` makes the ids of calls that the driver finds in text. */
   read(reply: Reply, turn: TurnInput): Reading;
   /** The name of the tool that a call of the model means; the name as it is when it means none. */
   toolName(wireName: string, allowed: AllowList): string;
+  /**
+   * Follows a reply whose deltas are protocol: gives back of each piece the text that is no part of a call, whatever comes next. Left out by a
+   * driver whose answers stand in a frame.
+   */
+  visibleText?(turn: TurnInput): (piece: string) => string;
   /**
    * The answer so far in what can be read so far of the JSON of a reply; undefined while there is none. Left out by a driver whose replies
    * are no JSON.

@@ -1,68 +1,80 @@
-import type { AllowList } from "../policy/allow-list.ts";
-import type { Schema } from "../schema/schema.ts";
-import { isJsonObject, parseJson, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { bundleSchemas } from "./bundle-schemas.ts";
 import { describeType } from "./describe-type.ts";
-import { grammarFor, terminal } from "./grammar.ts";
+import type { TurnInput } from "./driver.ts";
+import { grammarFor, terminal } from "./grammar/grammar.ts";
+import { oneObject } from "./one-object.ts";
 import type { ReplyShape } from "./reply-shape.ts";
+import type { TextReading } from "./text-driver.ts";
+import { type ShownTools, toolList } from "./tool-list.ts";
+
+/** What becomes of a thought that is longer than it may be: it is cut, or the reply is refused. */
+export type LongThought = "cut" | "refuse";
+
+/** How thoughts are bounded. */
+export interface ThoughtBounds {
+  readonly maxThought: number;
+  readonly longThought: LongThought;
+}
 
 /**
- * The strict protocol: a reply is one JSON object and nothing else, `{"thought"?, "action": {"tool", "args"}}` or `{"final": {"content"}}`.
- * After metal-kompanion's "Tool calling without native support".
+ * Reads a reply of the strict protocol: one JSON object and nothing else, `{"thought"?, "action": {"tool", "args"}}` or
+ * `{"final": {"content"}}`. After metal-kompanion's "Tool calling without native support". Prose around the object, fences, two objects or
+ * unknown fields are violations. Never throws.
  */
-export type ProtocolReply =
-  | { readonly type: "action"; readonly tool: string; readonly args: Json; readonly thought?: string }
-  | { readonly type: "final"; readonly content: Json; readonly thought?: string }
-  | { readonly type: "violation"; readonly reason: string };
+export function readProtocol(text: string, bounds: ThoughtBounds): TextReading {
+  const read = oneObject(text);
+  return read.ok ? readProtocolObject(read.value, bounds) : violation(read.reason);
+}
 
-/** A thought is a short note: what is longer is cut off. */
-export const maxThoughtLength = 200;
-
-/** Reads a reply strictly: prose around the object, fences, two objects or unknown fields are violations. Never throws. */
-export function readProtocol(text: string): ProtocolReply {
-  const parsed = parseJson(text.trim());
-  if (!parsed.ok) return violation(`it is not one JSON object (${parsed.reason})`);
-  const reply = parsed.value;
-  if (!isJsonObject(reply)) return violation("it is not a JSON object");
+/** Reads the object of a reply. */
+export function readProtocolObject(
+  reply: JsonObject,
+  { maxThought, longThought }: ThoughtBounds,
+): TextReading {
   const unknown = Object.keys(reply).find((key) => !["thought", "action", "final"].includes(key));
   if (unknown !== undefined) return violation(`it has the unknown field "${unknown}"`);
   const { thought, action, final } = reply;
   if (thought !== undefined && typeof thought !== "string")
     return violation('"thought" must be a short text');
-  const note = thought === undefined ? {} : { thought: thought.slice(0, maxThoughtLength) };
+  if (thought !== undefined && thought.length > maxThought && longThought === "refuse")
+    return violation(`"thought" has ${thought.length} characters, and may have ${maxThought}`);
+  const note = thought === undefined ? {} : { thought: thought.slice(0, maxThought) };
   if (action !== undefined && final !== undefined) return violation('it has both "action" and "final"');
   if (final !== undefined) return readFinal(final, note);
   if (action !== undefined) return readAction(action, note);
   return violation('it has neither "action" nor "final"');
 }
 
-function readFinal(final: Json, note: { thought?: string }): ProtocolReply {
+function readFinal(final: Json, note: { thought?: string }): TextReading {
   if (!isJsonObject(final) || !Object.hasOwn(final, "content"))
     return violation('"final" must be {"content": …}');
   return { type: "final", content: final["content"] ?? null, ...note };
 }
 
-function readAction(action: Json, note: { thought?: string }): ProtocolReply {
+function readAction(action: Json, note: { thought?: string }): TextReading {
   if (Array.isArray(action)) return violation('"action" must be one object: one call at a time');
   if (!isJsonObject(action)) return violation('"action" must be {"tool": …, "args": {…}}');
-  const { tool, args } = action;
+  const unknown = Object.keys(action).find((key) => key !== "tool" && key !== "args");
+  if (unknown !== undefined) return violation(`"action" has the unknown field "${unknown}"`);
+  const { tool, args = {} } = action;
   if (typeof tool !== "string" || tool === "") return violation('"action.tool" must be the name of a tool');
-  if (args !== undefined && !isJsonObject(args)) return violation('"action.args" must be a JSON object');
-  return { type: "action", tool, args: args ?? {}, ...note };
+  if (!isJsonObject(args)) return violation('"action.args" must be a JSON object');
+  return { type: "calls", calls: [{ name: tool, arguments: args }], ...note };
 }
 
-function violation(reason: string): ProtocolReply {
+function violation(reason: string): TextReading {
   return { type: "violation", reason };
 }
 
 /** What the model is told of the protocol, with the names and schemas of the tools it may call and the form of its answer. */
-export function protocolInstructions(allowed: AllowList, output?: Schema): string {
-  const tools = [...allowed.tools.values()].map(
-    (tool) => `- ${tool.name}: ${tool.description}\n  args: ${describeType(tool.input.jsonSchema)}`,
-  );
+export function protocolInstructions(
+  { allowed, output }: Pick<TurnInput, "allowed" | "output">,
+  show: ShownTools,
+): string {
   const answer = output === undefined ? "<your answer>" : `<your answer: ${describeType(output.jsonSchema)}>`;
   return [
-    ...(tools.length === 0 ? [] : [`Available tools:\n${tools.join("\n")}`]),
+    ...toolList(allowed, "args", show),
     [
       "Reply with exactly one JSON object and nothing else: no markdown, no commentary.",
       'To call a tool: {"thought": "<short note>", "action": {"tool": "<name>", "args": {…}}}',
@@ -82,13 +94,16 @@ export function resendRequest(reason: string): string {
 const answerName = "$answer";
 
 /** A JSON Schema of all replies that the protocol allows in this turn. */
-export function protocolSchema({ tools, mayAnswer, output = {} }: ReplyShape): JsonObject {
+export function protocolSchema(
+  { tools, mayAnswer, output = {} }: ReplyShape,
+  maxThought: number,
+): JsonObject {
   const inputs = tools.map(({ name, input }) => [name, input.jsonSchema] as const);
   const bundle = bundleSchemas({ ...Object.fromEntries(inputs), [answerName]: output });
   const replies = tools.map(({ name }) =>
     objectSchema(
       {
-        thought: { type: "string", maxLength: maxThoughtLength },
+        thought: { type: "string", maxLength: maxThought },
         action: objectSchema({ tool: { const: name }, args: bundle.at(name) }, ["tool", "args"]),
       },
       ["action"],
@@ -107,8 +122,8 @@ function objectSchema(properties: JsonObject, required: readonly string[]): Json
 }
 
 /** The grammar of all replies that the protocol allows in this turn. */
-export function protocolGrammar({ tools, mayAnswer, output = {} }: ReplyShape): string {
-  const note = `(${terminal('"thought":')} "\\"" char{0,${maxThoughtLength}} "\\"" ",")?`;
+export function protocolGrammar({ tools, mayAnswer, output = {} }: ReplyShape, maxThought: number): string {
+  const note = `(${terminal('"thought":')} "\\"" char{0,${maxThought}} "\\"" ",")?`;
   return grammarFor(
     [output, ...tools.map(({ input }) => input.jsonSchema)],
     ([content = "value", ...args]) => {

@@ -4,7 +4,9 @@ import type { Reply } from "../model/assemble.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import { type JsonObject, parseJson } from "../util/json.ts";
 import type { Driver, Reading, TurnInput, WorkedExample } from "./driver.ts";
-import { grammarFor, terminal } from "./grammar.ts";
+import { blanks } from "./free-text.ts";
+import { grammarFor, terminal } from "./grammar/grammar.ts";
+import { matchTool } from "./match-tool.ts";
 import { argumentSchemas, callLine, headLine, lineExpression, readCallLine } from "./notation.ts";
 import { heldToShape, type ReplyShape, shapeFormat } from "./reply-shape.ts";
 
@@ -23,7 +25,7 @@ import { heldToShape, type ReplyShape, shapeFormat } from "./reply-shape.ts";
 export const linesDriver: Driver = {
   name: "lines",
   passthrough: false,
-  toolName: (name) => name,
+  toolName: matchTool,
   request(turn) {
     const stopSequences = ["\n", ...(turn.settings.stopSequences ?? [])];
     const settings = { temperature: 0, maxOutputTokens: 200, ...turn.settings, stopSequences };
@@ -52,9 +54,13 @@ function readLine(reply: Reply, allowed: AllowList): Reading {
     const content = line.slice(answer.trim().length).trim();
     if (content !== "") return { type: "final", message: message({ type: "text", text: content }), content };
   }
-  const call = line.startsWith(step.trim()) ? readStep(line.slice(step.trim().length), allowed) : undefined;
+  const isCut = reply.finishReason === "length";
+  const call =
+    !isCut && line.startsWith(step.trim()) ? readStep(line.slice(step.trim().length), allowed) : undefined;
   if (call !== undefined) return { type: "calls", message: message({ type: "tool-call", id: "", ...call }) };
-  const reason = `the line is neither a step nor an answer: ${JSON.stringify(line.slice(0, 80))}`;
+  const reason = isCut
+    ? "it was cut off at the token limit"
+    : `the line is neither a step nor an answer: ${JSON.stringify(line.slice(0, 80))}`;
   return {
     type: "violation",
     message: message({ type: "text", text: line === "" ? "(empty)" : line }),
@@ -75,7 +81,7 @@ function readStep(line: string, allowed: AllowList): ReturnType<typeof readCallL
 const feedback = "Write one line: a step with one of the tools, or the answer.";
 
 function lineGrammar({ tools, mayAnswer }: ReplyShape): string {
-  const ending = `${terminal(answer)} [^\\n]{1,400} "\\n"`;
+  const ending = `${terminal(answer)} [^${blanks}] [^\\n]{0,399} "\\n"`;
   const schemas = tools.map(argumentSchemas);
   return grammarFor(schemas.flat(), (expressions) => {
     let next = 0;

@@ -1,18 +1,30 @@
 import type { Message, ReplyMessage, ReplyPart, SystemMessage, ToolCall } from "../message/message.ts";
 import { callsOf, textOf } from "../message/message.ts";
+import type { Reply } from "../model/assemble.ts";
 import type { ReplyFormat, ToolDescription } from "../model/model.ts";
-import { wireNames } from "../model/tool-names.ts";
+import { type WireNames, wireNames } from "../model/tool-names.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import { parseJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
+import { unparsedCalls } from "./unparsed-calls.ts";
 
 /**
  * Native function calling: tools go to the provider as tools, calls come back as calls. The system message lists the tools too, since a
  * model reads there what it may do; the list is description, the allow-list is what holds.
  *
+ * A reply without calls whose whole text is calls in a model's own tags is read as these calls, which the event `message-end` tells as a repair.
+ *
  * An output schema binds the answer while it is written wherever it does not bind the calls too; elsewhere it is only checked afterwards.
+ *
+ * @example
+ * ```ts
+ * import { agent, type Driver, nativeDriver } from "writ";
+ *
+ * const spoken: Driver = { ...nativeDriver, maxViolations: 1 }; // an empty reply ends the run
+ * export const brief = agent({ name: "brief", model: () => "Yes.", driver: spoken });
+ * ```
  */
 export const nativeDriver: Driver = {
   name: "native",
@@ -21,19 +33,19 @@ export const nativeDriver: Driver = {
   request(turn) {
     const { allowed, settings, toolChoice } = turn;
     const format = formatOf(turn);
+    const names = wireNames(allowed, turn.model.features.toolNames);
     let messages: readonly Message[] | undefined;
     return {
-      tools: describeTools(allowed),
-      toolChoice:
-        typeof toolChoice === "object" ? { tool: wireNames(allowed).toWire(toolChoice.tool) } : toolChoice,
+      tools: describeTools(allowed, names),
+      toolChoice: typeof toolChoice === "object" ? { tool: names.toWire(toolChoice.tool) } : toolChoice,
       settings,
       ...(format === undefined ? {} : { format }),
       get messages() {
-        return (messages ??= requestMessages(turn));
+        return (messages ??= requestMessages(turn, names));
       },
     };
   },
-  read: ({ message }, turn) => heldToShape(readMessage(message), turn),
+  read: (reply, turn) => heldToShape(readMessage(reply, turn), turn),
   partialAnswer: (partial) => partial,
 };
 
@@ -44,10 +56,19 @@ function formatOf(turn: TurnInput): ReplyFormat | undefined {
   return mayAnswer && bindsOnlyAnswer ? answerFormat(turn) : undefined;
 }
 
-function readMessage(message: ReplyMessage): Reading {
+function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading {
   const calls = callsOf(message);
   if (calls.length > 0) return { type: "calls", message: withoutLeak(message, calls) };
   const text = textOf(message);
+  const unparsed = finishReason === "length" ? undefined : unparsedCalls(text, turn);
+  if (unparsed !== undefined) {
+    const others = message.parts.filter(({ type }) => type !== "text");
+    return {
+      type: "calls",
+      message: { ...message, parts: [...others, ...unparsed] },
+      repairs: [unparsedText],
+    };
+  }
   if (text.trim() !== "") return { type: "final", message, content: text };
   return {
     type: "violation",
@@ -56,6 +77,8 @@ function readMessage(message: ReplyMessage): Reading {
     feedback: emptyFeedback,
   };
 }
+
+const unparsedText = "the provider gave the calls as text: they were read from their tags";
 
 /** Some models write the arguments of a call as text too. Such a text says nothing, and teaches the model to do it again. */
 function withoutLeak(message: ReplyMessage, calls: readonly ToolCall[]): ReplyMessage {
@@ -78,49 +101,44 @@ function withPlaceholder(message: ReplyMessage): ReplyMessage {
   return { ...message, parts: [...message.parts, { type: "text", text: "(empty)" }] };
 }
 
-function requestMessages({ transcript, allowed }: TurnInput): readonly Message[] {
-  const names = wireNames(allowed);
+function requestMessages({ transcript, allowed }: TurnInput, names: WireNames): readonly Message[] {
   const messages = transcript.since(0);
   const first = messages[0];
   if (first?.role === "system") {
-    const listed = withToolList(first, allowed);
+    const listed = withToolList(first, allowed, names);
     if (listed.text === "") messages.shift(); // providers refuse an empty message
     else messages[0] = listed;
   }
   return names.identity ? messages : messages.map((message) => names.message(message));
 }
 
-const descriptions = new WeakMap<AllowList, readonly ToolDescription[]>();
+const descriptions = new WeakMap<WireNames, readonly ToolDescription[]>();
 
 /** The tools of a list as a provider is told of them; made once for each list. */
-export function describeTools(allowed: AllowList): readonly ToolDescription[] {
-  let tools = descriptions.get(allowed);
+function describeTools(allowed: AllowList, names: WireNames): readonly ToolDescription[] {
+  let tools = descriptions.get(names);
   if (tools === undefined) {
-    const names = wireNames(allowed);
     tools = [...allowed.tools.values()].map(({ name, description, input }) => ({
       name: names.toWire(name),
       description,
       inputSchema: input.jsonSchema,
     }));
-    descriptions.set(allowed, tools);
+    descriptions.set(names, tools);
   }
   return tools;
 }
 
 const systemMessages = new WeakMap<SystemMessage, SystemMessage>();
 
-function withToolList(system: SystemMessage, allowed: AllowList): SystemMessage {
+function withToolList(system: SystemMessage, allowed: AllowList, names: WireNames): SystemMessage {
   let listed = systemMessages.get(system);
   if (listed === undefined)
-    systemMessages.set(system, (listed = { role: "system", text: listTools(system.text, allowed) }));
+    systemMessages.set(system, (listed = { role: "system", text: listTools(system.text, allowed, names) }));
   return listed;
 }
 
-function listTools(text: string, allowed: AllowList): string {
-  if (allowed.tools.size === 0) return text;
-  const names = wireNames(allowed);
-  const lines = [...allowed.tools.values()].map(
-    (tool) => `- ${names.toWire(tool.name)}: ${tool.description}`,
-  );
+function listTools(text: string, { tools }: AllowList, names: WireNames): string {
+  if (tools.size === 0) return text;
+  const lines = [...tools.values()].map((tool) => `- ${names.toWire(tool.name)}: ${tool.description}`);
   return [text, `Available tools:\n${lines.join("\n")}`].filter((part) => part !== "").join("\n\n");
 }

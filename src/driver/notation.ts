@@ -2,7 +2,8 @@ import type { ToolCall } from "../message/message.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
-import { terminal } from "./grammar.ts";
+import { terminal } from "./grammar/grammar.ts";
+import { matchTool } from "./match-tool.ts";
 
 /**
  * Calls on one line. A tool with a notation, `{a} + {b}`, is written that way; any other as its name and its arguments as JSON.
@@ -52,10 +53,10 @@ export function readCallLine(
     const args = tool.notation === undefined ? undefined : readNotation(tool.notation, text);
     if (args !== undefined) return { name: tool.name, arguments: args };
   }
-  const [, name = "", json = ""] = /^([\w.-]+)\s+(\{.*\})$/.exec(text) ?? [];
+  const [, name = "", json = ""] = /^([\w./:-]+)\s+(\{.*\})$/s.exec(text) ?? [];
   const parsed = parseJson(json);
   return name !== "" && parsed.ok && isJsonObject(parsed.value)
-    ? { name, arguments: parsed.value }
+    ? { name: matchTool(name, allowed), arguments: parsed.value }
     : undefined;
 }
 

@@ -5,7 +5,8 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/jso
 import { lenientJson } from "../util/lenient-json.ts";
 import { bundleSchemas } from "./bundle-schemas.ts";
 import { describeType } from "./describe-type.ts";
-import { grammarFor, terminal } from "./grammar.ts";
+import { grammarFor, terminal } from "./grammar/grammar.ts";
+import { matchTool } from "./match-tool.ts";
 import { normalizeArguments } from "./react-arguments.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 
@@ -27,8 +28,17 @@ export type Decision =
       readonly problem: string;
     };
 
+/** How a call stands in the conversation that the model is shown: some write their next one the same way. */
+const written = /^(?:\s*Thought:(.*?)\n)?\s*Action:[ \t]*([^\s{]+)[ \t]*\n\s*Action Input:\s*(\{.*\})\s*$/s;
+
 /** Reads a decision leniently, as its JSON alone counts, and checks it against the tools. Never throws. */
 export function readDecision(text: string, allowed: AllowList): Decision {
+  const action = text.includes("Action Input:") ? written.exec(text) : null;
+  if (action !== null) {
+    const [, thought = "", tool = "", args = ""] = action;
+    const given = parseJson(args);
+    if (given.ok) return readCall({ thought, tool, args: given.value }, allowed);
+  }
   const parsed = lenientJson(text);
   if (!parsed.ok) return extraction(`The reply is not one JSON object: ${parsed.reason}`);
   if (!isJsonObject(parsed.value)) return extraction("The reply is not one JSON object.");
@@ -40,7 +50,7 @@ export function readDecision(text: string, allowed: AllowList): Decision {
 
 function readCall({ thought, tool: name, args }: JsonObject, allowed: AllowList): Decision {
   if (typeof name !== "string" || name === "") return invalid("Tool name is required when type=call_tool.");
-  const tool = allowed.tools.get(name);
+  const tool = allowed.tools.get(matchTool(name, allowed));
   if (tool === undefined) return invalid("Requested tool is not available.");
   const given = unwrapped(args);
   if (given !== undefined && !isJsonObject(given))
@@ -48,7 +58,7 @@ function readCall({ thought, tool: name, args }: JsonObject, allowed: AllowList)
   const isMissing = given === undefined || Object.keys(given).length === 0;
   if (isMissing && wantsArguments(tool)) return invalid("Arguments are required when type=call_tool.");
   const normal = normalizeArguments(given ?? {}, tool.input.jsonSchema);
-  return { type: "call_tool", ...noteOf(thought), tool: name, args: normal };
+  return { type: "call_tool", ...noteOf(thought), tool: tool.name, args: normal };
 }
 
 function readAnswer({ thought, answer = null }: JsonObject): Decision {
@@ -116,6 +126,8 @@ const longestThought = 400;
 /** A name that no tool can have. */
 const answerName = "$answer";
 const anyAnswer: JsonObject = { type: "string", minLength: 1 };
+/** Blanks are no answer. Not every provider of schemas knows patterns; our own grammar does. */
+const writtenAnswer: JsonObject = { type: "string", pattern: String.raw`\S` };
 
 /** A JSON Schema of all decisions of this turn. */
 export function decisionSchema({ tools, mayAnswer, output = anyAnswer }: ReplyShape): JsonObject {
@@ -135,7 +147,7 @@ function decision(fields: JsonObject): JsonObject {
 }
 
 /** The grammar of all decisions of this turn. */
-export function decisionGrammar({ tools, mayAnswer, output = anyAnswer }: ReplyShape): string {
+export function decisionGrammar({ tools, mayAnswer, output = writtenAnswer }: ReplyShape): string {
   const thought = `${terminal('{"thought":')} "\\"" char{0,${longestThought}} "\\""`;
   return grammarFor(
     [output, ...tools.map(({ input }) => input.jsonSchema)],

@@ -7,8 +7,10 @@ import type { ModelRequest } from "../model/model.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { lenientJson } from "../util/lenient-json.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
+import { matchTool } from "./match-tool.ts";
 import { decisionGrammar, decisionSchema, reactInstructions, readDecision } from "./react-protocol.ts";
 import { answerFormat, heldToShape, shapeFormat } from "./reply-shape.ts";
+import { withoutThinking } from "./thinking.ts";
 
 /** How the ReAct driver speaks. */
 export interface ReactDriverOptions {
@@ -51,7 +53,7 @@ export function reactDriver(options: ReactDriverOptions = {}): Driver {
     name: "react",
     passthrough: false,
     maxViolations: maxRetries + 1,
-    toolName: (name) => name,
+    toolName: matchTool,
     request(turn) {
       if (restates(turn)) return finalRequest(turn, encode);
       const messages = standing(turn.transcript).map((message) => encode(message, turn));
@@ -60,7 +62,9 @@ export function reactDriver(options: ReactDriverOptions = {}): Driver {
     read(reply, turn) {
       if (restates(turn)) return readAnswer(reply);
       const reading = heldToShape(readReply(reply, turn), turn);
-      return reading.type === "final" && finalViaInference ? { ...reading, restate: true } : reading;
+      return reading.type === "final" && finalViaInference
+        ? { type: "pending", message: reading.message }
+        : reading;
     },
     partialAnswer(partial) {
       return isJsonObject(partial) && partial["type"] === "final_answer" ? partial["answer"] : undefined;
@@ -80,22 +84,22 @@ const quoted = {
  * Around a decision there may be words, but then it must be the only thing that looks like one, and whole: a call that is quoted in an answer,
  * or in a text that was read, never runs.
  */
-function isQuoted(raw: string, { finishReason }: Reply): boolean {
-  if (parseJson(raw.trim()).ok) return false;
-  return finishReason === "length" || (raw.match(/"type"\s*:/g)?.length ?? 0) > 1;
+function isQuoted(raw: string): boolean {
+  return !parseJson(raw.trim()).ok && (raw.match(/"type"\s*:/g)?.length ?? 0) > 1;
 }
 
 function readReply(reply: Reply, { allowed }: TurnInput): Reading {
-  const raw = textOf(reply.message);
+  const { text: raw } = withoutThinking(textOf(reply.message));
+  const isCut = reply.finishReason === "length";
   const others = reply.message.parts.filter((part) => part.type !== "text" && part.type !== "tool-call");
   const message = (...parts: readonly ReplyPart[]): ReplyMessage => ({
     role: "assistant",
     parts: [...others, ...parts],
     raw,
   });
-  const decision = isQuoted(raw, reply) ? quoted : readDecision(raw, allowed);
+  const read = isQuoted(raw) ? quoted : readDecision(raw, allowed);
+  const decision = isCut && (read.type === "call_tool" || !parseJson(raw.trim()).ok) ? quoted : read;
   if (decision.type === "invalid") {
-    const isCut = reply.finishReason === "length";
     const stage = isCut ? "decision_extraction" : decision.stage;
     const problem = isCut ? "The reply was cut off at the token limit: write less." : decision.problem;
     return {
@@ -105,16 +109,22 @@ function readReply(reply: Reply, { allowed }: TurnInput): Reading {
       feedback: observedError(problem),
     };
   }
+  const mended = parseJson(raw.trim()).ok ? {} : { repairs: ["the decision was taken out of other text"] };
   const thought: ReplyPart[] =
     decision.thought === undefined ? [] : [{ type: "reasoning", text: decision.thought }];
   if (decision.type === "final_answer") {
     const { answer } = decision;
     const text = typeof answer === "string" ? answer : JSON.stringify(answer);
-    return { type: "final", message: message(...thought, { type: "text", text }), content: answer };
+    return {
+      type: "final",
+      message: message(...thought, { type: "text", text }),
+      content: answer,
+      ...mended,
+    };
   }
   const { tool: name, args } = decision;
   const call: ReplyPart = { type: "tool-call", id: "", name, arguments: args };
-  return { type: "calls", message: message(...thought, call) };
+  return { type: "calls", message: message(...thought, call), ...mended };
 }
 
 type Encode = (message: Message, turn: TurnInput) => Message;

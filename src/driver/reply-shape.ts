@@ -5,7 +5,7 @@ import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { Reading, TurnInput } from "./driver.ts";
-import { grammarOf } from "./grammar.ts";
+import { grammarOf } from "./grammar/grammar.ts";
 
 /** What a reply of this turn may be: a call of one of the tools, an answer, or either. */
 export interface ReplyShape {
@@ -29,8 +29,8 @@ export function shapeOf({ allowed, toolChoice, output }: TurnInput): ReplyShape 
  * one, and some that say so do not.
  */
 export function heldToShape(reading: Reading, turn: TurnInput): Reading {
-  if (reading.type === "violation" || (turn.toolChoice !== "required" && typeof turn.toolChoice !== "object"))
-    return reading;
+  if (reading.type === "violation" || reading.type === "pending") return reading;
+  if (turn.toolChoice !== "required" && typeof turn.toolChoice !== "object") return reading;
   const { tools, mayAnswer } = shapeOf(turn);
   const names = tools.map(({ name }) => name);
   const isForced = reading.type === "calls" && (turn.toolChoice === "required" || callsOneOf(reading, names));

@@ -19,6 +19,8 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "delegation-too-deep": { message: "The agent \"{name}\" would run {depth} levels deep, and at most {limit} are allowed.", hint: "Let fewer agents call agents, or raise `budget.depth` of the outermost one.", retryable: false },
   "download-busy": { message: "Another process is fetching {name} right now.", hint: "Wait for it. If there is none, remove the file {path} and try again.", retryable: true },
   "download-failed": { message: "Cannot download {name} from any source: {reason}", hint: "Check the network, or put the file there by hand: {path}", retryable: true },
+  "eval-cases-missing": { message: "There are no cases in {path}: {reason}.", hint: "Give `--cases` a folder with the files of the Berkeley Function Calling Leaderboard, version 4, and with their answers in its folder `possible_answer`.", retryable: false },
+  "eval-data-missing": { message: "There are no recorded outputs in {path}: {reason}.", hint: "Give `--data` a folder with one folder a model in `result`, and in each files in JSON Lines whose names end in `_result.json`.", retryable: false },
   "file-missing": { message: "There is no file {path}.", hint: "Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.", retryable: false },
   "file-unreadable": { message: "{path} cannot be read: {reason}.", hint: "Give the path of a regular text file in UTF-8 that this process may read.", retryable: false },
   "function-failed": { message: "The function `{function}` of \"{name}\" failed: {reason}", hint: "Correct the function; its own error is the cause.", retryable: false },
@@ -36,7 +38,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "model-not-found": { message: "The model \"{model}\" is not on {provider}. It has: {known}.", hint: "{advice}", retryable: false },
   "model-unlisted": { message: "There is no model \"{name}\" in the catalogue. It has: {known}.", hint: "Take one of these names, or give the path of a GGUF file.", retryable: false },
   "model-without-tools": { message: "The model \"{model}\" of {provider} cannot call tools natively.", hint: "Use `driver: \"json\"` (or \"auto\", which switches by itself), or take a model that can: {known}.", retryable: false },
-  "name-invalid": { message: "{kind} has the name \"{name}\", which cannot be called.", hint: "A name has 1 to 64 letters, digits, \"_\", \"-\" or \".\", and starts with a letter or \"_\".", retryable: false },
+  "name-invalid": { message: "{kind} has the name \"{name}\", which cannot be called.", hint: "A name has 1 to 64 letters, digits, \"_\", \"-\" or \".\", and starts with a letter or \"_\". That of a tool may have \"/\" too.", retryable: false },
   "name-reserved": { message: "The tool name \"{name}\" in {where} is reserved.", hint: "Choose another name: the runtime itself provides a tool of this name.", retryable: false },
   "name-taken": { message: "Two {kind}s are called \"{name}\" in {where}.", hint: "Rename one of them: calls are routed by name, so a name may stand once.", retryable: false },
   "node-outdated": { message: "Node {found} is too old: writ needs Node {needed} or newer.", hint: "Install a newer Node, or run it from npm in this project: npm i -D node@24, then npx writ.", retryable: false },
@@ -97,6 +99,8 @@ export interface ErrorData {
   "delegation-too-deep": { depth: string | number; limit: string | number; name: string | number };
   "download-busy": { name: string | number; path: string | number };
   "download-failed": { name: string | number; path: string | number; reason: string | number };
+  "eval-cases-missing": { path: string | number; reason: string | number };
+  "eval-data-missing": { path: string | number; reason: string | number };
   "file-missing": { path: string | number };
   "file-unreadable": { path: string | number; reason: string | number };
   "function-failed": { function: string | number; name: string | number; reason: string | number };

@@ -25,6 +25,8 @@ export type Fact =
       readonly turn: number;
       /** The reply; left out when the model call failed or was stopped. */
       readonly message?: ReplyMessage;
+      /** What the driver had to mend in the text of the reply to read its calls or its answer. */
+      readonly repairs?: readonly string[];
       readonly finishReason: FinishReason;
       readonly driver: string;
       /** From sending the request to the end of the reply, as recorded. */

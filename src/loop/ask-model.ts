@@ -90,16 +90,13 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
     return call;
   });
   emit?.({ type: "message-start", turn, driver: driver.name });
-  const follow = emit === undefined ? undefined : followAnswer(driver, input);
+  const tell = emit === undefined ? undefined : teller(driver, input, { turn, named, emit });
   const request = driver.request(input);
   const sent = question.change === undefined ? request : await question.change(request);
   for await (const delta of input.model.stream(sent, streamOptions(stop))) {
     const call = assembler.push(delta);
-    const partial = delta.type === "text-delta" ? follow?.(delta.text) : undefined;
-    if (partial !== undefined) emit?.({ type: "output-delta", turn, partial });
-    if (!driver.passthrough) continue;
-    if (emit !== undefined) emitDelta(delta, { turn, named, emit });
-    if (call !== undefined && call.providerExecuted !== true) question.onCall?.(call);
+    tell?.(delta);
+    if (driver.passthrough && call !== undefined && call.providerExecuted !== true) question.onCall?.(call);
   }
   const reply = assembler.reply();
   if (reply.finishReason !== "error") return reply;
@@ -109,6 +106,22 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
     model: id,
     reason: "the reply ended with an error",
   });
+}
+
+/** Tells live what a delta adds: to the answer, and to what can be shown of the reply. */
+function teller(driver: Driver, input: TurnInput, telling: Telling): (delta: Delta) => void {
+  const { turn, emit } = telling;
+  const follow = followAnswer(driver, input);
+  const show = driver.passthrough ? undefined : driver.visibleText?.(input);
+  return (delta) => {
+    if (delta.type === "text-delta") {
+      const partial = follow?.(delta.text);
+      if (partial !== undefined) emit({ type: "output-delta", turn, partial });
+      const text = show?.(delta.text) ?? "";
+      if (text !== "") emit({ type: "text-delta", turn, text });
+    }
+    if (driver.passthrough) emitDelta(delta, telling);
+  };
 }
 
 /** The signal is only made for models that look at it. */
@@ -136,7 +149,7 @@ function emitDelta(delta: Delta, { turn, named, emit }: Telling): void {
 }
 
 /** What may stand as a name in a transcript; anything else a model invents could not be sent back to a provider. */
-const storableName = /^[a-zA-Z0-9_.-]{1,64}$/;
+const storableName = /^[a-zA-Z0-9_./-]{1,64}$/;
 
 function nameCalls(driver: Driver, { turn, input }: Question): NameCall {
   const taken = new Set<string>();

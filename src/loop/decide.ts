@@ -1,4 +1,4 @@
-import { grammarOf } from "../driver/grammar.ts";
+import { grammarOf } from "../driver/grammar/grammar.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { type Message, userMessage } from "../message/message.ts";
 import { type ChatReply, chatWith } from "../model/chat.ts";

@@ -34,10 +34,13 @@ import { moreTime } from "./more-time.ts";
 import type { End, LoopOptions } from "./options.ts";
 import { reserve, tellThresholds } from "./reserve.ts";
 import { beginRun, beginState, checkpointOf, keeping, type Run, type State, type Step } from "./run.ts";
-import { driverOf, readingOf, turnInput } from "./turn-input.ts";
+import { driverOf, readingOf, speakerOf, turnInput } from "./turn-input.ts";
 
 /** How often in a row a model may send a reply that the driver cannot accept, before the run fails. */
-const maxViolations = 3;
+const maxViolations = 4;
+
+/** How often in a row a reply may be half a turn: a driver that asks on for ever must not keep a run without bounds alive. */
+const maxPending = 8;
 
 /** The turn cycle, written once: asks the model, carries out its calls, asks again, until it answers or a bound is met. */
 export async function cycle(options: LoopOptions, inside: Frame): Promise<Finished> {
@@ -114,16 +117,14 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
     run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
     return { state: before, end: asked };
   }
-  const driver = Math.max(
-    0,
-    run.drivers.findIndex((candidate) => candidate.name === asked.driver),
-  );
-  const reading = readingOf(asked, { driver: run.drivers[driver] ?? run.drivers[0], input, turn });
+  const speaker = speakerOf(asked.driver, run);
+  const reading = readingOf(asked, { driver: speaker, input, turn });
   const { message } = reading;
   run.tell?.({
     type: "message-end",
     turn,
     message,
+    ...repairsOf(reading),
     finishReason: asked.finishReason,
     driver: asked.driver,
     durationMs: asked.endedAt - asked.startedAt,
@@ -131,17 +132,19 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   const state = {
     ...before,
     ...booked(before, asked, run),
-    driver,
+    driver: Math.max(0, run.drivers.indexOf(speaker)),
+    speaker,
     now: asked.endedAt,
     sent: before.transcript.length,
   };
-  const isWhole = reading.type === "final" && asked.finishReason === "stop";
+  const isWhole = (reading.type === "final" || reading.type === "pending") && asked.finishReason === "stop";
   if (run.stopOn.includes(asked.finishReason) && !isWhole)
     return stopOnReason(state, { message, finishReason: asked.finishReason }, run);
   if (asked.finishReason === "content-filter") return filtered(state, message, run);
   if (reading.type === "calls")
     return await act({ state, message, early, mayCall: input.toolChoice !== "none" }, run);
   if (reading.type === "violation") return askAgain(state, reading, run);
+  if (reading.type === "pending") return askOn(state, message, run);
   return await keeping(state, run, () => answer(state, { reading, record: asked }, run));
 }
 
@@ -153,6 +156,11 @@ function booked(state: State, { usage }: ModelRecord, run: Run): Pick<State, "le
   run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
   run.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
   return { ledger: spend(state.ledger, { usage, costUsd }), usage: total };
+}
+
+function repairsOf(reading: Reading): { readonly repairs?: readonly string[] } {
+  const repairs = "repairs" in reading ? (reading.repairs ?? []) : [];
+  return repairs.length === 0 ? {} : { repairs };
 }
 
 interface Acting {
@@ -206,7 +214,7 @@ interface Skipping {
 
 function skipAll(state: State, { open, reason, end }: Skipping): Step {
   const transcript = settleAll(open, () => ({ status: "skipped", text: `Not run: ${reason}.` }));
-  return { state: { ...state, transcript, violations: 0 }, end };
+  return { state: { ...state, transcript, violations: 0, pending: 0 }, end };
 }
 
 interface Carried {
@@ -236,6 +244,7 @@ function settleCalls(state: State, { open, calls, executed, circle }: Carried, r
     modes: executed.modes.length === 0 ? state.modes : [...state.modes, ...executed.modes],
     now: Math.max(state.now, executed.endedAt),
     violations: 0,
+    pending: 0,
     called: true,
   };
   return { state: settled, end: endOfBatch(executed, { calls, gate: state.gate }, run) };
@@ -258,18 +267,24 @@ function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>
     runtimeMessage(feedback),
   );
   const next = { ...state, transcript, violations };
-  const driver = driverOf(state, run);
-  if (violations >= (driver.maxViolations ?? maxViolations)) {
-    const error = new WritError("protocol-violated", {
-      model: run.model.id,
-      driver: driver.name,
-      count: violations,
-      reason,
-    });
-    return { state: next, end: { outcome: failed(error), error } };
-  }
+  if (violations >= (driverOf(state, run).maxViolations ?? maxViolations))
+    return violated(next, { count: violations, reason }, run);
   run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason });
   return { state: next };
+}
+
+function violated(state: State, about: { readonly count: number; readonly reason: string }, run: Run): Step {
+  const { name: driver } = driverOf(state, run);
+  const error = new WritError("protocol-violated", { model: run.model.id, driver, ...about });
+  return { state, end: { outcome: failed(error), error } };
+}
+
+/** The reply is half a turn. Violations are counted over it: a model that goes on choosing and never fills in would not end. */
+function askOn(state: State, message: ReplyMessage, run: Run): Step {
+  const pending = state.pending + 1;
+  const next = { ...state, pending, transcript: addReply(state.transcript, message) as ReadyTranscript };
+  if (pending < maxPending) return { state: next };
+  return violated(next, { count: pending, reason: "its replies only began a turn, and none ended it" }, run);
 }
 
 /** The provider held the answer back: no use in asking again. */
@@ -289,12 +304,8 @@ interface Answered {
 }
 
 async function answer(state: State, { reading, record }: Answered, run: Run): Promise<Step> {
-  const { content, message, restate } = reading;
+  const { content, message } = reading;
   const { finishReason } = record;
-  if (restate === true)
-    return {
-      state: { ...state, violations: 0, transcript: addReply(state.transcript, message) as ReadyTranscript },
-    };
   const read = await readAnswer({ content, finishReason }, run);
   if (!read.ok && record.answer === undefined)
     return askAgain(state, { type: "violation", message, ...read }, run);

@@ -1,3 +1,4 @@
+import type { Driver } from "../driver/driver.ts";
 import { applyMode, type Gate } from "../executor/gate.ts";
 import type { ExecuteOptions } from "../executor/options.ts";
 import { slots } from "../executor/slots.ts";
@@ -25,7 +26,11 @@ export interface State {
   readonly usage: Usage;
   /** Which of the drivers speaks; the later ones are for models without native tools. */
   readonly driver: number;
+  /** The driver of the last reply, which is none of those where a record names another. */
+  readonly speaker?: Driver;
   readonly violations: number;
+  /** Replies in a row that were half a turn. */
+  readonly pending: number;
   /** Whether the model has called a tool: then no call is forced any more. */
   readonly called: boolean;
   readonly repeats: Repeats;
@@ -120,6 +125,7 @@ export function beginState({
     usage: from?.usage ?? spent?.usage ?? noUsage,
     driver: Math.min(from?.driver ?? 0, drivers.length - 1), // a driver that failed before may not be tried any more
     violations: 0,
+    pending: 0,
     called: from !== undefined && from.ledger.toolCalls > 0,
     repeats: noRepeats,
     warned: {},

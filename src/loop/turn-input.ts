@@ -1,5 +1,8 @@
+import { driverNamed } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
+import { callsOf } from "../message/message.ts";
 import { acceptableId } from "../message/transcript.ts";
+import { driverNames } from "../model/driver-names.ts";
 import type { ModelSettings, ToolChoice } from "../model/model.ts";
 import { fingerprint } from "../util/hash.ts";
 import type { ModelRecord } from "./ask-model.ts";
@@ -49,7 +52,17 @@ export function requestFingerprint({ transcript, sent, gate }: State, { model }:
 
 /** The driver that speaks. */
 export function driverOf(state: State, run: Run): Driver {
-  return run.drivers[state.driver] ?? run.drivers[0];
+  return state.speaker ?? run.drivers[state.driver] ?? run.drivers[0];
+}
+
+/**
+ * The driver that a record names. A recorded reply is read by the driver that asked for it, also where `auto` would take another one today:
+ * a card was written since, or the run was recorded elsewhere.
+ */
+export function speakerOf(name: string, { drivers }: Run): Driver {
+  const own = drivers.find((driver) => driver.name === name);
+  const known = driverNames.find((driver) => driver === name);
+  return own ?? (known === undefined ? drivers[0] : driverNamed(known));
 }
 
 /** The driver's reading; the calls that it found in text get their ids here, as native calls got theirs while they came. */
@@ -59,7 +72,7 @@ export function readingOf(
 ): Reading {
   if (answer !== undefined) return { type: "final", message, content: answer.content };
   const reading = from.driver.read({ message, finishReason }, from.input);
-  if (from.driver.passthrough || reading.type !== "calls") return reading;
+  if (reading.type !== "calls" || !callsOf(reading.message).some(({ id }) => id === "")) return reading;
   const taken = new Set<string>();
   const parts = reading.message.parts.map((part) => {
     if (part.type !== "tool-call") return part;
@@ -70,5 +83,5 @@ export function readingOf(
     taken.add(id);
     return { ...part, id };
   });
-  return { type: "calls", message: { ...reading.message, parts } };
+  return { ...reading, message: { ...reading.message, parts } };
 }

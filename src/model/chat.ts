@@ -12,7 +12,7 @@ import {
 } from "../message/message.ts";
 import { acceptableId, readTranscript, type ReadyTranscript } from "../message/transcript.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
-import { checkName, type Tool } from "../tool/tool.ts";
+import { checkToolName, type Tool } from "../tool/tool.ts";
 import { drain } from "../util/drain.ts";
 import { assemble, type NameCall, type Reply } from "./assemble.ts";
 import type {
@@ -74,7 +74,7 @@ export async function* chatStreamWith(
   const tools = describeAll(request.tools ?? []);
   const toolChoice = checkChoice(request.toolChoice ?? "auto", tools);
   const transcript = historyOf(request.messages);
-  const names = wireNames({ tools });
+  const names = wireNames({ tools }, model.features.toolNames);
   const calls = callNames(transcript, names);
   const assembler = assemble(model.id, calls.name);
   const { messages } = transcript;
@@ -158,7 +158,7 @@ function describeAll(tools: ChatTools, found = new Map<string, ToolDescription>(
       continue;
     }
     const { name, description } = entry;
-    checkName(name, "A tool");
+    checkToolName(name);
     if (found.has(name)) throw new WritError("name-taken", { kind: "tool", name, where: "a chat request" });
     const inputSchema = "input" in entry ? entry.input.jsonSchema : entry.inputSchema;
     found.set(name, { name, description, inputSchema });

@@ -2,6 +2,7 @@ import type { FinishReason, Message, ProviderMetadata, ProviderPart } from "../m
 import type { ReportedUsage } from "../message/usage.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json, JsonObject } from "../util/json.ts";
+import type { DriverName } from "./driver-names.ts";
 
 export type { FinishReason } from "../message/message.ts";
 
@@ -102,6 +103,10 @@ export interface ModelFeatures {
   readonly completion?: boolean;
   /** So weak that JSON is too much for it: `auto` speaks with it in lines, if it completes text. */
   readonly small?: boolean;
+  /** The names of tools that it takes as they are, from `^` to `$`, where that is more than all providers do (`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`). */
+  readonly toolNames?: RegExp;
+  /** The driver that measured best with this model, as its card says: `auto` takes it. */
+  readonly driver?: DriverName;
 }
 
 /** What one request is given beside its content. */

@@ -1,46 +1,64 @@
 import type { Message, ReplyMessage } from "../message/message.ts";
+import { fingerprint } from "../util/hash.ts";
 
 /**
- * Names as providers with native calls accept them (letters, digits, `_` and `-`, at most 64), made from the names of the tools so that
- * each can be told back. Most tools have such names already: then `identity` is true and nothing needs to be changed.
+ * Names as providers with native calls accept them, made from the names of the tools so that each can be told back. A name that the provider
+ * takes stays as it is. In others each sign that it refuses becomes `_`; where two would become the same, or one is too long, its end is a
+ * fingerprint of the name. So the names depend on which tools there are and not on their order, and another tool renames one only if both
+ * would have been told alike. Most tools have names that stay: then `identity` is true and nothing needs to be changed.
  */
 export interface WireNames {
   readonly identity: boolean;
-  toWire(name: string): string;
-  fromWire(wireName: string): string;
+  /** A name of a tool that is not in the list, as histories have them, gets one that no tool of the list has. */
+  toWire(this: void, name: string): string;
+  /** The name as it is when no tool has it. */
+  fromWire(this: void, wireName: string): string;
   /** The message with its tool names changed; the same object for the same message. */
-  message(message: Message): Message;
+  message(this: void, message: Message): Message;
 }
 
-const providerName = /^[a-zA-Z0-9_-]{1,64}$/;
-const known = new WeakMap<Named, WireNames>();
+/**
+ * What every provider takes: Gemini wants a letter or `_` first, OpenAI, Anthropic and Bedrock no dots, OpenAI and Bedrock no more than 64.
+ * Gemini takes dots, but takes them for namespaces too, and then makes up others.
+ */
+const anyProvider = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+const longest = 64;
+const fingerprintLength = 6;
 
 /** Tools by their names. */
 interface Named {
   readonly tools: ReadonlyMap<string, unknown>;
 }
 
-/** The wire names of the tools of a list, made once for each list. */
-export function wireNames(named: Named): WireNames {
-  let names = known.get(named);
-  if (names === undefined) known.set(named, (names = makeNames([...named.tools.keys()])));
+const known = new WeakMap<Named, Map<string, WireNames>>();
+
+/**
+ * The wire names of the tools of a list, made once for each list. `accepted` says which names the provider takes as they are, if more than
+ * all providers do (`features.toolNames`); what comes back is told without it.
+ */
+export function wireNames(named: Named, accepted?: RegExp): WireNames {
+  const byRule = known.get(named) ?? new Map<string, WireNames>();
+  known.set(named, byRule);
+  const rule = accepted?.source ?? "";
+  let names = byRule.get(rule);
+  if (names === undefined) byRule.set(rule, (names = makeNames([...named.tools.keys()], accepted)));
   return names;
 }
 
-function makeNames(names: readonly string[]): WireNames {
-  const wireOf = new Map<string, string>();
-  const nameOf = new Map<string, string>();
-  const asTheyAre = names.filter((name) => providerName.test(name));
-  for (const name of [...asTheyAre, ...names.filter((name) => !providerName.test(name))]) {
-    let wire = plain(name);
-    for (let attempt = 2; nameOf.has(wire); attempt += 1) wire = `${plain(name).slice(0, 60)}_${attempt}`;
-    wireOf.set(name, wire);
-    nameOf.set(wire, name);
+function makeNames(names: readonly string[], accepted: RegExp | undefined): WireNames {
+  const wireOf = tableOf(names);
+  const nameOf = new Map([...wireOf].map(([name, wire]) => [wire, name]));
+  const stays = (name: string): boolean =>
+    anyProvider.test(name) || (accepted !== undefined && name.search(accepted) !== -1);
+  function toWire(name: string): string {
+    const wire = wireOf.get(name);
+    if (wire !== undefined) return stays(name) ? name : wire;
+    if (stays(name) && !nameOf.has(name)) return name;
+    return name.length < longest && !nameOf.has(plain(name)) ? plain(name) : marked(name, nameOf);
   }
-  const toWire = (name: string): string => wireOf.get(name) ?? plain(name);
   const changed = new WeakMap<Message, Message>();
   return {
-    identity: asTheyAre.length === names.length,
+    identity: names.every(stays),
     toWire,
     fromWire: (wire) => nameOf.get(wire) ?? wire,
     message(message) {
@@ -51,8 +69,37 @@ function makeNames(names: readonly string[]): WireNames {
   };
 }
 
+/** Each name with the one that every provider takes. No two are the same, and none is the name of another tool. */
+function tableOf(names: readonly string[]): ReadonlyMap<string, string> {
+  const table = new Map<string, string>();
+  const taken = new Set(names);
+  const alike = Map.groupBy(names, plain);
+  for (const [wire, [name = wire, ...others]] of alike) {
+    if (others.length > 0 || wire.length > longest) continue;
+    table.set(name, wire);
+    taken.add(wire);
+  }
+  for (const name of names.toSorted()) {
+    if (table.has(name)) continue;
+    const wire = anyProvider.test(name) ? name : marked(name, taken);
+    table.set(name, wire);
+    taken.add(wire);
+  }
+  return table;
+}
+
+/** The beginning of the plain name, and a fingerprint of the whole one. */
+function marked(name: string, taken: { has(name: string): boolean }): string {
+  const start = plain(name).slice(0, longest - fingerprintLength - 1);
+  for (let salt = ""; ; salt += "+") {
+    const wire = `${start}_${fingerprint(name + salt).slice(-fingerprintLength)}`;
+    if (!taken.has(wire)) return wire;
+  }
+}
+
 function plain(name: string): string {
-  return name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "_";
+  const safe = name.replaceAll(/[^a-zA-Z0-9_-]/gu, "_");
+  return /^[a-zA-Z_]/.test(safe) ? safe : `_${safe}`;
 }
 
 function rename(message: Message, toWire: (name: string) => string): Message {
@@ -62,4 +109,25 @@ function rename(message: Message, toWire: (name: string) => string): Message {
     part.type === "tool-call" ? { ...part, name: toWire(part.name) } : part,
   );
   return { ...message, parts } satisfies ReplyMessage;
+}
+
+/**
+ * The name that a model means by what it wrote: the very one, else the only one that is the same when case and the signs between words
+ * (`.`, `_`, `-`, `/`, `:`) make no difference. Undefined when none or several are.
+ */
+export function matchName(written: string, names: Iterable<string>): string | undefined {
+  const meant = folded(written);
+  let found: string | undefined;
+  let count = 0;
+  for (const name of names) {
+    if (name === written) return name;
+    if (folded(name) !== meant) continue;
+    found = name;
+    count += 1;
+  }
+  return count === 1 ? found : undefined;
+}
+
+function folded(name: string): string {
+  return name.replaceAll(/[./:-]/g, "_").toLowerCase();
 }

@@ -88,8 +88,21 @@ function fillItems(filling: Filling, schema: JsonObject, value: readonly unknown
   return filled.some((entry, index) => entry !== value[index]) ? filled : value;
 }
 
+/** A default that the property itself refuses, like the text "false" for a truth value, is a mistake of the author and fills nothing. */
 function defaultOf(property: Json | undefined): Json | undefined {
-  return isJsonObject(property) ? own(property, "default") : undefined;
+  if (!isJsonObject(property)) return undefined;
+  const value = own(property, "default");
+  const type = own(property, "type");
+  const types = (Array.isArray(type) ? type : [type]) as readonly (Json | undefined)[];
+  const isRefused = value !== undefined && type !== undefined && !types.some((name) => isOf(value, name));
+  return isRefused ? undefined : value;
+}
+
+function isOf(value: Json, type: Json | undefined): boolean {
+  if (value === null) return type === "null";
+  if (Array.isArray(value)) return type === "array";
+  if (type === "integer") return Number.isInteger(value);
+  return typeof value === type;
 }
 
 function objectAt(schema: JsonObject, keyword: string): JsonObject {

@@ -1,3 +1,4 @@
+import type { SchemaSource } from "../schema/to-schema.ts";
 import { tool, type ToolContext, type TypedTool } from "./tool.ts";
 
 /** A tool for tests that remembers its calls. */
@@ -7,7 +8,8 @@ export interface FakeTool extends TypedTool<unknown, unknown> {
 }
 
 /**
- * Makes a tool that takes any arguments and gives `result`, or what `result` gives when it is a function (an error it throws included).
+ * Makes a tool that takes any arguments, or those of `about.inputSchema`, and gives `result`, or what `result` gives when it is a function (an
+ * error it throws included).
  *
  * @example
  * ```ts
@@ -19,13 +21,13 @@ export interface FakeTool extends TypedTool<unknown, unknown> {
 export function fakeTool(
   name: string,
   result: unknown,
-  about: { readonly description?: string } = {},
+  about: { readonly description?: string; readonly inputSchema?: SchemaSource } = {},
 ): FakeTool {
   const calls: unknown[] = [];
   const made = tool({
     name,
     description: about.description ?? `fake ${name}`,
-    inputSchema: { type: "object", properties: {}, additionalProperties: true },
+    inputSchema: about.inputSchema ?? { type: "object", properties: {}, additionalProperties: true },
     execute(args: unknown, context: ToolContext): unknown {
       calls.push(args);
       return typeof result === "function"

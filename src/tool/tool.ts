@@ -119,7 +119,7 @@ export function tool<const Input extends SchemaSource, Result>(
   definition: ToolDefinition<Input, Result>,
 ): TypedTool<ArgumentsOf<Input>, Result> {
   const { name, description, exclusive, timeoutMs, notation } = definition;
-  checkName(name, "A tool");
+  checkToolName(name);
   if (typeof definition.execute !== "function") {
     throw new WritError("definition-invalid", {
       where: `Tool "${name}"`,
@@ -164,11 +164,18 @@ export function tool<const Input extends SchemaSource, Result>(
 const effects: readonly Effect[] = ["none", "read", "write", "irreversible", "undeclared"];
 
 const callableName = /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/;
+const toolName = /^[a-zA-Z_][a-zA-Z0-9_./-]{0,63}$/;
 
 /** @throws WritError `name-invalid` */
 export function checkName(name: unknown, kind: string): void {
   if (typeof name !== "string" || !callableName.test(name))
     throw new WritError("name-invalid", { kind, name: String(name) });
+}
+
+/** Names of tools may have the server they are of before them, as MCP has it: `server/tool`. @throws WritError `name-invalid` */
+export function checkToolName(name: unknown): void {
+  if (typeof name !== "string" || !toolName.test(name))
+    throw new WritError("name-invalid", { kind: "A tool", name: String(name) });
 }
 
 /** Providers take only objects as arguments. */

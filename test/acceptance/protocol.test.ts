@@ -83,9 +83,9 @@ describe("JSON protocol", () => {
     });
     const result = await stubborn.run("go");
     expect(result).toMatchObject({
-      turns: 3,
+      turns: 4,
       outcome: { type: "failed", code: "protocol-violated" },
-      error: { data: { driver: "json", count: 3 } },
+      error: { data: { driver: "json", count: 4 } },
     });
   });
 

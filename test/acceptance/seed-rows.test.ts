@@ -190,12 +190,16 @@ describe("tools", () => {
   });
 
   it("have checked names; a model is named with its provider [H9]", () => {
-    for (const name of ["", "two words", "ü", "1st", "x".repeat(65), "a/b"]) {
+    for (const name of ["", "two words", "ü", "1st", "x".repeat(65), "a:b", "/b"]) {
       const invalid = expect.objectContaining({ code: "name-invalid" }) as Error;
       expect(() => fakeTool(name, 1), name).toThrow(invalid);
       expect(() => skill({ name, description: "", tools: [] }), name).toThrow(invalid);
       expect(() => agent({ name, model: () => "" }), name).toThrow(invalid);
     }
+    expect(fakeTool("server/tool", 1).name).toBe("server/tool"); // as MCP has it
+    expect(() => skill({ name: "a/b", description: "", tools: [] })).toThrow(
+      expect.objectContaining({ code: "name-invalid" }),
+    );
     expect(() => agent({ name: "a", model: "gpt-4" })).toThrow(
       expect.objectContaining({ code: "model-name-invalid" }),
     );
@@ -250,7 +254,7 @@ describe("skills and the loop", () => {
     });
   });
 
-  it("asks again after a reply that is empty, blank or only reasoning, and gives up after the third [L4]", async () => {
+  it("asks again after a reply that is empty, blank or only reasoning, and gives up when three more were no better [L4]", async () => {
     const thought = [
       { type: "reasoning-delta", text: "Hm." },
       { type: "end", finishReason: "stop" },
@@ -260,7 +264,7 @@ describe("skills and the loop", () => {
     expect(await patient("go")).toBe("Here.");
     expect(JSON.stringify(resultsIn(model.requests[1]))).toContain("empty");
     const silent = await patient.with({ model: scripted([""]) }).run("go");
-    expect(silent).toMatchObject({ turns: 3, outcome: { type: "failed", code: "protocol-violated" } });
+    expect(silent).toMatchObject({ turns: 4, outcome: { type: "failed", code: "protocol-violated" } });
   });
 
   it("tells each finished call with name, arguments and result, in the order of the calls [O1]", async () => {

@@ -5,7 +5,8 @@ import { aiSdk, type AiSdkModel } from "../../src/adapters/model/ai-sdk.ts";
 import { userMessage } from "../../src/message/message.ts";
 import type { Model, ModelRequest, ToolChoice } from "../../src/model/model.ts";
 import { at } from "./ai-sdk-recordings.ts";
-import { anthropic, openaiCompatible, playedServer, type PlayedServer, specVersions } from "./ai-sdk-wire.ts";
+import { anthropic, openaiCompatible, specVersions } from "./ai-sdk-wire.ts";
+import { playedServer, type PlayedServer } from "./played-server.ts";
 
 let server: PlayedServer;
 beforeAll(async () => {

@@ -11,7 +11,8 @@ import type { SchemaSource } from "../../src/schema/to-schema.ts";
 import { fakeTool } from "../../src/testing.ts";
 import { turnOf } from "../unit/driver/turn.ts";
 import { at } from "./ai-sdk-recordings.ts";
-import { anthropic, playedServer, type PlayedServer, specVersions, sse } from "./ai-sdk-wire.ts";
+import { anthropic, specVersions } from "./ai-sdk-wire.ts";
+import { playedServer, type PlayedServer, sse } from "./played-server.ts";
 
 let server: PlayedServer;
 beforeAll(async () => {

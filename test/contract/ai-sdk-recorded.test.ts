@@ -2,14 +2,13 @@ import { createGoogle } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aiSdk, type AiSdkModel } from "../../src/adapters/model/ai-sdk.ts";
-import { callsOf, type ReplyMessage, userMessage } from "../../src/message/message.ts";
+import { userMessage } from "../../src/message/message.ts";
 import { assemble, type Reply } from "../../src/model/assemble.ts";
 import {
   answersOf,
   at,
   type Recording,
   recordingsIn,
-  type Said,
   saidByAnthropic,
   saidByGemini,
   saidByOpenai,
@@ -17,7 +16,10 @@ import {
   saidByWholeChat,
   saidByWholeMessage,
 } from "./ai-sdk-recordings.ts";
-import { anthropic, openaiCompatible, playedServer, type PlayedServer, specVersions } from "./ai-sdk-wire.ts";
+import { expectSame } from "./expect-same.ts";
+import { recordedChats as chats, recordedWholeChats as wholeChats } from "./recorded-chats.ts";
+import { anthropic, openaiCompatible, specVersions } from "./ai-sdk-wire.ts";
+import { playedServer, type PlayedServer } from "./played-server.ts";
 
 let server: PlayedServer;
 beforeAll(async () => {
@@ -40,59 +42,8 @@ async function replayed(model: AiSdkModel, recording: Recording): Promise<Reply>
   return assembler.reply();
 }
 
-function written(message: ReplyMessage, type: "text" | "reasoning"): string {
-  return message.parts.map((part) => (part.type === type ? part.text : "")).join("");
-}
-
-/** The text of every string in the metadata of the parts. */
-function metadataOf(message: ReplyMessage): readonly string[] {
-  const found: string[] = [];
-  for (const part of message.parts) {
-    if (part.type === "provider") continue;
-    JSON.stringify(part.providerMetadata ?? {}, (_key, value: unknown) =>
-      typeof value === "string" ? found.push(value) && value : value,
-    );
-  }
-  return found;
-}
-
-function expectSame({ message, finishReason, usage }: Reply, said: Partial<Said>): void {
-  expect(written(message, "text")).toBe(said.text);
-  expect(written(message, "reasoning")).toBe(said.reasoning);
-  const calls = callsOf(message).map(({ name, arguments: args, malformed }) => ({
-    name,
-    arguments: args,
-    malformed,
-  }));
-  if (said.calls === undefined) expect(calls.length).toBeGreaterThan(0);
-  else expect(calls).toEqual(said.calls.map((call) => ({ ...call, malformed: undefined })));
-  if (said.inputTokens !== undefined)
-    expect(usage).toMatchObject({ inputTokens: said.inputTokens, outputTokens: said.outputTokens });
-  if (said.finishReason !== undefined) expect(finishReason).toBe(said.finishReason);
-  expect(metadataOf(message)).toEqual(expect.arrayContaining([...(said.signatures ?? [])]));
-}
-
 const packages = "vercel-ai/packages";
 const prism = "prism/tests/Fixtures";
-
-/** Chat completions of many providers. */
-const chats = [
-  ...[
-    "alibaba/src",
-    "xai/src",
-    "groq/src",
-    "moonshotai/src",
-    "deepseek/src/chat",
-    "openai-compatible/src/chat",
-    "openai/src/chat",
-    "mistral/src",
-  ].map((path) => `${packages}/${path}/__fixtures__`),
-  ...["deepseek", "groq", "openrouter", "mistral"].map((name) => `${prism}/${name}`),
-].flatMap((folder) =>
-  recordingsIn(folder, /(?:\.chunks\.txt|\.sse)$/).map(
-    (recording) => [`${folder.split("/").slice(1, 4).join("/")} ${recording.name}`, recording] as const,
-  ),
-);
 
 describe.skipIf(chats.length === 0)("recorded chat completions through @ai-sdk/openai-compatible", () => {
   describe.each(specVersions)("%s", (version) => {
@@ -174,14 +125,6 @@ const wholeMessages = recordingsIn(
   `${packages}/anthropic/src/__fixtures__`,
   /^anthropic-(?:text|tool-no-args|clear-thinking\.1|refusal|json-tool\.1)\.json$/,
 );
-const wholeChats = [
-  "alibaba/src",
-  "groq/src",
-  "moonshotai/src",
-  "deepseek/src/chat",
-  "openai-compatible/src/chat",
-].flatMap((path) => recordingsIn(`${packages}/${path}/__fixtures__`, /^(?!.*transcription).*\.json$/));
-
 /** A model whose package can only answer in one piece. */
 function withoutStream(model: AiSdkModel): AiSdkModel {
   const { specificationVersion, provider, modelId } = model;

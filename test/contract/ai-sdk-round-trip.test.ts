@@ -20,15 +20,8 @@ import {
   saidByGemini,
   saidByResponses,
 } from "./ai-sdk-recordings.ts";
-import {
-  anthropic,
-  openaiCompatible,
-  playedServer,
-  type PlayedServer,
-  type RecordedRequest,
-  specVersions,
-  sse,
-} from "./ai-sdk-wire.ts";
+import { anthropic, openaiCompatible, specVersions } from "./ai-sdk-wire.ts";
+import { playedServer, type PlayedServer, type RecordedRequest, sse } from "./played-server.ts";
 
 let server: PlayedServer;
 beforeAll(async () => {

@@ -1,13 +1,7 @@
 import { aiSdk, type AiSdkModel } from "../../src/adapters/model/ai-sdk.ts";
-import {
-  anthropic,
-  type Answer,
-  openaiCompatible,
-  playedServer,
-  type SpecVersion,
-  specVersions,
-  sse,
-} from "./ai-sdk-wire.ts";
+import { anthropic, openaiCompatible, type SpecVersion, specVersions } from "./ai-sdk-wire.ts";
+import { argumentPieces, openaiError, openaiEvents, openaiParts } from "./openai-wire.ts";
+import { type Answer, playedServer, sse } from "./played-server.ts";
 import {
   modelContract,
   type ModelSubject,
@@ -43,66 +37,13 @@ const failures: Wire["failures"] = {
   },
 };
 
-/** The text of arguments in two pieces, as providers stream it. */
-function argumentPieces(call: Extract<WirePart, { type: "call" }>): readonly [string, string] {
-  const text = "text" in call.arguments ? call.arguments.text : JSON.stringify(call.arguments.value);
-  const middle = Math.ceil(text.length / 2);
-  return [text.slice(0, middle), text.slice(middle)];
-}
-
-function openaiChunk(delta: object, finishReason: string | null = null): object {
-  const choices = [{ index: 0, delta, finish_reason: finishReason }];
-  return { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "test-model", choices };
-}
-
-function openaiParts(parts: readonly WirePart[]): readonly object[] {
-  let calls = 0;
-  return parts.flatMap((part) => {
-    if (part.type === "text") return part.pieces.map((content) => openaiChunk({ content }));
-    if (part.type === "reasoning")
-      return part.pieces.map((piece) => openaiChunk({ reasoning_content: piece }));
-    const index = calls;
-    calls += 1;
-    const [first, rest] = argumentPieces(part);
-    const head = { index, id: part.id, type: "function", function: { name: part.name, arguments: first } };
-    return [
-      openaiChunk({ tool_calls: [head] }),
-      openaiChunk({ tool_calls: [{ index, function: { arguments: rest } }] }),
-    ];
-  });
-}
-
-function openaiUsage({
-  inputTokens,
-  outputTokens,
-}: {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}): object {
-  const usage = {
-    prompt_tokens: inputTokens,
-    completion_tokens: outputTokens,
-    total_tokens: inputTokens + outputTokens,
-  };
-  return { ...openaiChunk({}), choices: [], usage };
-}
-
 const openaiWire: Wire = {
   connect: openaiCompatible,
   // The package of V2 itself refuses calls without an id.
   can: (version) => ({ missingUsage: true, missingCallIds: version !== "v2" }),
-  events({ parts, finishReason, usage }) {
-    const called = parts.some((part) => part.type === "call");
-    const counted = usage === undefined ? [] : [openaiUsage(usage)];
-    return [
-      openaiChunk({ role: "assistant", content: "" }),
-      ...openaiParts(parts),
-      openaiChunk({}, finishReason ?? (called ? "tool_calls" : "stop")),
-      ...counted,
-    ];
-  },
+  events: openaiEvents,
   begun: openaiParts,
-  error: (message) => ({ error: { message, type: "server_error", param: null, code: null } }),
+  error: openaiError,
   failures,
 };
 

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe } from "vitest";
 import { llamaCpp } from "../../src/adapters/model/llama-cpp.ts";
-import { writeTinyModel } from "../gguf.ts";
+import { writeRandomModel } from "../../tools/random-model.ts";
 import { llamaCppMissing } from "../llama-cpp-support.ts";
 import { modelContract } from "./model.ts";
 
 const missing = await llamaCppMissing();
 const folder = await mkdtemp(join(tmpdir(), "writ-llama-cpp-"));
 const path = join(folder, "tiny.gguf");
-writeTinyModel(path);
+writeRandomModel(path);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

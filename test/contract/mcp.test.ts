@@ -62,13 +62,13 @@ describe.each([
       "far.fail",
       "far.hang",
       "far.progress",
-      "far.files_read_now_2",
+      "far.files/read_now",
       "far.files_read_now",
       "far.dropped",
     ]);
     const results = await Promise.all([
       callTool(tools, { name: "far.echo", arguments: { text: "hello" } }),
-      callTool(tools, { name: "far.files_read_now_2" }),
+      callTool(tools, { name: "far.files/read_now" }),
       callTool(tools, { name: "far.files_read_now" }),
     ]);
     expect(results.map(({ status, value }) => [status, value])).toEqual([
@@ -146,7 +146,7 @@ describe("the tools of a stranger", () => {
   it("say nothing that is believed about their effect, and little that is long", async () => {
     const tools = await mcpTools((await inMemory()).client);
     expect(new Set(tools.map(({ effect }) => effect))).toEqual(new Set(["undeclared"]));
-    const long = tools.find(({ name }) => name === "files_read_now_2");
+    const long = tools.find(({ name }) => name === "files/read_now");
     expect(long?.description).toHaveLength(2001);
   });
 

@@ -39,16 +39,3 @@ modelContract("ollama without streaming", {
   can: { ...can, stall: false, midStreamErrors: false },
   open: (script) => open(script, { stream: false }),
 });
-
-const live = process.env["WRIT_TEST_OLLAMA"];
-const liveModel = process.env["WRIT_TEST_OLLAMA_MODEL"] ?? "smol";
-
-if (live === undefined) console.log("skipped: a live Ollama server (set WRIT_TEST_OLLAMA to its address)");
-else {
-  modelContract(`ollama at ${live}`, {
-    scripted: false,
-    settings: { maxOutputTokens: 200, temperature: 0 },
-    timeoutMs: 120_000,
-    open: () => Promise.resolve({ model: ollama(liveModel, { host: live }), close: () => Promise.resolve() }),
-  });
-}

@@ -1,16 +1,7 @@
-import type { DriverChoice } from "../../driver/choose.ts";
+import { driverChoices } from "../../model/driver-names.ts";
 import type { ModelSettings } from "../../model/model.ts";
 import type { Budget } from "../../policy/budget.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-
-/** All drivers that a file can name: a new one does not compile until it stands here. */
-const drivers: Readonly<Record<Extract<DriverChoice, string>, true>> = {
-  auto: true,
-  native: true,
-  json: true,
-  lines: true,
-  react: true,
-};
 
 const bound = { type: "number", exclusiveMinimum: 0 } as const;
 
@@ -49,7 +40,7 @@ const fields = {
   name: { type: "string" },
   description: { type: "string" },
   model: { type: "string" },
-  driver: { enum: Object.keys(drivers) },
+  driver: { enum: driverChoices },
   tools: namesOrAll,
   toolsDeny: names,
   skills: {

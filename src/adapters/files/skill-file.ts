@@ -1,7 +1,7 @@
 import type { LibrarySkill } from "../../agent/skill-library.ts";
 import { messageOf } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import { checkName } from "../../tool/tool.ts";
+import { checkToolName } from "../../tool/tool.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { checkFields, didYouMean } from "./check-fields.ts";
 import { headLine, splitFrontMatter } from "./front-matter.ts";
@@ -174,7 +174,7 @@ function metadataIn(field: Json | undefined, found: Findings): Metadata {
 
 function toolNameProblem(name: string): string | undefined {
   try {
-    checkName(name, "A tool");
+    checkToolName(name);
     return undefined;
   } catch (error) {
     return messageOf(error);

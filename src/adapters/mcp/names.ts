@@ -32,6 +32,6 @@ export function toolNames(names: readonly string[], server: string | undefined):
 }
 
 function callable(name: string): string {
-  const plain = name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_");
+  const plain = name.replaceAll(/[^a-zA-Z0-9_./-]/g, "_");
   return (/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`).slice(0, longestName);
 }

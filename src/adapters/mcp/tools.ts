@@ -118,7 +118,7 @@ const maxPages = 64;
  * `[image image/png]`.
  *
  * A server is a stranger. Descriptions are cut at 2,000 characters, and what it says of a tool's effect is not believed: the effect stays
- * undeclared. Names keep letters, digits, `_`, `-` and `.`; other characters become `_`, and names that become the same get a number. The
+ * undeclared. Names keep letters, digits, `_`, `-`, `.` and `/`; other characters become `_`, and names that become the same get a number. The
  * list is read once: a tool that the server drops later fails when it is called.
  *
  * @throws WritError `mcp-unusable` when the list cannot be read or the server offers no tools, `name-invalid` for the name of the server, `name-taken` when the server has

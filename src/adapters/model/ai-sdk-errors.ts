@@ -1,4 +1,5 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
+import { saysNoNativeTools } from "./no-native-tools.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { StreamFailure } from "./ai-sdk-stream.ts";
 
@@ -91,19 +92,12 @@ function wordsOf(thrown: unknown, about: ErrorFields): string {
   return typeof message === "string" ? message : JSON.stringify(thrown).slice(0, longestExcerpt);
 }
 
-const toolWords = "(?:tools?|tool[- ]?(?:use|calls?|calling)|function[- ]?(?:calls?|calling)|functions)";
-const noToolsPatterns: readonly RegExp[] = [
-  new RegExp(`(?:not|n't) (?:currently )?support(?: for)? (?:the )?(?:use of )?["'\`]?${toolWords}`, "i"),
-  new RegExp(`${toolWords}["'\`]? (?:is|are) (?:not|un)[- ]?(?:yet )?(?:supported|available)`, "i"),
-  new RegExp(`no endpoints found that support ${toolWords}`, "i"),
-];
-
-const refusedStatus: ReadonlySet<unknown> = new Set([400, 404, 422, 501]);
+const refusedStatus: ReadonlySet<unknown> = new Set([400, 404, 422, 500, 501]);
 
 function saysNoTools(about: ErrorFields, reason: string): boolean {
   if (about.name !== "AI_UnsupportedFunctionalityError" && !refusedStatus.has(about.statusCode)) return false;
   const body = typeof about.responseBody === "string" ? about.responseBody : "";
-  return noToolsPatterns.some((pattern) => pattern.test(reason) || pattern.test(body));
+  return saysNoNativeTools(reason) || saysNoNativeTools(body);
 }
 
 const unreachableCodes: ReadonlySet<unknown> = new Set([

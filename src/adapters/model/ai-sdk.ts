@@ -1,6 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { abortErrorOf } from "./abort-error.ts";
 import { providerError } from "./ai-sdk-errors.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, toPrompt } from "./ai-sdk-prompt.ts";
@@ -206,13 +207,6 @@ async function orAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): 
   } finally {
     signal.removeEventListener("abort", stop);
   }
-}
-
-function abortErrorOf(signal: AbortSignal): Error {
-  const reason: unknown = signal.reason;
-  return reason instanceof Error
-    ? reason
-    : new DOMException(`the request was aborted: ${String(reason)}`, "AbortError");
 }
 
 function describe(value: unknown): string {

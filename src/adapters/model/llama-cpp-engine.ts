@@ -1,5 +1,12 @@
 import { existsSync } from "node:fs";
-import type { LlamaContext, LlamaContextSequence, LlamaGrammar, LlamaModel, Token } from "node-llama-cpp";
+import type {
+  LlamaContext,
+  LlamaContextSequence,
+  LlamaGrammar,
+  LlamaModel,
+  Token,
+  TokenBias,
+} from "node-llama-cpp";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
 import { startsWith, type Segment } from "./llama-cpp-prompt.ts";
@@ -32,6 +39,11 @@ export interface Engine {
   readonly prompt: PromptWriter;
   /** @throws WritError `provider-failed` when the grammar is not GBNF. */
   grammar(text: string): Promise<LlamaGrammar>;
+  /**
+   * Keeps a reply under a grammar to tokens that are text, and those that end it. A grammar takes a control token for its name and lets it
+   * stand in a string, where it would be lost or end the reply.
+   */
+  textOnly(): TokenBias;
   close(): Promise<void>;
 }
 
@@ -106,6 +118,7 @@ async function loadEngine(options: EngineOptions): Promise<Engine> {
       queue: slotQueue<Slot>(slots),
       prompt,
       grammar: grammarCache(runtime, name),
+      textOnly: once(() => onlyText(runtime, model)),
       async close() {
         await context.dispose();
         await model.dispose();
@@ -141,6 +154,18 @@ async function createContext(
       { cause: error, retryable: false },
     );
   }
+}
+
+function onlyText({ library }: LlamaRuntime, model: LlamaModel): TokenBias {
+  const tokens = [...model.iterateAllTokens()].filter(
+    (token) => model.getTokenAttributes(token).control && !model.isEogToken(token),
+  );
+  return library.TokenBias.for(model).set(tokens, "never");
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** Compiles grammars, and keeps the last ones: a run sends the same again and again. */

@@ -120,6 +120,7 @@ async function samplingOptions({ engine, settings, grammar }: Generation): Promi
     ...(compiled === undefined
       ? {}
       : {
+          tokenBias: engine.textOnly(),
           grammarEvaluationState: new LlamaGrammarEvaluationState({ model: engine.model, grammar: compiled }),
         }),
   };

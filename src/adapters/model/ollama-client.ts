@@ -1,7 +1,7 @@
 import type { Ollama } from "ollama/browser";
 import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, parseJson } from "../../util/json.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { bounded, excerpt, refusalOf, UnreadableReply } from "./http-reply.ts";
 
 /** Where an Ollama server is, and what every request to it carries. */
 export interface OllamaAddress {
@@ -84,79 +84,16 @@ async function importClient(load: LoadClient): ReturnType<LoadClient> {
   }
 }
 
-/** An answer with a status that says failure, with what its body said. */
-export class RefusedRequest extends Error {
-  override readonly name: string = "RefusedRequest";
-  readonly status: number;
-  readonly retryAfterMs: number | undefined;
-
-  constructor({ status, headers }: Pick<Response, "status" | "headers">, reason: string) {
-    super(reason);
-    this.status = status;
-    this.retryAfterMs = retryAfterMs((name) => headers.get(name));
-  }
-}
-
-/** An answer that is not a reply: not JSON, too large, or something else than a chat. */
-export class UnreadableReply extends Error {
-  override readonly name: string = "UnreadableReply";
-  /** Whether the next answer may be another. */
-  readonly retryable: boolean;
-
-  constructor(reason: string, { retryable = true }: { readonly retryable?: boolean } = {}) {
-    super(reason);
-    this.retryable = retryable;
-  }
-}
-
-const maxErrorBytes = 65_536;
-
 function checkedFetch({ fetch, signal, maxReplyBytes, lines }: Connection): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, signal });
-    if (!response.ok) {
-      const body =
-        response.body === null
-          ? ""
-          : await new Response(response.body.pipeThrough(bounded(maxErrorBytes))).text();
-      throw new RefusedRequest(response, errorText(body) || response.statusText || "no reason given");
-    }
+    if (!response.ok) throw await refusalOf(response);
     if (response.body === null) throw new UnreadableReply("the answer has no body");
     return new Response(
       response.body.pipeThrough(bounded(maxReplyBytes)).pipeThrough(checkedJson(lines)),
       response,
     );
   };
-}
-
-/** What an error body says: `{"error": text}`, `{"error": {"message": text}}`, or the body itself. */
-function errorText(body: string): string {
-  const parsed = parseJson(body);
-  if (!parsed.ok || !isJsonObject(parsed.value)) return excerpt(body.trim());
-  return errorOf(parsed.value["error"] ?? parsed.value["message"]) ?? excerpt(body);
-}
-
-/** The words of an `error` field, whatever its form; undefined when there are none. */
-export function errorOf(error: unknown): string | undefined {
-  if (typeof error === "string" && error !== "") return error;
-  if (!isJsonObject(error)) return undefined;
-  return typeof error["message"] === "string" ? error["message"] : excerpt(JSON.stringify(error));
-}
-
-function excerpt(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
-}
-
-function bounded(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
-  let bytes = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      if (bytes > maxBytes)
-        throw new UnreadableReply(`the answer is larger than ${maxBytes} bytes`, { retryable: false });
-      controller.enqueue(chunk);
-    },
-  });
 }
 
 /** Passes on whole JSON objects, one a line; blank lines are left out. */

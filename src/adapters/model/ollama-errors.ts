@@ -1,5 +1,6 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
-import { RefusedRequest, UnreadableReply } from "./ollama-client.ts";
+import { brokenConnection, reasonOf } from "./broken-connection.ts";
+import { RefusedRequest, UnreadableReply } from "./http-reply.ts";
 
 /** The model that was asked, and how to find out what the server has instead. */
 export interface AskedOllama {
@@ -46,13 +47,12 @@ async function refusal(cause: RefusedRequest, asked: AskedOllama): Promise<WritE
 
 function brokenRequest(cause: unknown, asked: AskedOllama): WritError {
   const { model, url } = asked;
-  const code = connectionCode(cause) ?? "";
-  const unreachable = unreachableReasons.get(code);
-  if (unreachable !== undefined) {
-    const data = { provider: "Ollama", url, reason: unreachable, advice: startAdvice };
+  const broken = brokenConnection(cause);
+  if (broken?.unreachable === true) {
+    const data = { provider: "Ollama", url, reason: broken.reason, advice: startAdvice };
     return new WritError("provider-unreachable", data, { cause });
   }
-  const reason = brokenReasons.get(code) ?? reasonOf(cause);
+  const reason = broken?.reason ?? saidBy(cause);
   const retryable = cause instanceof UnreadableReply ? cause.retryable : undefined;
   return new WritError("provider-failed", { provider: nameOf(asked), model, reason }, { cause, retryable });
 }
@@ -69,55 +69,8 @@ function list(names: readonly string[] | undefined, whenNone: string): string {
 const startAdvice =
   "Start it with `ollama serve`. If it runs elsewhere, set OLLAMA_HOST or give the model a `host`. Without Ollama, see writ at work with: npx writ demo";
 
-const unreachableReasons: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "nothing listens there (connection refused)"],
-  ["ENOTFOUND", "there is no host of that name"],
-  ["EAI_AGAIN", "the name of the host cannot be looked up"],
-  ["EHOSTUNREACH", "there is no way to that host"],
-  ["ENETUNREACH", "there is no way to that network"],
-  ["ETIMEDOUT", "the host does not answer"],
-  ["UND_ERR_CONNECT_TIMEOUT", "the host does not answer"],
-]);
-
-const brokenReasons: ReadonlyMap<string, string> = new Map([
-  [
-    "UND_ERR_HEADERS_TIMEOUT",
-    "it began no answer in time: the model may be too large for its machine, or the prompt too long; a `fetch` with another limit can be given",
-  ],
-  ["UND_ERR_BODY_TIMEOUT", "it stopped in the middle of the answer"],
-  [
-    "UND_ERR_SOCKET",
-    "it closed the connection before the answer was complete: it may have crashed, its log says more",
-  ],
-  [
-    "ECONNRESET",
-    "it closed the connection before the answer was complete: it may have crashed, its log says more",
-  ],
-]);
-
-interface ErrorFields {
-  readonly code?: unknown;
-  readonly cause?: unknown;
-  readonly errors?: unknown;
-}
-
-/** `fetch` says only that it failed: why is in the causes, and for a host with several addresses in the attempts. */
-function connectionCode(thrown: unknown, depth = 0): string | undefined {
-  if (typeof thrown !== "object" || thrown === null || depth > 5) return undefined;
-  const { code, cause, errors }: ErrorFields = thrown;
-  if (typeof code === "string" && (unreachableReasons.has(code) || brokenReasons.has(code))) return code;
-  for (const next of [cause, ...(Array.isArray(errors) ? (errors as readonly unknown[]) : [])]) {
-    const found = connectionCode(next, depth + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** `fetch` keeps the reason in its cause; what the package says of a stream that just ends, nobody understands. */
-function reasonOf(thrown: unknown): string {
-  const said = messageOf(thrown);
-  if (said.startsWith("Did not receive done")) return "the answer ended before the reply did";
-  return thrown instanceof TypeError && thrown.cause !== undefined
-    ? `${said}: ${messageOf(thrown.cause)}`
-    : said;
+/** What the package says of a stream that just ends, nobody understands. */
+function saidBy(thrown: unknown): string {
+  const said = reasonOf(thrown);
+  return said.startsWith("Did not receive done") ? "the answer ended before the reply did" : said;
 }

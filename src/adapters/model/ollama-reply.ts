@@ -1,7 +1,7 @@
 import type { Delta, FinishReason } from "../../model/model.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
-import { errorOf, UnreadableReply } from "./ollama-client.ts";
+import { errorOf, ReportedError, UnreadableReply } from "./http-reply.ts";
 
 /** A line of a streamed reply, or a whole one. Any field can be missing or of another type: it comes from outside. */
 export interface OllamaChunk {
@@ -11,11 +11,6 @@ export interface OllamaChunk {
   readonly prompt_eval_count?: unknown;
   readonly eval_count?: unknown;
   readonly error?: unknown;
-}
-
-/** An error that the server put into its reply. */
-export class ReportedError extends Error {
-  override readonly name: string = "ReportedError";
 }
 
 /** A reply that came whole, as the one line of a streamed one. */

@@ -9,6 +9,7 @@ import type {
   ToolDescription,
 } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { abortErrorOf } from "./abort-error.ts";
 import { type OllamaAddress, ollamaAddress, openClient } from "./ollama-client.ts";
 import { type AskedOllama, ollamaError } from "./ollama-errors.ts";
 import { toOllamaFormat } from "./ollama-schema.ts";
@@ -250,13 +251,6 @@ function asked({ name, address, options }: Source, signal: AbortSignal): AskedOl
       return some.filter((_, index) => capabilities[index]?.includes("tools"));
     },
   };
-}
-
-function abortErrorOf(signal: AbortSignal): Error {
-  const reason: unknown = signal.reason;
-  return reason instanceof Error
-    ? reason
-    : new DOMException(`the request was aborted: ${String(reason)}`, "AbortError");
 }
 
 function atLeastOne(numbers: Readonly<Record<string, number | undefined>>): void {

@@ -9,7 +9,7 @@ import { holdEngine } from "../../../src/adapters/model/llama-cpp-engine.ts";
 import { plainTurns } from "../../../src/adapters/model/llama-cpp-prompt.ts";
 import { textWriter } from "../../../src/adapters/model/llama-cpp-text.ts";
 import { llamaCpp, type LlamaCppModel } from "../../../src/adapters/model/llama-cpp.ts";
-import { grammarOf } from "../../../src/driver/grammar.ts";
+import { grammarOf } from "../../../src/driver/grammar/grammar.ts";
 import type { ErrorCode } from "../../../src/error/codes.ts";
 import { isWritError } from "../../../src/error/writ-error.ts";
 import { userMessage, type Message } from "../../../src/message/message.ts";
@@ -17,13 +17,13 @@ import type { Delta, ModelRequest } from "../../../src/model/model.ts";
 import { toSchema } from "../../../src/schema/to-schema.ts";
 import { parseJson, type Json } from "../../../src/util/json.ts";
 import { endOf, textOf } from "../../contract/read-deltas.ts";
-import { writeTinyModel } from "../../gguf.ts";
+import { writeRandomModel } from "../../../tools/random-model.ts";
 import { llamaCppMissing } from "../../llama-cpp-support.ts";
 
 const missing = await llamaCppMissing();
 const folder = mkdtempSync(join(tmpdir(), "writ-llama-cpp-"));
 const path = join(folder, "tiny.gguf");
-writeTinyModel(path);
+writeRandomModel(path, { vocabulary: "bytes" });
 
 type Asked = Partial<ModelRequest>;
 
@@ -204,7 +204,7 @@ describe.skipIf(missing !== undefined)("llama-cpp", () => {
 
     it("works with a file that has no chat template, which refuses conversations", async () => {
       const bare = join(folder, "bare.gguf");
-      writeTinyModel(bare, { chatTemplate: null });
+      writeRandomModel(bare, { chatTemplate: null });
       const plain = llamaCpp(bare);
       const reply = await ask(plain, { prompt: "Once", messages: [], format: grammar('" upon"') });
       expect(reply.text).toBe(" upon");
@@ -345,8 +345,8 @@ describe.skipIf(missing !== undefined)("llama-cpp", () => {
     });
 
     it("says how much too long a prompt is", async () => {
-      const reason = await failure(ask(model, { prompt: "a".repeat(3000), messages: [] }), "provider-failed");
-      expect(reason).toContain("3000 tokens");
+      const reason = await failure(ask(model, { prompt: "a".repeat(5000), messages: [] }), "provider-failed");
+      expect(reason).toContain("5000 tokens");
     });
   });
 
@@ -369,7 +369,7 @@ describe.skipIf(missing !== undefined)("llama-cpp", () => {
       const model = llamaCpp(late);
       expect(model.features).toEqual({ tools: false, format: "grammar", completion: true });
       await failure(ask(model), "model-file-missing");
-      writeTinyModel(late);
+      writeRandomModel(late);
       expect(model.features.small).toBe(true);
       expect((await ask(model, { format: grammar('"here"') })).text).toBe("here");
       await model.dispose();

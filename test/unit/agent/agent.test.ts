@@ -40,7 +40,7 @@ describe("agent", () => {
     expect(JSON.stringify(model.requests[0]?.messages[0])).toContain("Answer with JSON alone");
     expect(await typed.with({ model: scripted(["never"]) }).run("when?")).toMatchObject({
       outcome: { type: "failed", code: "protocol-violated" },
-      turns: 3,
+      turns: 4,
     });
   });
 

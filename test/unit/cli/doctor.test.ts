@@ -19,6 +19,7 @@ const healthy: Findings = {
   },
   files: [file],
   cache: { folder: "/cache", writable: true },
+  cards: [],
   keys: ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
 };
 
@@ -86,5 +87,33 @@ describe("checksOf", () => {
       embedded: { ...file, present: false },
     };
     expect(named(check({ around }), "model")?.text).toContain("would be fetched first");
+  });
+
+  it("says which driver a card chose, and which file is none", () => {
+    const card = {
+      version: 1,
+      model: "ollama/qwen",
+      driver: "react",
+      why: "right 20 of 23",
+      writ: "1.0.0",
+      date: "2031-01-02",
+      scores: [],
+    } as const;
+    const checks = check({
+      cards: [
+        { type: "card", path: "/cache/cards/a.json", card },
+        { type: "ignored", path: "/cache/cards/b.json", reason: "it is no JSON" },
+      ],
+    });
+    expect(named(checks, "card-ollama/qwen")).toEqual({
+      name: "card-ollama/qwen",
+      state: "ok",
+      text: "auto speaks react with ollama/qwen: writ probe 1.0.0 measured it on 2031-01-02 (right 20 of 23)",
+    });
+    expect(named(checks, "card")).toMatchObject({
+      state: "note",
+      text: "/cache/cards/b.json is no card of a model: it is no JSON",
+      advice: expect.stringContaining("writ probe"),
+    });
   });
 });

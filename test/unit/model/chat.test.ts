@@ -3,6 +3,7 @@ import { userMessage } from "../../../src/message/message.ts";
 import { chatStreamWith, chatWith } from "../../../src/model/chat.ts";
 import type { Delta, ModelSettings } from "../../../src/model/model.ts";
 import { scripted } from "../../../src/model/scripted.ts";
+import { wireNames } from "../../../src/model/tool-names.ts";
 import { fakeTool } from "../../../src/tool/fake-tool.ts";
 
 const callIt = { calls: [{ id: "call_1", name: "add", arguments: { a: 1 } }] };
@@ -115,11 +116,12 @@ describe("chat", () => {
 
   it("keeps the names of tools that providers do not take, and tells them back", async () => {
     const tools = [fakeTool("notes.read", ""), fakeTool("notes_read", "")];
-    const model = scripted([{ calls: [{ id: "c1", name: "notes_read_2" }] }, "done"]);
+    const wire = wireNames({ tools: new Map(tools.map((tool) => [tool.name, tool])) }).toWire("notes.read");
+    const model = scripted([{ calls: [{ id: "c1", name: wire }] }, "done"]);
     const request = { messages: "x", tools, toolChoice: { tool: "notes.read" } };
     const reply = await chatWith(model, request);
-    expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(["notes_read_2", "notes_read"]);
-    expect(model.requests[0]?.toolChoice).toEqual({ tool: "notes_read_2" });
+    expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual([wire, "notes_read"]);
+    expect(model.requests[0]?.toolChoice).toEqual({ tool: wire });
     expect(reply.calls).toMatchObject([{ name: "notes.read" }]);
     const result = {
       role: "tool" as const,

@@ -119,8 +119,16 @@ describe("defaults", () => {
     const schema = toSchema({ properties: { a: { type: "integer", default: 1 } } }, input);
     expect(await schema.parse({ a: null })).toMatchObject({ ok: false });
     expect(
-      await toSchema({ properties: { a: { type: "integer", default: "x" } } }, input).parse({}),
+      await toSchema({ properties: { a: { type: "integer", minimum: 2, default: 1 } } }, input).parse({}),
     ).toMatchObject({ ok: false });
+  });
+
+  it("of another type than their property are an author's slip, and fill nothing", async () => {
+    const wrong = { type: "object", properties: { a: { type: "boolean", default: "false" } } } as const;
+    expect(await toSchema(wrong, input).parse({})).toEqual({ ok: true, value: {} });
+    const needed = toSchema({ ...wrong, required: ["a"] }, input);
+    expect(needed.jsonSchema["required"]).toEqual(["a"]);
+    expect(await needed.parse({})).toMatchObject({ ok: false });
   });
 
   it("return the value itself when nothing is missing", async () => {

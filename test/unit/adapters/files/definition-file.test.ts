@@ -11,6 +11,7 @@ import { isWritError } from "../../../../src/error/writ-error.ts";
 import { agent } from "../../../../src/index.ts";
 import { fakeTool, scripted } from "../../../../src/testing.ts";
 import { knowledge } from "../../../../src/tool/knowledge.ts";
+import { driverChoices } from "../../../../src/model/driver-names.ts";
 import { temporaryFolder } from "./folder.ts";
 
 const folder = temporaryFolder();
@@ -182,7 +183,7 @@ toolChoice: sometimes
 `;
     expect(await problemsOf(markdown(text))).toEqual([
       'agent.md:3: descripton: unknown; did you mean "description"?',
-      'agent.md:4: driver: must be one of "auto", "native", "json", "lines", "react", is "nativ"',
+      `agent.md:4: driver: must be one of ${driverChoices.map((name) => JSON.stringify(name)).join(", ")}, is "nativ"`,
       'agent.md:5: tols: unknown; did you mean "tools"?',
       "agent.md:7: budget.turns: must be > 0",
       'agent.md:8: budget.trns: unknown; did you mean "turns"?',

@@ -1,14 +1,23 @@
+/**
+ * Writes a model of random weights: npx node tools/random-model.ts <file.gguf> [--seed n] [--bytes]
+ */
 import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 
 /**
- * A model of random weights in the GGUF format, version 3: llama architecture, a vocabulary of the 256 bytes and the three control tokens of
+ * A model of random weights in the GGUF format, version 3: llama architecture, a vocabulary of characters and the three control tokens of
  * ChatML. About 430 kB. It writes nonsense, but through the whole of llama.cpp: tokenizer, template, cache, grammar, sampling.
  */
-export interface TinyModelOptions {
+export interface RandomModelOptions {
   /** The same seed gives the same file. Default 1. */
   readonly seed?: number;
   /** The Jinja template in the metadata; `null` writes none. Default: ChatML. */
   readonly chatTemplate?: string | null;
+  /**
+   * `bytes`: the 256 bytes, so that any text can be read, and what is written is seldom UTF-8. `characters`: ASCII and some letters, signs and
+   * emoji of others, so that what is written is always text; other characters of a prompt are passed over. Default `characters`.
+   */
+  readonly vocabulary?: "bytes" | "characters";
 }
 
 /** ChatML as models carry it. */
@@ -25,19 +34,20 @@ const controls = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
 const alignment = 32;
 
 /** Writes the model to a file. */
-export function writeTinyModel(path: string, options: TinyModelOptions = {}): void {
-  writeFileSync(path, tinyModel(options));
+export function writeRandomModel(path: string, options: RandomModelOptions = {}): void {
+  writeFileSync(path, randomModel(options));
 }
 
 /** The bytes of the model. */
-export function tinyModel(options: TinyModelOptions = {}): Buffer {
+export function randomModel(options: RandomModelOptions = {}): Buffer {
   const { seed = 1, chatTemplate = chatMlTemplate } = options;
-  const vocabulary = [...byteLetters(), ...controls];
+  const { tokens, merges } = options.vocabulary === "bytes" ? bytes() : characters();
+  const vocabulary = [...tokens, ...controls];
   const tensors = tensorShapes(vocabulary.length);
   const metadata = [
     entry("general.architecture", text("llama")),
-    entry("general.name", text("tiny random")),
-    entry("llama.context_length", uint32(2048)),
+    entry("general.name", text("random")),
+    entry("llama.context_length", uint32(4096)),
     entry("llama.embedding_length", uint32(width)),
     entry("llama.block_count", uint32(layers)),
     entry("llama.feed_forward_length", uint32(inner)),
@@ -51,13 +61,13 @@ export function tinyModel(options: TinyModelOptions = {}): Buffer {
     entry(
       "tokenizer.ggml.token_type",
       array(
-        vocabulary.map((_, id) => int32(id < 256 ? 1 : 3)),
+        vocabulary.map((_, id) => int32(id < tokens.length ? 1 : 3)),
         5,
       ),
     ),
-    entry("tokenizer.ggml.merges", array([text("a b")], 8)),
-    entry("tokenizer.ggml.bos_token_id", uint32(256)),
-    entry("tokenizer.ggml.eos_token_id", uint32(258)),
+    entry("tokenizer.ggml.merges", array(merges.map(text), 8)),
+    entry("tokenizer.ggml.bos_token_id", uint32(tokens.length)),
+    entry("tokenizer.ggml.eos_token_id", uint32(tokens.length + 2)),
     entry("tokenizer.ggml.add_bos_token", { type: 7, bytes: Buffer.from([0]) }),
     ...(chatTemplate === null ? [] : [entry("tokenizer.chat_template", text(chatTemplate))]),
   ];
@@ -114,6 +124,34 @@ function tensorShapes(
     add("ffn_down", inner, width);
   }
   return shapes;
+}
+
+interface Vocabulary {
+  /** Texts in the letters of bytes. */
+  readonly tokens: readonly string[];
+  /** What is put together to one token, in order. */
+  readonly merges: readonly string[];
+}
+
+function bytes(): Vocabulary {
+  return { tokens: byteLetters(), merges: ["a b"] };
+}
+
+const foreign = "äöüßéèñçøåČłŞğİΩλπЖджשאعم日本語中文字한글กख€£°§«»–—“”…→✓½²😀🚀🎉👍";
+
+function characters(): Vocabulary {
+  const letters = byteLetters();
+  const words = Array.from(foreign, (character) =>
+    Array.from(Buffer.from(character), (byte) => letters[byte] ?? ""),
+  );
+  // Each character from its bytes, from the left.
+  const merges = words.flatMap((word) =>
+    word.slice(1).map((letter, index) => `${word.slice(0, index + 1).join("")} ${letter}`),
+  );
+  return {
+    tokens: [...letters.slice(0, 128), ...words.map((word) => word.join(""))],
+    merges: [...new Set(merges)],
+  };
 }
 
 /** The letter that stands for each byte in byte-level vocabularies: printable bytes themselves, the others from U+0100 on. */
@@ -182,4 +220,20 @@ function product(shape: readonly number[]): number {
 
 function padded(length: number): number {
   return Math.ceil(length / alignment) * alignment;
+}
+
+if (import.meta.main) {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { seed: { type: "string", default: "1" }, bytes: { type: "boolean", default: false } },
+  });
+  const [path] = positionals;
+  const seed = Number(values.seed);
+  if (path === undefined || !Number.isSafeInteger(seed)) {
+    console.error("Use: npx node tools/random-model.ts <file.gguf> [--seed n] [--bytes]");
+    process.exitCode = 2;
+  } else {
+    writeRandomModel(path, { seed, vocabulary: values.bytes ? "bytes" : "characters" });
+    console.log(`${path}: random weights of seed ${seed}`);
+  }
 }

@@ -1,0 +1,177 @@
+import type { FinishReason } from "../../message/message.ts";
+import type { ReportedUsage } from "../../message/usage.ts";
+import type { Delta, ReportedResponse } from "../../model/model.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import { bounded, errorOf, excerpt, ReportedError, UnreadableReply } from "./http-reply.ts";
+import { callReader } from "./openai-compatible-calls.ts";
+
+/** The end of a stream that says so itself. */
+type Chunk = JsonObject | "done";
+
+/**
+ * The chunks of an answer: of a stream, or the one of an answer that came whole, as servers give it that cannot stream.
+ *
+ * @throws UnreadableReply when it is neither, or larger than `maxBytes`.
+ */
+export async function* chunksOf(response: Response, maxBytes: number): AsyncGenerator<Chunk, void> {
+  if (response.body === null) throw new UnreadableReply("the answer has no body");
+  const body = response.body.pipeThrough(bounded(maxBytes));
+  if (/\bjson\b/i.test(response.headers.get("content-type") ?? "")) {
+    const whole = chunkOf(await new Response(body).text());
+    if (whole !== "done" && choiceOf(whole) === undefined && errorIn(whole) === undefined)
+      throw new UnreadableReply("the answer is not the reply of a chat: it has no choices");
+    yield whole;
+    yield "done";
+    return;
+  }
+  const events: string[] = [];
+  const { createParser } = await import("eventsource-parser"); // only with the first stream
+  const parser = createParser({
+    onEvent: ({ data }) => events.push(data),
+    onError: ({ field, value = "" }) => field === "error" && events.push(`{"error":${value}}`),
+  });
+  const decoder = new TextDecoder();
+  for await (const bytes of body) {
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    for (const event of events.splice(0)) yield chunkOf(event);
+  }
+  parser.feed(`${decoder.decode()}\n\n`); // some servers do not end their last event
+  for (const event of events) yield chunkOf(event);
+}
+
+function chunkOf(text: string): Chunk {
+  if (text.trim() === "[DONE]") return "done";
+  const parsed = parseJson(text);
+  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
+  throw new UnreadableReply(`a part of the answer is not a JSON object: ${excerpt(text.trim())}`);
+}
+
+/** The first choice: no other was asked for. */
+function choiceOf({ choices }: JsonObject): JsonObject | undefined {
+  const [choice] = Array.isArray(choices) ? (choices as readonly Json[]) : [];
+  return isJsonObject(choice) ? choice : undefined;
+}
+
+/** An error in place of a chunk. Older servers write its fields into the chunk itself. */
+function errorIn(chunk: JsonObject): ReportedError | undefined {
+  const error = chunk["object"] === "error" ? chunk : (chunk["error"] ?? undefined);
+  const reason = errorOf(error);
+  if (reason === undefined) return undefined;
+  const { code, type } = isJsonObject(error) ? error : {};
+  return new ReportedError(
+    reason,
+    [code, type].find((word) => typeof word === "string" || typeof word === "number"),
+  );
+}
+
+/**
+ * The chunks of a reply as deltas.
+ *
+ * @throws ReportedError for an error among the chunks. UnreadableReply when they end before the reply does.
+ */
+export async function* toDeltas(chunks: AsyncIterable<Chunk>): AsyncGenerator<Delta, void> {
+  const calls = callReader();
+  let finish: string | undefined;
+  let done = false;
+  let usage: ReportedUsage | undefined;
+  let response: ReportedResponse | undefined;
+  for await (const chunk of chunks) {
+    if (chunk === "done") {
+      done = true;
+      break;
+    }
+    const error = errorIn(chunk);
+    if (error !== undefined) throw error;
+    usage = usageOf(chunk) ?? usage;
+    response ??= responseOf(chunk);
+    const choice = choiceOf(chunk);
+    if (choice === undefined) continue;
+    const message = choice["delta"] ?? choice["message"];
+    if (isJsonObject(message)) {
+      yield* textsOf(message);
+      const { tool_calls: pieces } = message;
+      if (Array.isArray(pieces)) for (const piece of pieces as readonly Json[]) yield* calls.piece(piece);
+    }
+    if (typeof choice["finish_reason"] === "string") finish = choice["finish_reason"];
+  }
+  if (!done && finish === undefined) throw new UnreadableReply("the answer ended before the reply did");
+  yield* calls.end();
+  yield {
+    type: "end",
+    finishReason: finishReasonOf(finish, calls.count > 0),
+    ...(usage === undefined ? {} : { usage }),
+    ...(response === undefined ? {} : { response }),
+  };
+}
+
+/** Reasoning and text. Some providers give the text as a list of parts, with the reasoning among them. */
+function* textsOf({ reasoning_content, reasoning, content, refusal }: JsonObject): Generator<Delta, void> {
+  yield* textDelta("reasoning-delta", reasoning_content ?? reasoning);
+  if (!Array.isArray(content)) yield* textDelta("text-delta", content);
+  else
+    for (const part of content as readonly Json[]) {
+      if (!isJsonObject(part)) continue;
+      const { thinking } = part;
+      const thoughts = Array.isArray(thinking) ? (thinking as readonly Json[]) : [];
+      for (const thought of thoughts)
+        yield* textDelta("reasoning-delta", isJsonObject(thought) ? thought["text"] : "");
+      if (part["type"] === "text") yield* textDelta("text-delta", part["text"]);
+    }
+  yield* textDelta("text-delta", refusal);
+}
+
+function* textDelta(type: "text-delta" | "reasoning-delta", text: Json | undefined): Generator<Delta, void> {
+  if (typeof text === "string" && text !== "") yield { type, text };
+}
+
+const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
+  ["stop", "stop"],
+  ["eos", "stop"],
+  ["eos_token", "stop"],
+  ["stop_sequence", "stop"],
+  ["tool_calls", "tool-calls"],
+  ["function_call", "tool-calls"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["model_length", "length"],
+  ["content_filter", "content-filter"],
+  ["error", "error"],
+]);
+
+/** `length` and `error` win over calls: the last of them may have been cut. Some servers say `stop` after calls. */
+function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishReason {
+  const finish = finishReasons.get(reason ?? "") ?? "other";
+  return hasCalls && (finish === "stop" || finish === "other") ? "tool-calls" : finish;
+}
+
+function responseOf({ id, model }: JsonObject): ReportedResponse | undefined {
+  const response = {
+    ...(typeof id === "string" && id !== "" ? { id } : {}),
+    ...(typeof model === "string" && model !== "" ? { model } : {}),
+  };
+  return Object.keys(response).length === 0 ? undefined : response;
+}
+
+/** What was counted. DeepSeek names the tokens of its cache in its own way. */
+function usageOf({ usage }: JsonObject): ReportedUsage | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = usage;
+  const found = {
+    ...count("inputTokens", prompt_tokens),
+    ...count("outputTokens", completion_tokens),
+    ...count(
+      "cachedInputTokens",
+      field(prompt_tokens_details, "cached_tokens") ?? usage["prompt_cache_hit_tokens"],
+    ),
+    ...count("reasoningTokens", field(completion_tokens_details, "reasoning_tokens")),
+  };
+  return Object.keys(found).length === 0 ? undefined : found;
+}
+
+function field(value: Json | undefined, name: string): Json | undefined {
+  return isJsonObject(value) ? value[name] : undefined;
+}
+
+function count(name: keyof ReportedUsage, tokens: Json | undefined): ReportedUsage {
+  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0 ? { [name]: tokens } : {};
+}

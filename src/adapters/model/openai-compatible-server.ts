@@ -1,0 +1,130 @@
+import { WritError } from "../../error/writ-error.ts";
+import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
+import { bounded, refusalOf } from "./http-reply.ts";
+
+/** Where an OpenAI-compatible server is, and what every request to it carries. */
+export interface OpenaiServer {
+  /** With its path, mostly `/v1`, without a slash at its end. */
+  readonly url: string;
+  /** What stands behind the path, like `?api-version=1`. */
+  readonly search: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch;
+}
+
+/** What an author says of a server. */
+export interface ServerOptions {
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+}
+
+/**
+ * Reads where the server is: from the options, else from OPENAI_BASE_URL. An address without a path gets `/v1`. No address is guessed, since
+ * prompts would go there. The key in OPENAI_API_KEY goes to the address in OPENAI_BASE_URL and to OpenAI's own, and nowhere else.
+ *
+ * @throws WritError `option-invalid`
+ */
+export function openaiServer(options: ServerOptions): OpenaiServer {
+  const { baseUrl, headers, fetch: send = fetch } = options;
+  const url = addressOf(baseUrl ?? process.env["OPENAI_BASE_URL"] ?? "");
+  const isTrusted = baseUrl === undefined || url.hostname === "api.openai.com";
+  const key = options.apiKey ?? (isTrusted ? process.env["OPENAI_API_KEY"]?.trim() : undefined) ?? "";
+  return {
+    url: `${url.origin}${url.pathname === "/" ? "/v1" : url.pathname.replace(/\/+$/, "")}`,
+    search: url.search,
+    headers: { ...(key === "" ? {} : { authorization: `Bearer ${key}` }), ...headers },
+    fetch: send,
+  };
+}
+
+function addressOf(given: string): URL {
+  const text = given.trim();
+  if (text === "") throw invalid("", "Give it, or set OPENAI_BASE_URL, like http://127.0.0.1:8080/v1.");
+  if (!URL.canParse(text) || !/^https?:/i.test(text))
+    throw invalid(given, "Give a URL like http://127.0.0.1:8080/v1.");
+  const url = new URL(text);
+  if (url.username !== "" || url.password !== "")
+    throw invalid(url.origin, "Give credentials as `apiKey` or in `headers`, not in the URL.");
+  return url;
+}
+
+function invalid(value: string, advice: string): WritError {
+  return new WritError("option-invalid", { option: "openaiCompatible baseUrl", value, advice });
+}
+
+/** Whether the server runs on this machine. */
+export function isLocal({ url }: OpenaiServer): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+}
+
+/** Asks for a reply. @throws RefusedRequest when the server's status says failure; what `fetch` throws. */
+export async function postChat(server: OpenaiServer, body: object, signal: AbortSignal): Promise<Response> {
+  const response = await server.fetch(`${server.url}/chat/completions${server.search}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "text/event-stream", ...server.headers },
+    body: JSON.stringify(body),
+    signal,
+  });
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+/** How long the server may take to say what it is and has, since a run waits for it. */
+const adviceTimeoutMs = 2_000;
+const maxAdviceBytes = 8 * 1024 * 1024;
+
+/** What a path of the server says; undefined when it says nothing that can be read. */
+async function getJson(server: OpenaiServer, url: string, signal: AbortSignal): Promise<Json | undefined> {
+  try {
+    const response = await server.fetch(url, {
+      headers: { ...server.headers },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(adviceTimeoutMs)]),
+    });
+    if (!response.ok || response.body === null) return undefined;
+    const text = await new Response(response.body.pipeThrough(bounded(maxAdviceBytes))).text();
+    const parsed = parseJson(text);
+    return parsed.ok ? parsed.value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The names of the models that the server has; undefined when it does not say. */
+export async function modelNames(
+  server: OpenaiServer,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const listed = await getJson(server, `${server.url}/models${server.search}`, signal);
+  const models = isJsonObject(listed) ? listed["data"] : undefined;
+  if (!Array.isArray(models)) return undefined;
+  return (models as readonly Json[]).flatMap((model) =>
+    isJsonObject(model) && typeof model["id"] === "string" ? [model["id"]] : [],
+  );
+}
+
+/** What llama.cpp says of itself. */
+export interface LlamaCppServer {
+  /** Whether the chat template of the model tells it of tools; elsewhere the server drops them without a word. Undefined: it does not say. */
+  readonly tools?: boolean;
+}
+
+/** Whether an answer is llama.cpp's own. */
+export function isFromLlamaCpp({ headers }: Response): boolean {
+  return /^llama\.cpp\b/i.test(headers.get("server") ?? "");
+}
+
+/** Asks the server whether it is llama.cpp, and what it can do; undefined when it is another. */
+export async function askLlamaCpp(
+  server: OpenaiServer,
+  model: string,
+  signal: AbortSignal,
+): Promise<LlamaCppServer | undefined> {
+  const url = `${server.url.replace(/\/v1$/, "")}/props?model=${encodeURIComponent(model)}`;
+  const props = await getJson(server, url, signal);
+  if (!isJsonObject(props) || !isJsonObject(props["default_generation_settings"])) return undefined;
+  const { chat_template_caps: can } = props;
+  const tools = isJsonObject(can) ? can["supports_tools"] : undefined;
+  return typeof tools === "boolean" ? { tools } : {};
+}

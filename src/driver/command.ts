@@ -1,0 +1,169 @@
+import { WritError } from "../error/writ-error.ts";
+import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
+import { isJsonObject, parseJson } from "../util/json.ts";
+import { describeType } from "./describe-type.ts";
+import type { Driver, TurnInput } from "./driver.ts";
+import { textWithout } from "./free-text.ts";
+import { terminal } from "./grammar/grammar.ts";
+import { endOfObject } from "./one-object.ts";
+import { plainAnswer } from "./plain-answer.ts";
+import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
+import { checkedCount, defaultRetries } from "./checked.ts";
+import { textDriver, type TextCall, type TextReading } from "./text-driver.ts";
+
+/** How the command driver speaks. */
+export interface CommandDriverOptions {
+  /**
+   * What becomes of a reply with commands and other text: `refuse` (default) sends it back, `keep` runs the commands that begin a line. A
+   * command in a code block is quoted, and never runs.
+   */
+  readonly prose?: "refuse" | "keep";
+  /** The role in which results go back. Default `user`. */
+  readonly resultRole?: "user" | "tool";
+  /** How often in a row the model is asked again for a reply that counts, before the run fails. Default 3. */
+  readonly maxRetries?: number;
+}
+
+/**
+ * Makes the driver for models that get a line right, but not a whole object: a call is `@tool <name> {arguments}`, several calls are several
+ * commands, and a reply without a command is the answer. Arguments may stand on more lines. After metal-kompanion's command DSL.
+ *
+ * @throws WritError `definition-invalid` for an option that there is not.
+ * @example
+ * ```ts
+ * import { agent, commandDriver } from "writ";
+ *
+ * export const noter = agent({ name: "noter", model: () => "Noted.", driver: commandDriver({ prose: "keep" }) });
+ * ```
+ */
+export function commandDriver(options: CommandDriverOptions = {}): Driver {
+  const { prose = "refuse", resultRole = "user", maxRetries = defaultRetries } = options;
+  if (!["refuse", "keep"].includes(prose))
+    throw new WritError("definition-invalid", {
+      where: "`commandDriver()`",
+      reason: "`prose` must be one of refuse, keep.",
+    });
+  return {
+    ...textDriver({
+      name: "command",
+      plainAnswers: true,
+      maxRetries: checkedCount("maxRetries", maxRetries, "commandDriver()"),
+      resultRole,
+      instructions,
+      format: shapeFormat({ grammar: commandGrammar }),
+      read: (text) => readCommands(text, prose),
+      words,
+      result,
+      feedback: (reason) =>
+        `Your reply was not accepted: ${reason}. To call tools, write only lines of the form @tool <name> {arguments}; otherwise answer in words.`,
+    }),
+    partialAnswer: (partial) => partial,
+  };
+}
+
+/** A line that begins or ends a code block, or a line that is a command with what stands before its arguments. */
+const line = /^[ \t]*(?:(```|~~~)|@tool\b[ \t]*(?:([^\s{]+)[ \t]*)?)/gm;
+
+function readCommands(text: string, prose: "refuse" | "keep"): TextReading {
+  const calls: TextCall[] = [];
+  const around: string[] = [];
+  let quoted = 0;
+  let at = 0;
+  let isFenced = false;
+  line.lastIndex = 0;
+  for (let found = line.exec(text); found !== null; found = line.exec(text)) {
+    if (found[1] !== undefined) isFenced = !isFenced;
+    if (found[1] !== undefined || isFenced) {
+      quoted += found[1] === undefined ? 1 : 0;
+      continue;
+    }
+    const read = readCommand(text, { name: found[2], from: found.index + found[0].length });
+    if ("reason" in read) return violation(read.reason);
+    calls.push(read.call);
+    around.push(text.slice(at, found.index));
+    at = read.end;
+    line.lastIndex = at;
+  }
+  around.push(text.slice(at));
+  const isAlone = quoted === 0 && around.every((part) => part.trim() === "");
+  if (calls.length > 0 && isAlone) return { type: "calls", calls };
+  if (calls.length > 0 && prose === "keep") return { type: "calls", calls, text: around.join("").trim() };
+  if (calls.length > 0) return violation("there is text beside the commands");
+  if (quoted > 0) return violation("its command stands in a code block, where it does not run");
+  return { type: "final", content: text, plain: true };
+}
+
+type ReadCommand = { readonly call: TextCall; readonly end: number } | { readonly reason: string };
+
+/** The arguments are the object behind the name, however many lines it has; without one there are none. Behind it the line must end. */
+function readCommand(
+  text: string,
+  { name, from }: { readonly name: string | undefined; readonly from: number },
+): ReadCommand {
+  if (name === undefined) return { reason: "a command has no name: @tool <name> {arguments}" };
+  const rest = text.slice(from);
+  const object = /^\s*(?=\{)/.exec(rest)?.[0];
+  if (object === undefined) {
+    const behind = firstLine(rest);
+    if (behind.trim() !== "") return { reason: `the arguments of @tool ${name} are no JSON object` };
+    return { call: { name, arguments: {} }, end: from + behind.length };
+  }
+  const length = endOfObject(rest.slice(object.length));
+  if (length === undefined) return { reason: `the arguments of @tool ${name} are not closed` };
+  const end = object.length + length;
+  const parsed = parseJson(rest.slice(object.length, end));
+  if (!parsed.ok || !isJsonObject(parsed.value))
+    return { reason: `the arguments of @tool ${name} are no JSON object: ${parsed.ok ? "" : parsed.reason}` };
+  if (firstLine(rest.slice(end)).trim() !== "")
+    return { reason: `there is text behind the arguments of @tool ${name}` };
+  return { call: { name, arguments: parsed.value }, end: from + end };
+}
+
+function firstLine(text: string): string {
+  const end = text.indexOf("\n");
+  return end === -1 ? text : text.slice(0, end);
+}
+
+function violation(reason: string): TextReading {
+  return { type: "violation", reason };
+}
+
+function words(message: ReplyMessage): string {
+  const calls = callsOf(message);
+  if (calls.length === 0) return textOf(message);
+  return calls.map(({ name, arguments: args }) => `@tool ${name} ${JSON.stringify(args)}`).join("\n");
+}
+
+function result({ name, status, text }: ResultMessage): string {
+  return `${status === "ok" ? "Result" : "Error"} of ${name}: ${text}`;
+}
+
+function instructions({ allowed, output }: TurnInput): string {
+  const form =
+    output === undefined ? "in words" : `with JSON and nothing else: ${describeType(output.jsonSchema)}`;
+  if (allowed.tools.size === 0) return `Answer ${form}.`;
+  const tools = [...allowed.tools.values()].map(
+    ({ name, description, input }) => `@tool ${name} ${describeType(input.jsonSchema)}\n  ${description}`,
+  );
+  return [
+    `Available tools, with the types of their arguments:\n${tools.join("\n")}`,
+    [
+      "To call a tool, reply with one line and nothing else, with the arguments as JSON:",
+      "@tool <name> {arguments}",
+      "Several calls are several such lines. Their results come back to you. Never invent tools or arguments.",
+      `When no tool is needed, or none is needed any more, answer ${form}.`,
+    ].join("\n"),
+  ].join("\n\n");
+}
+
+function commandGrammar(shape: ReplyShape): string {
+  const { tools } = shape;
+  const schemas = tools.map(({ input }) => input.jsonSchema);
+  return plainAnswer(shape, { text: textWithout("@tool"), schemas }, (args) => {
+    const calls = tools.map(({ name }, index) => `${terminal(`${name} `)} ${args[index] ?? "object"}`);
+    return {
+      expression: `call (${terminal("\n")} call)*`,
+      rules: [`call ::= ${terminal("@tool ")} (${calls.join(" | ")})`],
+    };
+  });
+}

@@ -1,0 +1,113 @@
+import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
+import { isJsonObject, parseJson } from "../util/json.ts";
+import { describeType } from "./describe-type.ts";
+import type { TurnInput } from "./driver.ts";
+import { textWithout } from "./free-text.ts";
+import { terminal } from "./grammar/grammar.ts";
+import type { JsonSettings } from "./json-settings.ts";
+import { oneObject } from "./one-object.ts";
+import { plainAnswer } from "./plain-answer.ts";
+import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
+import type { TextCall, TextProtocol, TextReading } from "./text-driver.ts";
+
+/**
+ * The dialect `hermes`, which Nous Hermes, Qwen and many others were trained on: each call in `<tool_call>` tags. A reply without a tag is the
+ * answer. The tools are always shown as schemas, as in that training.
+ */
+export function hermesProtocol({ resultRole, maxRetries }: JsonSettings): TextProtocol {
+  return {
+    name: "hermes",
+    plainAnswers: true,
+    maxRetries,
+    resultRole,
+    instructions,
+    format: shapeFormat({ grammar: hermesGrammar }),
+    read: readHermes,
+    words: hermesWords,
+    result: hermesResult,
+    feedback: (reason) =>
+      `Your reply was not accepted: ${reason}. To call tools, reply with ${open}{"name": …, "arguments": {…}}${close} for each call and nothing else; otherwise answer in words, without tags.`,
+  };
+}
+
+const open = "<tool_call>";
+const close = "</tool_call>";
+
+function readHermes(text: string): TextReading {
+  if (!text.includes("<tool_call") && !text.includes(close))
+    return { type: "final", content: text, plain: true };
+  const calls: TextCall[] = [];
+  for (let at = 0; at < text.length;) {
+    if (!text.startsWith(open, at)) return violation(`there is text around the calls, or a broken tag`);
+    const end = text.indexOf(close, at);
+    if (end === -1) return violation(`a ${open} is not closed`);
+    const call = readCall(text.slice(at + open.length, end));
+    if ("type" in call) return call;
+    calls.push(call);
+    at = end + close.length;
+    while (text[at]?.trim() === "") at += 1;
+  }
+  return { type: "calls", calls };
+}
+
+function readCall(text: string): TextCall | Extract<TextReading, { type: "violation" }> {
+  const read = oneObject(text);
+  if (!read.ok) return violation(`in a ${open}: ${read.reason}`);
+  const unknown = Object.keys(read.value).find((key) => key !== "name" && key !== "arguments");
+  if (unknown !== undefined) return violation(`a call has the unknown field "${unknown}"`);
+  const { name, arguments: args = {} } = read.value;
+  if (typeof name !== "string" || name === "") return violation('"name" must be the name of a tool');
+  if (!isJsonObject(args)) return violation('"arguments" must be a JSON object');
+  return { name, arguments: args };
+}
+
+function violation(reason: string): Extract<TextReading, { type: "violation" }> {
+  return { type: "violation", reason };
+}
+
+function hermesWords(message: ReplyMessage): string {
+  const calls = callsOf(message);
+  if (calls.length === 0) return textOf(message);
+  return calls
+    .map(({ name, arguments: args }) => `${open}\n${JSON.stringify({ name, arguments: args })}\n${close}`)
+    .join("\n");
+}
+
+function hermesResult({ name, status, text }: ResultMessage): string {
+  const parsed = parseJson(text);
+  const content = parsed.ok ? parsed.value : text;
+  const told = status === "ok" ? { name, content } : { name, error: text };
+  return `<tool_response>\n${JSON.stringify(told)}\n</tool_response>`;
+}
+
+function instructions({ allowed, output }: TurnInput): string {
+  const tools = [...allowed.tools.values()].map(({ name, description, input }) =>
+    JSON.stringify({
+      type: "function",
+      function: { name, description, parameters: input.jsonSchema },
+    }),
+  );
+  const form =
+    output === undefined ? "in words" : `as JSON and nothing else: ${describeType(output.jsonSchema)}`;
+  if (tools.length === 0) return `Answer ${form}.`;
+  return [
+    "You may call functions to help with the task. These are the functions:",
+    `<tools>\n${tools.join("\n")}\n</tools>`,
+    "For each function call reply with a JSON object with its name and arguments in tags, and with nothing else around it:",
+    `${open}\n{"name": "<function name>", "arguments": {…}}\n${close}`,
+    `Results come back in <tool_response> tags. When no function is needed, or none is needed any more, answer ${form}.`,
+  ].join("\n");
+}
+
+function hermesGrammar(shape: ReplyShape): string {
+  const { tools } = shape;
+  const schemas = tools.map(({ input }) => input.jsonSchema);
+  return plainAnswer(shape, { text: textWithout("tool_call"), schemas }, (args) => {
+    const calls = tools.map(
+      ({ name }, index) =>
+        `${terminal(`{"name":${JSON.stringify(name)},"arguments":`)} ${args[index] ?? "object"} "}"`,
+    );
+    const call = `${terminal(`${open}\n`)} (${calls.join(" | ")}) ${terminal(`\n${close}`)}`;
+    return { expression: `call (${terminal("\n")} call)*`, rules: [`call ::= ${call}`] };
+  });
+}

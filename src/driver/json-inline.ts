@@ -1,0 +1,113 @@
+import { callsOf, type ReplyMessage, textOf } from "../message/message.ts";
+import { isJsonObject, type JsonObject } from "../util/json.ts";
+import { bundleSchemas } from "./bundle-schemas.ts";
+import { describeType } from "./describe-type.ts";
+import type { TurnInput } from "./driver.ts";
+import { textWithout } from "./free-text.ts";
+import { terminal } from "./grammar/grammar.ts";
+import { resultObject } from "./json-action.ts";
+import type { JsonSettings } from "./json-settings.ts";
+import { matchTool } from "./match-tool.ts";
+import { oneObject } from "./one-object.ts";
+import { plainAnswer } from "./plain-answer.ts";
+import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
+import type { TextProtocol, TextReading } from "./text-driver.ts";
+import { type ShownTools, toolList } from "./tool-list.ts";
+
+/** The dialect `inline`: a reply is `{"tool", "arguments"}` and nothing else, or it is the answer. After Agents.KT's inline fallback. */
+export function inlineProtocol({ show, resultRole, maxRetries }: JsonSettings): TextProtocol {
+  return {
+    name: "inline",
+    plainAnswers: true,
+    maxRetries,
+    resultRole,
+    instructions: (turn) => instructions(turn, show),
+    format: shapeFormat({ schema: inlineSchema, grammar: inlineGrammar }),
+    read: readInline,
+    words: inlineWords,
+    result: resultObject,
+    feedback: (reason) =>
+      `Your reply was not accepted: ${reason}. To call a tool, reply with its JSON object and nothing else; otherwise answer.`,
+  };
+}
+
+/** What a reply has in it when it was to be a call. */
+const signOfCall = /\{\s*"tool"\s*:/;
+
+function readInline(text: string, turn: TurnInput): TextReading {
+  const read = oneObject(text);
+  if (!read.ok) {
+    return signOfCall.test(text)
+      ? { type: "violation", reason: read.reason }
+      : { type: "final", content: text, plain: true };
+  }
+  const { value } = read;
+  const { tool, arguments: args = {}, final } = value;
+  if (isJsonObject(final) && Object.hasOwn(final, "content") && Object.keys(value).length === 1)
+    return { type: "final", content: final["content"] ?? null };
+  if (typeof tool !== "string" || !isCall(value, tool, turn))
+    return { type: "final", content: text, plain: true };
+  if (!isJsonObject(args)) return { type: "violation", reason: '"arguments" must be a JSON object' };
+  return { type: "calls", calls: [{ name: tool, arguments: args }] };
+}
+
+/** An answer can be an object with a `tool` in it too. Arguments can be left out in a call of a tool that there is. */
+function isCall(reply: JsonObject, tool: string, { allowed }: TurnInput): boolean {
+  if (Object.keys(reply).some((key) => key !== "tool" && key !== "arguments")) return false;
+  return Object.hasOwn(reply, "arguments") || allowed.tools.has(matchTool(tool, allowed));
+}
+
+function inlineWords(message: ReplyMessage): string {
+  const calls = callsOf(message);
+  if (calls.length === 0) return textOf(message);
+  return calls.map(({ name, arguments: args }) => JSON.stringify({ tool: name, arguments: args })).join("\n");
+}
+
+function instructions({ allowed, output, model }: TurnInput, show: ShownTools): string {
+  const answer = output === undefined ? "<the answer>" : `<the answer: ${describeType(output.jsonSchema)}>`;
+  const plain =
+    output === undefined ? "plain text" : `JSON and nothing else: ${describeType(output.jsonSchema)}`;
+  return [
+    ...toolList(allowed, "arguments", show),
+    [
+      ...(allowed.tools.size === 0
+        ? []
+        : [
+            "To call a tool, reply with exactly one JSON object and nothing else, no markdown and no commentary:",
+            '{"tool": "<name>", "arguments": {…}}',
+            "One tool call in a reply; its result comes back to you. Never invent tools or arguments.",
+          ]),
+      model.features.format === "schema"
+        ? `To answer: {"final": {"content": ${answer}}}`
+        : `When no tool is needed, or none is needed any more, reply with the answer as ${plain}.`,
+    ].join("\n"),
+  ].join("\n\n");
+}
+
+/** No schema says plain text: a model that is held to one answers in an object. */
+function inlineSchema({ tools, mayAnswer, output = {} }: ReplyShape): JsonObject {
+  const inputs = tools.map(({ name, input }) => [name, input.jsonSchema] as const);
+  const bundle = bundleSchemas({ ...Object.fromEntries(inputs), $answer: output });
+  const replies = tools.map(({ name }) => closed({ tool: { const: name }, arguments: bundle.at(name) }));
+  if (mayAnswer) replies.push(closed({ final: closed({ content: bundle.at("$answer") }) }));
+  const [only = {}] = replies;
+  return { ...(replies.length === 1 ? only : { anyOf: replies }), ...bundle.root };
+}
+
+function closed(properties: JsonObject): JsonObject {
+  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+function inlineGrammar(shape: ReplyShape): string {
+  const { tools } = shape;
+  const schemas = tools.map(({ input }) => input.jsonSchema);
+  return plainAnswer(shape, { text: textWithout('"tool"'), schemas }, (args) => ({
+    expression: tools
+      .map(
+        ({ name }, index) =>
+          `${terminal(`{"tool":${JSON.stringify(name)},"arguments":`)} ${args[index] ?? "object"} "}"`,
+      )
+      .join(" | "),
+    rules: [],
+  }));
+}

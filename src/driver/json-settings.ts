@@ -1,0 +1,55 @@
+import type { LongThought } from "./json-protocol.ts";
+import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
+import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
+import type { ShownTools } from "./tool-list.ts";
+
+/**
+ * Which JSON a model writes. `action`: `{"thought", "action": {"tool", "args"}}` or `{"final": {"content"}}`, always one object. `inline`:
+ * `{"tool", "arguments"}`, or the answer as plain text. `hermes`: `<tool_call>{"name", "arguments"}</tool_call>`, several if need be, or the
+ * answer as plain text.
+ */
+export type JsonDialect = "action" | "inline" | "hermes";
+
+/** How the JSON driver speaks. */
+export interface JsonDriverOptions {
+  /** Default `action`. */
+  readonly dialect?: JsonDialect;
+  /**
+   * `strict` (default) refuses every reply that is not the dialect to the letter, says what is wrong, and asks again. `safe` and
+   * `lenient` also take calls in other formats, as {@link recogniser} does, and the event `message-end` says what was mended.
+   */
+  readonly mode?: RecogniserMode;
+  /** The role in which a result goes back. Chat templates of models without tools often refuse `tool`. Default `user`. */
+  readonly resultRole?: "user" | "tool";
+  /** How many characters a thought may have. Default 200. The dialect `action` alone has thoughts. */
+  readonly maxThought?: number;
+  /** What becomes of a thought that is longer: `cut` (default), or `refuse` the reply. */
+  readonly longThought?: LongThought;
+  /** How often in a row the model is asked again for a reply that counts, before the run fails. Default 3. */
+  readonly maxRetries?: number;
+  /** How the prompt shows what tools take: `types` (default), a short notation, or their JSON `schemas` to the letter. */
+  readonly show?: ShownTools;
+}
+
+/** The options with their defaults. */
+export type JsonSettings = Readonly<Required<JsonDriverOptions>>;
+
+/** @throws WritError `definition-invalid` for what is no such option. */
+export function jsonSettings(options: JsonDriverOptions): JsonSettings {
+  const { dialect = "action", mode = "strict", resultRole = "user" } = options;
+  const { longThought = "cut", show = "types" } = options;
+  checkedWord({ field: "dialect", door: "jsonDriver()" }, dialect, ["action", "inline", "hermes"]);
+  checkedWord({ field: "mode", door: "jsonDriver()" }, mode, recogniserModes);
+  checkedWord({ field: "resultRole", door: "jsonDriver()" }, resultRole, ["user", "tool"]);
+  checkedWord({ field: "longThought", door: "jsonDriver()" }, longThought, ["cut", "refuse"]);
+  checkedWord({ field: "show", door: "jsonDriver()" }, show, ["types", "schemas"]);
+  return {
+    dialect,
+    mode,
+    resultRole,
+    longThought,
+    show,
+    maxThought: checkedCount("maxThought", options.maxThought ?? 200, "jsonDriver()"),
+    maxRetries: checkedCount("maxRetries", options.maxRetries ?? defaultRetries, "jsonDriver()"),
+  };
+}

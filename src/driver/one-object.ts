@@ -1,0 +1,57 @@
+import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
+
+/** What a text is that should be one JSON object and nothing else. */
+export type OneObject =
+  | { readonly ok: true; readonly value: JsonObject }
+  | { readonly ok: false; readonly reason: string };
+
+/** Reads a text that must be one JSON object. What is wrong with another is said as exactly as can be. Never throws. */
+export function oneObject(text: string): OneObject {
+  const trimmed = text.trim();
+  const parsed = parseJson(trimmed);
+  if (parsed.ok) {
+    if (isJsonObject(parsed.value)) return { ok: true, value: parsed.value };
+    return wrong(`it is ${Array.isArray(parsed.value) ? "a list" : "a plain value"}, not a JSON object`);
+  }
+  const open = trimmed.indexOf("{");
+  if (open === -1) return wrong("it is not one JSON object: there is none in it");
+  if (trimmed.startsWith("```")) return wrong("the JSON object stands in a code fence");
+  if (open > 0) return wrong("there is text before the JSON object");
+  const end = endOfObject(trimmed);
+  if (end === undefined) return wrong("it is not one JSON object: a bracket or a quote is not closed");
+  const first = parseJson(trimmed.slice(0, end));
+  if (!first.ok) return wrong(`it is not one JSON object: ${first.reason}`);
+  const rest = trimmed.slice(end).trimStart();
+  if (rest === "") return wrong(`it is not one JSON object: ${parsed.reason}`);
+  return wrong(rest.startsWith("{") ? "there are two JSON objects" : "there is text after the JSON object");
+}
+
+function wrong(reason: string): OneObject {
+  return { ok: false, reason };
+}
+
+/** The index behind the object that a text begins with; undefined when it is not closed. */
+export function endOfObject(text: string): number | undefined {
+  const marks = /["{}[\]]/g;
+  let depth = 0;
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    const [sign] = mark;
+    if (sign === '"') {
+      const end = endOfString(text, mark.index);
+      if (end === undefined) return undefined;
+      marks.lastIndex = end;
+    } else if (sign === "{" || sign === "[") depth += 1;
+    else if ((depth -= 1) === 0) return marks.lastIndex;
+  }
+  return undefined;
+}
+
+function endOfString(text: string, start: number): number | undefined {
+  const marks = /["\\]/g;
+  marks.lastIndex = start + 1;
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    if (mark[0] === '"') return marks.lastIndex;
+    marks.lastIndex += 1;
+  }
+  return undefined;
+}

@@ -1,0 +1,25 @@
+import type { JsonObject } from "../util/json.ts";
+import type { GrammarPart } from "./free-text.ts";
+import { grammarFor } from "./grammar/grammar.ts";
+import type { ReplyShape } from "./reply-shape.ts";
+
+/**
+ * The grammar of a protocol in which a reply is a call or else the answer as it stands: JSON where it is held to a schema, `text` elsewhere.
+ * `callsOf` makes the grammar of calls from the expressions of the `schemas`; it is not asked when there is nothing to call.
+ */
+export function plainAnswer(
+  { tools, mayAnswer, output }: ReplyShape,
+  { text, schemas }: { readonly text: GrammarPart; readonly schemas: readonly JsonObject[] },
+  callsOf: (expressions: readonly string[]) => GrammarPart,
+): string {
+  const isText = output === undefined || output["type"] === "string";
+  const rules: string[] = mayAnswer && isText ? [...text.rules] : [];
+  const grammar = grammarFor([isText ? {} : output, ...schemas], ([answer = "value", ...expressions]) => {
+    const choices = mayAnswer ? [isText ? text.expression : answer] : [];
+    if (tools.length === 0) return choices.join("");
+    const calls = callsOf(expressions);
+    rules.push(...calls.rules);
+    return [calls.expression, ...choices].join(" | ");
+  });
+  return [grammar, ...rules].join("\n");
+}

@@ -1,0 +1,97 @@
+import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
+import { describeType } from "./describe-type.ts";
+import type { Driver, TurnInput } from "./driver.ts";
+import { readBeyond } from "./read-beyond.ts";
+import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
+import { literalOf, pythonicGrammar } from "./pythonic-grammar.ts";
+import { readPythonic } from "./pythonic-calls.ts";
+import { shapeFormat } from "./reply-shape.ts";
+import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
+import { textDriver, type TextProtocol } from "./text-driver.ts";
+
+/** How the pythonic driver speaks. */
+export interface PythonicDriverOptions {
+  /** `strict` (default) takes lists of calls alone. `safe` and `lenient` also take calls in other formats, as {@link recogniser} does. */
+  readonly mode?: RecogniserMode;
+  /** The role in which results go back. Default `user`. */
+  readonly resultRole?: "user" | "tool";
+  /** How often in a row the model is asked again for a reply that counts, before the run fails. Default 3. */
+  readonly maxRetries?: number;
+}
+
+/**
+ * Makes the driver for models that were trained on calls as Python writes them (Llama, LFM2, Gemma, most that write code): a reply is a list of
+ * calls, `[weather(city="Lima", days=3)]`, or any other text, which is the answer.
+ *
+ * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on.
+ * @example
+ * ```ts
+ * import { agent, pythonicDriver } from "writ";
+ *
+ * export const caller = agent({ name: "caller", model: () => "Done.", driver: pythonicDriver({ mode: "safe" }) });
+ * ```
+ */
+export function pythonicDriver(options: PythonicDriverOptions = {}): Driver {
+  const { mode = "strict", resultRole = "user", maxRetries = defaultRetries } = options;
+  checkedWord({ field: "mode", door: "pythonicDriver()" }, mode, recogniserModes);
+  const protocol: TextProtocol = {
+    name: "pythonic",
+    plainAnswers: true,
+    maxRetries: checkedCount("maxRetries", maxRetries, "pythonicDriver()"),
+    resultRole,
+    instructions,
+    format: shapeFormat({ grammar: pythonicGrammar }),
+    read: readPythonic,
+    words,
+    result,
+    feedback: (reason) =>
+      `Your reply was not accepted: ${reason}. To call tools, reply with [name(argument=value, …)] and nothing else; otherwise answer in words.`,
+  };
+  return {
+    ...textDriver(readBeyond(protocol, mode)),
+    partialAnswer: (partial) => (isJsonObject(partial) ? partial : undefined), // a list may become calls
+  };
+}
+
+function words(message: ReplyMessage): string {
+  const calls = callsOf(message);
+  if (calls.length === 0) return textOf(message);
+  return `[${calls.map(({ name, arguments: args }) => `${name}(${argumentsOf(args)})`).join(", ")}]`;
+}
+
+/** Names that Python takes for no arguments stand in an object, as Python would have it. */
+function argumentsOf(args: Json): string {
+  if (!isJsonObject(args)) return literalOf(args);
+  const entries = Object.entries(args);
+  if (!entries.every(([name]) => /^[A-Za-z_]\w*$/.test(name))) return `**${literalOf(args)}`;
+  return entries.map(([name, value]) => `${name}=${literalOf(value)}`).join(", ");
+}
+
+function result({ name, status, text }: ResultMessage): string {
+  return `${name} ${status === "ok" ? "returned" : "failed"}: ${text}`;
+}
+
+function instructions({ allowed, output }: TurnInput): string {
+  const form =
+    output === undefined ? "in words" : `with JSON and nothing else: ${describeType(output.jsonSchema)}`;
+  if (allowed.tools.size === 0) return `Answer ${form}.`;
+  const tools = [...allowed.tools.values()].map(
+    ({ name, description, input }) =>
+      `${name}(${signature(describeType(input.jsonSchema))})\n  ${description}`,
+  );
+  return [
+    `Available functions, with the types of their arguments:\n${tools.join("\n")}`,
+    [
+      "To call functions, reply with a list of calls as Python writes them, and nothing else:",
+      '[name(argument="text", other=3), other_name(flag=True)]',
+      "Their results come back to you. Never invent functions or arguments.",
+      `When no function is needed, or none is needed any more, answer ${form}.`,
+    ].join("\n"),
+  ].join("\n\n");
+}
+
+/** The fields of an object, without the braces around them. */
+function signature(type: string): string {
+  return /^\{ (.*) \}$/s.exec(type)?.[1] ?? (type === "{}" ? "" : type);
+}

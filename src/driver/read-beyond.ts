@@ -1,0 +1,76 @@
+import { textOf } from "../message/message.ts";
+import type { AllowList } from "../policy/allow-list.ts";
+import type { TurnInput } from "./driver.ts";
+import { recogniser } from "./recognise/recogniser.ts";
+import { describeType } from "./describe-type.ts";
+import { matchTool } from "./match-tool.ts";
+import type { Recogniser, RecogniserMode, Recognition, RefusedCall } from "./recognise/recognise.ts";
+import type { TextProtocol, TextReading } from "./text-driver.ts";
+
+/**
+ * The protocol, read beyond its letter: what its own reading refuses, or takes for an answer that is plain text, is searched for calls in other
+ * formats, in a mode of the recogniser. `mend` reads what is left of a reply that is refused and has none. What was mended is told.
+ */
+export function readBeyond(
+  protocol: TextProtocol,
+  mode: RecogniserMode,
+  mend: (text: string, turn: TurnInput) => TextReading | undefined = () => undefined,
+): TextProtocol {
+  if (mode === "strict") return protocol;
+  const finderOf = recognisers(mode);
+  return {
+    ...protocol,
+    read(text, turn) {
+      const strict = protocol.read(text, turn);
+      if (strict.type === "calls" || (strict.type === "final" && strict.plain !== true)) return strict;
+      const found = readingOf(finderOf(turn.allowed).read(text, { said: saidBefore(turn) }), turn.allowed);
+      if (found !== undefined) return found;
+      return strict.type === "final" ? strict : (mend(text, turn) ?? strict);
+    },
+  };
+}
+
+/** A recogniser for each list of tools. */
+function recognisers(mode: RecogniserMode): (allowed: AllowList) => Recogniser {
+  const made = new WeakMap<AllowList, Recogniser>();
+  return (allowed) => {
+    let finder = made.get(allowed);
+    if (finder === undefined) made.set(allowed, (finder = recogniser([...allowed.tools.values()], mode)));
+    return finder;
+  };
+}
+
+/** What people, tools and instructions said: what the model said itself is no source of arguments. */
+function saidBefore({ transcript }: TurnInput): string {
+  const texts = transcript.messages.flatMap((message) => {
+    if (message.role === "assistant") return [];
+    return message.role === "user" ? [textOf(message)] : [message.text];
+  });
+  return texts.join("\n");
+}
+
+function readingOf(
+  { calls, refused, layer, repairs }: Recognition,
+  allowed: AllowList,
+): TextReading | undefined {
+  if (calls.length > 0)
+    return {
+      type: "calls",
+      calls,
+      repairs: [`the calls were found in the form "${layer ?? "?"}"`, ...repairs],
+    };
+  const [first] = refused;
+  const isMeant = layer === "tagged" || layer === "whole"; // in other forms it may be quoted by an answer
+  return first === undefined || !isMeant ? undefined : refusal(first, allowed);
+}
+
+/** What looks like a call and cannot be one is sent back; no answer begins like this. */
+function refusal({ name, reason }: RefusedCall, allowed: AllowList): TextReading {
+  const tool = allowed.tools.get(matchTool(name, allowed));
+  const types =
+    tool === undefined ? "" : `. The arguments of ${tool.name}: ${describeType(tool.input.jsonSchema)}`;
+  return {
+    type: "violation",
+    reason: `the call of ${JSON.stringify(name)} cannot be taken: ${reason}${types}`,
+  };
+}

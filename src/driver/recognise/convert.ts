@@ -1,0 +1,56 @@
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { cursorOf, skipBlanks } from "./cursor.ts";
+import { readLiteral } from "./literal.ts";
+
+/** The types that a schema names, also those of its alternatives. Empty when it names none. */
+export function typesOf(schema: JsonObject): readonly string[] {
+  const { type } = schema;
+  if (typeof type === "string") return [type];
+  if (Array.isArray(type)) return type.filter((name: Json) => typeof name === "string");
+  const options = schema["anyOf"] ?? schema["oneOf"];
+  if (!Array.isArray(options)) return [];
+  const types = options.map((option: Json) => (isJsonObject(option) ? typesOf(option) : []));
+  return types.some((each) => each.length === 0) ? [] : types.flat();
+}
+
+/** Whether a value is of one of the types, as JSON Schema names them. */
+export function hasType(value: Json, types: readonly string[]): boolean {
+  return types.some((type) => {
+    if (type === "array") return Array.isArray(value);
+    if (type === "object") return isJsonObject(value);
+    if (type === "null") return value === null;
+    return type === "integer" ? Number.isInteger(value) : typeof value === type;
+  });
+}
+
+/**
+ * The value in a type that the schema takes, where one reading alone is possible: a text that spells it, a number as text, one item as a list
+ * of it, a list of one item as the item. Undefined when there is none.
+ */
+export function convertedTo(value: Json, schema: JsonObject): Json | undefined {
+  const types = typesOf(schema);
+  if (typeof value === "string") return fromText(value, types);
+  if (types.includes("string") && (typeof value === "number" || typeof value === "boolean"))
+    return String(value);
+  const [single] = Array.isArray(value) ? (value as readonly Json[]) : [];
+  if (Array.isArray(value))
+    return value.length === 1 && single !== undefined && hasType(single, types) ? single : undefined;
+  if (!types.includes("array") || value === null) return undefined;
+  const { items } = schema;
+  const itemTypes = isJsonObject(items) ? typesOf(items) : [];
+  return itemTypes.length === 0 || hasType(value, itemTypes) ? [value] : undefined;
+}
+
+function fromText(text: string, types: readonly string[]): Json | undefined {
+  const cursor = cursorOf(
+    text
+      .trim()
+      .replace(/^[$€£¥]\s*(?=\d)/, "")
+      .replaceAll(/(?<=\d),(?=\d{3}(?:\D|$))/g, ""),
+  );
+  const read = readLiteral(cursor);
+  skipBlanks(cursor);
+  const isWhole = read !== undefined && cursor.at >= cursor.text.length;
+  if (isWhole && typeof read !== "string" && hasType(read, types)) return read;
+  return types.includes("array") && text.trim() !== "" ? [text] : undefined;
+}

@@ -1,0 +1,49 @@
+/**
+ * A place in a text that readers move on. `work` is how many signs may still be looked at: on a text where much is tried in vain, reading ends
+ * after a number of steps that grows with its length, so that it stays linear.
+ */
+export interface Cursor {
+  readonly text: string;
+  at: number;
+  work: number;
+  /** What was mended on the way. */
+  readonly repairs: Set<string>;
+}
+
+/** A cursor at the beginning of a text. */
+export function cursorOf(text: string, repairs: Set<string> = new Set()): Cursor {
+  return { text, at: 0, work: 40 * text.length + 4000, repairs };
+}
+
+/** The text that a sticky pattern has where the cursor stands; the cursor moves behind it. Undefined when there is none. */
+export function take(cursor: Cursor, pattern: RegExp): string | undefined {
+  pattern.lastIndex = cursor.at;
+  const match = pattern.exec(cursor.text)?.[0];
+  cursor.work -= 1 + (match?.length ?? 0);
+  if (match !== undefined) cursor.at += match.length;
+  return match;
+}
+
+/** Moves behind the sign, if it is the next one. */
+export function takeSign(cursor: Cursor, sign: string): boolean {
+  cursor.work -= 1;
+  if (!cursor.text.startsWith(sign, cursor.at)) return false;
+  cursor.at += sign.length;
+  return true;
+}
+
+/** Also line breaks that were escaped once too often. A comment ends with its line. */
+const blank = /(?:\s+|\\[nrt](?=[\s"'{}[\]\\])|(?:#|\/\/)[^\n]*\n)+/y;
+
+/** Moves over blanks and comments. */
+export function skipBlanks(cursor: Cursor): void {
+  take(cursor, blank);
+}
+
+/** What a reader reads; when it reads nothing, the cursor goes back to where it stood. */
+export function attempt<T>(cursor: Cursor, read: (cursor: Cursor) => T | undefined): T | undefined {
+  const { at } = cursor;
+  const value = cursor.work > 0 ? read(cursor) : undefined;
+  if (value === undefined) cursor.at = at;
+  return value;
+}

@@ -1,0 +1,51 @@
+import type { Json, JsonObject } from "../../util/json.ts";
+import type { LayerName } from "./recognise.ts";
+
+const denial =
+  /\b(?:none of the|no (?:suitable |provided |available |specific |relevant |such |direct )?(?:functions?|tools?)\b|not (?:suitable|applicable|relevant|designed|appropriate|directly|related|possible|sufficient|available)|(?:cannot|can't|can not|unable to|doesn't|does not|do not|don't) (?:be used|directly|provide|answer|find|use|support|have|seem|include|fulfill|help|require|appear)|(?:need|require|use|using) an? (?:different|another|separate|external)|(?:would|may|might|will) need (?:an?|additional)|not enough information|isn't (?:suitable|possible|designed|related|directly)|(?:is|are) missing)\b/i;
+const example =
+  /\b(?:for (?:example|instance)|e\.g\.|an example|hypothetical(?:ly)?|illustrat\w+|suppose|if (?:you|we|i) (?:still )?(?:want|were|had|would|need))\b/i;
+const asking =
+  /\b(?:please (?:provide|specify|clarify|let me know|tell)|(?:could|can) you (?:please )?(?:provide|specify|clarify|tell)|i need (?:more|to know|the following)|need more information)\b/i;
+const objection =
+  /\b(?:however|but (?:it|this|the|that|since)|cannot|can't|unable to|unfortunately|not (?:directly|suitable|applicable|relevant|designed|appropriate|related|possible|sufficient))\b/i;
+/** How far the words around a call are looked at. */
+const lengthBefore = 800;
+const lengthAfter = 250;
+
+/** Where calls stand in a text. */
+export interface Surroundings {
+  readonly layer: LayerName;
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * Why calls are only talked about, by the words around them: they are shown as an example, denied, or questioned. Undefined when they are meant.
+ * Marks that models were trained to set around calls weigh more than words: only when calls are denied or questioned there, they do not count.
+ */
+export function doubtOf({ layer, before, after }: Surroundings): string | undefined {
+  const first = before.slice(-lengthBefore);
+  const last = after.slice(0, lengthAfter);
+  if (layer === "whole") return undefined;
+  if (denial.test(first)) return "the words before it say that no tool fits";
+  if (example.test(first)) return "it is shown as an example";
+  if (asking.test(first) || (layer === "tagged" && asking.test(last)))
+    return "the words around it ask for what it needs";
+  return objection.test(last) ? "the words after it object to it" : undefined;
+}
+
+const placeholder =
+  /^(?:your[_ ].*|<[^<>]*>|\[[^\]]*\]|\{[^}]*\}|\.{3}|…|unknown|n\/?a|none|tbd|todo|placeholder|insert[_ ].*|.*_here|not (?:specified|provided)|unspecified|undefined|[ymdhs]{2,4}(?:[-/: .]+[ymdhs]{2,4})+)$/i;
+
+/** Whether an argument stands for a value that somebody should fill in, and was not said like that. */
+export function hasPlaceholder(args: JsonObject, said: string): boolean {
+  return Object.values(args).some((value) => isPlaceholder(value, said));
+}
+
+function isPlaceholder(value: Json, said: string): boolean {
+  if (Array.isArray(value)) return value.some((item: Json) => isPlaceholder(item, said));
+  return (
+    typeof value === "string" && placeholder.test(value.trim()) && !said.includes(value.trim().toLowerCase())
+  );
+}

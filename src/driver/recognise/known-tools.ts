@@ -1,0 +1,60 @@
+import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import type { KnownTool } from "./recognise.ts";
+
+/** Finds a tool by a name as a model writes it. */
+export interface KnownTools {
+  /** The tool that is meant; undefined when none is, or more than one could be. */
+  find(written: string): KnownTool | undefined;
+}
+
+/**
+ * A name is looked up as it stands, then without case and with one sign for all that providers exchange for each other (`.`, `/`, `-`, `_`),
+ * then without what stands before it (`functions.add`), then by its last part alone (`add` for `math.add`), when one tool fits.
+ */
+export function knownTools(tools: readonly KnownTool[]): KnownTools {
+  const exact = new Map(tools.map((tool) => [tool.name, tool]));
+  const byFolded = unique(tools, ({ name }) => folded(name));
+  const byLast = unique(tools, ({ name }) => folded(name.split(/[./:]+/).at(-1) ?? name));
+  const found = new Map<string, KnownTool | undefined>();
+  const look = (written: string): KnownTool | undefined => {
+    const parts = written.split(/[./:]+/);
+    for (let from = 0; from < Math.min(parts.length, 8); from += 1) {
+      const rest = folded(parts.slice(from).join("."));
+      if (byFolded.has(rest)) return byFolded.get(rest);
+    }
+    return parts.length === 1 ? byLast.get(folded(written)) : undefined;
+  };
+  return {
+    find(written) {
+      const tool = exact.get(written);
+      if (tool !== undefined || written.length > maxNameLength) return tool;
+      if (!found.has(written)) {
+        if (found.size >= maxNames) found.clear();
+        found.set(written, look(written));
+      }
+      return found.get(written);
+    },
+  };
+}
+
+const maxNameLength = 256;
+const maxNames = 1000;
+
+function folded(name: string): string {
+  return name.replaceAll(/[.\-/: ]+/g, "_").toLowerCase();
+}
+
+function unique(
+  tools: readonly KnownTool[],
+  keyOf: (tool: KnownTool) => string,
+): ReadonlyMap<string, KnownTool | undefined> {
+  const found = new Map<string, KnownTool | undefined>();
+  for (const tool of tools) found.set(keyOf(tool), found.has(keyOf(tool)) ? undefined : tool);
+  return found;
+}
+
+/** The parameters of a tool, by name. */
+export function propertiesOf({ inputSchema }: KnownTool): JsonObject {
+  const { properties } = inputSchema;
+  return isJsonObject(properties) ? properties : {};
+}

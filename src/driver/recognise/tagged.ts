@@ -1,0 +1,76 @@
+import { isJsonObject, type Json } from "../../util/json.ts";
+import type { WrittenCall } from "./call-expression.ts";
+import { attempt, type Cursor, take } from "./cursor.ts";
+import { readLiteral } from "./literal.ts";
+
+/**
+ * What models that were trained to call tools set before a call: Hermes and Qwen, Granite, Mistral, Llama 3, LFM2, Functionary, Gemma, DeepSeek,
+ * Kimi, Qwen-Coder, Claude and MiniMax, Harmony, ReAct, and the command of metal-kompanion.
+ */
+export const marks: RegExp =
+  /<\|?tool_call\|?>|<function_?call>|<\|tool_call_start\|>|\[TOOL_CALLS?\]|<\|python_tag\|>|\bfunctools(?=\s*\[)|<tool_code>|```tool_code|<start_function_call>|<｜tool▁call▁begin｜>|<\|tool_call_begin\|>|<(?=function=|invoke\s+name=)|\bto=(?=functions\.)|^[ \t]*@tool[ \t]+(?=[\w./-]+[ \t]*\{)|^[ \t]*Action:[ \t]*(?=[\w./-]+[ \t]*\n[ \t]*Action Input:)/gm;
+
+/** Reads what stands behind a mark in a form of its own: XML, pairs of keys and values, or a name and an object. */
+export function readMarked(cursor: Cursor): WrittenCall | undefined {
+  return readXml(cursor) ?? readKeyed(cursor) ?? readNamed(cursor);
+}
+
+/** `<function=f><parameter=a>1</parameter></function>`, `<invoke name="f"><parameter name="a">1</parameter></invoke>`. */
+function readXml(cursor: Cursor): WrittenCall | undefined {
+  return attempt(cursor, (inner) => {
+    const open = take(inner, /\s*<?(?:function=|invoke\s+name=)["']?[\w./-]+["']?\s*>\s*/y);
+    if (open === undefined) return undefined;
+    const name = open.replaceAll(/^\s*<?(?:function=|invoke\s+name=)|[\s"'>]/g, "");
+    const entries: [string, Json][] = [];
+    for (;;) {
+      const parameter = take(inner, /<parameter(?:=|\s+name=)["']?[\w.-]+["']?[^>]*>/y);
+      if (parameter === undefined) break;
+      const end = inner.text.indexOf("</parameter>", inner.at);
+      inner.work -= (end === -1 ? inner.text.length : end) - inner.at;
+      if (end === -1) return undefined;
+      const [, key = ""] = /(?:=|name=)["']?([\w.-]+)/.exec(parameter) ?? [];
+      entries.push([key, inner.text.slice(inner.at, end).replace(/^\n/, "").replace(/\n$/, "")]);
+      inner.at = end;
+      take(inner, /<\/parameter>\s*/y);
+    }
+    if (take(inner, /<\/(?:function|invoke)>/y) === undefined) return undefined;
+    return { name, named: Object.fromEntries(entries), placed: [] };
+  });
+}
+
+/** `f` and then `<arg_key>a</arg_key><arg_value>1</arg_value>`. */
+function readKeyed(cursor: Cursor): WrittenCall | undefined {
+  return attempt(cursor, (inner) => {
+    const name = take(inner, /\s*[\w./-]+\s*(?=<arg_key>)/y)?.trim();
+    if (name === undefined) return undefined;
+    const entries: [string, Json][] = [];
+    for (;;) {
+      const pair = take(
+        inner,
+        /\s*<arg_key>[^<]*<\/arg_key>\s*<arg_value>(?:(?!<\/arg_value>)[^])*<\/arg_value>/y,
+      );
+      if (pair === undefined) break;
+      const [, key = "", value = ""] =
+        /<arg_key>([^<]*)<\/arg_key>\s*<arg_value>([^]*)<\/arg_value>/.exec(pair) ?? [];
+      entries.push([key.trim(), value]);
+    }
+    return { name, named: Object.fromEntries(entries), placed: [] };
+  });
+}
+
+const beforeName = /\s*(?:function<｜tool▁sep｜>|call:|\{?\s*functions\.)?/y;
+const name = /\s*[A-Za-z_][\w./-]*(?::\d+)?/y;
+/** One token each, so that there is one way to read them. */
+const beforeObject =
+  /(?:\s|\[CALL_ID\]\w{0,64}|\[ARGS\]|<｜tool▁sep｜>|<\|tool_call_argument_begin\|>|<\|constrain\|>|<\|message\|>|Action Input:|```|json\b)*(?=\{)/y;
+
+/** A name, a sign, and an object. */
+function readNamed(cursor: Cursor): WrittenCall | undefined {
+  return attempt(cursor, (inner) => {
+    take(inner, beforeName);
+    const written = take(inner, name)?.trim().replace(/:\d+$/, "");
+    if (written === undefined || take(inner, beforeObject) === undefined) return undefined;
+    const named = readLiteral(inner);
+    return isJsonObject(named) ? { name: written, named, placed: [] } : undefined;
+  });
+}

@@ -1,0 +1,62 @@
+/** What may begin a call in any format: a mark, a list, an object, a fence, a command, a word that names a step of ReAct. */
+const sign = /[<[{`@]|\bAction:|\bfunctools\s*\[|\bto=functions/;
+const wordsOfSigns = ["Action", "functools", "to"];
+const lastWord = /[A-Za-z_][\w./:\\-]*\s{0,64}$/;
+const wordBeforeBracket = /(?<![\w./:\\-])[A-Za-z_][\w./:\\-]{0,127}(?=\s{0,64}[({])/g;
+
+/** What is held back stays short, so that a piece costs what its length costs. No name of a tool is longer. */
+const longestHeld = 128;
+
+/** The words that a call can begin with, ready for being met letter by letter. */
+export interface CallWords {
+  readonly whole: ReadonlySet<string>;
+  readonly begun: ReadonlySet<string>;
+}
+
+/** The names of tools, and their last parts. */
+export function callWords(names: readonly string[]): CallWords {
+  const parts = names.flatMap((name) => [name, name.split(/[./:]/).at(-1) ?? name]).map(folded);
+  const begun = [...parts, ...wordsOfSigns.map(folded)].flatMap((word) =>
+    Array.from({ length: Math.min(word.length, longestHeld) }, (_, index) => word.slice(0, index + 1)),
+  );
+  return { whole: new Set(parts), begun: new Set(begun) };
+}
+
+/**
+ * Follows a text while it is written. Gives back of each piece, and of what was held back before it, what is surely no part of a call: nothing
+ * from the first sign on that can begin one, which may be a name before a bracket, and no word that may still become such a name.
+ */
+export function visibleText(words: CallWords): (piece: string) => string {
+  let held = "";
+  let isClosed = false;
+  return (piece) => {
+    if (isClosed) return "";
+    const text = held + piece;
+    const end = beginningOfCall(text, words);
+    if (end !== undefined) {
+      isClosed = true;
+      return text.slice(0, end);
+    }
+    held = mayGoOn(text, words);
+    return text.slice(0, text.length - held.length);
+  };
+}
+
+function beginningOfCall(text: string, words: CallWords): number | undefined {
+  const mark = sign.exec(text)?.index;
+  for (const match of text.slice(0, mark === undefined ? undefined : mark + 1).matchAll(wordBeforeBracket))
+    if (words.whole.has(folded(match[0]))) return match.index;
+  return mark;
+}
+
+/** The last word, when it is a name or the beginning of one. */
+function mayGoOn(text: string, { whole, begun }: CallWords): string {
+  const last = lastWord.exec(text.slice(-longestHeld))?.[0] ?? "";
+  const word = last.trimEnd();
+  const isName = word === last ? begun.has(folded(word)) : whole.has(folded(word));
+  return isName && last.length < longestHeld ? last : "";
+}
+
+function folded(name: string): string {
+  return name.replaceAll(/[.\-/:\\]+/g, "_").toLowerCase();
+}

@@ -1,0 +1,82 @@
+import type { ReplyFormat } from "../model/model.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { JsonObject } from "../util/json.ts";
+import { bundleSchemas } from "./bundle-schemas.ts";
+import { describeType } from "./describe-type.ts";
+import type { TurnInput } from "./driver.ts";
+import { grammarFor, grammarOf, terminal } from "./grammar/grammar.ts";
+import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
+
+/** How a choice is written. */
+export function choiceOf(tool: string): string {
+  return JSON.stringify({ tool });
+}
+
+/** What the model is told: the names of the tools, and what they are for. */
+export function selectInstructions({ allowed, output }: TurnInput): string {
+  const answer = output === undefined ? "<the answer>" : `<the answer: ${describeType(output.jsonSchema)}>`;
+  const tools = [...allowed.tools.values()].map(({ name, description }) => `- ${name}: ${description}`);
+  const toAnswer = `To answer: {"answer": ${answer}}`;
+  const only = "Reply with exactly one JSON object and nothing else: no markdown, no commentary.";
+  if (tools.length === 0) return `${only}\n${toAnswer}`;
+  return [
+    `Available tools:\n${tools.join("\n")}`,
+    [
+      only,
+      'To use a tool, name it: {"tool": "<name>"}. You are asked for its arguments then, and its result comes back to you.',
+      `When no tool is needed, or none is needed any more. ${toAnswer}`,
+    ].join("\n"),
+  ].join("\n\n");
+}
+
+/** What the model is asked once it has chosen. */
+export function argumentsRequest({ name, input }: Tool): string {
+  return `The arguments of ${name}: ${describeType(input.jsonSchema)}\nReply with them as one JSON object and nothing else.`;
+}
+
+const anyAnswer: JsonObject = { type: "string", minLength: 1 };
+/** Blanks are no answer. Not every provider of schemas knows patterns; our own grammar does. */
+const writtenAnswer: JsonObject = { type: "string", pattern: String.raw`\S` };
+
+/** What a reply is held to that chooses or answers. */
+export const choiceFormat: (turn: TurnInput) => ReplyFormat | undefined = shapeFormat({
+  schema: choiceSchema,
+  grammar: choiceGrammar,
+});
+
+function choiceSchema({ tools, mayAnswer, output = anyAnswer }: ReplyShape): JsonObject {
+  const bundle = bundleSchemas({ $answer: output });
+  const choices = [
+    ...(tools.length === 0 ? [] : [closed({ tool: { enum: tools.map(({ name }) => name) } })]),
+    ...(mayAnswer ? [closed({ answer: bundle.at("$answer") })] : []),
+  ];
+  const [only = {}] = choices;
+  return { ...(choices.length === 1 ? only : { anyOf: choices }), ...bundle.root };
+}
+
+function closed(properties: JsonObject): JsonObject {
+  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+function choiceGrammar({ tools, mayAnswer, output = writtenAnswer }: ReplyShape): string {
+  return grammarFor([output], ([answer = "value"]) => {
+    const names = tools.map(({ name }) => terminal(JSON.stringify(name)));
+    return [
+      ...(names.length === 0 ? [] : [`${terminal('{"tool":')} (${names.join(" | ")}) "}"`]),
+      ...(mayAnswer ? [`${terminal('{"answer":')} ${answer} "}"`] : []),
+    ].join(" | ");
+  });
+}
+
+const grammars = new WeakMap<Tool, string>();
+
+/** What a reply is held to that gives the arguments of a tool. */
+export function argumentsFormat(tool: Tool, { model }: TurnInput): ReplyFormat | undefined {
+  const schema = tool.input.jsonSchema;
+  const { format } = model.features;
+  if (format === "schema") return { type: "schema", schema };
+  if (format !== "grammar") return undefined;
+  let grammar = grammars.get(tool);
+  if (grammar === undefined) grammars.set(tool, (grammar = grammarOf(schema)));
+  return { type: "grammar", grammar };
+}

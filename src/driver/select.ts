@@ -1,0 +1,144 @@
+import {
+  callsOf,
+  type Message,
+  type ReplyMessage,
+  type ResultMessage,
+  textOf,
+  type ToolCall,
+  userMessage,
+} from "../message/message.ts";
+import type { AllowList } from "../policy/allow-list.ts";
+import type { Tool } from "../tool/tool.ts";
+import { isJsonObject, parseJson } from "../util/json.ts";
+import type { Driver, TurnInput } from "./driver.ts";
+import { resultObject } from "./json-action.ts";
+import { matchTool } from "./match-tool.ts";
+import { heldToShape, shapeOf } from "./reply-shape.ts";
+import { checkedCount, defaultRetries } from "./checked.ts";
+import {
+  argumentsFormat,
+  argumentsRequest,
+  choiceFormat,
+  choiceOf,
+  selectInstructions,
+} from "./select-protocol.ts";
+import { readArguments, readChoice } from "./select-reading.ts";
+
+/** How the select driver speaks. */
+export interface SelectDriverOptions {
+  /** How often in a row the model is asked again for a reply that counts, before the run fails. Default 3. */
+  readonly maxRetries?: number;
+}
+
+/**
+ * Makes the driver that asks twice for a call: first which tool, by its name alone, or the answer; then the arguments of that tool under its own
+ * schema. For models that mix up tools or schemas when all stand in one prompt. A call costs two turns, one when the tool takes no arguments.
+ *
+ * What was chosen stands in the transcript, so a run can be replayed and resumed between the two.
+ *
+ * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on.
+ * @example
+ * ```ts
+ * import { agent, selectDriver } from "writ";
+ *
+ * export const careful = agent({
+ *   name: "careful",
+ *   model: () => '{"answer": "Nothing to do."}',
+ *   driver: selectDriver({ maxRetries: 1 }),
+ * });
+ * ```
+ */
+export function selectDriver(options: SelectDriverOptions = {}): Driver {
+  const maxRetries = checkedCount("maxRetries", options.maxRetries ?? defaultRetries, "selectDriver()");
+  const encoded = new WeakMap<Message, readonly Message[]>();
+  return {
+    name: "select",
+    passthrough: false,
+    maxViolations: maxRetries + 1,
+    toolName: matchTool,
+    request(turn) {
+      const { settings } = turn;
+      const tool = chosenTool(turn);
+      const format = tool === undefined ? choiceFormat(turn) : argumentsFormat(tool, turn);
+      return { messages: messagesOf(turn, encoded), tools: [], toolChoice: "none", settings, format };
+    },
+    read(reply, turn) {
+      const tool = chosenTool(turn);
+      return heldToShape(tool === undefined ? readChoice(reply, turn) : readArguments(reply, tool), turn);
+    },
+    partialAnswer: (partial) => (isJsonObject(partial) ? partial["answer"] : undefined),
+  };
+}
+
+/**
+ * The tool whose arguments are asked for: the one that was chosen, which is the last word then, or the only one that may be called. Undefined
+ * while the model is to choose.
+ */
+function chosenTool(turn: TurnInput): Tool | undefined {
+  const { transcript, toolChoice } = turn;
+  if (toolChoice === "none") return undefined;
+  const last = transcript.since(transcript.length - 1)[0];
+  const chosen = last?.role === "assistant" ? toolOf(last, turn.allowed) : undefined;
+  const { tools, mayAnswer } = shapeOf(turn);
+  return chosen ?? (tools.length === 1 && !mayAnswer ? tools[0] : undefined);
+}
+
+/** The tool that a pending reply chose. */
+function toolOf(message: ReplyMessage, { tools }: AllowList): Tool | undefined {
+  const parsed = parseJson(textOf(message));
+  const name = parsed.ok && isJsonObject(parsed.value) ? parsed.value["tool"] : undefined;
+  return typeof name === "string" ? tools.get(name) : undefined;
+}
+
+/** The conversation as the model sees it: before the arguments of every call stands that they were asked for. */
+function messagesOf(turn: TurnInput, encoded: WeakMap<Message, readonly Message[]>): readonly Message[] {
+  const { messages } = turn.transcript;
+  const [first] = messages;
+  const told: Message[] = [];
+  const once = (key: Message, make: () => readonly Message[]): void => {
+    let made = encoded.get(key);
+    if (made === undefined) encoded.set(key, (made = make()));
+    told.push(...made);
+  };
+  const system = first?.role === "system" ? first.text : "";
+  const text = [system, selectInstructions(turn)].filter((block) => block !== "").join("\n\n");
+  if (first?.role === "system") once(first, () => [{ role: "system", text }]);
+  else told.push({ role: "system", text });
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "user") told.push(message);
+    if (message.role !== "assistant") continue;
+    const calls = callsOf(message);
+    if (calls.length > 0) {
+      const results = messages.slice(index + 1, index + 1 + calls.length) as readonly ResultMessage[];
+      once(message, () => calls.flatMap((call, at) => callMessages(call, results[at], turn.allowed)));
+    } else told.push(...wordsOf(message, messages[index + 1], turn));
+  }
+  if (messages.at(-1)?.role !== "assistant") told.push(...askedFor(chosenTool(turn)));
+  return told;
+}
+
+/** A choice with what it was asked; the reply with its call says both again, and a last turn that must answer passes over it. */
+function wordsOf(message: ReplyMessage, next: Message | undefined, turn: TurnInput): readonly Message[] {
+  if (next === undefined) return askedFor(chosenTool(turn));
+  const chosen = next.role === "assistant" ? toolOf(message, turn.allowed) : undefined;
+  if (chosen === undefined) return [said(message.raw ?? JSON.stringify({ answer: textOf(message) }))];
+  return next.role === "assistant" && callsOf(next).length > 0 ? [] : askedFor(chosen);
+}
+
+function askedFor(tool: Tool | undefined): readonly Message[] {
+  return tool === undefined ? [] : [said(choiceOf(tool.name)), userMessage(argumentsRequest(tool))];
+}
+
+function callMessages(
+  { name, arguments: args }: ToolCall,
+  result: ResultMessage | undefined,
+  { tools }: AllowList,
+): readonly Message[] {
+  const tool = tools.get(name);
+  const asked = tool === undefined ? [said(choiceOf(name))] : [...askedFor(tool), said(JSON.stringify(args))];
+  return result === undefined ? asked : [...asked, userMessage(resultObject(result))];
+}
+
+function said(text: string): ReplyMessage {
+  return { role: "assistant", parts: [{ type: "text", text }] };
+}

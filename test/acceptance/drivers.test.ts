@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { driversFor } from "../../src/driver/choose.ts";
+import type { Driver } from "../../src/driver/driver.ts";
+import { agent, driverNames, type Model, nativeDriver, WritError } from "../../src/index.ts";
+import { callsOf } from "../../src/message/message.ts";
+import type { ModelFeatures } from "../../src/model/model.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
+import { add } from "./calculator.ts";
+import { final, json, play } from "./play-driver.ts";
+
+describe("a driver of one's own", () => {
+  it("cannot ask on for ever: half a turn after half a turn ends the run", async () => {
+    const endless: Driver = {
+      name: "endless",
+      passthrough: false,
+      toolName: (name) => name,
+      request: ({ transcript, settings }) => ({
+        messages: transcript.messages,
+        tools: [],
+        toolChoice: "none",
+        settings,
+      }),
+      read: ({ message }) => ({ type: "pending", message }),
+    };
+    const { result, model } = await play(endless, ["more"], { changes: { budget: { turns: 1_000 } } });
+    expect(model.requests).toHaveLength(8);
+    expect(result).toMatchObject({ outcome: { type: "failed", code: "protocol-violated" } });
+    const bounded = await play(endless, ["more"], { changes: { budget: { turns: 3 } } });
+    expect(bounded.result.outcome.type).toBe("exhausted");
+  });
+});
+
+describe("native, with a server that does not read the model's tags", () => {
+  const tagged = (name: string): string =>
+    `<tool_call>\n${json({ name, arguments: { text: "x" } })}\n</tool_call>`;
+  const tools = [fakeTool("note.it", "kept", { inputSchema: z.object({ text: z.string() }) })];
+  const features = { tools: true };
+
+  it("reads calls that are the whole reply, by the names that the provider was told, and says so", async () => {
+    const { calls, repairs, result, model } = await play(nativeDriver, [tagged("note_it"), "fine"], {
+      tools,
+      features,
+    });
+    expect(calls).toEqual([[{ text: "x" }]]);
+    expect(repairs).toEqual(["the provider gave the calls as text: they were read from their tags"]);
+    expect(result.text).toBe("fine");
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", name: "note_it", text: "kept" });
+  });
+
+  it("leaves words around a call, other tools, and other formats what they are: an answer", async () => {
+    for (const reply of [
+      `You could write ${tagged("note_it")}`,
+      `${tagged("note_it")}\nThat is how.`,
+      tagged("rm"),
+      json({ name: "note_it", arguments: { text: "x" } }),
+      "[note_it(text='x')]",
+    ]) {
+      const { calls, result, repairs } = await play(nativeDriver, [reply], { tools, features });
+      expect(calls.flat(), reply).toEqual([]);
+      expect(result.text).toBe(reply);
+      expect(repairs).toEqual([]);
+    }
+  });
+});
+
+describe("text drivers and models that reason aloud", () => {
+  it.each([
+    ["json", final],
+    ["inline", "fine"],
+    ["hermes", "fine"],
+    ["command", "fine"],
+    ["pythonic", "fine"],
+    ["react", json({ thought: "", type: "final_answer", answer: "fine" })],
+  ] as const)("%s keeps the thinking out of the reply", async (name, reply) => {
+    for (const thinking of ["<think>\nI could call note.\n</think>\n\n", "I could call note.</think>"]) {
+      const [driver] = driversFor(name, scripted([]));
+      const { result, model } = await play(driver, [`${thinking}${reply}`]);
+      expect(result.text).toBe("fine");
+      expect(model.requests).toHaveLength(1);
+    }
+  });
+});
+
+describe("auto", () => {
+  const names = (features: ModelFeatures): string[] =>
+    driversFor("auto", scripted([], { features })).map(({ name }) => name);
+
+  it("takes what the model's card says, native calls where it may have them, and text elsewhere [C10]", () => {
+    expect(names({})).toEqual(["native", "json"]);
+    expect(names({ tools: true })).toEqual(["native", "json"]);
+    expect(names({ tools: false })).toEqual(["json"]);
+    expect(names({ small: true, completion: true })).toEqual(["lines"]);
+    for (const driver of driverNames.filter((name) => name !== "native")) {
+      expect(names({ driver })).toEqual([driver]);
+      expect(names({ driver, tools: true, small: true, completion: true })).toEqual([driver]);
+    }
+    expect(names({ driver: "native", small: true, completion: true })).toEqual(["native", "json"]);
+    expect(names({ driver: "native", tools: false })).toEqual(["json"]);
+  });
+
+  it("case 54: falls back to text also where the card says native and the provider refuses [L5]", async () => {
+    const inner = scripted([final]);
+    let asked = 0;
+    const model: Model = {
+      id: "plain/model",
+      features: { driver: "native" },
+      stream(request, options) {
+        asked += 1;
+        if (request.tools.length === 0) return inner.stream(request, options);
+        throw new WritError("model-without-tools", { model: "model", provider: "plain", known: "none" });
+      },
+    };
+    const a = agent({ name: "a", model, tools: [add] });
+    expect([await a("1"), await a("2")]).toEqual(["fine", "fine"]);
+    expect(asked).toBe(3);
+  });
+
+  it("knows every driver by one list of names", () => {
+    for (const driver of driverNames) {
+      const [made] = driversFor(driver, scripted([]));
+      expect(made.name).toBe(driver);
+      expect(() => agent({ name: "a", model: scripted([]), driver })).not.toThrow();
+    }
+    expect(() => agent({ name: "a", model: scripted([]), driver: "xml" as "json" })).toThrow(
+      `auto, ${driverNames.join(", ")}`,
+    );
+  });
+});
+
+describe("tools for tests", () => {
+  it("case 36: a fake tool gives a value, or what a handler gives, and takes the arguments of a schema if it has one [C21]", async () => {
+    const echo = fakeTool("echo", (args: unknown) => ({ heard: args }));
+    const strict = fakeTool("strict", "ok", {
+      description: "Strict",
+      inputSchema: z.object({ n: z.number() }),
+    });
+    const { result, calls } = await play(
+      nativeDriver,
+      [
+        {
+          calls: [
+            { name: "echo", arguments: { a: 1 } },
+            { name: "strict", arguments: { n: "x" } },
+          ],
+        },
+        { calls: [{ name: "strict", arguments: { n: 2 } }] },
+        "done",
+      ],
+      { tools: [echo, strict], features: { tools: true } },
+    );
+    expect(calls).toEqual([[{ a: 1 }], [{ n: 2 }]]);
+    expect(strict.description).toBe("Strict");
+    expect(result.transcript.messages.filter(({ role }) => role === "tool")).toMatchObject([
+      { status: "ok", text: '{"heard":{"a":1}}' },
+      { status: "invalid" },
+      { status: "ok", text: "ok" },
+    ]);
+    expect(callsOf(result.transcript.messages.at(-1) as never)).toEqual([]);
+  });
+});

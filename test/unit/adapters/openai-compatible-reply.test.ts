@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  openaiCompatible,
+  type OpenaiCompatibleOptions,
+} from "../../../src/adapters/model/openai-compatible.ts";
+import type { Delta, Model } from "../../../src/model/model.ts";
+import { openaiChunk as chunk } from "../../contract/openai-wire.ts";
+import { type Answer, playedServer, type PlayedServer, sse } from "../../contract/played-server.ts";
+import { callsOf, endOf, expectWellFormed, finishOf, textOf } from "../../contract/read-deltas.ts";
+import { ask, said } from "./ask-openai.ts";
+
+let server: PlayedServer;
+beforeAll(async () => {
+  server = await playedServer();
+});
+afterAll(() => server.close());
+
+const model = (options: OpenaiCompatibleOptions = {}): Model =>
+  openaiCompatible("m", { baseUrl: `${server.url}/v1`, ...options });
+
+async function replied(events: readonly object[]): Promise<readonly Delta[]> {
+  server.play({ sse: sse(events, true) });
+  const deltas = await ask(model());
+  expectWellFormed(deltas);
+  return deltas;
+}
+
+describe("calls as servers stream them", () => {
+  const piece = (call: object): object => chunk({ tool_calls: [call] });
+  const call = (
+    at: { readonly index?: number; readonly id?: string },
+    name?: string,
+    args?: unknown,
+  ): object => ({
+    ...at,
+    function: { ...(name === undefined ? {} : { name }), ...(args === undefined ? {} : { arguments: args }) },
+  });
+
+  it.each<[string, readonly object[], readonly [string, unknown][]]>([
+    [
+      "interleaved",
+      [
+        call({ index: 0, id: "a" }, "add", '{"a":'),
+        call({ index: 1, id: "b" }, "sub", '{"a"'),
+        call({ index: 0 }, undefined, "1}"),
+        call({ index: 1 }, undefined, ":2}"),
+      ],
+      [
+        ["add", { a: 1 }],
+        ["sub", { a: 2 }],
+      ],
+    ],
+    [
+      "whole, with one index and ids",
+      [call({ index: 0, id: "a" }, "add", '{"a":1}'), call({ index: 0, id: "b" }, "add", '{"a":2}')],
+      [
+        ["add", { a: 1 }],
+        ["add", { a: 2 }],
+      ],
+    ],
+    [
+      "whole, with one index and no ids",
+      [call({ index: 0 }, "add", '{"a":1}'), call({ index: 0, id: "" }, "add", '{"a":2}')],
+      [
+        ["add", { a: 1 }],
+        ["add", { a: 2 }],
+      ],
+    ],
+    [
+      "without an index, by their ids",
+      [call({ id: "a" }, "add", '{"a"'), call({ id: "a" }, undefined, ":1}"), call({ id: "b" }, "sub", "{}")],
+      [
+        ["add", { a: 1 }],
+        ["sub", {}],
+      ],
+    ],
+    [
+      "without index and id",
+      [call({}, "add", '{"a"'), call({}, undefined, ":1}"), call({}, "sub", "{}")],
+      [
+        ["add", { a: 1 }],
+        ["sub", {}],
+      ],
+    ],
+    [
+      "with the name in each piece",
+      [
+        call({ index: 0, id: "a" }, "add", '{"a"'),
+        call({ index: 0, id: "a" }, "add", ":1}"),
+        call({ index: 0, id: "a" }, "add", ""),
+      ],
+      [["add", { a: 1 }]],
+    ],
+    [
+      "with the name after the id",
+      [call({ index: 0, id: "a" }, "", '{"a":'), call({ index: 0, id: "a" }, "add", "1}")],
+      [["add", { a: 1 }]],
+    ],
+    ["with a value for arguments", [call({ index: 0, id: "a" }, "add", { a: 1 })], [["add", { a: 1 }]]],
+    [
+      "without arguments",
+      [call({ index: 0, id: "a" }, "add"), call({ index: 1, id: "b" }, "sub", null)],
+      [
+        ["add", {}],
+        ["sub", {}],
+      ],
+    ],
+    [
+      "with the same id twice",
+      [call({ index: 0, id: "a" }, "add", "{}"), call({ index: 1, id: "a" }, "sub", "{}")],
+      [
+        ["add", {}],
+        ["sub", {}],
+      ],
+    ],
+    [
+      "with nonsense between them",
+      [call({ index: 0, id: "a" }, "add", '{"a":1}'), { index: 0 }, { index: "x", function: 3 }],
+      [["add", { a: 1 }]],
+    ],
+  ])("%s", async (_how, pieces, expected) => {
+    const deltas = await replied([...pieces.map(piece), chunk({}, "stop")]);
+    expect(callsOf(deltas).map(({ name, parsed }) => [name, parsed.arguments])).toEqual(expected);
+    expect(finishOf(deltas)).toBe("tool-calls");
+  });
+
+  it("ends a call whose arguments are whole when the next one begins, so that it can run", async () => {
+    const deltas = await replied([
+      piece(call({ index: 0, id: "a" }, "add", '{"a":1}')),
+      piece(call({ index: 1, id: "b" }, "sub", "{}")),
+      chunk({}, "tool_calls"),
+    ]);
+    expect(deltas.map((delta) => delta.type)).toEqual([
+      "call-start",
+      "call-delta",
+      "call-end",
+      "call-start",
+      "call-delta",
+      "call-end",
+      "end",
+    ]);
+  });
+
+  it("says that a reply was cut, also in a call", async () => {
+    expect(
+      finishOf(await replied([piece(call({ index: 0, id: "a" }, "add", '{"a"')), chunk({}, "length")])),
+    ).toBe("length");
+  });
+});
+
+describe("what else servers stream", () => {
+  it("reads reasoning under either name, once, refusals as text, and lists of parts", async () => {
+    const deltas = await replied([
+      chunk({ reasoning: "a", reasoning_content: "a" }),
+      chunk({ reasoning: "b" }),
+      chunk({
+        content: [
+          { type: "thinking", thinking: [{ type: "text", text: "c" }] },
+          { type: "text", text: "d" },
+        ],
+      }),
+      chunk({ refusal: "no" }),
+      chunk({}, "content_filter"),
+    ]);
+    expect(textOf(deltas, "reasoning-delta")).toBe("abc");
+    expect(textOf(deltas, "text-delta")).toBe("dno");
+    expect(finishOf(deltas)).toBe("content-filter");
+  });
+
+  it("counts what came from a cache and what was reasoned, and nothing that is no number", async () => {
+    const usage = {
+      prompt_tokens: 10,
+      completion_tokens: "many",
+      prompt_tokens_details: { cached_tokens: 4 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    };
+    const deltas = await replied([chunk({ content: "x" }), chunk({}, "stop"), { choices: [], usage }]);
+    expect(endOf(deltas)).toMatchObject({
+      usage: { inputTokens: 10, cachedInputTokens: 4, reasoningTokens: 2 },
+      response: { id: "chatcmpl-1", model: "test-model" },
+    });
+    expect(endOf(deltas)?.usage).not.toHaveProperty("outputTokens");
+  });
+
+  it("keeps integers that a double cannot hold", async () => {
+    server.play({
+      sse: `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"add","arguments":{"a":12345678901234567890}}}]},"finish_reason":"stop"}]}\n\n`,
+    });
+    expect(callsOf(await ask(model()))[0]?.parsed.arguments).toEqual({ a: "12345678901234567890" });
+  });
+
+  it.each([
+    [
+      "comments, named events and no space",
+      `: ping\n\nevent: x\ndata:${JSON.stringify(chunk({ content: "a" }))}\n\ndata:${JSON.stringify(chunk({}, "stop"))}\n\ndata:[DONE]\n\n`,
+    ],
+    [
+      "no end of its last event",
+      `data: ${JSON.stringify(chunk({ content: "a" }))}\r\n\r\ndata: ${JSON.stringify(chunk({}, "stop"))}`,
+    ],
+  ])("reads events with %s", async (_what, text) => {
+    server.play({ sse: text });
+    const deltas = await ask(model());
+    expect(textOf(deltas, "text-delta")).toBe("a");
+    expect(finishOf(deltas)).toBe("stop");
+  });
+
+  it.each<[string, Answer, boolean]>([
+    ["a stream without an end", { sse: sse([chunk({ content: "a" })]) }, true],
+    ["an event that is no JSON", { sse: "data: <html>\n\n" }, true],
+    ["an answer that is no chat", { json: { hello: 1 } }, true],
+    [
+      "an error of llama.cpp's older versions",
+      { sse: 'error: {"code":400,"message":"too long"}\n\n' },
+      false,
+    ],
+    [
+      "an error in the way of vLLM",
+      { sse: sse([{ object: "error", message: "too long", code: 400 }]) },
+      false,
+    ],
+    ["an error that may pass", { sse: sse([{ error: { message: "overloaded", code: 503 } }]) }, true],
+  ])("throws provider-failed for %s", async (_what, answer, retryable) => {
+    server.play(answer);
+    await expect(ask(model())).rejects.toMatchObject({ code: "provider-failed", retryable });
+  });
+
+  it("breaks off a reply that is too large", async () => {
+    server.play(said("x".repeat(5_000)));
+    await expect(ask(model({ maxReplyBytes: 1_000 }))).rejects.toMatchObject({
+      code: "provider-failed",
+      retryable: false,
+    });
+  });
+});

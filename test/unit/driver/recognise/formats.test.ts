@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import { recogniser } from "../../../../src/driver/recognise/recogniser.ts";
+import { lima, tools } from "./tools.ts";
+
+const json = '{"name": "get_weather", "arguments": {"city": "Lima", "days": 3}}';
+
+/** What models write for one call, by the format. */
+const oneCall: readonly (readonly [format: string, text: string])[] = [
+  ["Hermes, Qwen", `<tool_call>\n${json}\n</tool_call>`],
+  [
+    "Hermes in Python",
+    `<tool_call>\n{'arguments': {'city': 'Lima', 'days': 3}, 'name': 'get_weather'}\n</tool_call>`,
+  ],
+  ["Hermes without its end", `<tool_call>\n${json}`],
+  ["an expression between tags", "<tool_call>get_weather(city: 'Lima', days: 3)</tool_call>"],
+  ["Granite", `<function_call> ${json}`],
+  [
+    "Qwen-Coder",
+    "<tool_call>\n<function=get_weather>\n<parameter=city>\nLima\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
+  ],
+  [
+    "GLM",
+    "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Lima</arg_value>\n<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
+  ],
+  [
+    "Claude, MiniMax",
+    '<invoke name="get_weather"><parameter name="city">Lima</parameter><parameter name="days">3</parameter></invoke>',
+  ],
+  [
+    "Llama 3 with its mark",
+    '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Lima", "days": 3}}',
+  ],
+  ["Llama 3 bare", '{"name": "get_weather", "parameters": {"city": "Lima", "days": 3}}'],
+  ["Mistral, a list", `[TOOL_CALLS] [${json}]`],
+  ["Mistral, by name", '[TOOL_CALLS]get_weather[ARGS]{"city": "Lima", "days": 3}'],
+  [
+    "DeepSeek V3",
+    '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n{"city": "Lima", "days": 3}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+  ],
+  [
+    "DeepSeek V3.1",
+    '<｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Lima", "days": 3}<｜tool▁call▁end｜>',
+  ],
+  [
+    "Kimi",
+    '<|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Lima", "days": 3}<|tool_call_end|>',
+  ],
+  [
+    "Harmony",
+    '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Lima", "days": 3}<|call|>',
+  ],
+  ["LFM2", '<|tool_call_start|>[get_weather(city="Lima", days=3)]<|tool_call_end|>'],
+  [
+    "Gemma for functions",
+    "<start_function_call>call:get_weather{city:<escape>Lima<escape>,days:3}<end_function_call>",
+  ],
+  ["Gemma's code", '```tool_code\nprint(get_weather(city="Lima", days=3))\n```'],
+  ["Functionary", `functools[${json}]`],
+  [
+    "ReAct",
+    'I look it up.\nAction: get_weather\nAction Input: {"city": "Lima", "days": 3}\nObservation: 20 degrees',
+  ],
+  ["the command", 'I look it up.\n@tool get_weather {"city": "Lima", "days": 3}'],
+  [
+    "JSON, OpenAI",
+    '{"tool_calls": [{"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": "{\\"city\\": \\"Lima\\", \\"days\\": 3}"}}]}',
+  ],
+  [
+    "JSON, the one-object protocol",
+    '{"thought": "look", "action": {"tool": "get_weather", "args": {"city": "Lima", "days": 3}}}',
+  ],
+  ["JSON by name", '{"get_weather": {"city": "Lima", "days": 3}}'],
+  ["JSON with the arguments beside the name", '{"tool": "get_weather", "city": "Lima", "days": 3}'],
+  ["Python, a list", '[get_weather(city="Lima", days=3)]'],
+  ["Python, one call", "get_weather(city='Lima', days=3)"],
+  ["Python, by place", "[get_weather('Lima', 3)]"],
+  ["Python, a dictionary", "get_weather({'city': 'Lima', 'days': 3})"],
+  ["a call in quotes", "['get_weather(city=\"Lima\", days=3)']"],
+  ["pairs", "[('get_weather', {'city': 'Lima', 'days': 3})]"],
+  ["a list with the name first", "['get_weather', 'city=Lima', 'days=3']"],
+  ["words without quotes", "get_weather(city=Lima, days=3)"],
+  ["a calculation", "get_weather(city='Lima', days=6/2)"],
+  ["a fence", "Sure:\n```python\nget_weather(city='Lima', days=3)\n```\nThis asks for the weather."],
+  ["the name and an object", 'get_weather\n{"city": "Lima", "days": 3}'],
+  ["in prose", "I call get_weather(city='Lima', days=3) now."],
+  ["Markdown's escapes", "get\\_weather(city='Lima', days=3)"],
+  ["a prefix", "[functions.get_weather(city='Lima', days=3)]"],
+  ["text for numbers", '{"name": "get_weather", "arguments": {"city": "Lima", "days": "3"}}'],
+  ["another case", '{"name": "Get-Weather", "arguments": {"City": "Lima", "days": 3}}'],
+  [
+    "null for what is not given",
+    '{"name": "get_weather", "arguments": {"city": "Lima", "days": 3, "unit": null}}',
+  ],
+  [
+    "an argument that the tool does not have",
+    '{"name": "get_weather", "arguments": {"city": "Lima", "days": 3, "mood": "good"}}',
+  ],
+];
+
+describe("one call in every format", () => {
+  const finder = recogniser(tools);
+  it.each(oneCall)("%s", (_format, text) => {
+    expect(finder.read(text).calls).toEqual([{ name: "get_weather", arguments: lima }]);
+  });
+});
+
+describe("several calls", () => {
+  const both = [
+    { name: "get_weather", arguments: lima },
+    { name: "math.add", arguments: { a: 1, b: 2 } },
+  ];
+  const add = '{"name": "math.add", "arguments": {"a": 1, "b": 2}}';
+  it.each([
+    ["tags", `<tool_call>${json}</tool_call>\n<tool_call>${add}</tool_call>`],
+    ["a list of objects", `[${json}, ${add}]`],
+    ["a list of calls", "[get_weather(city='Lima', days=3), math.add(a=1, b=2)]"],
+    ["lines", "get_weather(city='Lima', days=3)\nmath.add(a=1, b=2)"],
+    ["numbered lines", "1. get_weather(city='Lima', days=3)\n2. math.add(a=1, b=2)"],
+    ["semicolons", "get_weather(city='Lima', days=3); math.add(a=1, b=2);"],
+    ["quoted", "['get_weather(city=\"Lima\", days=3)', 'math.add(a=1, b=2)']"],
+    ["fences", "First:\n```\nget_weather(city='Lima', days=3)\n```\nthen:\n```\nmath.add(a=1, b=2)\n```"],
+    ["commands", '@tool get_weather {"city": "Lima", "days": 3}\n@tool math.add {"a": 1, "b": 2}'],
+  ])("%s", (_format, text) => {
+    expect(recogniser(tools).read(text).calls).toEqual(both);
+  });
+
+  it("takes a list where one value is wanted as one call for each", () => {
+    const { calls, repairs } = recogniser(tools).read("get_weather(city=['Lima', 'Oslo'], days=[3, 1])");
+    expect(calls.map((call) => call.arguments)).toEqual([lima, { city: "Oslo", days: 1 }]);
+    expect(repairs.join()).toContain("one call for each");
+  });
+
+  it("leaves lists of different lengths to the model", () => {
+    expect(recogniser(tools).read("get_weather(city=['Lima', 'Oslo'], days=[3, 1, 2])").calls).toEqual([]);
+  });
+});
+
+describe("what was mended", () => {
+  it("is told, and nothing where nothing was", () => {
+    const finder = recogniser(tools);
+    expect(finder.read(json).repairs).toEqual([]);
+    expect(finder.read("get_weather(city=Lima)").repairs.join()).toContain("without quotes");
+    expect(finder.read("get_weather('Lima')").repairs.join()).toContain("by place");
+    expect(finder.read("functions.get_weather(city='Lima')").repairs.join()).toContain(
+      'taken as "get_weather"',
+    );
+  });
+
+  it("says the format", () => {
+    const finder = recogniser(tools);
+    expect(finder.read(json).layer).toBe("whole");
+    expect(finder.read(`<tool_call>${json}`).layer).toBe("tagged");
+    expect(finder.read("```\nping()\n```").layer).toBe("fenced");
+    expect(finder.read("so: ping()").layer).toBe("bare");
+    expect(finder.read("ping {}").layer).toBe("named");
+  });
+
+  it("keeps integers that a double cannot hold", () => {
+    expect(recogniser(tools).read("notes.save(note={'id': 12345678901234567890})").calls).toEqual([
+      { name: "notes.save", arguments: { note: { id: "12345678901234567890" } } },
+    ]);
+  });
+});

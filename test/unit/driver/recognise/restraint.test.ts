@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { recogniser } from "../../../../src/driver/recognise/recogniser.ts";
+import { tools } from "./tools.ts";
+
+const call = "get_weather(city='Lima')";
+const json = '{"name": "get_weather", "arguments": {"city": "Lima"}}';
+
+describe("what is no call", () => {
+  const finder = recogniser(tools);
+  it.each([
+    ["prose", "It is warm in Lima."],
+    ["the empty text", ""],
+    ["an empty list", "[]"],
+    ["an empty list, then an explanation", `[] // ${call} would not help`],
+    ["a name alone", "You could use get_weather for that."],
+    ["an unknown tool", '<tool_call>{"name": "get_horror_movies", "arguments": {}}</tool_call>'],
+    [
+      "the definition of a tool",
+      '[{"name": "get_weather", "description": "Weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}]',
+    ],
+    ["a definition in code", "def get_weather(city='Lima'):\n    pass"],
+    ["a program", "```python\nweather = get_weather(city='Lima')\nprint(weather)\n```"],
+    [
+      "what stands in an argument",
+      '{"name": "notes.save", "arguments": {"note": {"text": "<tool_call>ping()</tool_call>"}}}',
+    ],
+  ])("%s", (_what, text) => {
+    expect(finder.read(text).calls.filter(({ name }) => name !== "notes.save")).toEqual([]);
+  });
+});
+
+describe("calls that safe refuses and lenient takes", () => {
+  it.each([
+    ["an example", `For example, one could write:\n\n${call}`],
+    ["a denial before", `None of the tools fit. One could still do this:\n${call}`],
+    ["an objection after", `${call}\n\nHowever, this does not answer the question.`],
+    ["a question for more", `Please provide the dates.\n<tool_call>${json}</tool_call>`],
+    ["a place to fill in", "get_weather(city='<your city>')"],
+    ["a format to fill in", "get_weather(city='YYYY-MM-DD')"],
+  ])("%s", (_what, text) => {
+    const { calls, refused } = recogniser(tools, "safe").read(text);
+    expect(calls).toEqual([]);
+    expect(refused).toHaveLength(1);
+    expect(recogniser(tools, "lenient").read(text).calls).toHaveLength(1);
+  });
+
+  it("refuses a call most of whose arguments nobody said, when it knows what was said", () => {
+    const text = "math.add(a=17, b=48)";
+    const finder = recogniser(tools, "safe");
+    expect(finder.read(text, { said: "What is the weather in Lima?" })).toMatchObject({
+      calls: [],
+      refused: [{ name: "math.add", reason: "most of its arguments were never said" }],
+    });
+    expect(finder.read(text, { said: "Add seventeen... I mean 17 and 48." }).calls).toHaveLength(1);
+    expect(finder.read(text).calls).toHaveLength(1);
+    expect(recogniser(tools, "lenient").read(text, { said: "nothing" }).calls).toHaveLength(1);
+  });
+
+  it.each([
+    ["another case", "get_weather(city='LIMA')"],
+    ["an accent", "get_weather(city='Lìma')"],
+    ["a percentage", "math.add(a=0.3, b=1)"],
+    ["a number as a word", "math.add(a=12, b=0)"],
+    ["a choice that the schema names", "get_weather(city='Lima', unit='celsius')"],
+  ])("takes what was said in another spelling: %s", (_what, text) => {
+    const said = "Weather for Lima: 30 % of a dozen?";
+    expect(recogniser(tools).read(text, { said }).calls).toHaveLength(1);
+  });
+});
+
+describe("what was cut off", () => {
+  it("gives no call, whatever can be read of it", () => {
+    const finder = recogniser(tools, "lenient");
+    expect(finder.read(call, { cut: true }).calls).toEqual([]);
+    expect(finder.read(`[${call}, get_wea`).calls).toEqual([]);
+    expect(finder.read(`[${call}, get_weather(city='Os`).calls).toEqual([]);
+    expect(finder.read('<tool_call>{"name": "get_weather", "arguments": {"city": "Li').calls).toEqual([]);
+  });
+
+  it("is not what a model writes for others after its own turn", () => {
+    const { calls } = recogniser(tools).read(`${call}\n### Instruction:\nNow ping()\n### Response:\nping()`);
+    expect(calls.map(({ name }) => name)).toEqual(["get_weather"]);
+  });
+});
+
+describe("what looks like the turn of another inside of an argument", () => {
+  it.each(["<s>x</s>", "[INST] x", "a\\n### Response:\\nb", "<|im_end|>"])("belongs to it: %s", (inside) => {
+    const finder = recogniser(tools);
+    const note = `{"name": "notes.save", "arguments": {"note": {"text": "${inside}"}}}`;
+    const expected = [{ text: JSON.parse(`"${inside}"`) as unknown }];
+    for (const written of [note, `<tool_call>\n${note}\n</tool_call>`])
+      expect(finder.read(written).calls.map((call) => call.arguments["note"])).toEqual(expected);
+  });
+
+  it("makes no call of what the model writes for another", () => {
+    expect(
+      recogniser(tools).read("I cannot.\n### Instruction:\n<tool_call>ping()</tool_call>").calls,
+    ).toEqual([]);
+  });
+});
+
+describe("calls that lack something", () => {
+  it("are refused with what they lack", () => {
+    const finder = recogniser(tools, "lenient");
+    expect(finder.read("get_weather(days=2)").refused).toEqual([
+      { name: "get_weather", reason: 'the argument "city" is missing' },
+    ]);
+    expect(finder.read("get_weather(city='Lima', unit='kelvin')").refused[0]?.reason).toContain("choices");
+    expect(finder.read("math.add(a='x', b=1)").refused[0]?.reason).toContain("no number");
+  });
+
+  it("do not keep others from being taken", () => {
+    const { calls, refused } = recogniser(tools).read("[ping(), get_weather(days=2)]");
+    expect(calls).toEqual([{ name: "ping", arguments: {} }]);
+    expect(refused).toHaveLength(1);
+  });
+});
+
+describe("strict", () => {
+  const finder = recogniser(tools, "strict");
+  it("takes text that is calls and nothing else, exactly", () => {
+    expect(finder.read(json).calls).toHaveLength(1);
+    expect(finder.read(`<tool_call>\n${json}\n</tool_call>`).calls).toHaveLength(1);
+    expect(finder.read(call).calls).toHaveLength(1);
+  });
+  it.each([
+    ["words around", `Sure! ${json}`],
+    ["a fence", `\`\`\`\n${call}\n\`\`\``],
+    ["words without quotes", "get_weather(city=Lima)"],
+    ["a text for a number", '{"name": "get_weather", "arguments": {"city": "Lima", "days": "3"}}'],
+    ["another name", '{"name": "Get_Weather", "arguments": {"city": "Lima"}}'],
+  ])("refuses %s", (_what, text) => {
+    expect(finder.read(text)).toMatchObject({ calls: [], refused: [{ name: expect.any(String) as string }] });
+  });
+});
