@@ -8,6 +8,7 @@ import {
   type ModelChoice,
   type Surroundings,
 } from "../adapters/find-model.ts";
+import { type CardFile, listCards } from "../adapters/model-cards.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
 import { installCommand } from "../adapters/model/llama-cpp-runtime.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -36,6 +37,8 @@ export interface Findings {
   readonly around: Surroundings;
   readonly files: readonly ListedModel[];
   readonly cache: { readonly folder: string; readonly writable: boolean };
+  /** What was remembered of models that were probed. */
+  readonly cards: readonly CardFile[];
   /** The names of keys that are set. Their values are never read. */
   readonly keys: readonly string[];
 }
@@ -57,7 +60,7 @@ export async function doctor(flags: OutputFlags): Promise<ExitCode> {
 
 /** Says of each finding whether it is as it should be. */
 export function checksOf(found: Findings, choice: ModelChoice): readonly Check[] {
-  const { node, platform, cores, memoryBytes, writ, around, files, cache, keys } = found;
+  const { node, platform, cores, memoryBytes, writ, around, files, cache, cards, keys } = found;
   const missingKeys = knownKeys.filter((key) => !keys.includes(key));
   const nodeCheck: Check = nodeIsNewEnough(node)
     ? { name: "node", state: "ok", text: `Node ${node}` }
@@ -93,6 +96,7 @@ export function checksOf(found: Findings, choice: ModelChoice): readonly Check[]
           text: `${cache.folder} cannot be written`,
           advice: "set WRIT_CACHE to a folder that can",
         },
+    ...cards.map(cardCheck),
     ...keys.map((key): Check => ({ name: key, state: "ok", text: `${key} is set` })),
     ...missingKeys.map((key): Check => ({ name: key, state: "note", text: `${key} is not set` })),
     modelCheck(choice),
@@ -139,6 +143,16 @@ function fileCheck({ name, sizeBytes, licence, present, path }: ListedModel): Ch
   return { name: `model-file-${name}`, state: "note", text, advice: `writ models pull ${name}` };
 }
 
+function cardCheck(file: CardFile): Check {
+  if (file.type === "ignored") {
+    const text = `${file.path} is no card of a model: ${file.reason}`;
+    return { name: "card", state: "note", text, advice: "it is ignored: delete it, or run writ probe again" };
+  }
+  const { model, driver, why, writ, date } = file.card;
+  const text = `auto speaks ${driver} with ${model}: writ probe ${writ} measured it on ${date} (${why})`;
+  return { name: `card-${model}`, state: "ok", text };
+}
+
 function modelCheck(choice: ModelChoice): Check {
   if (choice.type === "none")
     return { name: "model", state: "note", text: `no model: ${choice.why}`, advice: "writ demo needs none" };
@@ -169,6 +183,7 @@ async function look(): Promise<Findings> {
     around: await lookAround(),
     files: listModelFiles(),
     cache: { folder, writable: isWritable(folder) },
+    cards: listCards(),
     keys: knownKeys.filter((key) => (process.env[key] ?? "") !== ""),
   };
 }

@@ -30,7 +30,7 @@ const byCode: readonly (readonly [codes: RegExp, exitCode: ExitCode])[] = [
     exitCodes.provider,
   ],
   [
-    /^(file|agent|prompt|option|input|skill-(unknown|not|file|restriction)|tools-missing|definition|name|tool-unknown|schema|budget-(invalid|without))/,
+    /^(file|eval|agent|prompt|option|input|skill-(unknown|not|file|restriction)|tools-missing|definition|name|tool-unknown|schema|budget-(invalid|without))/,
     exitCodes.usage,
   ],
   [/^(run-refused|tool-not-allowed)$/, exitCodes.refused],

@@ -6,6 +6,7 @@ import { fetchProgress } from "./fetch-progress.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { OutputFlags } from "./options.ts";
 import { oneLine, processOutput, sizeText } from "./output.ts";
+import { table } from "./table.ts";
 
 /** `writ models list`: the catalogue with what is there of it, and the models of Ollama. */
 export async function listModels(flags: OutputFlags): Promise<ExitCode> {
@@ -71,13 +72,4 @@ export async function pullNamed(name: string): Promise<ExitCode> {
   }
   await processOutput.answer(`${modelPath(file.name)}\n`);
   return exitCodes.answered;
-}
-
-/** Lines of cells, each as wide as the widest of its column. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows)
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
-  return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }

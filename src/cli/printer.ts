@@ -74,7 +74,12 @@ const tellers: {
   "message-start": driverLine,
   "message-end": (event, telling) => {
     telling.modelMs = event.durationMs;
-    return driverLine(event, telling);
+    const { output, longest } = telling;
+    const mended = (event.repairs ?? []).map((repair) =>
+      output.style("dim", `  mended: ${oneLine(repair, longest)}`),
+    );
+    const lines = [driverLine(event, telling) ?? [], mended].flat();
+    return lines.length === 0 ? undefined : lines.join("\n");
   },
   "usage-add": ({ turn, usage }, { modelMs, output }) =>
     output.style("dim", `  turn ${turn}: ${durationText(modelMs)}, ${tokensText(usage)}`),

@@ -1,7 +1,11 @@
 import { Command, CommanderError } from "commander";
+import { driverChoices } from "../model/driver-names.ts";
+import type { LiveFlags } from "./eval-bfcl.ts";
+import type { ReplayFlags } from "./eval-replay.ts";
 import { exitCodes } from "./exit-code.ts";
 import { lenientFormatOf, type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
+import type { ProbeFlags } from "./probe.ts";
 import type { RunFlags } from "./run.ts";
 
 /**
@@ -33,6 +37,8 @@ function makeProgram(setExitCode: SetExitCode): Command {
   addDemo(program, setExitCode);
   addDoctor(program, setExitCode);
   addModels(program, setExitCode);
+  addProbe(program, setExitCode);
+  addEval(program, setExitCode);
   return program;
 }
 
@@ -46,7 +52,7 @@ function addRun(program: Command, setExitCode: SetExitCode): void {
       .argument("<file>", "a program (.ts, .js) that exports an agent, or a definition (.md, .json)")
       .argument("[prompt...]", "what to ask; `-`, or nothing where input is piped, reads standard input")
       .option("-m, --model <name>", "another model than the agent's: provider/name, like ollama/qwen2.5:7b")
-      .option("--driver <name>", "how calls are spoken of with the model: auto, native, json, lines, react")
+      .option("--driver <name>", `how calls are spoken of with the model: ${driverChoices.join(", ")}`)
       .option("--max-turns <n>", "end after so many turns; the other bounds stay")
       .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
       .option("--skill <name>", "the skill to use, where the agent has several"),
@@ -93,6 +99,59 @@ function addModels(program: Command, setExitCode: SetExitCode): void {
     .option("--verbose", "show the stack of an error")
     .action(async (name: string, flags: OutputFlags) => {
       setExitCode(await reporting(flags, async () => (await import("./models.ts")).pullNamed(name)));
+    });
+}
+
+function addProbe(program: Command, setExitCode: SetExitCode): void {
+  program
+    .command("probe")
+    .description("try every driver on a model with small tasks, and remember the best for `auto`")
+    .argument("<model>", "provider/name, like ollama/qwen2.5:7b")
+    .option("--drivers <names>", "only these, between commas")
+    .option("--cases <names>", "only these, between commas; nothing is remembered then")
+    .option("--limit <n>", "only the first so many cases; nothing is remembered then")
+    .option("--grammar <which>", "hold replies to a grammar or schema: both, on, off", "both")
+    .option("--case-timeout <seconds>", "a case that takes longer is wrong", "120")
+    .option("--no-save", "remember nothing")
+    .option("--json", "print one JSON object")
+    .option("--verbose", "say of each case that is not right what is wrong with it")
+    .action(async (model: string, flags: ProbeFlags) => {
+      setExitCode(await reporting(flags, async () => (await import("./probe.ts")).probeModel(model, flags)));
+    });
+}
+
+function addEval(program: Command, setExitCode: SetExitCode): void {
+  const evaluations = program
+    .command("eval")
+    .description("score the reading of calls against the Berkeley Function Calling Leaderboard (BFCL)");
+  evaluations
+    .command("replay")
+    .description("read recorded outputs of models again, and judge the calls")
+    .requiredOption("--data <dir>", "the recorded outputs: result/<model>/*_result.json, and score/ if there")
+    .option("--cases <dir>", "the cases with their answers; default: the folder bfcl beside --data")
+    .option("--mode <mode>", "how much is taken for a call: strict, safe (default), lenient")
+    .option("--models <names>", "only these, with commas between")
+    .option("--categories <names>", "only these, with commas between")
+    .option("--show-failures <n>", "show so many wrong outputs of each model and category")
+    .option("--json", "print one JSON object; shares go from 0 to 1")
+    .option("--verbose", "show the stack of an error")
+    .action(async (flags: ReplayFlags) => {
+      setExitCode(await reporting(flags, async () => (await import("./eval-replay.ts")).evalReplay(flags)));
+    });
+  evaluations
+    .command("bfcl")
+    .description("ask a model the cases, one turn each, and judge its calls")
+    .requiredOption("--model <name>", "the model: provider/name, like ollama/qwen2.5:7b")
+    .requiredOption("--driver <names>", "drivers with commas between; auto; or all")
+    .option("--cases <dir>", "the cases with their answers; default: bfcl here, else ../shared/data/bfcl")
+    .option("--categories <names>", "with commas between; default: the five that do not begin with live_")
+    .option("--limit <n>", "so many cases of each category")
+    .option("--max-tokens <n>", "a reply ends after so many tokens (default 512)")
+    .option("--show-failures <n>", "show so many wrong replies of each driver and category")
+    .option("--json", "print one JSON object; shares go from 0 to 1")
+    .option("--verbose", "show the stack of an error")
+    .action(async (flags: LiveFlags) => {
+      setExitCode(await reporting(flags, async () => (await import("./eval-bfcl.ts")).evalBfcl(flags)));
     });
 }
 

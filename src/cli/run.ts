@@ -1,3 +1,4 @@
+import { driverChoices } from "../model/driver-names.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { type AnyAgent, checkFile, loadAgent } from "./load-agent.ts";
 import { countOf, formatOf, type OutputFlags, wordOf } from "./options.ts";
@@ -23,9 +24,7 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
   const changes: Parameters<AnyAgent["with"]>[0] = {
     ...(model === undefined ? {} : { model }),
     ...(maxTurns === undefined ? {} : { budget: { turns: countOf("--max-turns", maxTurns) } }),
-    ...(driver === undefined
-      ? {}
-      : { driver: wordOf("--driver", driver, ["auto", "native", "json", "lines", "react"]) }),
+    ...(driver === undefined ? {} : { driver: wordOf("--driver", driver, driverChoices) }),
   };
   const options: PrintRunOptions = {
     format: formatOf(flags),

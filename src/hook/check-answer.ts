@@ -96,7 +96,7 @@ function isMessage(value: Json): boolean {
 }
 
 /** What may stand as the name of a tool in a message. */
-const storableName = /^[a-zA-Z0-9_.-]{1,64}$/;
+const storableName = /^[a-zA-Z0-9_./-]{1,64}$/;
 
 function isPart(value: Json): boolean {
   if (!isJsonObject(value)) return false;

@@ -1,0 +1,129 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../error/writ-error.ts";
+import { type DriverName, driverNames } from "../model/driver-names.ts";
+import { fingerprint } from "../util/hash.ts";
+import { isJsonObject, type Json, parseJson } from "../util/json.ts";
+import { cacheFolder } from "./model-files/cache.ts";
+
+/** What is remembered of a model: the driver that measured best with it. */
+export interface ModelCard {
+  /** The format of the file. */
+  readonly version: 1;
+  /** The model's id, like `ollama/qwen2.5:7b`. */
+  readonly model: string;
+  readonly driver: DriverName;
+  /** Why this one, for people. */
+  readonly why: string;
+  /** The version of writ that measured, and the day, as YYYY-MM-DD. */
+  readonly writ: string;
+  readonly date: string;
+  /** What was measured. Nothing reads it but people. */
+  readonly scores: Json;
+}
+
+/** A file of the folder of cards. */
+export type CardFile =
+  | { readonly type: "card"; readonly path: string; readonly card: ModelCard }
+  | { readonly type: "ignored"; readonly path: string; readonly reason: string };
+
+/** A card is small; a larger file is something else. */
+const maxBytes = 256 * 1024;
+
+/** The drivers of the cards that were read, by the paths of their files: a card is read once in a process. */
+const drivers = new Map<string, DriverName | undefined>();
+
+/**
+ * The driver that the card of a model names; undefined when there is no card, or none that can be read. Reads the file at the first call for
+ * a model and never again. Never throws.
+ */
+export function driverOfCard(model: string): DriverName | undefined {
+  const path = cardPath(model);
+  if (!drivers.has(path)) {
+    const file = readCard(path);
+    const isOwn = file?.type === "card" && file.card.model === model;
+    drivers.set(path, isOwn ? file.card.driver : undefined);
+  }
+  return drivers.get(path);
+}
+
+/** Writes a card in the place of an older one, whole or not at all, and gives its path. @throws Error of the file system */
+export function saveCard(card: ModelCard): string {
+  const path = cardPath(card.model);
+  const part = `${path}.${process.pid}.part`;
+  mkdirSync(cardsFolder(), { recursive: true });
+  try {
+    writeFileSync(part, `${JSON.stringify(card, undefined, 2)}\n`);
+    renameSync(part, path);
+  } finally {
+    rmSync(part, { force: true });
+  }
+  drivers.set(path, card.driver);
+  return path;
+}
+
+/** All files of the folder of cards, those that are no cards with why they are ignored. Never throws. */
+export function listCards(): readonly CardFile[] {
+  const folder = cardsFolder();
+  return namesIn(folder)
+    .filter((name) => name.endsWith(".json"))
+    .toSorted()
+    .flatMap((name): readonly CardFile[] => {
+      const path = join(folder, name);
+      const file = readCard(path);
+      if (file === undefined) return [];
+      const isMisplaced = file.type === "card" && cardPath(file.card.model) !== path;
+      const reason = "it is not where the card of its model belongs";
+      return [isMisplaced ? { type: "ignored", path, reason } : file];
+    });
+}
+
+function cardsFolder(): string {
+  return join(cacheFolder(), "cards");
+}
+
+/** Where the card of a model is. Names that differ in nothing but what a file name cannot say have different fingerprints. */
+function cardPath(model: string): string {
+  const slug = model
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.]+/g, "-")
+    .slice(0, 80);
+  return join(cardsFolder(), `${slug}-${fingerprint(model)}.json`);
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // no folder, no cards
+  }
+}
+
+/** Undefined when there is no such file. */
+function readCard(path: string): CardFile | undefined {
+  try {
+    if (statSync(path).size > maxBytes)
+      return { type: "ignored", path, reason: "it is too large for a card" };
+    const parsed = parseJson(readFileSync(path, "utf8"));
+    return parsed.ok ? cardIn(parsed.value, path) : { type: "ignored", path, reason: "it is no JSON" };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    return { type: "ignored", path, reason: messageOf(error) };
+  }
+}
+
+function cardIn(value: Json, path: string): CardFile {
+  const ignored = (reason: string): CardFile => ({ type: "ignored", path, reason });
+  if (!isJsonObject(value) || value["version"] !== 1) return ignored("it is no card of this version of writ");
+  const { model, why, writ, date, scores = null } = value;
+  const driver = driverNames.find((name) => name === value["driver"]);
+  if (driver === undefined) return ignored(`there is no driver ${JSON.stringify(value["driver"])}`);
+  if (
+    typeof model !== "string" ||
+    typeof why !== "string" ||
+    typeof writ !== "string" ||
+    typeof date !== "string"
+  )
+    return ignored("fields of it are missing");
+  return { type: "card", path, card: { version: 1, model, driver, why, writ, date, scores } };
+}

@@ -1,0 +1,168 @@
+import { existsSync } from "node:fs";
+import { resolveModel } from "../adapters/model/resolve.ts";
+import { messageOf } from "../error/writ-error.ts";
+import { type BfclCase, openCases } from "../eval/bfcl/cases.ts";
+import { bfclCategories, type BfclCategory } from "../eval/bfcl/categories.ts";
+import { type LiveReport, runLive } from "../eval/live.ts";
+import { type DriverName, driverNames } from "../model/driver-names.ts";
+import { errorObject } from "./error-text.ts";
+import { categoriesOf, listOf, showWrong } from "./eval-words.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
+import { listenForInterrupts } from "./interrupts.ts";
+import { countOf, wordOf } from "./options.ts";
+import { countText, oneLine, processOutput } from "./output.ts";
+import { percent } from "./percent.ts";
+import { table } from "./table.ts";
+
+/** The options of `writ eval bfcl`, as they stand on the command line. */
+export interface LiveFlags {
+  readonly model: string;
+  readonly driver: string;
+  readonly cases?: string;
+  readonly categories?: string;
+  readonly limit?: string;
+  readonly maxTokens?: string;
+  readonly showFailures?: string;
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** The categories that are asked by default; those that begin with `live_` are for the end, when nothing is tuned any more. */
+const usual = "simple_python,multiple,parallel,parallel_multiple,irrelevance";
+
+/** Where the cases are looked for. */
+const places = ["bfcl", "../shared/data/bfcl"] as const;
+
+/** A driver with its figures, or with why there are none. */
+type Row = { readonly driver: string } & ({ readonly report: LiveReport } | { readonly error: unknown });
+
+/**
+ * `writ eval bfcl`: the figures on standard output, the progress and the failures on standard error. Ctrl-C ends it, with the figures of the
+ * drivers that are through.
+ *
+ * @throws WritError `option-invalid`, `model-name-invalid`, `eval-cases-missing`, `file-unreadable`; with one driver what the model's adapter
+ * throws: with several it is told in the driver's place.
+ */
+export async function evalBfcl(flags: LiveFlags): Promise<ExitCode> {
+  const { json = false, limit, maxTokens = "512", showFailures } = flags;
+  const drivers = driversOf(flags.driver);
+  const categories = categoriesOf(flags.categories ?? usual);
+  const most = limit === undefined ? Infinity : countOf("--limit", limit);
+  const settings = { temperature: 0, maxOutputTokens: countOf("--max-tokens", maxTokens) };
+  const show =
+    showFailures === undefined
+      ? undefined
+      : showWrong(countOf("--show-failures", showFailures), processOutput);
+  const model = resolveModel(flags.model, "eval");
+  const cases = casesOf(flags.cases, { categories, most });
+  const interrupts = listenForInterrupts(processOutput);
+  const { signal } = interrupts;
+  const rows: Row[] = [];
+  try {
+    for (const driver of drivers) {
+      processOutput.progress(`${driver}: ${countText(cases.length, "case")}\n`);
+      try {
+        const report = await runLive({
+          model,
+          driver,
+          cases,
+          settings,
+          signal,
+          onJudged: show,
+        });
+        rows.push({ driver: driver, report });
+      } catch (error) {
+        if (signal.aborted) break;
+        if (drivers.length === 1) throw error;
+        rows.push({ driver: driver, error });
+      }
+    }
+  } finally {
+    interrupts.stopListening();
+  }
+  await processOutput.answer(json ? jsonOf(flags.model, rows) : textOf(rows));
+  return exitCodeOfRows(rows, signal);
+}
+
+/** `all`, or the drivers by their names, between commas. */
+function driversOf(value: string): readonly (DriverName | "auto")[] {
+  if (value === "all") return driverNames;
+  return listOf(value).map((name) => wordOf("--driver", name, ["auto", ...driverNames]));
+}
+
+function casesOf(
+  given: string | undefined,
+  { categories, most }: { readonly categories: readonly BfclCategory[]; readonly most: number },
+): readonly BfclCase[] {
+  const path = given ?? places.find((place) => existsSync(place)) ?? places[0];
+  const folder = openCases(path, ({ path: file, line, reason }) =>
+    processOutput.progress(`${oneLine(`${file}:${line}: ${reason}`)}\n`),
+  );
+  return categories.flatMap((category) => [...folder.read(category).values()].slice(0, most));
+}
+
+function exitCodeOfRows(rows: readonly Row[], { aborted }: AbortSignal): ExitCode {
+  if (aborted) return exitCodes.interrupted;
+  if (rows.some((row) => "report" in row)) return exitCodes.answered;
+  const [first] = rows;
+  return first !== undefined && "error" in first ? exitCodeOf(first) : exitCodes.failed;
+}
+
+function jsonOf(model: string, rows: readonly Row[]): string {
+  const drivers = rows.map((row) =>
+    "report" in row
+      ? { driver: row.driver, ...row.report, error: null }
+      : { driver: row.driver, error: errorObject(row.error) },
+  );
+  return `${JSON.stringify({ type: "eval-bfcl", model, drivers })}\n`;
+}
+
+function textOf(rows: readonly Row[]): string {
+  const reports = rows.flatMap((row) => ("report" in row ? [row.report] : []));
+  const names = bfclCategories.filter((name) =>
+    reports.some(({ byCategory }) => byCategory[name] !== undefined),
+  );
+  const head = [
+    "driver",
+    ...names,
+    "valid",
+    "accuracy",
+    "restraint",
+    "mean",
+    "tokens in",
+    "out",
+    "seconds",
+    "cases",
+  ];
+  const cells = rows.map((row) => {
+    if ("error" in row) return [row.driver, ...head.slice(1).map(() => "-")];
+    const { report } = row;
+    const shares = [...names.map((name) => report.byCategory[name]?.accuracy), report.valid];
+    return [
+      nameOf(row),
+      ...[...shares, report.accuracy, report.restraint, report.mean].map(percent),
+      String(report.usage.inputTokens),
+      String(report.usage.outputTokens),
+      report.seconds.toFixed(1),
+      String(report.outputs),
+    ];
+  });
+  const notes = rows.flatMap((row) => {
+    if ("error" in row) return [`${row.driver}: ${oneLine(messageOf(row.error), 500)}`];
+    const { skipped } = row.report;
+    return skipped[0] === undefined
+      ? []
+      : [
+          `${row.driver}: ${countText(skipped.length, "case")} skipped, the first: ${oneLine(skipped[0], 300)}`,
+        ];
+  });
+  return `${table([head, ...cells], new Set(head.keys().filter((column) => column > 0)))}${notes.map((note) => `${note}\n`).join("")}`;
+}
+
+/** With the driver that spoke, where another one than was named. */
+function nameOf({ driver, report }: Row & { readonly report: LiveReport }): string {
+  const { drivers } = report;
+  return drivers.length === 0 || (drivers.length === 1 && drivers[0] === driver)
+    ? driver
+    : `${driver} (${drivers.join(", ")})`;
+}

@@ -1,0 +1,86 @@
+import { nodeHost } from "../adapters/clock.ts";
+import type { Drivers } from "../driver/choose.ts";
+import type { Reading, TurnInput } from "../driver/driver.ts";
+import { askModel } from "../loop/ask-model.ts";
+import { readingOf } from "../loop/turn-input.ts";
+import { charactersOf } from "../message/measure.ts";
+import { callsOf, type Message, textOf, type ToolCall } from "../message/message.ts";
+import { addReply, readTranscript, type ReadyTranscript } from "../message/transcript.ts";
+import { addUsage, noUsage, type Usage } from "../message/usage.ts";
+import type { Model, ModelSettings } from "../model/model.ts";
+import type { AllowList } from "../policy/allow-list.ts";
+import { interruptBy, untilStopped } from "../util/interrupt.ts";
+
+/** One turn without an agent. */
+export interface Asked {
+  readonly model: Model;
+  /** The drivers to try: the next where the provider says that the model has no native tools. */
+  readonly drivers: Drivers;
+  readonly messages: readonly Message[];
+  readonly allowed: AllowList;
+  readonly settings: ModelSettings;
+  readonly signal?: AbortSignal;
+}
+
+/** What came of it. */
+export interface Replied {
+  /** The name of the driver that spoke. */
+  readonly driver: string;
+  readonly type: "calls" | "final" | "violation";
+  readonly calls: readonly ToolCall[];
+  /** The text as the model wrote it. */
+  readonly said: string;
+  /** Why it is a violation. */
+  readonly reason?: string;
+  readonly usage: Usage;
+  readonly durationMs: number;
+}
+
+/** A driver that asks for a reply in pieces is through after so many. */
+const maxPieces = 8;
+
+/**
+ * Asks a model one thing through a driver and reads its reply. A violation is not sent back, and no call is run. A driver that asks for a
+ * reply in pieces gets all of them.
+ *
+ * @throws WritError what the model's adapter throws, `transcript-invalid`. An aborted request throws the signal's reason.
+ */
+export async function askOnce(asked: Asked): Promise<Replied> {
+  const { model, drivers, allowed, settings, signal } = asked;
+  const { stop, unlink } = interruptBy(signal);
+  const host = nodeHost;
+  const startedAt = performance.now();
+  let transcript = readTranscript({ messages: asked.messages }) as ReadyTranscript;
+  let usage = noUsage;
+  try {
+    for (let turn = 1; ; turn += 1) {
+      const input: TurnInput = { transcript, allowed, model, settings, examples: [], toolChoice: "auto" };
+      const inputCharacters = (): number =>
+        transcript.messages.reduce((sum, message) => sum + charactersOf(message), 0);
+      const record = await untilStopped(
+        askModel({ turn, input, drivers, host, stop, inputCharacters }),
+        stop,
+      );
+      signal?.throwIfAborted();
+      if (record === "stopped") throw new TypeError("only the signal stops a question");
+      usage = addUsage(usage, record.usage);
+      const driver = drivers.find(({ name }) => name === record.driver) ?? drivers[0];
+      const reading = readingOf(record, { driver, input, turn });
+      if (reading.type !== "pending" || turn === maxPieces) {
+        const durationMs = performance.now() - startedAt;
+        const said = reading.message.raw ?? textOf(reading.message);
+        return { driver: driver.name, ...endOf(reading), said, usage, durationMs };
+      }
+      transcript = addReply(transcript, reading.message) as ReadyTranscript;
+    }
+  } finally {
+    unlink();
+  }
+}
+
+function endOf(reading: Reading): Pick<Replied, "type" | "calls" | "reason"> {
+  if (reading.type === "violation") return { type: "violation", calls: [], reason: reading.reason };
+  if (reading.type === "pending") return { type: "violation", calls: [], reason: "the reply came to no end" };
+  if (reading.type === "final") return { type: "final", calls: [] };
+  return { type: "calls", calls: callsOf(reading.message) };
+}

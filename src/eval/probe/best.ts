@@ -1,0 +1,56 @@
+import type { Way } from "./probe.ts";
+import { partOf, type WayScore } from "./score.ts";
+
+/** The best of several ways, and what decided. */
+export interface Best {
+  readonly way: WayScore;
+  readonly why: string;
+}
+
+/**
+ * The best of these: by score, then by the cases that were right, then by the share of valid replies, then by fewer tokens; what came first
+ * wins a draw. Undefined when there are none, or none scored more than 0.
+ */
+export function bestOf(scores: readonly WayScore[]): Best | undefined {
+  const [way, next] = scores.toSorted(compare);
+  if (way === undefined || way.score === 0) return undefined;
+  const shares = `right ${shareText(way.right)}, restraint ${shareText(way.restraint)}`;
+  return { way, why: next === undefined ? shares : `${shares}; ${advantage(way, next)}` };
+}
+
+/** The ways that `auto` goes: it holds the model to a format wherever that is possible. */
+export function goneByAuto(scores: readonly WayScore[]): readonly WayScore[] {
+  return scores.filter(({ held }) => held !== "off");
+}
+
+/** A way in words. */
+export function wayText({ driver, held }: Way): string {
+  return { on: `${driver} with grammar`, off: `${driver} without grammar`, never: driver }[held];
+}
+
+const measures: readonly {
+  readonly of: (score: WayScore) => number;
+  readonly text: (next: string) => string;
+}[] = [
+  { of: ({ score }) => score, text: (next) => `${next} scores less` },
+  { of: ({ right }) => right.count, text: (next) => `${next} scores the same, with fewer right` },
+  { of: ({ valid }) => partOf(valid), text: (next) => `${next} scores the same, with fewer replies valid` },
+  {
+    of: ({ inputTokens, outputTokens }) => -inputTokens - outputTokens,
+    text: (next) => `${next} scores the same, with more tokens`,
+  },
+];
+
+function compare(a: WayScore, b: WayScore): number {
+  for (const { of } of measures) if (of(a) !== of(b)) return of(b) - of(a);
+  return 0;
+}
+
+function advantage(way: WayScore, next: WayScore): string {
+  const decided = measures.find(({ of }) => of(way) !== of(next));
+  return decided?.text(wayText(next)) ?? `${wayText(next)} is as good, and comes after it`;
+}
+
+function shareText({ count, of }: WayScore["right"]): string {
+  return `${count} of ${of}`;
+}

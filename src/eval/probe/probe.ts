@@ -1,0 +1,112 @@
+import { isWritError } from "../../error/writ-error.ts";
+import { chatWith } from "../../model/chat.ts";
+import type { DriverName } from "../../model/driver-names.ts";
+import type { Model } from "../../model/model.ts";
+import type { ProbeCase } from "./probe-case.ts";
+import { type CaseResult, runCase } from "./run-case.ts";
+
+/** Whether drivers are run held to a grammar or schema, free, or first one and then the other. */
+export type GrammarChoice = "both" | "on" | "off";
+
+/**
+ * How a model was spoken with: the driver, and whether its replies were held to a format while the model wrote them. `never`: nothing holds
+ * this driver with this model, so that free is how it always is.
+ */
+export interface Way {
+  readonly driver: DriverName;
+  readonly held: "on" | "off" | "never";
+}
+
+/** What is told while a model is probed. */
+export type ProbeEvent =
+  | ({ readonly type: "case" } & Way & { readonly result: CaseResult })
+  | { readonly type: "skipped"; readonly driver: DriverName; readonly reason: string };
+
+/** What is probed, and how. */
+export interface ProbeOptions {
+  readonly model: Model;
+  readonly drivers: readonly DriverName[];
+  readonly grammar: GrammarChoice;
+  readonly cases: readonly ProbeCase[];
+  /** A case that takes longer ends as wrong. */
+  readonly caseTimeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs every case with every driver, and tells each result as soon as it is there. The model is asked once before, so that the time it takes
+ * to load is nobody's. A case that fails is a result; an aborted signal ends the probe without an error, after the last whole case.
+ *
+ * @throws WritError when the provider is gone: `provider-unreachable`, `provider-refused-key`, `model-not-found`, `model-file-missing`,
+ * `model-file-invalid`, `peer-missing`.
+ */
+export async function* probe(options: ProbeOptions): AsyncGenerator<ProbeEvent, void> {
+  const { model, drivers, grammar, signal } = options;
+  try {
+    await chatWith(model, { messages: "Hello", settings: { maxOutputTokens: 1, temperature: 0 }, signal });
+    for (const driver of drivers) {
+      if (driver === "native" && model.features.tools === false) {
+        yield { type: "skipped", driver, reason: "the model says that it has no tools" };
+        continue;
+      }
+      const never = grammar !== "off" && !(yield* runHeld(driver, options));
+      if (!never && grammar !== "on") yield* runFree(driver, options);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Runs a driver held to its format; false when it turns out that none goes with its requests, and free is how it was run. */
+async function* runHeld(driver: DriverName, options: ProbeOptions): AsyncGenerator<ProbeEvent, boolean> {
+  const seen = { format: false };
+  const model = watchFormat(options.model, seen);
+  for (const probeCase of options.cases) {
+    const result = yield* attempt(probeCase, { ...options, model, driver });
+    if (result === undefined) return false;
+    yield { type: "case", driver, held: seen.format ? "on" : "never", result };
+  }
+  return seen.format;
+}
+
+async function* runFree(driver: DriverName, options: ProbeOptions): AsyncGenerator<ProbeEvent, void> {
+  const held = options.model.features.format === undefined || driver === "native" ? "never" : "off";
+  const model = withoutFormat(options.model);
+  for (const probeCase of options.cases) {
+    const result = yield* attempt(probeCase, { ...options, model, driver });
+    if (result === undefined) return;
+    yield { type: "case", driver, held, result };
+  }
+}
+
+/** Runs one case; undefined, and the driver is skipped, when the provider says that the model cannot do what the driver needs. */
+async function* attempt(
+  probeCase: ProbeCase,
+  { caseTimeoutMs, driver, model, signal }: ProbeOptions & { readonly driver: DriverName },
+): AsyncGenerator<ProbeEvent, CaseResult | undefined> {
+  try {
+    return await runCase(probeCase, { model, driver, timeoutMs: caseTimeoutMs, signal });
+  } catch (error) {
+    if (!isWritError(error, "model-without-tools")) throw error;
+    yield { type: "skipped", driver, reason: "the provider says that the model has no tools" };
+    return undefined;
+  }
+}
+
+/** The same model, which cannot be held to a format. */
+function withoutFormat(model: Model): Model {
+  const { format: _format, ...features } = model.features;
+  return { ...model, features, stream: (request, options) => model.stream(request, options) };
+}
+
+/** The same model; notices when a request brings a format. */
+function watchFormat(model: Model, seen: { format: boolean }): Model {
+  return {
+    ...model,
+    features: model.features,
+    stream(request, options) {
+      if (request.format !== undefined) seen.format = true;
+      return model.stream(request, options);
+    },
+  };
+}

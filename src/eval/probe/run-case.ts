@@ -1,0 +1,151 @@
+import { agent } from "../../adapters/node.ts";
+import { isWritError, messageOf } from "../../error/writ-error.ts";
+import type { AgentEvent } from "../../event/event.ts";
+import { callsOf, type FinishReason } from "../../message/message.ts";
+import { addUsage, noUsage, type Usage } from "../../message/usage.ts";
+import type { DriverName } from "../../model/driver-names.ts";
+import type { Model } from "../../model/model.ts";
+import type { Json } from "../../util/json.ts";
+import { faultOf } from "./judge.ts";
+import type { ProbeCase } from "./probe-case.ts";
+
+/** How a case is run. */
+export interface CaseOptions {
+  readonly model: Model;
+  readonly driver: DriverName;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** What one case gave. */
+export interface CaseResult {
+  readonly name: string;
+  readonly right: boolean;
+  /** Why it is not right. */
+  readonly fault?: string;
+  /** The replies of the model, and those of them that the driver could not read. */
+  readonly replies: number;
+  readonly unreadable: number;
+  /** The unreadable replies that were cut off at the token limit. */
+  readonly cut: number;
+  /** What each reply used, in their order. */
+  readonly usage: readonly Usage[];
+  readonly durationMs: number;
+}
+
+/** More than any case needs, and so little that a model which goes round in circles is stopped soon. */
+const tokens = 24_000;
+const maxOutputTokens = 256;
+
+const instructions =
+  "Use the tools where they are needed, and only there. Then answer in one short sentence.";
+
+/**
+ * Runs one case and judges it. Whatever the model does wrong is a result.
+ *
+ * @throws WritError what is wrong with the provider and not with the reply: it is gone, it refuses the key, the model is not there or has no
+ * native tools. An aborted signal throws its reason.
+ */
+export async function runCase(probeCase: ProbeCase, options: CaseOptions): Promise<CaseResult> {
+  const { model, driver, timeoutMs, signal } = options;
+  const seen = watch();
+  const probed = agent({
+    name: "probe",
+    instructions,
+    model,
+    driver,
+    tools: probeCase.tools,
+    settings: { temperature: 0, seed: 1, maxOutputTokens },
+    budget: { turns: probeCase.turns ?? 5, toolCalls: 16, tokens, durationMs: timeoutMs },
+  });
+  const begun = performance.now();
+  let fault: string | undefined;
+  try {
+    const { outcome, text } = await probed.run(probeCase.input, { signal, onEvent: seen.onEvent });
+    signal.throwIfAborted();
+    if (outcome.type === "answered") {
+      fault = await faultOf(probeCase, { ...seen.deeds(), answer: text });
+    } else {
+      fault = `${await faultOf(probeCase, seen.deeds())}: ${endOf(outcome)}`;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isProvider(error)) throw error;
+    fault = messageOf(error);
+  }
+  const durationMs = performance.now() - begun;
+  return {
+    name: probeCase.name,
+    right: fault === undefined,
+    ...(fault === undefined ? {} : { fault }),
+    ...seen.counts(),
+    durationMs,
+  };
+}
+
+function endOf(outcome: object & { readonly type: string }): string {
+  if ("message" in outcome) return String(outcome.message);
+  return "field" in outcome ? `${outcome.type} (${String(outcome.field)})` : outcome.type;
+}
+
+const codesOfProvider = [
+  "provider-unreachable",
+  "provider-refused-key",
+  "model-not-found",
+  "model-without-tools",
+  "model-file-missing",
+  "model-file-invalid",
+  "peer-missing",
+] as const;
+
+/** Whether every other case would fail in the same way. */
+function isProvider(error: unknown): boolean {
+  return codesOfProvider.some((code) => isWritError(error, code));
+}
+
+interface Watch {
+  readonly onEvent: (event: AgentEvent) => void;
+  readonly deeds: () => {
+    readonly proposed: number;
+    readonly ran: readonly { readonly tool: string; readonly arguments: Json }[];
+  };
+  readonly counts: () => Pick<CaseResult, "replies" | "unreadable" | "cut" | "usage">;
+}
+
+/** Counts what a run tells. */
+function watch(): Watch {
+  const ran: { readonly tool: string; readonly arguments: Json }[] = [];
+  const usage: Usage[] = [];
+  let proposed = 0;
+  let replies = 0;
+  let unreadable = 0;
+  let cut = 0;
+  let last: FinishReason = "stop";
+  const unread = (): void => {
+    unreadable += 1;
+    if (last === "length") cut += 1;
+  };
+  return {
+    deeds: () => ({ proposed, ran }),
+    counts: () => ({ replies, unreadable, cut, usage }),
+    onEvent(event) {
+      if (event.type === "message-end" && event.message !== undefined) {
+        const calls = callsOf(event.message);
+        replies += 1;
+        proposed += calls.length;
+        last = event.finishReason;
+        if (calls.some(({ malformed }) => malformed !== undefined)) unread();
+      } else if (event.type === "retry-start") unread();
+      else if (event.type === "run-end") {
+        const { outcome } = event;
+        if (outcome.type === "failed" && outcome.code === "protocol-violated") unread();
+      } else if (event.type === "tool-start") ran.push({ tool: event.name, arguments: event.arguments });
+      else if (event.type === "usage-add") usage.push(event.usage);
+    },
+  };
+}
+
+/** What the replies of several cases used together. */
+export function usageOf(results: readonly Pick<CaseResult, "usage">[]): Usage {
+  return results.flatMap(({ usage }) => usage).reduce(addUsage, noUsage);
+}

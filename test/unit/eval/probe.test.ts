@@ -1,0 +1,252 @@
+import { describe, expect, it } from "vitest";
+import { WritError } from "../../../src/error/writ-error.ts";
+import { bestOf, goneByAuto } from "../../../src/eval/probe/best.ts";
+import type { ProbeCase } from "../../../src/eval/probe/probe-case.ts";
+import { probe, type ProbeEvent, type ProbeOptions } from "../../../src/eval/probe/probe.ts";
+import { scoresOf, type WayScore } from "../../../src/eval/probe/score.ts";
+import { tableRows } from "../../../src/eval/probe/table.ts";
+import type { DriverName } from "../../../src/model/driver-names.ts";
+import { type FunctionReply, modelFromFunction } from "../../../src/model/function-model.ts";
+import type { Model, ModelFeatures, ModelRequest } from "../../../src/model/model.ts";
+import { tool } from "../../../src/tool/tool.ts";
+
+const look = tool({
+  name: "look",
+  description: "Look at a thing",
+  inputSchema: { type: "object", properties: { at: { type: "string" } }, required: ["at"] },
+  effect: "none",
+  execute: () => 42,
+});
+
+const cases: readonly ProbeCase[] = [
+  {
+    name: "look",
+    input: "Look!",
+    tools: [look],
+    calls: [{ tool: "look", arguments: [{ at: "it" }] }],
+    answer: ["42"],
+  },
+  { name: "rest", input: "Rest.", tools: [look], calls: [] },
+];
+
+/** Speaks the JSON protocol without a fault, and knows no other: elsewhere it writes prose. */
+function speaksJson(request: ModelRequest): FunctionReply {
+  const said = JSON.stringify(request.messages);
+  const usage = {
+    inputTokens: 100,
+    outputTokens: 10,
+    cachedInputTokens: request.messages.length > 2 ? 80 : 0,
+  };
+  const say = (text: string): FunctionReply => ({ text, usage });
+  if (!said.includes('{\\"final\\"') && !said.includes('\\"final\\":'))
+    return say("I would look at it, if I may.");
+  if (said.includes("Rest.")) return say('{"final": {"content": "Gladly."}}');
+  return said.includes("42")
+    ? say('{"final": {"content": "It is 42."}}')
+    : say('{"thought": "I look", "action": {"tool": "look", "args": {"at": "it"}}}');
+}
+
+function modelOf(answer: (request: ModelRequest) => FunctionReply, features: ModelFeatures = {}): Model {
+  return modelFromFunction(answer, { id: "test/model", features });
+}
+
+async function run(options: Partial<ProbeOptions> & Pick<ProbeOptions, "model">): Promise<{
+  readonly events: readonly ProbeEvent[];
+  readonly scores: readonly WayScore[];
+}> {
+  const events: ProbeEvent[] = [];
+  const signal = new AbortController().signal;
+  const drivers: readonly DriverName[] = ["native", "json", "react"];
+  const defaults = { drivers, grammar: "both", cases, caseTimeoutMs: 10_000, signal } as const;
+  for await (const event of probe({ ...defaults, ...options })) events.push(event);
+  return { events, scores: scoresOf(events, options.cases ?? cases) };
+}
+
+describe("probe", () => {
+  it("measures exactly what a model does that speaks one protocol [P5]", async () => {
+    const { scores, events } = await run({ model: modelOf(speaksJson, { tools: false }) });
+    expect(events[0]).toEqual({
+      type: "skipped",
+      driver: "native",
+      reason: "the model says that it has no tools",
+    });
+    const [json, react] = scores;
+    expect(scores).toHaveLength(2);
+    expect(json).toMatchObject({
+      driver: "json",
+      held: "never",
+      right: { count: 1, of: 1 },
+      restraint: { count: 1, of: 1 },
+      valid: { count: 3, of: 3 },
+      inputTokens: 300,
+      outputTokens: 30,
+      evaluated: {
+        tokens: 220,
+        first: { prompt: 100, evaluated: 100 },
+        later: { prompt: 100, evaluated: 20 },
+      },
+      score: 1,
+    });
+    expect(react).toMatchObject({
+      driver: "react",
+      right: { count: 0, of: 1 },
+      restraint: { count: 0, of: 1 },
+      valid: { count: 0 },
+      score: 0,
+    });
+    expect(react?.valid.of).toBeGreaterThan(2);
+    expect(bestOf(scores)).toMatchObject({
+      way: { driver: "json" },
+      why: expect.stringContaining("react scores less"),
+    });
+    expect(tableRows(scores)[1]?.slice(0, 8)).toEqual([
+      "json",
+      "-",
+      "100 % of 3",
+      "1/1",
+      "1/1",
+      "1.00",
+      "300 / 30",
+      "220",
+    ]);
+  });
+
+  it("runs a driver held to its format and free, and once where no format goes with its requests", async () => {
+    const formats: string[] = [];
+    const model = modelOf(
+      (request) => {
+        formats.push(request.format?.type ?? "none");
+        return speaksJson(request);
+      },
+      { tools: true, format: "schema" },
+    );
+    const both = await run({ model, drivers: ["json", "native"] });
+    expect(both.scores.map(({ driver, held }) => `${driver} ${held}`)).toEqual([
+      "json on",
+      "json off",
+      "native never",
+    ]);
+    // the question before the probe, three held turns, three free ones, and two of native
+    expect(formats).toEqual(["none", ...Array(3).fill("schema"), ...Array(5).fill("none")]);
+    const off = await run({ model, drivers: ["json"], grammar: "off" });
+    expect(off.scores.map(({ held }) => held)).toEqual(["off"]);
+    expect(goneByAuto(off.scores)).toEqual([]);
+    const on = await run({ model, drivers: ["json"], grammar: "on" });
+    expect(on.scores.map(({ held }) => held)).toEqual(["on"]);
+  });
+
+  it("skips native where the provider says that the model has no tools", async () => {
+    const model = modelOf(({ tools }) => {
+      if (tools.length > 0)
+        throw new WritError("model-without-tools", { model: "m", provider: "test", known: "none" });
+      return speaksJson({ messages: [], tools, toolChoice: "none", settings: {} });
+    });
+    const { events } = await run({ model, drivers: ["native"] });
+    expect(events).toEqual([
+      { type: "skipped", driver: "native", reason: "the provider says that the model has no tools" },
+    ]);
+  });
+
+  it("takes a case that fails, or takes too long, for a wrong one and goes on", async () => {
+    let asked = 0;
+    const model = modelOf(() => {
+      asked += 1;
+      if (asked === 2) throw new Error("the context is too small");
+      return "Rest well.";
+    });
+    const { events } = await run({ model, drivers: ["native"] });
+    expect(events.map((event) => event.type === "case" && event.result)).toMatchObject([
+      { name: "look", right: false, fault: expect.stringContaining("the context is too small") },
+      { name: "rest", right: true },
+    ]);
+    const slow = modelOf(async function* ({ settings }) {
+      if (settings.seed !== undefined) await new Promise((resolve) => setTimeout(resolve, 300));
+      yield { type: "end", finishReason: "stop" };
+    });
+    const late = await run({ model: slow, drivers: ["native"], caseTimeoutMs: 20 });
+    expect(late.events).toHaveLength(2);
+    for (const event of late.events)
+      expect(event).toMatchObject({
+        result: { right: false, fault: expect.stringContaining("exceeded duration budget") },
+      });
+  });
+
+  it("stops with the error of a provider that is gone, and keeps what was told before", async () => {
+    let asked = 0;
+    const model = modelOf(() => {
+      asked += 1;
+      if (asked > 2)
+        throw new WritError("provider-unreachable", {
+          provider: "test",
+          url: "http://x",
+          reason: "gone",
+          advice: "",
+        });
+      return "Nothing.";
+    });
+    const told: ProbeEvent[] = [];
+    const signal = new AbortController().signal;
+    const all = probe({ model, drivers: ["native"], grammar: "both", cases, caseTimeoutMs: 1000, signal });
+    await expect(
+      (async () => {
+        for await (const event of all) told.push(event);
+      })(),
+    ).rejects.toMatchObject({ code: "provider-unreachable" });
+    expect(told).toHaveLength(1);
+  });
+
+  it("ends without an error when it is aborted, after the last whole case", async () => {
+    const stop = new AbortController();
+    let asked = 0;
+    const model = modelOf(() => {
+      asked += 1;
+      if (asked === 3) stop.abort(new Error("enough"));
+      return "Nothing.";
+    });
+    const { events, scores } = await run({ model, drivers: ["native", "json"], signal: stop.signal });
+    expect(events).toHaveLength(1);
+    expect(scores).toHaveLength(1);
+  });
+});
+
+const way = (changes: Partial<WayScore>): WayScore => ({
+  driver: "json",
+  held: "on",
+  right: { count: 5, of: 10 },
+  restraint: { count: 5, of: 5 },
+  valid: { count: 9, of: 10 },
+  cut: 0,
+  inputTokens: 100,
+  outputTokens: 10,
+  durationMs: 1,
+  score: 0.5,
+  ...changes,
+});
+
+describe("bestOf", () => {
+  it("goes by score, then by right, then by valid, then by tokens", () => {
+    const plain = way({});
+    const rows = [
+      [way({ driver: "react", score: 0.6 }), "json with grammar scores less"],
+      [way({ driver: "react", right: { count: 6, of: 10 } }), "fewer right"],
+      [way({ driver: "react", valid: { count: 10, of: 10 } }), "fewer replies valid"],
+      [way({ driver: "react", inputTokens: 99 }), "more tokens"],
+    ] as const;
+    for (const [better, why] of rows) {
+      expect(bestOf([plain, better])).toMatchObject({ way: better, why: expect.stringContaining(why) });
+    }
+    expect(bestOf([plain, way({ driver: "react" })])?.way.driver).toBe("json");
+    expect(bestOf([way({ score: 0 })])).toBeUndefined();
+    expect(bestOf([])).toBeUndefined();
+  });
+
+  it("gives no points to a driver that never calls, nor to one that always does", async () => {
+    const never = await run({ model: modelOf(() => "I rest."), drivers: ["native"] });
+    expect(never.scores[0]).toMatchObject({ restraint: { count: 1, of: 1 }, right: { count: 0 }, score: 0 });
+    const always = modelOf(({ messages }) =>
+      messages.at(-1)?.role === "tool" ? "It is 42." : { calls: [{ name: "look", arguments: { at: "it" } }] },
+    );
+    const { scores } = await run({ model: always, drivers: ["native"] });
+    expect(scores[0]).toMatchObject({ restraint: { count: 0, of: 1 }, right: { count: 1 }, score: 0 });
+  });
+});
