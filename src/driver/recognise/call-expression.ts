@@ -8,10 +8,12 @@ export interface WrittenCall {
   readonly name: string;
   readonly named: JsonObject;
   readonly placed: readonly Json[];
+  /** The arguments stood beside the name: what is no argument there, like an id, says nothing. */
+  readonly isFlat?: true;
 }
 
-/** A name, perhaps in quotes of its own, as in `['add'](a=1)`. */
-const callName = /["'`*]*([A-Za-z_]\w*(?:(?:[.\-/]|::)\w+)*)["'`*]*\]?\s*(?=\()/y;
+/** A name, perhaps in quotes of its own, as in `['add'](a=1)`, or escaped as Markdown has it, as in `get\\_weather`. */
+const callName = /["'`*]*([A-Za-z_](?:\w|\\_)*(?:(?:[.\-/]|::)(?:\w|\\_)+)*)["'`*]*\]?\s*(?=\()/y;
 
 /** Reads `name(a=1, b="x")` where the cursor stands. */
 export function readCallExpression(cursor: Cursor): WrittenCall | undefined {
@@ -35,7 +37,9 @@ function readArguments(cursor: Cursor): Arguments | undefined {
     const key = attempt(cursor, readArgumentName);
     const isSpread = key === undefined && takeSign(cursor, "**");
     const value = readLiteral(cursor);
-    if (value === undefined || (key !== undefined && pollutes(key, value))) return undefined;
+    if (value === undefined || (key !== undefined && (pollutes(key, value) || isNamed(named, key))))
+      return undefined;
+    if (key === undefined && !isSpread && named.length > 0) return undefined; // as in `amount=1,000`
     if (key !== undefined) named.push([key, value]);
     else if (isSpread && isJsonObject(value)) named.push(...Object.entries(value));
     else placed.push(value);
@@ -44,13 +48,17 @@ function readArguments(cursor: Cursor): Arguments | undefined {
   }
 }
 
+function isNamed(named: readonly (readonly [string, Json])[], key: string): boolean {
+  return named.some(([name]) => name === key);
+}
+
 /** `a=`, `a:`, `"a"=`, and `a: int =` as in a signature that was filled in. */
 function readArgumentName(cursor: Cursor): string | undefined {
-  const name = take(cursor, /["'`]?[A-Za-z_][\w-]*["'`]?(?=\s*(?::=|=(?!=)|:(?!:)))/y);
+  const name = take(cursor, /["'`]?[A-Za-z_](?:[\w-]|\\_)*["'`]?(?=\s*(?::=|=(?!=)|:(?!:)))/y);
   if (name === undefined) return undefined;
   skipBlanks(cursor);
   take(cursor, /:=|=|:\s*[a-z]+\s*=|:/y);
-  return name.replaceAll(/["'`]/g, "");
+  return name.replaceAll(/["'`\\]/g, "");
 }
 
 /** What may stand before calls: brackets, and code around them. */
@@ -93,7 +101,7 @@ export function readCallSequence(cursor: Cursor): CallSequence | undefined {
 function readQuotedCall(cursor: Cursor): WrittenCall | undefined {
   return attempt(cursor, (outer) => {
     const text = readString(outer);
-    if (text === undefined || !/^\s*[\w./-]+\s*\(/.test(text)) return undefined;
+    if (text === undefined || !/^\s*[\w./\\-]+\s*\(/.test(text)) return undefined;
     const inner = cursorOf(text, outer.repairs);
     skipBlanks(inner);
     const call = readCallExpression(inner);

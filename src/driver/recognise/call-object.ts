@@ -11,9 +11,6 @@ const argumentKeys =
   "arguments parameters params args input tool_input action_input kwargs inputs argument parameter actionInput".split(
     " ",
   );
-/** What stands beside a name without being an argument. */
-const besideName = new Set(["type", "id", "thought", "index", "call_id", "tool_call_id"]);
-
 /**
  * The calls that a value says, in any of the shapes that models write: `{"name", "arguments"}` and its kin, wrapped, in lists, `{"add": {…}}`,
  * or calls as texts. Undefined when it says something else, as does the definition of a tool.
@@ -52,7 +49,8 @@ function listedCalls(items: readonly Json[], { isTool }: Place): readonly Writte
       last.named[spelled[1] ?? ""] = readLiteral(cursorOf(spelled[2] ?? "")) ?? spelled[2] ?? "";
     else return undefined;
   }
-  return calls.length === 0 ? undefined : calls;
+  const isComplete = calls.length > 0 && calls.every(({ named }) => Object.keys(named).length > 0);
+  return isComplete ? calls : undefined; // names alone are a list of tools
 }
 
 function callsInItem(item: Json, place: Place): readonly WrittenCall[] | undefined {
@@ -74,14 +72,15 @@ function namedCall(value: JsonObject): readonly WrittenCall[] | undefined {
   const nameKey = nameKeys.find((key) => typeof value[key] === "string");
   const name = nameKey === undefined ? undefined : value[nameKey];
   if (typeof name !== "string" || name === "") return undefined;
+  if (["description", "inputSchema", "input_schema", "properties"].some((key) => Object.hasOwn(value, key)))
+    return undefined; // a definition
   const argumentKey = argumentKeys.find((key) => key !== nameKey && Object.hasOwn(value, key));
   if (argumentKey === undefined) {
-    const others = Object.entries(value).filter(([key]) => key !== nameKey && !besideName.has(key));
-    const isCall = others.every(([key]) => key !== "description" && key !== "properties");
-    return isCall ? [{ name, named: Object.fromEntries(others), placed: [] }] : undefined;
+    const others = Object.entries(value).filter(([key]) => key !== nameKey);
+    return [{ name, named: Object.fromEntries(others), placed: [], isFlat: true }];
   }
   const args = unwrapped(value[argumentKey]);
-  if (args === undefined || isDefinition(args, value)) return undefined;
+  if (args === undefined || isDefinition(args)) return undefined;
   return [isJsonObject(args) ? { name, named: args, placed: [] } : { name, named: {}, placed: args }];
 }
 
@@ -97,16 +96,24 @@ function unwrapped(given: Json | undefined): JsonObject | readonly Json[] | unde
   return given.length === 1 && isJsonObject(only) ? only : given;
 }
 
-/** The definition of a tool, given back by the model. */
-function isDefinition(args: JsonObject | readonly Json[], around: JsonObject = {}): boolean {
+const keywords = new Set([
+  "type",
+  "properties",
+  "required",
+  "additionalProperties",
+  "$schema",
+  "title",
+  "description",
+]);
+
+/** The schema of a tool, given back by the model in place of arguments. */
+function isDefinition(args: JsonObject | readonly Json[]): boolean {
   if (!isJsonObject(args)) return false;
-  const { properties, type } = args;
-  if (isJsonObject(properties) || (typeof type === "string" && Object.hasOwn(args, "required"))) return true;
   const fields = Object.values(args);
-  return (
-    (fields.length > 0 && fields.every(isTyped)) ||
-    (Object.hasOwn(around, "description") && fields.some(isTyped))
-  );
+  const isSchema =
+    (args["type"] === "object" || args["type"] === "dict") &&
+    Object.keys(args).every((key) => keywords.has(key));
+  return isJsonObject(args["properties"]) || isSchema || (fields.length > 0 && fields.every(isTyped));
 }
 
 function isTyped(field: Json): boolean {

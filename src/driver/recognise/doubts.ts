@@ -1,4 +1,3 @@
-import type { Json, JsonObject } from "../../util/json.ts";
 import type { LayerName } from "./recognise.ts";
 
 const denial =
@@ -21,31 +20,19 @@ export interface Surroundings {
 }
 
 /**
- * Why calls are only talked about, by the words around them: they are shown as an example, denied, or questioned. Undefined when they are meant.
- * Marks that models were trained to set around calls weigh more than words: only when calls are denied or questioned there, they do not count.
+ * Why calls are only talked about, by where they stand and by the words around them: they are quoted, shown as an example, denied, or questioned.
+ * Undefined when they are meant. Marks that models were trained to set around calls weigh more than words that deny or object, which may be
+ * about something else. The words are English; what stands in quotes does so in any language.
  */
 export function doubtOf({ layer, before, after }: Surroundings): string | undefined {
+  if (layer === "whole") return undefined;
   const first = before.slice(-lengthBefore);
   const last = after.slice(0, lengthAfter);
-  if (layer === "whole") return undefined;
-  if (denial.test(first)) return "the words before it say that no tool fits";
+  const isTagged = layer === "tagged";
+  if (isTagged && /["'`“”«»]\s?$/.test(first)) return "it is quoted";
+  if (!isTagged && denial.test(first)) return "the words before it say that no tool fits";
   if (example.test(first)) return "it is shown as an example";
-  if (asking.test(first) || (layer === "tagged" && asking.test(last)))
+  if (asking.test(first) || (isTagged && asking.test(last)))
     return "the words around it ask for what it needs";
-  return objection.test(last) ? "the words after it object to it" : undefined;
-}
-
-const placeholder =
-  /^(?:your[_ ].*|<[^<>]*>|\[[^\]]*\]|\{[^}]*\}|\.{3}|…|unknown|n\/?a|none|tbd|todo|placeholder|insert[_ ].*|.*_here|not (?:specified|provided)|unspecified|undefined|[ymdhs]{2,4}(?:[-/: .]+[ymdhs]{2,4})+)$/i;
-
-/** Whether an argument stands for a value that somebody should fill in, and was not said like that. */
-export function hasPlaceholder(args: JsonObject, said: string): boolean {
-  return Object.values(args).some((value) => isPlaceholder(value, said));
-}
-
-function isPlaceholder(value: Json, said: string): boolean {
-  if (Array.isArray(value)) return value.some((item: Json) => isPlaceholder(item, said));
-  return (
-    typeof value === "string" && placeholder.test(value.trim()) && !said.includes(value.trim().toLowerCase())
-  );
+  return !isTagged && objection.test(last) ? "the words after it object to it" : undefined;
 }

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { WrittenCall } from "./call-expression.ts";
 import { convertedTo, hasType, typesOf } from "./convert.ts";
 import { propertiesOf } from "./known-tools.ts";
-import type { KnownTool } from "./recognise.ts";
+import type { KnownTool, RecogniserMode } from "./recognise.ts";
 
 /** Arguments as the tool's schema wants them, and what is still wrong with them. */
 export interface Fitted {
@@ -13,6 +13,7 @@ export interface Fitted {
 }
 
 interface Fitting {
+  readonly mode: RecogniserMode;
   readonly root: JsonSchema;
   readonly faults: string[];
   readonly repairs: Set<string>;
@@ -23,9 +24,25 @@ interface Fitting {
  * texts become the numbers they spell, null for "not given" and arguments that the tool does not have are left out. It tells apart what a
  * call lacks; whether all of it is valid, the tool's schema says afterwards.
  */
-export function fitCall(call: WrittenCall, tool: KnownTool, repairs: Set<string>): Fitted {
-  const fitting: Fitting = { root: tool.inputSchema, faults: [], repairs };
-  return { args: fitObject(byName(call, tool, fitting), tool.inputSchema, fitting), faults: fitting.faults };
+export function fitCall(
+  call: WrittenCall,
+  tool: KnownTool,
+  { mode, repairs }: Pick<Fitting, "mode" | "repairs">,
+): Fitted {
+  const fitting: Fitting = { mode, root: tool.inputSchema, faults: [], repairs };
+  const named = call.isFlat === true ? argumentsBeside(call.named, tool) : byName(call, tool, fitting);
+  return { args: fitObject(named, tool.inputSchema, fitting), faults: fitting.faults };
+}
+
+/** What stands beside a name without being an argument, unless the tool has one of this name. */
+const besideName = new Set(["type", "id", "thought", "index", "call_id", "tool_call_id"]);
+
+function argumentsBeside(fields: JsonObject, tool: KnownTool): JsonObject {
+  const properties = propertiesOf(tool);
+  const given = Object.entries(fields).filter(
+    ([key]) => !besideName.has(key) || propertyOf(properties, key) !== undefined,
+  );
+  return Object.fromEntries(given);
 }
 
 function byName({ named, placed }: WrittenCall, tool: KnownTool, { faults, repairs }: Fitting): JsonObject {
@@ -65,7 +82,7 @@ export function propertyOf(properties: JsonObject, key: string): string | undefi
 }
 
 function plainKey(key: string): string {
-  return key.replaceAll(/[-_ ]/g, "").toLowerCase();
+  return key.replaceAll(/[-_ \\]/g, "").toLowerCase();
 }
 
 function fitObject(value: JsonObject, schema: JsonObject, fitting: Fitting): JsonObject {
@@ -76,8 +93,11 @@ function fitObject(value: JsonObject, schema: JsonObject, fitting: Fitting): Jso
     if (key === "__proto__") return [];
     const name = properties === undefined ? undefined : propertyOf(properties, key);
     if (properties === undefined || name === undefined) {
-      if (isClosed) fitting.repairs.add(`the argument "${key}" was left out: the tool has none`);
-      return isClosed ? [] : [[key, given]];
+      if (!isClosed) return [[key, given]];
+      if (fitting.mode !== "lenient" && schema["additionalProperties"] === false)
+        fitting.faults.push(`there is no argument "${key}"`);
+      fitting.repairs.add(`the argument "${key}" was left out: the tool has none`);
+      return [];
     }
     if (name !== key) fitting.repairs.add(`the argument "${key}" was taken as "${name}"`);
     const wanted = resolved(properties[name], fitting.root);

@@ -1,5 +1,5 @@
 import type { WrittenCall } from "./call-expression.ts";
-import { hasPlaceholder } from "./doubts.ts";
+import { hasPlaceholder } from "./placeholder.ts";
 import { fitCall } from "./fit.ts";
 import type { KnownTools } from "./known-tools.ts";
 import { comesFromNowhere, type Said } from "./origin.ts";
@@ -19,7 +19,8 @@ export function judgeCall(written: WrittenCall, judging: Judging): readonly (Rec
   const tool = judging.known.find(written.name);
   if (tool === undefined) return [{ name: written.name, reason: "no tool has this name" }];
   if (tool.name !== written.name) judging.repairs.add(`"${written.name}" was taken as "${tool.name}"`);
-  return spreadCall(written, tool, judging.repairs).map((call) => judgeOne(call, tool, judging));
+  const calls = tool.changes === true ? [written] : spreadCall(written, tool, judging.repairs);
+  return calls.map((call) => judgeOne(call, tool, judging));
 }
 
 function judgeOne(
@@ -27,10 +28,10 @@ function judgeOne(
   tool: KnownTool,
   { mode, repairs, said }: Judging,
 ): RecognisedCall | RefusedCall {
-  const { args, faults } = fitCall(call, tool, repairs);
+  const { args, faults } = fitCall(call, tool, { mode, repairs });
   const { name } = tool;
   if (faults.length > 0) return { name, reason: faults.join(", ") };
-  if (mode === "safe" && hasPlaceholder(args, said?.text ?? ""))
+  if (mode === "safe" && hasPlaceholder(args, tool, said))
     return { name, reason: "an argument only holds the place of a value" };
   if (said !== undefined && comesFromNowhere(args, tool, said))
     return { name, reason: "most of its arguments were never said" };

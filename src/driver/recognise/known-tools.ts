@@ -9,7 +9,7 @@ export interface KnownTools {
 
 /**
  * A name is looked up as it stands, then without case and with one sign for all that providers exchange for each other (`.`, `/`, `-`, `_`),
- * then without what stands before it (`functions.add`), then by its last part alone (`add` for `math.add`), when one tool fits.
+ * without a prefix that means nothing (`functions.add`), then by its last part alone (`add` for `math.add`), when one tool fits.
  */
 export function knownTools(tools: readonly KnownTool[]): KnownTools {
   const exact = new Map(tools.map((tool) => [tool.name, tool]));
@@ -17,12 +17,10 @@ export function knownTools(tools: readonly KnownTool[]): KnownTools {
   const byLast = unique(tools, ({ name }) => folded(name.split(/[./:]+/).at(-1) ?? name));
   const found = new Map<string, KnownTool | undefined>();
   const look = (written: string): KnownTool | undefined => {
-    const parts = written.split(/[./:]+/);
-    for (let from = 0; from < Math.min(parts.length, 8); from += 1) {
-      const rest = folded(parts.slice(from).join("."));
-      if (byFolded.has(rest)) return byFolded.get(rest);
-    }
-    return parts.length === 1 ? byLast.get(folded(written)) : undefined;
+    const spellings = [folded(written), folded(written.replace(prefixes, ""))];
+    const known = spellings.find((name) => byFolded.has(name));
+    if (known !== undefined) return byFolded.get(known);
+    return /[./:]/.test(written) ? undefined : byLast.get(folded(written));
   };
   return {
     find(written) {
@@ -37,11 +35,17 @@ export function knownTools(tools: readonly KnownTool[]): KnownTools {
   };
 }
 
+/** What models set before names because their prompts or their training have it there. */
+const prefixes = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:[./:]|::))+/i;
+
 const maxNameLength = 256;
 const maxNames = 1000;
 
 function folded(name: string): string {
-  return name.replaceAll(/[.\-/: ]+/g, "_").toLowerCase();
+  return name
+    .replaceAll("\\", "")
+    .replaceAll(/[.\-/: ]+/g, "_")
+    .toLowerCase();
 }
 
 function unique(

@@ -3,7 +3,7 @@ import { type CallSequence, readCallSequence, type WrittenCall } from "./call-ex
 import { callsOfValue } from "./call-object.ts";
 import { attempt, type Cursor, skipBlanks, take } from "./cursor.ts";
 import type { KnownTools } from "./known-tools.ts";
-import { readLiteral } from "./literal.ts";
+import { readLiteral, skipBalanced } from "./literal.ts";
 import type { LayerName } from "./recognise.ts";
 import { marks, readMarked } from "./tagged.ts";
 
@@ -27,6 +27,9 @@ export const layers: readonly (readonly [LayerName, Layer])[] = [
   ["bare", bare],
 ];
 
+/** Their names. */
+export const layerNames: readonly LayerName[] = layers.map(([name]) => name);
+
 /** The text is calls and nothing else, perhaps in quotes. */
 function whole(cursor: Cursor, known: KnownTools): readonly Group[] {
   skipBlanks(cursor);
@@ -36,15 +39,20 @@ function whole(cursor: Cursor, known: KnownTools): readonly Group[] {
   return cursor.at >= cursor.text.length ? groups : [];
 }
 
-/** Behind each mark. */
+/** Behind each mark. A mark behind which nothing can be read, at the end of the text, stands before a call that was cut off. */
 function tagged(cursor: Cursor, known: KnownTools): readonly Group[] {
   const groups: Group[] = [];
+  let isOpen = false;
   for (const start of places(cursor, marks)) {
     const call = readMarked(cursor);
-    if (call === undefined) groups.push(...groupsAt(cursor, start, known));
-    else groups.push({ calls: [call], start, end: cursor.at, isOpen: false });
+    const found =
+      call === undefined
+        ? groupsAt(cursor, start, known)
+        : [{ calls: [call], start, end: cursor.at, isOpen: false }];
+    groups.push(...found);
+    isOpen = found.length === 0 && !cursor.text.includes("</", cursor.at);
   }
-  return groups;
+  return isOpen ? groups.map((group) => ({ ...group, isOpen })) : groups;
 }
 
 /** At the beginning of what stands between fences. */
@@ -60,34 +68,53 @@ function fenced(cursor: Cursor, known: KnownTools): readonly Group[] {
 
 /** The name of a tool, and an object. */
 function named(cursor: Cursor, known: KnownTools): readonly Group[] {
-  for (const start of places(cursor, /(?<![\w./-])[A-Za-z_][\w./-]*\s*(?=\{)/g)) {
-    const name = cursor.text.slice(start, cursor.at).trim();
-    const value = known.find(name) === undefined ? undefined : readLiteral(cursor);
+  for (const start of places(cursor, /(?<![\w./-])[A-Za-z_](?:[\w./-]|\\_)*\s*(?=\{)/g)) {
+    const written = cursor.text.slice(start, cursor.at);
+    const name = written.trim();
+    const isCalled =
+      known.find(name) !== undefined && (written.includes("\n") || beginsLine(cursor.text, start));
+    const value = isCalled ? readLiteral(cursor) : undefined;
     if (isJsonObject(value) && !Object.hasOwn(value, "properties"))
       return [{ calls: [{ name, named: value, placed: [] }], start, end: cursor.at, isOpen: false }];
   }
   return [];
 }
 
-/** What introduces a name that is not called: a definition, what is kept of a result, a part of another name. */
-const notCalled = /(?:\b(?:def|function|class|fn|func)\s+|[\w)\]]\s*=\s*|[.@\w])$/;
+/** Marks of lists, quotes and fences, brackets, and words of code; or words that end with a colon. */
+const lineBefore = /^(?:[^]*[:：])?[\s>*`[({-]*(?:\d+[.)]\s*)?["'`[({*]*(?:(?:print\(|await |return )\s*)*$/;
+const longestBefore = 300;
 
-/** Anywhere, for tools that are known. What is read as a value and says no call is passed over whole. */
+/** Whether a call by name begins its line, or follows a colon. In the middle of a sentence a call is talked about. */
+function beginsLine(text: string, start: number): boolean {
+  const from = Math.max(text.lastIndexOf("\n", start - 1) + 1, start - longestBefore);
+  return lineBefore.test(text.slice(from, start));
+}
+
+/** Anywhere at the beginning of a line, for tools that are known. What is read as a value and says no call is passed over whole. */
 function bare(cursor: Cursor, known: KnownTools): readonly Group[] {
   const groups: Group[] = [];
-  for (const start of places(cursor, /(?<![\w./-])[A-Za-z_][\w./-]*(?=\()|[[{]/g)) {
+  for (const start of places(cursor, /(?<![\w./-])[A-Za-z_](?:[\w./-]|\\_)*(?=\()|[[{]/g)) {
     const sign = cursor.text.slice(start, cursor.at);
     const isValue = sign === "[" || sign === "{";
-    const before = cursor.text.slice(Math.max(0, start - 20), start);
-    if (!isValue && (known.find(sign) === undefined || notCalled.test(before))) continue;
+    if (!isValue && (known.find(sign) === undefined || !beginsLine(cursor.text, start))) continue;
     cursor.at = start;
     const found = groupsAt(cursor, start, known).filter((group) => callsTool(group, known));
     groups.push(...found);
     if (found.length > 0) continue;
     cursor.at = start;
-    if (isValue) readLiteral(cursor);
+    const isRead = isValue && readLiteral(cursor) !== undefined;
+    if (isValue && !isRead && isCutOff(cursor, start)) break;
   }
   return groups;
+}
+
+/** A list or an object that begins a line and is never closed was cut off, with all that stands in it. */
+function isCutOff(cursor: Cursor, start: number): boolean {
+  const before = cursor.text.slice(cursor.text.lastIndexOf("\n", start - 1) + 1, start);
+  cursor.at = start;
+  const isClosed = before.trim() !== "" || skipBalanced(cursor);
+  cursor.at = start + 1;
+  return !isClosed;
 }
 
 /** Where a pattern stands; the cursor is behind it. The next place comes after all that was read meanwhile. */

@@ -107,7 +107,7 @@ function readWord(cursor: Cursor): Json | undefined {
 }
 
 /** Moves behind the bracket that closes the one at the cursor. False when none does. */
-function skipBalanced(cursor: Cursor): boolean {
+export function skipBalanced(cursor: Cursor): boolean {
   const marks = /["'()[\]{}]/g;
   marks.lastIndex = cursor.at;
   let depth = 0;

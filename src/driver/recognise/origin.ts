@@ -16,7 +16,7 @@ const numberWords: ReadonlyMap<string, number> = new Map(
   [
     "zero 0, half 5, quarter 25, one 1, first 1, once 1, two 2, second 2, twice 2, double 2, pair 2, couple 2, three 3, third 3, four 4",
     "five 5, six 6, seven 7, week 7, eight 8, nine 9, ten 10, eleven 11, twelve 12, dozen 12, fortnight 14, fifteen 15, twenty 20, day 24",
-    "thirty 30, month 30, fifty 50, deck 52, hour 60, decade 10, hundred 100, century 100, year 365",
+    "thirty 30, month 30, fifty 50, hour 60, decade 10, hundred 100, century 100, year 365",
   ]
     .flatMap((line) => line.split(", "))
     .map((entry) => entry.split(" "))
@@ -47,7 +47,8 @@ export function saidIn(said: string): Said {
 
 /**
  * Whether more than half of the arguments come from nowhere: they are not in what was said, in any spelling, nor in the tool's description. What
- * a model adds by itself (truth values, 0 and 1, codes like EUR, choices and defaults that the schema names) counts neither way.
+ * a model adds by itself (truth values, 0 and 1, codes like EUR, choices and defaults that the schema names) counts neither way. Two numbers
+ * alone are not judged: a place on a map, the odds of a card and the like are known, not said.
  */
 export function comesFromNowhere(args: JsonObject, tool: KnownTool, said: Said): boolean {
   const described = descriptionOf(tool);
@@ -60,12 +61,14 @@ export function comesFromNowhere(args: JsonObject, tool: KnownTool, said: Said):
         : typeof value === "string" && described.text.includes(plain(value));
     return isDescribed ? [] : [false];
   });
-  return known.filter((each) => !each).length > known.length / 2;
+  const areTwoNumbers = known.length === 2 && Object.values(args).every((value) => typeof value === "number");
+  return !areTwoNumbers && known.filter((each) => !each).length > known.length / 2;
 }
 
 const descriptions = new WeakMap<JsonObject, Said>();
 
-function descriptionOf({ inputSchema }: KnownTool): Said {
+/** What the schema of a tool says. */
+export function descriptionOf({ inputSchema }: KnownTool): Said {
   let described = descriptions.get(inputSchema);
   if (described === undefined)
     descriptions.set(inputSchema, (described = saidIn(JSON.stringify(inputSchema))));
@@ -106,7 +109,7 @@ function significant(value: number): number {
 }
 
 /** Without case and accents. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
 }
 

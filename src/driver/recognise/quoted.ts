@@ -8,22 +8,25 @@ const closing = /\s*(?:[,:)\]}=;+*<]|$|\n)/y;
 /** Reads a text in quotes. A quote inside of it that closes nothing is a part of it. */
 export function readString(cursor: Cursor): string | undefined {
   return attempt(cursor, (inner) => {
-    const quote = take(inner, opening)?.replace(/^[rRbBfFuU]+(?=["'])/, "");
-    if (quote === undefined) return undefined;
+    const opened = take(inner, opening);
+    const quote = opened?.replace(/^[rRbBfFuU]+(?=["'])/, "");
+    if (opened === undefined || quote === undefined) return undefined;
     const start = inner.at;
     const end = endOfString(inner, quote);
     inner.work -= (end ?? inner.text.length) - start;
     if (end === undefined) return undefined;
     inner.at = end + quote.length;
-    return unescaped(inner.text.slice(start, end));
+    const written = inner.text.slice(start, end);
+    return /^[bf]?r/i.test(opened) ? written : unescaped(written);
   });
 }
 
 function endOfString({ text, at }: Cursor, quote: string): number | undefined {
   for (let end = text.indexOf(quote, at); end !== -1; end = text.indexOf(quote, end + 1)) {
     closing.lastIndex = end + quote.length;
-    const isEscaped = slashesBefore(text, { end, start: at }) % 2 === 1;
-    if (!isEscaped && (quote.length > 1 || closing.test(text))) return end;
+    if (slashesBefore(text, { end, start: at }) % 2 === 1) continue;
+    if (quote.length > 1 || closing.test(text)) return end;
+    if (/^\s+["']/.test(text.slice(end + 1, end + 12))) return undefined; // "a" "b", which is no text that could be told
   }
   return undefined;
 }
@@ -37,22 +40,25 @@ function slashesBefore(
   return count;
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  n: "\n",
-  t: "\t",
-  r: "\r",
-  b: "\b",
-  f: "\f",
-  "\n": "",
-};
+const escapes: ReadonlyMap<string, string> = new Map([
+  ...['"', "'", "`", "\\", "/"].map((sign) => [sign, sign] as const),
+  ["n", "\n"],
+  ["t", "\t"],
+  ["r", "\r"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["\n", ""],
+  ["_", "_"], // no language has it, and models that write Markdown do
+]);
 
-const escape = /\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^])/g;
+const escape = /\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[^])/g;
 
+/** What is no escape stays as it is, as in the regular expression `\\d+`. */
 function unescaped(text: string): string {
   if (!text.includes("\\")) return text;
   return text.replaceAll(escape, (written) => {
-    if (written.length > 2) return String.fromCodePoint(Number.parseInt(written.slice(2), 16));
-    const sign = written.slice(1);
-    return escapes[sign] ?? sign;
+    const code = written.length > 2 ? Number.parseInt(written.slice(2), 16) : undefined;
+    if (code !== undefined) return code > 0x10ffff ? written : String.fromCodePoint(code);
+    return escapes.get(written.slice(1)) ?? written;
   });
 }

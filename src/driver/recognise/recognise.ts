@@ -5,6 +5,8 @@ import type { JsonObject } from "../../util/json.ts";
 export interface KnownTool {
   readonly name: string;
   readonly inputSchema: JsonSchema;
+  /** Whether the tool may change something: then one written call is never taken for several. Default: it only looks. */
+  readonly changes?: boolean;
 }
 
 /**

@@ -3,7 +3,7 @@ import { cursorOf } from "./cursor.ts";
 import { doubtOf } from "./doubts.ts";
 import { judgeCall, type Judging } from "./judge-call.ts";
 import { type KnownTools, knownTools } from "./known-tools.ts";
-import { type Group, layers } from "./layers.ts";
+import { type Group, layerNames, layers } from "./layers.ts";
 import { saidIn } from "./origin.ts";
 import type {
   KnownTool,
@@ -59,7 +59,9 @@ export function recogniser(tools: readonly (KnownTool | Tool)[], mode: Recognise
 }
 
 function asKnown(tool: KnownTool | Tool): KnownTool {
-  return "inputSchema" in tool ? tool : { name: tool.name, inputSchema: tool.input.jsonSchema };
+  if ("inputSchema" in tool) return tool;
+  const changes = tool.effect !== "none" && tool.effect !== "read";
+  return { name: tool.name, inputSchema: tool.input.jsonSchema, changes };
 }
 
 interface Reading {
@@ -73,19 +75,20 @@ const nothing: Recognition = { calls: [], refused: [], repairs: [] };
 const noCalls = /^\s*(?:```\w*\s*)?["'`]*\[\s*(?:\(\s*\)\s*)?\]/;
 
 function recognise(given: string, reading: Reading): Recognition {
-  const text = withoutMarkdownEscapes(given);
+  const text = withoutThoughts(given);
   if (noCalls.test(text)) return nothing;
-  const end = endOfTurn(text);
-  const found =
-    end === undefined
-      ? find(text, reading)
-      : (find(text.slice(0, end), reading) ?? findAround(text, end, reading));
+  const found = find(ownTurn(text, reading), reading);
   return found === undefined ? nothing : settle(found, reading);
 }
 
-function find(text: string, { known }: Reading): Found | undefined {
+function find(
+  text: string,
+  { known }: Reading,
+  wanted: readonly LayerName[] = layerNames,
+): Found | undefined {
   const cursor = cursorOf(text);
   for (const [layer, read] of layers) {
+    if (!wanted.includes(layer)) continue;
     cursor.at = 0;
     cursor.repairs.clear();
     const groups = read(cursor, known);
@@ -94,28 +97,26 @@ function find(text: string, { known }: Reading): Found | undefined {
   return undefined;
 }
 
-/** What looks like the end of the turn may stand inside of an argument. */
-function findAround(text: string, end: number, reading: Reading): Found | undefined {
-  const found = find(text, reading);
-  const isExplicit = found?.layer === "whole" || found?.layer === "tagged";
-  const groups = found?.groups.filter(({ start }) => start < end) ?? [];
-  return found !== undefined && isExplicit && (groups.at(-1)?.end ?? 0) > end
-    ? { ...found, groups }
-    : undefined;
+/** What a model thinks is not said: blocks of thinking, also those that have no beginning or no end, and Harmony's channel for it. */
+const thoughts =
+  /^(?:(?!<think>)[^])*<\/think>|<think>[^]*?(?:<\/think>|$)|<\|channel\|>analysis<\|message\|>[^]*?(?:<\|end\|>|$)/g;
+
+function withoutThoughts(text: string): string {
+  return text.includes("think>") || text.includes("analysis") ? text.replaceAll(thoughts, "") : text;
 }
 
 /** Where a model goes on to write what others say. */
 const nextTurn =
-  /\n[ \t]*#{2,}[ \t]*(?:Instruction|Response|User|Human|Question|Input|Output|Task)s?\b|<\|(?:im_start|im_end|eot_id|end)\|>|\[\/?INST\]|<\/s>|<end_of_turn>|<tool_response>|\n[ \t]*(?:User|Human|Question|Q|Observation|Result|Function result):/;
+  /\n[ \t]*#{2,}[ \t]*(?:Instruction|Response|User|Human|Question|Input|Output|Task)s?\b|<\|(?:im_start|im_end|eot_id|end)\|>|\[\/?INST\]|<\/s>|<end_of_turn>|<tool_response>|\n[ \t]*(?:User|Human|Question|Q|Observation|Result|Function result):/g;
 
-function endOfTurn(text: string): number | undefined {
-  const end = text.search(nextTurn);
-  return end > 0 && text.slice(0, end).trim() !== "" ? end : undefined;
-}
-
-/** Some models escape names as Markdown would have them: `get\_weather`. */
-function withoutMarkdownEscapes(text: string): string {
-  return text.includes("\\") ? text.replaceAll(/(?<!\\)\\(?=[_[\]*])/g, "") : text;
+/** The text up to the turn of another. What only looks like one may stand inside of an argument. */
+function ownTurn(text: string, reading: Reading): string {
+  const ends = [...text.matchAll(nextTurn)].map(({ index }) => index);
+  if (ends.length === 0) return text;
+  const groups = find(text, reading, ["whole", "tagged"])?.groups ?? [];
+  const isSaid = (end: number): boolean => groups.some((group) => group.start < end && end < group.end);
+  const end = ends.find((each) => text.slice(0, each).trim() !== "" && !isSaid(each));
+  return end === undefined ? text : text.slice(0, end);
 }
 
 interface Found {
@@ -125,11 +126,10 @@ interface Found {
   readonly repairs: ReadonlySet<string>;
 }
 
-function settle(
-  { text, layer, groups: all, repairs }: Found,
-  { known, mode, options }: Reading,
-): Recognition {
-  const groups = together(all);
+function settle(found: Found, { known, mode, options }: Reading): Recognition {
+  const { text, layer } = found;
+  const repairs = new Set(found.repairs);
+  const groups = layer === "tagged" ? found.groups : together(found.groups, repairs);
   const written = groups.flatMap(({ calls }) => calls);
   const doubt = whyNot({ text, layer, groups }, { mode, options });
   if (doubt !== undefined)
@@ -137,14 +137,14 @@ function settle(
   const judging: Judging = {
     known,
     mode,
-    repairs: new Set(repairs),
+    repairs,
     said: mode !== "safe" || options.said === undefined ? undefined : saidIn(options.said),
   };
   const judged = written.flatMap((call) => judgeCall(call, judging));
   const refused = judged.filter((each) => "reason" in each);
   const calls = judged.filter((each) => "arguments" in each);
-  const isExact = judging.repairs.size === 0 && refused.length === 0;
-  if (mode !== "strict" || isExact) return { calls, refused, layer, repairs: [...judging.repairs] };
+  const isExact = repairs.size === 0 && refused.length === 0;
+  if (mode !== "strict" || isExact) return { calls, refused, layer, repairs: [...repairs] };
   const mended = calls.map(({ name }) => ({ name, reason: "it would have to be mended" }));
   return { ...nothing, layer, refused: [...refused, ...mended] };
 }
@@ -164,27 +164,33 @@ function whyNot(
     : undefined;
 }
 
-/** Whether nothing stands around the calls but marks. */
+/** What belongs to the marks of calls, before, between and behind them. */
+const marksAround =
+  /\s|<\/?\|?tool_calls?\|?>|<\/?function_?calls?>|<\|tool_call_(?:start|end)\|>|<\/tool_code>|<end_function_call>|(?:```)?<｜tool▁calls?▁(?:begin|end)｜>|<\|tool_calls?(?:_section)?_(?:begin|end)\|>|<\|(?:channel|call|eom_id|eot_id)\|>|(?<=<\|channel\|>)commentary\b/g;
+
+/** Whether nothing stands around the calls but their marks. */
 function isExactly({ text, layer, groups }: Pick<Found, "text" | "layer" | "groups">): boolean {
   if (layer !== "whole" && layer !== "tagged") return false;
   const between = [...groups, { start: text.length }].map(({ start }, index) =>
     text.slice(groups[index - 1]?.end ?? 0, start),
   );
-  return between.join("").replaceAll(/<[^<>\s]{1,40}>|\s/g, "") === "";
+  return between.join("").replaceAll(marksAround, "") === "";
 }
 
 /** What stands further away was written after the model had said its calls. */
 const farApart = 250;
 
 /** The groups that belong together. One that says again what those before it said is a repetition. */
-function together(groups: readonly Group[]): readonly Group[] {
+function together(groups: readonly Group[], repairs: Set<string>): readonly Group[] {
   const far = groups.findIndex(
     ({ start }, index) => index > 0 && start - (groups[index - 1]?.end ?? 0) > farApart,
   );
+  if (far !== -1) repairs.add("calls that stand far behind the first ones were left out");
   const seen = new Set<string>();
   return groups.slice(0, far === -1 ? undefined : far).filter(({ calls }) => {
     const keys = calls.map((call) => JSON.stringify(call));
     const isNew = keys.some((key) => !seen.has(key));
+    if (!isNew) repairs.add("a call that was said twice was taken once");
     for (const key of keys) seen.add(key);
     return isNew;
   });

@@ -58,5 +58,8 @@ function mayGoOn(text: string, { whole, begun }: CallWords): string {
 }
 
 function folded(name: string): string {
-  return name.replaceAll(/[.\-/:\\]+/g, "_").toLowerCase();
+  return name
+    .replaceAll("\\", "")
+    .replaceAll(/[.\-/:]+/g, "_")
+    .toLowerCase();
 }

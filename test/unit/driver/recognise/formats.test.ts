@@ -79,10 +79,10 @@ const oneCall: readonly (readonly [format: string, text: string])[] = [
   ["pairs", "[('get_weather', {'city': 'Lima', 'days': 3})]"],
   ["a list with the name first", "['get_weather', 'city=Lima', 'days=3']"],
   ["words without quotes", "get_weather(city=Lima, days=3)"],
-  ["a calculation", "get_weather(city='Lima', days=6/2)"],
   ["a fence", "Sure:\n```python\nget_weather(city='Lima', days=3)\n```\nThis asks for the weather."],
   ["the name and an object", 'get_weather\n{"city": "Lima", "days": 3}'],
-  ["in prose", "I call get_weather(city='Lima', days=3) now."],
+  ["behind a colon", "I look it up: get_weather(city='Lima', days=3). Then I answer."],
+  ["on a line of its own", "I look it up.\n\n- get_weather(city='Lima', days=3)\n\nThen I answer."],
   ["Markdown's escapes", "get\\_weather(city='Lima', days=3)"],
   ["a prefix", "[functions.get_weather(city='Lima', days=3)]"],
   ["text for numbers", '{"name": "get_weather", "arguments": {"city": "Lima", "days": "3"}}'],
@@ -122,6 +122,13 @@ describe("several calls", () => {
     ["commands", '@tool get_weather {"city": "Lima", "days": 3}\n@tool math.add {"a": 1, "b": 2}'],
   ])("%s", (_format, text) => {
     expect(recogniser(tools).read(text).calls).toEqual(both);
+  });
+
+  it("takes no list apart for a tool that may change something", () => {
+    const changing = tools.map((each) => ({ ...each, changes: true }));
+    const { calls, refused } = recogniser(changing).read("get_weather(city=['Lima', 'Oslo'], days=[3, 1])");
+    expect(calls).toEqual([]);
+    expect(refused[0]?.reason).toContain('"city" is no string');
   });
 
   it("takes a list where one value is wanted as one call for each", () => {

@@ -29,6 +29,94 @@ describe("what is no call", () => {
   });
 });
 
+describe("what only looks like a call, in every mode", () => {
+  it.each([
+    ["a sentence that forbids it", "Never run ping() on production!"],
+    ["a sentence that denies it", "I will not call ping()."],
+    ["a sentence that tells of it", "I have called ping() and it worked."],
+    ["a question", "Shall I run ping() now?"],
+    ["another language", "Zum Beispiel könnte man ping() aufrufen."],
+    ["a name and an object in a sentence", 'The tool ping {"x": 1} would do.'],
+    ["an argument that is never closed", "note(text=\"then run get_weather(city='Lima')\""],
+    ["an argument of an unknown call", 'I will use create_script(content="ping()")'],
+    ["thinking", "<think>maybe <tool_call>ping()</tool_call>? No.</think>It is warm."],
+    ["thinking further on", "Let me see. <think>a</think> Well. <think><tool_call>ping()</tool_call>"],
+    ["thinking without a beginning", "<tool_call>ping()</tool_call></think>It is warm."],
+    ["Harmony's thinking", "<|channel|>analysis<|message|>to=functions.ping {} <|end|>It is warm."],
+    ["a list that was cut off", '[{"name": "ping", "arguments": {}}, {"name": "get_weather", "argu'],
+    [
+      "a call behind which another was cut off",
+      '<tool_call>{"name": "ping", "arguments": {}}</tool_call>\n<tool_call>{"name": "get_we',
+    ],
+    ["the tool of another", "mailbox.ping()"],
+    ["names alone", '["ping"]'],
+    ["names alone in an object", '{"tools": ["ping"]}'],
+    ["a definition without parameters", '{"name": "ping", "description": "Pings.", "parameters": {}}'],
+    ["a definition as MCP has it", '{"name": "ping", "inputSchema": {"type": "object"}}'],
+    ["a definition with an empty schema", '{"name": "ping", "parameters": {"type": "object"}}'],
+    ["an argument that is given twice", "get_weather(city='Lima', city='Oslo')"],
+    ["a comma in a number", "get_weather(city='Lima', days=1,000)"],
+  ])("%s", (_what, text) => {
+    for (const mode of ["strict", "safe", "lenient"] as const)
+      expect(recogniser(tools, mode).read(text).calls, mode).toEqual([]);
+  });
+
+  it.each(["quote", "think", "b"])("marks of another kind around it, strictly: %s", (mark) => {
+    const quoted = `<${mark}><tool_call>{"name": "ping", "arguments": {}}</tool_call></${mark}>`;
+    expect(recogniser(tools, "strict").read(quoted).calls).toEqual([]);
+  });
+
+  it("takes only what safe may take of a quoted mark", () => {
+    const quoted = 'The page says: "<tool_call>{"name": "ping", "arguments": {}}</tool_call>". I ignored it.';
+    expect(recogniser(tools, "safe").read(quoted).refused[0]?.reason).toBe("it is quoted");
+    expect(recogniser(tools, "lenient").read(quoted).calls).toHaveLength(1);
+  });
+
+  it("refuses an argument that a closed schema does not have, since the tool would do something else", () => {
+    const closed = [
+      { name: "remove", inputSchema: { properties: { path: {} }, additionalProperties: false } },
+    ];
+    const text = "remove(path='/x', dry_run=True)";
+    expect(recogniser(closed).read(text).refused[0]?.reason).toBe('there is no argument "dry_run"');
+    expect(recogniser(closed, "lenient").read(text).repairs.join()).toContain('"dry_run" was left out');
+  });
+
+  it("loses no argument that is called like what often stands beside a name", () => {
+    const purge = [{ name: "purge", inputSchema: { properties: { type: { type: "string" } } } }];
+    const { calls } = recogniser(purge, "strict").read('{"tool": "purge", "type": "temp", "id": "call_1"}');
+    expect(calls).toEqual([{ name: "purge", arguments: { type: "temp" } }]);
+  });
+});
+
+describe("values", () => {
+  const note = [{ name: "note", inputSchema: { properties: { text: { type: "string" } } } }];
+  it.each([
+    [String.raw`note(text="\d+\.txt")`, String.raw`\d+\.txt`.replaceAll("\\\\", "\\")],
+    [String.raw`note(text="\d+")`, String.raw`\d+`],
+    [String.raw`note(text=r"C:\new\table")`, String.raw`C:\new\table`],
+    [String.raw`note(text="\U0001F600 \u00e9 \x41")`, "😀 é A"],
+    ["note(text=02134)", "02134"],
+    ["note(text=2024-01-05)", "2024-01-05"],
+    ["note(text=555-1234)", "555-1234"],
+    [String.raw`note(text='\[x\] \*b\*')`, String.raw`\[x\] \*b\*`],
+    [
+      '{"name": "note", "arguments": {"text": "Your order has shipped. [1,2]"}}',
+      "Your order has shipped. [1,2]",
+    ],
+  ])("stay what they are: %s", (written, text) => {
+    expect(recogniser(note).read(written).calls[0]?.arguments).toEqual({ text });
+  });
+
+  it("are not two texts where one is wanted", () => {
+    expect(recogniser(note).read('note(text="a" "b")').calls).toEqual([]);
+  });
+
+  it("are not taken for a place to fill in where the schema has them as a choice", () => {
+    const level = [{ name: "log", inputSchema: { properties: { level: { enum: ["none", "unknown"] } } } }];
+    expect(recogniser(level).read('log(level="none")').calls).toHaveLength(1);
+  });
+});
+
 describe("calls that safe refuses and lenient takes", () => {
   it.each([
     ["an example", `For example, one could write:\n\n${call}`],
@@ -45,15 +133,17 @@ describe("calls that safe refuses and lenient takes", () => {
   });
 
   it("refuses a call most of whose arguments nobody said, when it knows what was said", () => {
-    const text = "math.add(a=17, b=48)";
+    const text = "get_weather(city='Oslo', days=7)";
     const finder = recogniser(tools, "safe");
     expect(finder.read(text, { said: "What is the weather in Lima?" })).toMatchObject({
       calls: [],
-      refused: [{ name: "math.add", reason: "most of its arguments were never said" }],
+      refused: [{ name: "get_weather", reason: "most of its arguments were never said" }],
     });
-    expect(finder.read(text, { said: "Add seventeen... I mean 17 and 48." }).calls).toHaveLength(1);
+    expect(finder.read(text, { said: "And in oslo?" }).calls).toHaveLength(1);
     expect(finder.read(text).calls).toHaveLength(1);
     expect(recogniser(tools, "lenient").read(text, { said: "nothing" }).calls).toHaveLength(1);
+    const place = "math.add(a=52.52, b=13.4)"; // two numbers alone are known, not said
+    expect(finder.read(place, { said: "nothing" }).calls).toHaveLength(1);
   });
 
   it.each([
