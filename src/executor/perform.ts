@@ -52,6 +52,9 @@ export function performOptions(run: ExecuteOptions, { turn, gate, transcript }: 
 /** How a call ended; what it threw is kept until the author's rules for failures were asked. */
 type Settled = Pick<CallRecord, "result" | "fatal" | "escalated">;
 
+/** The same after the hooks. */
+type Ended = Settled & Pick<CallRecord, "by">;
+
 /**
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Never throws: every end is a result. A value that
  * comes after the time-out or after the run was stopped is ignored. `key` is the place of the call in its run.
@@ -59,7 +62,7 @@ type Settled = Pick<CallRecord, "result" | "fatal" | "escalated">;
 export async function perform(runnable: Runnable, key: string, options: PerformOptions): Promise<CallRecord> {
   const { host, stop, slots, limits } = options.run;
   const { tool, args } = runnable;
-  const work: Work = { ...runnable, key, opened: {} };
+  const work: Work = { runnable, key };
   let leave: (() => void) | undefined;
   let startedAt = host.now();
   let settled: Settled;
@@ -69,37 +72,35 @@ export async function perform(runnable: Runnable, key: string, options: PerformO
     settled =
       stop.reason === undefined ? await runTool(work, options) : { result: cancelledResult(tool.name) };
   } catch (error) {
-    settled = thrownResult(work, error, options);
+    settled = thrownResult(runnable, error, options);
   } finally {
     leave?.();
   }
-  const { result, ...end } = settled;
-  const inside = work.opened.scope === undefined ? undefined : await work.opened.scope.close();
-  const { result: shown, ...changed } =
-    options.run.hooks.afterToolCall === undefined ? { result } : await askAfter(work, result, options);
-  return {
-    result: cutResult(shown, limits.resultBytes),
-    startedAt,
-    endedAt: host.now(),
-    ...end,
-    ...(inside === undefined ? {} : { inside }),
-    ...changed,
-  };
+  const inside = work.scope === undefined ? undefined : await work.scope.close();
+  const ended: Ended =
+    options.run.hooks.afterToolCall === undefined
+      ? settled
+      : { ...settled, ...(await askAfter(runnable, settled.result, options)) };
+  const result = cutResult(ended.result, limits.resultBytes);
+  const record = { ...ended, result, startedAt, endedAt: host.now() };
+  return inside === undefined ? record : { ...record, inside };
 }
 
 /** A call that is being carried out. */
-interface Work extends Runnable {
+interface Work {
+  readonly runnable: Runnable;
   readonly key: string;
   /** What the tool sees of its run; made when it looks. */
-  readonly opened: { scope?: OpenScope };
+  scope?: OpenScope;
 }
 
-function scopeOfCall({ call, key, opened }: Work, { run, ...place }: PerformOptions): CallScope {
-  opened.scope ??= openCallScope({ callId: call.id, key, ...place }, run);
-  return opened.scope.run;
+function scopeOfCall(work: Work, { run, ...place }: PerformOptions): CallScope {
+  const { key, runnable } = work;
+  work.scope ??= openCallScope({ callId: runnable.call.id, key, ...place }, run);
+  return work.scope.run;
 }
 
-function thrownResult({ call, tool }: Work, error: unknown, { run }: PerformOptions): Settled {
+function thrownResult({ call, tool }: Runnable, error: unknown, { run }: PerformOptions): Settled {
   run.onThrow(call.id, error);
   const result: ToolResult = { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };
   const fatal = fatalOf(error);
@@ -110,7 +111,7 @@ function thrownResult({ call, tool }: Work, error: unknown, { run }: PerformOpti
 
 /** What the hooks make of a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. */
 async function askAfter(
-  { call }: Work,
+  { call }: Runnable,
   result: ToolResult,
   { run, turn }: PerformOptions,
 ): Promise<Pick<CallRecord, "result" | "by">> {
@@ -136,7 +137,8 @@ function withoutOldValue(changed: ToolResult, before: ToolResult): ToolResult {
 
 /** Checking the result is part of the tool's time, and so is mending a failure: an output schema can be slow too. */
 async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
-  const { tool, call, args, key } = work;
+  const { runnable, key } = work;
+  const { tool, call, args } = runnable;
   const { run, turn } = options;
   const timeoutMs = tool.timeoutMs ?? run.limits.toolMs;
   const own = timeoutMs === Infinity ? undefined : new AbortController();
@@ -169,10 +171,9 @@ async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
 /** Runs the tool once. Throws what it throws. */
 function attempt(tool: Tool, args: unknown, context: ToolContext): Settled | Promise<Settled> {
   const value = tool.execute(args, context);
-  const checked = isThenable(value)
+  return isThenable(value)
     ? Promise.resolve(value).then((late) => checkResult(tool, late))
     : checkResult(tool, value);
-  return checked instanceof Promise ? checked.then((result) => ({ result })) : { result: checked };
 }
 
 interface Bounds {
@@ -224,7 +225,7 @@ async function attemptWithRecovery(
   { work, context, recovery, deadline }: Recovering,
   options: PerformOptions,
 ): Promise<Settled> {
-  const { tool, args, call } = work;
+  const { tool, args, call } = work.runnable;
   const { stop, onThrow, host } = options.run;
   const again = (): Settled | Promise<Settled> => attempt(tool, args, context);
   try {
@@ -242,16 +243,17 @@ async function attemptWithRecovery(
     });
     if (recovered.type === "unhandled") throw recovered.error;
     if (recovered.type === "succeeded") return recovered.value;
-    if (recovered.type === "fixed") return { result: await checkResult(tool, recovered.value) };
+    if (recovered.type === "fixed") return await checkResult(tool, recovered.value);
     const { result } = recovered;
     return recovered.type === "failed" ? { result, fatal: recovered.fatal } : { result, escalated: true };
   }
 }
 
-function checkResult(tool: Tool, value: unknown): ToolResult | Promise<ToolResult> {
+function checkResult(tool: Tool, value: unknown): Settled | Promise<Settled> {
   const parsed = tool.output?.parse(value);
-  if (parsed instanceof Promise) return parsed.then((checked) => resultOf(tool, value, checked));
-  return resultOf(tool, value, parsed);
+  if (parsed instanceof Promise)
+    return parsed.then((checked) => ({ result: resultOf(tool, value, checked) }));
+  return { result: resultOf(tool, value, parsed) };
 }
 
 function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | undefined): ToolResult {

@@ -51,17 +51,17 @@ export function prepare(call: ToolCall, turn: number, gate: Gate): Prepared | Pr
   return decide({ call, tool, turn, gate }, parsed);
 }
 
-/** What a tool does to its arguments must not reach the transcript: what is deeper than one level is copied before the schema sees it. */
+/** What a schema or a tool does to its arguments must not reach the transcript. Arguments that are no object are for the schema to refuse. */
 function ownArguments(sent: Json): Json {
-  if (!isJsonObject(sent)) return sent;
-  for (const key in sent)
-    if (typeof sent[key] === "object" && sent[key] !== null) return structuredClone(sent);
-  return sent;
+  return isJsonObject(sent) ? copyOf(sent) : sent;
 }
 
-/** The first level is copied here, where the schema did not. */
-function ownValue(value: unknown, sent: Json): unknown {
-  return value === sent && isJsonObject(sent) ? { ...sent } : value;
+function copyOf(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isJsonObject(value)) return value;
+  const copy: Record<string, Json> = { ...value };
+  for (const key in copy) copy[key] = copyOf(copy[key] as Json);
+  return copy;
 }
 
 interface Proposal {
@@ -83,7 +83,7 @@ function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
       type,
       call,
       tool,
-      args: ownValue(parsed.value, call.arguments),
+      args: parsed.value,
       decision,
       request,
       coerced: parsed.coerced,

@@ -6,37 +6,49 @@ export interface Slots {
 
 /** Makes the slots of one turn. Waiting calls begin in the order in which they came. */
 export function slots(limit: number): Slots {
-  const queues = new Map<string, Promise<void>>();
-  const waiting: (() => void)[] = [];
-  let free = limit;
+  return new TurnSlots(limit);
+}
 
-  function leave(): void {
-    const next = waiting.shift();
-    if (next === undefined) free += 1;
-    else next();
+/** A class, since every run has one: its members live once, on the prototype. */
+class TurnSlots implements Slots {
+  private readonly limit: number;
+  private free: number;
+  private readonly waiting: (() => void)[] = [];
+  /** The end of the last call of each key. Made when a call has a key: few have. */
+  private queues: Map<string, Promise<void>> | undefined;
+
+  constructor(limit: number) {
+    this.limit = limit;
+    this.free = limit;
   }
 
-  async function take(): Promise<void> {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+  enter(key: string | undefined): Promise<() => void> | undefined {
+    if (key !== undefined) return this.enterKeyed(key);
+    return this.limit === Infinity ? undefined : this.take();
   }
 
-  async function enterKeyed(key: string): Promise<() => void> {
-    const before = queues.get(key) ?? Promise.resolve();
+  private async enterKeyed(key: string): Promise<() => void> {
+    this.queues ??= new Map();
+    const before = this.queues.get(key);
     const { promise, resolve } = Promise.withResolvers<void>();
-    queues.set(key, promise);
+    this.queues.set(key, promise);
     await before;
-    await take();
+    const leave = await this.take();
     return () => {
       leave();
       resolve();
     };
   }
 
-  return {
-    enter(key) {
-      if (key !== undefined) return enterKeyed(key);
-      return limit === Infinity ? undefined : take().then(() => leave);
-    },
-  };
+  private async take(): Promise<() => void> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    return () => this.leave();
+  }
+
+  private leave(): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.free += 1;
+    else next();
+  }
 }

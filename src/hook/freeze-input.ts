@@ -2,17 +2,24 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 
 /**
  * What a hook is given, so that it cannot be changed: a hook that writes to it fails, instead of changing what others see, or nothing at all
- * where its author believes it did. Messages are frozen where they are, since nobody writes to them; tools and models work with the rest, so
- * that a hook gets a copy.
+ * where its author believes it did. Messages are frozen where they are, since nobody writes to them, and when they are looked at, since there
+ * can be many; tools and models work with the rest, so that a hook gets a copy.
  */
 export function freezeInput<At extends object>(at: At): At {
-  const given = Object.entries(at).map(([field, value]: [string, unknown]) => {
-    if (field === "transcript") freeze((value as ReadyTranscript).messages);
-    if (field !== "messages") return [field, frozenCopy(value)] as const;
-    freeze(value);
-    return [field, value] as const;
-  });
-  return Object.freeze(Object.fromEntries(given)) as At;
+  const given = {};
+  for (const [field, value] of Object.entries(at) as [string, unknown][])
+    Object.defineProperty(given, field, { enumerable: true, ...propertyOf(field, value) });
+  return Object.freeze(given) as At;
+}
+
+function propertyOf(field: string, value: unknown): PropertyDescriptor {
+  if (field !== "messages" && field !== "transcript") return { value: frozenCopy(value) };
+  return {
+    get() {
+      freeze(field === "messages" ? value : (value as ReadyTranscript).messages);
+      return value;
+    },
+  };
 }
 
 /** Freezes a value and all in it. What is frozen already is taken to be frozen as a whole: the messages of earlier turns cost nothing. */

@@ -32,6 +32,7 @@ export async function changeRequest(
   const { settings, toolChoice } = request;
   const at = { turn, messages, settings, toolChoice };
   const { answer, by } = await askHooks(run.hooks.beforeModel ?? [], place, at);
+  if (Object.keys(answer).length === 0) return request;
   const wrong = wrongRequest(answer, { ...request, messages });
   if (wrong !== undefined) {
     const { field, reason } = wrong;

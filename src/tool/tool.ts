@@ -138,7 +138,7 @@ export function tool<const Input extends SchemaSource, Result>(
       where: `Tool "${name}"`,
       reason: `\`effect\` must be one of ${effects.slice(0, 4).join(", ")}.`,
     });
-  const input = toSchema(definition.inputSchema, { name, role: "input" });
+  const input = asObject(toSchema(definition.inputSchema, { name, role: "input" }));
   checkArguments(name, input);
   checkNotation(name, notation, input);
   checkRecovery(definition.recover, `Tool "${name}"`);
@@ -179,6 +179,14 @@ export function checkToolName(name: unknown): void {
 }
 
 /** Providers take only objects as arguments. */
+/** Arguments are always an object: a schema that leaves out to say so is shown as one that says it. */
+function asObject<Value>(schema: Schema<Value>): Schema<Value> {
+  const { jsonSchema } = schema;
+  return jsonSchema["type"] === undefined
+    ? { ...schema, jsonSchema: { type: "object", ...jsonSchema } }
+    : schema;
+}
+
 function checkArguments(name: string, { jsonSchema: { type } }: Schema): void {
   if (type === undefined || type === "object") return;
   const reason = `the arguments of a tool are an object, and this schema wants ${JSON.stringify(type)}.`;

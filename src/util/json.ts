@@ -14,7 +14,8 @@ export type ParsedJson =
 /** Deeper nesting is refused before parsing: recursive readers behind us would overflow their stacks. */
 export const maxJsonDepth = 64;
 
-const unsafeInteger = /\d{16}/;
+/** Digits behind a point are a fraction, which reading as it is loses nothing of. */
+const unsafeInteger = /(?<![.\d])\d{16}/;
 const suspiciousKey = /__proto__|constructor|\\u/;
 
 /**

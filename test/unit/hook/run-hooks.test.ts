@@ -28,6 +28,15 @@ describe("what hooks are given", () => {
     expect(Object.isFrozen(error)).toBe(false);
   });
 
+  it("costs nothing that no hook looks at: messages are frozen when they are read", () => {
+    const messages = [userMessage("hi")];
+    const transcript = addUser(emptyTranscript(), userMessage("there"));
+    const at = freezeInput({ turn: 1, messages, transcript });
+    expect([Object.isFrozen(messages), Object.isFrozen(transcript.messages[0])]).toEqual([false, false]);
+    expect([Object.isFrozen(at.messages), Object.isFrozen(at.transcript.messages[0])]).toEqual([true, true]);
+    expect(() => Object.assign(at, { messages: [] })).toThrow(TypeError);
+  });
+
   it("can be gone on with: a transcript whose messages are frozen takes more", () => {
     const transcript = addUser(emptyTranscript(), userMessage("hi"));
     const at = freezeInput({ turn: 1, transcript });

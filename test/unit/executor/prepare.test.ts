@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import { prepare } from "../../../src/executor/prepare.ts";
+import { allowList } from "../../../src/policy/allow-list.ts";
+import type { Tool } from "../../../src/tool/tool.ts";
+
+/** A tool whose schema writes into what it is given, and passes it on. */
+const careless: Tool = {
+  name: "careless",
+  description: "",
+  effect: "none",
+  exclusiveKey: () => undefined,
+  input: {
+    jsonSchema: { type: "object" },
+    parse: (value) => {
+      const given = value as { first: unknown; deep: { list: unknown[] } };
+      given.first = "changed";
+      given.deep.list.push("more");
+      return { ok: true, value: given };
+    },
+  },
+  execute: () => null,
+};
+
+it("what a schema does to arguments does not reach the call, at no depth", async () => {
+  const sent = { first: 1, deep: { list: [{ a: null }] } };
+  const call = { type: "tool-call", id: "c", name: "careless", arguments: sent } as const;
+  const policy = (): { verdict: "allow"; rule: string; reason: string } => ({
+    verdict: "allow",
+    rule: "test",
+    reason: "",
+  });
+  const gate = { agent: "a", allowed: allowList("s", [careless]), policy };
+  const prepared = await prepare(call, 1, gate);
+  expect(sent).toEqual({ first: 1, deep: { list: [{ a: null }] } });
+  expect(prepared).toMatchObject({
+    type: "run",
+    args: { first: "changed", deep: { list: [{ a: null }, "more"] } },
+  });
+});
