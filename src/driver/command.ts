@@ -1,12 +1,11 @@
 import { WritError } from "../error/writ-error.ts";
 import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
-import { isJsonObject, parseJson } from "../util/json.ts";
 import { describeType } from "./describe-type.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
-import { endOfObject } from "./one-object.ts";
-import { plainAnswer } from "./plain-answer.ts";
+import { endOfObject, oneObject } from "./one-object.ts";
+import { moreCalls, plainAnswer } from "./plain-answer.ts";
 import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
 import { checkedCount, defaultRetries } from "./checked.ts";
 import { textDriver, type TextCall, type TextReading } from "./text-driver.ts";
@@ -61,23 +60,27 @@ export function commandDriver(options: CommandDriverOptions = {}): Driver {
   };
 }
 
-/** A line that begins or ends a code block, or a line that is a command with what stands before its arguments. */
-const line = /^[ \t]*(?:(```|~~~)|@tool\b[ \t]*(?:([^\s{]+)[ \t]*)?)/gm;
+/** A line that may begin or end a code block, or one that is a command, with what stands before its arguments. */
+const line = /^([ \t]*)(?:(`{3,}|~{3,})(.*)|@tool\b[ \t]*(?:([^\s{]+)[ \t]*)?)/gm;
 
 function readCommands(text: string, prose: "refuse" | "keep"): TextReading {
   const calls: TextCall[] = [];
   const around: string[] = [];
   let quoted = 0;
   let at = 0;
-  let isFenced = false;
+  let fence = "";
   line.lastIndex = 0;
   for (let found = line.exec(text); found !== null; found = line.exec(text)) {
-    if (found[1] !== undefined) isFenced = !isFenced;
-    if (found[1] !== undefined || isFenced) {
-      quoted += found[1] === undefined ? 1 : 0;
+    const [whole, indent = "", marks, behind = "", name] = found;
+    if (marks !== undefined) {
+      if (!isIndented(indent)) fence = fenceAfter(fence, marks, behind.trim());
       continue;
     }
-    const read = readCommand(text, { name: found[2], from: found.index + found[0].length });
+    if (fence !== "" || isIndented(indent)) {
+      quoted += 1;
+      continue;
+    }
+    const read = readCommand(text, { name, from: found.index + whole.length });
     if ("reason" in read) return violation(read.reason);
     calls.push(read.call);
     around.push(text.slice(at, found.index));
@@ -91,6 +94,17 @@ function readCommands(text: string, prose: "refuse" | "keep"): TextReading {
   if (calls.length > 0) return violation("there is text beside the commands");
   if (quoted > 0) return violation("its command stands in a code block, where it does not run");
   return { type: "final", content: text, plain: true };
+}
+
+/** Four blanks make a code block in Markdown. */
+function isIndented(indent: string): boolean {
+  return indent.length > 3 || indent.includes("\t");
+}
+
+/** The fence that is open behind a line of fence marks: a block ends with the marks that it began with, or more of them, and nothing else. */
+function fenceAfter(fence: string, marks: string, behind: string): string {
+  if (fence === "") return marks.startsWith("`") && behind.includes("`") ? "" : marks;
+  return marks.startsWith(fence) && behind === "" ? "" : fence;
 }
 
 type ReadCommand = { readonly call: TextCall; readonly end: number } | { readonly reason: string };
@@ -108,15 +122,13 @@ function readCommand(
     if (behind.trim() !== "") return { reason: `the arguments of @tool ${name} are no JSON object` };
     return { call: { name, arguments: {} }, end: from + behind.length };
   }
-  const length = endOfObject(rest.slice(object.length));
-  if (length === undefined) return { reason: `the arguments of @tool ${name} are not closed` };
-  const end = object.length + length;
-  const parsed = parseJson(rest.slice(object.length, end));
-  if (!parsed.ok || !isJsonObject(parsed.value))
-    return { reason: `the arguments of @tool ${name} are no JSON object: ${parsed.ok ? "" : parsed.reason}` };
+  const end = endOfObject(rest, object.length);
+  if (end === undefined) return { reason: `the arguments of @tool ${name} are not closed` };
+  const read = oneObject(rest.slice(object.length, end));
+  if (!read.ok) return { reason: `the arguments of @tool ${name} are no JSON object: ${read.reason}` };
   if (firstLine(rest.slice(end)).trim() !== "")
     return { reason: `there is text behind the arguments of @tool ${name}` };
-  return { call: { name, arguments: parsed.value }, end: from + end };
+  return { call: { name, arguments: read.value }, end: from + end };
 }
 
 function firstLine(text: string): string {
@@ -162,7 +174,7 @@ function commandGrammar(shape: ReplyShape): string {
   return plainAnswer(shape, { text: textWithout("@tool"), schemas }, (args) => {
     const calls = tools.map(({ name }, index) => `${terminal(`${name} `)} ${args[index] ?? "object"}`);
     return {
-      expression: `call (${terminal("\n")} call)*`,
+      expression: `call (${terminal("\n")} call)${moreCalls}`,
       rules: [`call ::= ${terminal("@tool ")} (${calls.join(" | ")})`],
     };
   });

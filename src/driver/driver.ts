@@ -67,8 +67,8 @@ export interface Driver {
   /** The name of the tool that a call of the model means; the name as it is when it means none. */
   toolName(wireName: string, allowed: AllowList): string;
   /**
-   * Follows a reply whose deltas are protocol: gives back of each piece the text that is no part of a call, whatever comes next. Left out by a
-   * driver whose answers stand in a frame.
+   * Follows a reply whose deltas are protocol: gives back of each piece the text that is no part of a call, whatever comes next. What the model
+   * thinks in the text is taken out before. Left out by a driver whose answers stand in a frame.
    */
   visibleText?(turn: TurnInput): (piece: string) => string;
   /**

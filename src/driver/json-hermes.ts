@@ -5,8 +5,8 @@ import type { TurnInput } from "./driver.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import type { JsonSettings } from "./json-settings.ts";
-import { oneObject } from "./one-object.ts";
-import { plainAnswer } from "./plain-answer.ts";
+import { endOfObject, oneObject } from "./one-object.ts";
+import { moreCalls, plainAnswer } from "./plain-answer.ts";
 import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
 import type { TextCall, TextProtocol, TextReading } from "./text-driver.ts";
 
@@ -34,13 +34,12 @@ const open = "<tool_call>";
 const close = "</tool_call>";
 
 function readHermes(text: string): TextReading {
-  if (!text.includes("<tool_call") && !text.includes(close))
-    return { type: "final", content: text, plain: true };
+  if (!signOfCall.test(text)) return { type: "final", content: text, plain: true };
   const calls: TextCall[] = [];
   for (let at = 0; at < text.length;) {
     if (!text.startsWith(open, at)) return violation(`there is text around the calls, or a broken tag`);
-    const end = text.indexOf(close, at);
-    if (end === -1) return violation(`a ${open} is not closed`);
+    const end = endOfCall(text, at + open.length);
+    if (end === undefined) return violation(`a ${open} is not closed`);
     const call = readCall(text.slice(at + open.length, end));
     if ("type" in call) return call;
     calls.push(call);
@@ -48,6 +47,18 @@ function readHermes(text: string): TextReading {
     while (text[at]?.trim() === "") at += 1;
   }
   return { type: "calls", calls };
+}
+
+/** What a reply has in it when it was to be a call. In an answer the tags may be spoken of. */
+const signOfCall = /^<tool_call|<tool_call>\s*\{|<\/tool_call>$/;
+
+/** Where the tag stands that closes a call: behind the object, in whose texts it may stand too. */
+function endOfCall(text: string, start: number): number | undefined {
+  const object = text.indexOf("{", start);
+  const isObject = object !== -1 && text.slice(start, object).trim() === "";
+  const behind = isObject ? endOfObject(text, object) : start;
+  const end = behind === undefined ? -1 : text.indexOf(close, behind);
+  return end === -1 ? undefined : end;
 }
 
 function readCall(text: string): TextCall | Extract<TextReading, { type: "violation" }> {
@@ -108,6 +119,6 @@ function hermesGrammar(shape: ReplyShape): string {
         `${terminal(`{"name":${JSON.stringify(name)},"arguments":`)} ${args[index] ?? "object"} "}"`,
     );
     const call = `${terminal(`${open}\n`)} (${calls.join(" | ")}) ${terminal(`\n${close}`)}`;
-    return { expression: `call (${terminal("\n")} call)*`, rules: [`call ::= ${call}`] };
+    return { expression: `call (${terminal("\n")} call)${moreCalls}`, rules: [`call ::= ${call}`] };
   });
 }

@@ -8,7 +8,8 @@ import { blanks } from "./free-text.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
 import { matchTool } from "./match-tool.ts";
 import { argumentSchemas, callLine, headLine, lineExpression, readCallLine } from "./notation.ts";
-import { heldToShape, type ReplyShape, shapeFormat } from "./reply-shape.ts";
+import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
+import { readTextReply } from "./text-reply.ts";
 
 /**
  * For models too weak to plan in JSON (about a hundred million parameters): a task is a question, one line for each step, and an answer.
@@ -39,7 +40,7 @@ export const linesDriver: Driver = {
       format: formatOf(turn),
     };
   },
-  read: (reply, turn) => heldToShape(readLine(reply, turn.allowed), turn),
+  read: (reply, turn) => readTextReply(reply, turn, (said) => readLine(said, turn.allowed)),
 };
 
 const formatOf = shapeFormat({ grammar: lineGrammar });
@@ -49,14 +50,21 @@ const answer = "Answer: ";
 
 function readLine(reply: Reply, allowed: AllowList): Reading {
   const line = textOf(reply.message).trim();
-  const message = (part: ReplyPart): ReplyMessage => ({ role: "assistant", parts: [part], raw: line });
+  const thoughts = reply.message.parts.filter(({ type }) => type === "reasoning");
+  const message = (part: ReplyPart): ReplyMessage => ({
+    role: "assistant",
+    parts: [...thoughts, part],
+    raw: line,
+  });
   if (line.startsWith(answer.trim())) {
     const content = line.slice(answer.trim().length).trim();
     if (content !== "") return { type: "final", message: message({ type: "text", text: content }), content };
   }
   const isCut = reply.finishReason === "length";
   const call =
-    !isCut && line.startsWith(step.trim()) ? readStep(line.slice(step.trim().length), allowed) : undefined;
+    !isCut && line.startsWith(step.trim())
+      ? readCallLine(line.slice(step.trim().length), allowed)
+      : undefined;
   if (call !== undefined) return { type: "calls", message: message({ type: "tool-call", id: "", ...call }) };
   const reason = isCut
     ? "it was cut off at the token limit"
@@ -67,15 +75,6 @@ function readLine(reply: Reply, allowed: AllowList): Reading {
     reason,
     feedback,
   };
-}
-
-/** A model without a grammar goes on after the `=` with a result of its own, which is cut off: the runtime gives the result. */
-function readStep(line: string, allowed: AllowList): ReturnType<typeof readCallLine> {
-  for (let end = line.lastIndexOf("="); end > 0; end = line.lastIndexOf("=", end - 1)) {
-    const call = readCallLine(line.slice(0, end), allowed);
-    if (call !== undefined) return call;
-  }
-  return readCallLine(line, allowed);
 }
 
 const feedback = "Write one line: a step with one of the tools, or the answer.";

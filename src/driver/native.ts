@@ -8,13 +8,15 @@ import { parseJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
+import { withoutThinking } from "./thinking.ts";
 import { unparsedCalls } from "./unparsed-calls.ts";
 
 /**
  * Native function calling: tools go to the provider as tools, calls come back as calls. The system message lists the tools too, since a
  * model reads there what it may do; the list is description, the allow-list is what holds.
  *
- * A reply without calls whose whole text is calls in a model's own tags is read as these calls, which the event `message-end` tells as a repair.
+ * A reply without calls whose whole text is calls in a model's own tags is read as these calls, which the event `message-end` tells as a repair;
+ * not calls that stand word for word in a message before it. Blocks of thinking in the text become reasoning.
  *
  * An output schema binds the answer while it is written wherever it does not bind the calls too; elsewhere it is only checked afterwards.
  *
@@ -45,7 +47,7 @@ export const nativeDriver: Driver = {
       },
     };
   },
-  read: (reply, turn) => heldToShape(readMessage(reply, turn), turn),
+  read: (reply, turn) => heldToShape(readMessage(withoutThinking(reply), turn), turn),
   partialAnswer: (partial) => partial,
 };
 

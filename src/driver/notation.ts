@@ -4,6 +4,7 @@ import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { matchTool } from "./match-tool.ts";
+import { endOfObject, oneObject } from "./one-object.ts";
 
 /**
  * Calls on one line. A tool with a notation, `{a} + {b}`, is written that way; any other as its name and its arguments as JSON.
@@ -43,7 +44,10 @@ export function lineExpression(tool: Tool, expressions: readonly string[]): stri
     .join(" ");
 }
 
-/** The call that a line says, or undefined when it says none. Never throws. */
+/**
+ * The call that a line says, or undefined when it says none. A model without a grammar goes on behind a `=` with a result of its own, which is
+ * passed over: the runtime gives the result. Never throws.
+ */
 export function readCallLine(
   line: string,
   allowed: AllowList,
@@ -53,11 +57,11 @@ export function readCallLine(
     const args = tool.notation === undefined ? undefined : readNotation(tool.notation, text);
     if (args !== undefined) return { name: tool.name, arguments: args };
   }
-  const [, name = "", json = ""] = /^([\w./:-]+)\s+(\{.*\})$/s.exec(text) ?? [];
-  const parsed = parseJson(json);
-  return name !== "" && parsed.ok && isJsonObject(parsed.value)
-    ? { name: matchTool(name, allowed), arguments: parsed.value }
-    : undefined;
+  const [head, name = ""] = /^([\w./:-]+)\s+(?=\{)/.exec(text) ?? [];
+  const end = head === undefined ? undefined : endOfObject(text, head.length);
+  if (head === undefined || end === undefined || !/^\s*(?:=|$)/.test(text.slice(end))) return undefined;
+  const read = oneObject(text.slice(head.length, end));
+  return read.ok ? { name: matchTool(name, allowed), arguments: read.value } : undefined;
 }
 
 interface Piece {
@@ -72,18 +76,20 @@ function piecesOf(notation: string): readonly Piece[] {
     .map((text) => (/^\{\w+\}$/.test(text) ? { text, field: text.slice(1, -1) } : { text }));
 }
 
-/** Longer lines are no calls in a notation. */
-const longestLine = 2000;
+/** Longer calls are none in a notation. */
+const longestCall = 2000;
 
 function readNotation(notation: string, line: string): JsonObject | undefined {
-  if (line.length > longestLine) return undefined;
   const pieces = piecesOf(notation);
   const pattern = pieces
     .map((piece, index) =>
       piece.field === undefined ? escaped(piece.text) : valuePattern(pieces[index + 1]),
     )
     .join("");
-  const match = new RegExp(`^${pattern}$`).exec(line);
+  const before = line.slice(0, longestCall);
+  const match =
+    new RegExp(`^${pattern}\\s*=`).exec(before) ??
+    (before === line ? new RegExp(`^${pattern}$`).exec(line) : null);
   if (match === null) return undefined;
   const fields = pieces.flatMap(({ field }) => (field === undefined ? [] : [field]));
   return Object.fromEntries(fields.map((field, index) => [field, valueOf(match[index + 1] ?? "")]));

@@ -10,6 +10,8 @@ export function oneObject(text: string): OneObject {
   const trimmed = text.trim();
   const parsed = parseJson(trimmed);
   if (parsed.ok) {
+    const twice = isJsonObject(parsed.value) ? repeatedKey(trimmed) : undefined;
+    if (twice !== undefined) return wrong(`it has the key ${JSON.stringify(twice)} twice in one object`);
     if (isJsonObject(parsed.value)) return { ok: true, value: parsed.value };
     return wrong(`it is ${Array.isArray(parsed.value) ? "a list" : "a plain value"}, not a JSON object`);
   }
@@ -30,9 +32,30 @@ function wrong(reason: string): OneObject {
   return { ok: false, reason };
 }
 
-/** The index behind the object that a text begins with; undefined when it is not closed. */
-export function endOfObject(text: string): number | undefined {
+/** How deep the keys of a protocol stand: those behind them are values, in which the last of two is meant, as everywhere in JSON. */
+const protocolDepth = 2;
+
+/** A key that a text of JSON has twice in one object of a protocol: which of the two is meant nobody can say. */
+function repeatedKey(text: string): string | undefined {
+  const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
+  const open: Set<string>[] = [];
+  for (const [sign, string, colon] of text.matchAll(tokens)) {
+    if (sign === "{") open.push(new Set());
+    else if (sign === "}") open.pop();
+    if (string === undefined || colon === undefined) continue;
+    if (open.length > protocolDepth) continue;
+    const key = JSON.parse(string) as string;
+    const keys = open.at(-1);
+    if (keys?.has(key) === true) return key;
+    keys?.add(key);
+  }
+  return undefined;
+}
+
+/** The index behind the object that begins at `start`; undefined when it is not closed. */
+export function endOfObject(text: string, start = 0): number | undefined {
   const marks = /["{}[\]]/g;
+  marks.lastIndex = start;
   let depth = 0;
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
     const [sign] = mark;

@@ -3,6 +3,9 @@ import type { GrammarPart } from "./free-text.ts";
 import { grammarFor } from "./grammar/grammar.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 
+/** How many calls may follow the first one in a reply that is held: small models repeat one call for ever. */
+export const moreCalls = "{0,7}";
+
 /**
  * The grammar of a protocol in which a reply is a call or else the answer as it stands: JSON where it is held to a schema, `text` elsewhere.
  * `callsOf` makes the grammar of calls from the expressions of the `schemas`; it is not asked when there is nothing to call.

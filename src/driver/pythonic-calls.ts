@@ -7,13 +7,20 @@ import { type Cursor, cursorOf, skipBlanks, takeSign } from "./recognise/cursor.
 import type { TextCall, TextReading } from "./text-driver.ts";
 
 /** What a list of calls begins with; and a call by itself. */
-const beginsList = /^\[\s*[A-Za-z_][\w.\-/:]*\s*\(/;
+const beginsList = /^\[\s*([A-Za-z_][\w.\-/:]*)\s*\(/;
 const beginsCall = /^([A-Za-z_][\w.\-/:]*)\(/;
 
-/** Reads a reply that is `[f(a=1), g()]`, or one call without the brackets; any other text is the answer. Never throws. */
+/**
+ * Reads a reply that is `[f(a=1), g()]`, or one call without the brackets; any other text is the answer. So is what only begins like a list of
+ * calls, `[Smith (2020)] says so`, when no tool has that name. Never throws.
+ */
 export function readPythonic(text: string, turn: TurnInput): TextReading {
-  if (beginsList.test(text)) return readList(cursorOf(text), turn);
-  if (/^\[\s*\]$/.test(text) && turn.output === undefined)
+  const first = beginsList.exec(text)?.[1];
+  if (first !== undefined) {
+    const list = readList(cursorOf(text), turn);
+    const isKnown = turn.allowed.tools.has(matchTool(first, turn.allowed));
+    if (isKnown || list.type === "calls") return list;
+  } else if (/^\[\s*\]$/.test(text) && turn.output === undefined)
     return violation("the list has no call in it: answer in words when there is nothing to call");
   const answer: TextReading = { type: "final", content: text, plain: true };
   const name = beginsCall.exec(text)?.[1];

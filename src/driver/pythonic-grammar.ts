@@ -2,7 +2,7 @@ import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { textNotBeginningWith } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
-import { plainAnswer } from "./plain-answer.ts";
+import { moreCalls, plainAnswer } from "./plain-answer.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 
 /** A value as Python writes it. */
@@ -53,30 +53,58 @@ export function pythonicGrammar(shape: ReplyShape): string {
     const calls = tools.map(({ name }, tool) => {
       const given = (parameters[tool] ?? []).map((parameter) => ({
         ...parameter,
-        expression: `${terminal(`${parameter.name}=`)} (${expressions[next++] ?? "value"})`,
+        value: `(${expressions[next++] ?? "value"})`,
       }));
-      return { name, ...argumentRules(given, `call-${tool}`) };
+      return { name, ...callRules(given, `call-${tool}`) };
     });
     const call = calls.map(({ name, expression }) =>
       `${terminal(`${name}(`)} ${expression} ")"`.replace("  ", " "),
     );
     return {
-      expression: `"[" call (", " call)* "]"`,
+      expression: `"[" call (", " call)${moreCalls} "]"`,
       rules: [`call ::= ${call.join(" | ")}`, ...calls.flatMap(({ rules }) => rules)],
     };
   });
   return shape.output === undefined ? inPython(grammar) : grammar; // an answer with a schema is JSON
 }
 
-interface Given extends Parameter {
+/** A name that Python takes for an argument; others stand in an object, `**{"user id": 7}`. */
+export const argumentName: RegExp = /^[A-Za-z_]\w*$/;
+
+interface Rules {
+  readonly expression: string;
+  readonly rules: readonly string[];
+}
+
+/** The arguments of a call: those that have names of Python, then an object of the others. */
+function callRules(given: readonly (Parameter & { readonly value: string })[], name: string): Rules {
+  const plain = given.filter((parameter) => argumentName.test(parameter.name));
+  const others = given.filter((parameter) => !argumentName.test(parameter.name));
+  const written = plain.map((parameter) => ({
+    isRequired: parameter.isRequired,
+    expression: `${terminal(`${parameter.name}=`)} ${parameter.value}`,
+  }));
+  if (others.length === 0) return argumentRules(written, name);
+  const fields = others.map((parameter) => ({
+    isRequired: parameter.isRequired,
+    expression: `${terminal(`${JSON.stringify(parameter.name)}: `)} ${parameter.value}`,
+  }));
+  const inner = argumentRules(fields, `${name}-object`);
+  const object = {
+    isRequired: others.some(({ isRequired }) => isRequired),
+    expression: `${terminal("**{")} ${inner.expression} "}"`,
+  };
+  const outer = argumentRules([...written, object], name);
+  return { expression: outer.expression, rules: [...outer.rules, ...inner.rules] };
+}
+
+interface Given {
+  readonly isRequired: boolean;
   readonly expression: string;
 }
 
 /** Those that are needed, then any of the others in their order: a rule for each place says what may still come there. */
-function argumentRules(
-  given: readonly Given[],
-  name: string,
-): { readonly expression: string; readonly rules: readonly string[] } {
+function argumentRules(given: readonly Given[], name: string): Rules {
   const needed = given.filter(({ isRequired }) => isRequired).map(({ expression }) => expression);
   const others = given.filter(({ isRequired }) => !isRequired).map(({ expression }) => expression);
   const tail = (index: number): string => (index < others.length ? ` ${name}-${index}` : "");

@@ -4,7 +4,7 @@ import { describeType } from "./describe-type.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 import { readBeyond } from "./read-beyond.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
-import { literalOf, pythonicGrammar } from "./pythonic-grammar.ts";
+import { argumentName, literalOf, pythonicGrammar } from "./pythonic-grammar.ts";
 import { readPythonic } from "./pythonic-calls.ts";
 import { shapeFormat } from "./reply-shape.ts";
 import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
@@ -64,7 +64,7 @@ function words(message: ReplyMessage): string {
 function argumentsOf(args: Json): string {
   if (!isJsonObject(args)) return literalOf(args);
   const entries = Object.entries(args);
-  if (!entries.every(([name]) => /^[A-Za-z_]\w*$/.test(name))) return `**${literalOf(args)}`;
+  if (!entries.every(([name]) => argumentName.test(name))) return `**${literalOf(args)}`;
   return entries.map(([name, value]) => `${name}=${literalOf(value)}`).join(", ");
 }
 

@@ -3,32 +3,49 @@ import { own } from "../schema/keywords.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 
+/** Arguments as they may be, with what was left out of them, and what they have that their schema forbids. Both are paths of keys. */
+export interface NormalArguments {
+  readonly args: JsonObject;
+  readonly dropped: readonly string[];
+  readonly forbidden: readonly string[];
+}
+
 /**
  * Takes out of arguments what small models add to them: keys that the schema does not name, and null for "not given" where the schema takes no
- * null; in nested objects and lists too. What the schema leaves open stays. Defaults are filled afterwards, where the schema parses.
+ * null; in nested objects and lists too. What the schema leaves open stays, and so does what it forbids by `additionalProperties: false`: an
+ * argument that is not there (`dry_run`) may be meant. Defaults are filled afterwards, where the schema parses.
  */
-export function normalizeArguments(args: JsonObject, schema: JsonSchema): JsonObject {
-  const normal = normalize(args, schema, { root: schema, depth: 0 });
-  return isJsonObject(normal) ? normal : args;
+export function normalizeArguments(args: JsonObject, schema: JsonSchema): NormalArguments {
+  const found = { dropped: new Set<string>(), forbidden: new Set<string>() };
+  const normal = normalize(args, schema, { root: schema, depth: 0, path: "", ...found });
+  return {
+    args: isJsonObject(normal) ? normal : args,
+    dropped: [...found.dropped],
+    forbidden: [...found.forbidden],
+  };
 }
 
 interface Place {
   readonly root: JsonSchema;
   readonly depth: number;
+  readonly path: string;
+  readonly dropped: Set<string>;
+  readonly forbidden: Set<string>;
 }
 
 /** References can lead in a circle without a value to follow. */
 const maxDepth = 64;
 
-function normalize(value: Json, given: Json | undefined, { root, depth }: Place): Json {
+function normalize(value: Json, given: Json | undefined, place: Place): Json {
+  const { root, depth, path } = place;
   const schema = resolved(given, root);
   if (depth > maxDepth || schema === undefined) return value;
-  const nested = { root, depth: depth + 1 };
+  const at = (key: string): Place => ({ ...place, depth: depth + 1, path: key });
   if (Array.isArray(value)) {
     const first = own(schema, "prefixItems");
     const rest = own(schema, "items");
     return value.map((entry: Json, index) =>
-      normalize(entry, (Array.isArray(first) ? first[index] : undefined) ?? rest, nested),
+      normalize(entry, (Array.isArray(first) ? first[index] : undefined) ?? rest, at(path)),
     );
   }
   const properties = own(schema, "properties");
@@ -38,9 +55,16 @@ function normalize(value: Json, given: Json | undefined, { root, depth }: Place)
     (others !== undefined && others !== false) ||
     ["patternProperties", "allOf", "anyOf", "oneOf", "if"].some((keyword) => Object.hasOwn(schema, keyword));
   const entries = Object.entries(value).flatMap(([key, field]): [string, Json][] => {
+    const inner = path === "" ? key : `${path}.${key}`;
     const property = own(properties, key) ?? (isOpen ? (others ?? true) : false);
-    if (property === false || (field === null && !takesNull(property, root))) return [];
-    return [[key, normalize(field, property, nested)]];
+    if (property !== false && (field !== null || takesNull(property, root)))
+      return [[key, normalize(field, property, at(inner))]];
+    if (property !== false || field === null || others !== false) {
+      if (field !== null) place.dropped.add(inner);
+      return [];
+    }
+    place.forbidden.add(inner);
+    return [[key, field]];
   });
   return Object.fromEntries(entries);
 }

@@ -5,8 +5,10 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/jso
 import { lenientJson } from "../util/lenient-json.ts";
 import { bundleSchemas } from "./bundle-schemas.ts";
 import { describeType } from "./describe-type.ts";
+import { insideFence } from "./fence.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
 import { matchTool } from "./match-tool.ts";
+import { oneObject } from "./one-object.ts";
 import { normalizeArguments } from "./react-arguments.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 
@@ -20,6 +22,8 @@ export type Decision =
       readonly thought?: string;
       readonly tool: string;
       readonly args: JsonObject;
+      /** What was left out of the arguments, in words for people. */
+      readonly repairs: readonly string[];
     }
   | { readonly type: "final_answer"; readonly thought?: string; readonly answer: Json }
   | {
@@ -28,37 +32,69 @@ export type Decision =
       readonly problem: string;
     };
 
-/** How a call stands in the conversation that the model is shown: some write their next one the same way. */
-const written = /^(?:\s*Thought:(.*?)\n)?\s*Action:[ \t]*([^\s{]+)[ \t]*\n\s*Action Input:\s*(\{.*\})\s*$/s;
-
-/** Reads a decision leniently, as its JSON alone counts, and checks it against the tools. Never throws. */
+/**
+ * Reads a decision, and checks it against the tools. A call must be all that the reply says: one object, in a code block or not, or the form in
+ * which calls are shown. A call with words around it may be one that is only talked about; an answer is read out of them. Never throws.
+ */
 export function readDecision(text: string, allowed: AllowList): Decision {
-  const action = text.includes("Action Input:") ? written.exec(text) : null;
-  if (action !== null) {
-    const [, thought = "", tool = "", args = ""] = action;
-    const given = parseJson(args);
-    if (given.ok) return readCall({ thought, tool, args: given.value }, allowed);
-  }
-  const parsed = lenientJson(text);
-  if (!parsed.ok) return extraction(`The reply is not one JSON object: ${parsed.reason}`);
-  if (!isJsonObject(parsed.value)) return extraction("The reply is not one JSON object.");
-  const { type } = parsed.value;
-  if (type === "call_tool") return readCall(parsed.value, allowed);
-  if (type === "final_answer") return readAnswer(parsed.value);
+  const written = readWritten(text);
+  if (written !== undefined) return readCall(written, allowed);
+  const alone = oneObject(insideFence(text) ?? text);
+  if (alone.ok && alone.value["type"] === "call_tool") return readCall(alone.value, allowed);
+  const found = alone.ok ? alone : lenientJson(text);
+  if (!found.ok || !isJsonObject(found.value))
+    return extraction(`The reply is not one JSON object: ${alone.ok ? "" : alone.reason}.`);
+  const { type } = found.value;
+  if (type === "final_answer" && (alone.ok || !saysMore(text))) return readAnswer(found.value);
+  if (type === "call_tool" || type === "final_answer")
+    return extraction(`The reply must be one JSON object and nothing else: ${alone.ok ? "" : alone.reason}.`);
   return invalid("Decision type must be call_tool or final_answer.");
+}
+
+/** Whether more than one decision stands in words. */
+function saysMore(text: string): boolean {
+  return (text.match(/"type"\s*:/g)?.length ?? 0) > 1;
+}
+
+/**
+ * Reads the form in which a call stands in the conversation that the model is shown: some write their next one the same way. Undefined when the
+ * text is something else.
+ */
+export function readWritten(text: string): JsonObject | undefined {
+  const input = /^[ \t]*Action Input:/m.exec(text);
+  if (input === null) return undefined;
+  const head = text.slice(0, input.index).trimEnd();
+  const line = head.lastIndexOf("\n") + 1;
+  const tool = /^[ \t]*Action:[ \t]*([^\s{]+)$/.exec(head.slice(line))?.[1];
+  const [, before = "", thought = ""] = /^(Thought:)?(.*)$/s.exec(head.slice(0, line).trim()) ?? [];
+  const args = oneObject(text.slice(input.index + input[0].length));
+  return tool === undefined || (before === "" && thought !== "") || !args.ok
+    ? undefined
+    : { thought, tool, args: args.value };
 }
 
 function readCall({ thought, tool: name, args }: JsonObject, allowed: AllowList): Decision {
   if (typeof name !== "string" || name === "") return invalid("Tool name is required when type=call_tool.");
   const tool = allowed.tools.get(matchTool(name, allowed));
-  if (tool === undefined) return invalid("Requested tool is not available.");
+  if (tool === undefined) return invalid(`Requested tool is not available. ${toolsThere(allowed)}`);
   const given = unwrapped(args);
   if (given !== undefined && !isJsonObject(given))
     return invalid("Arguments must be a JSON object with parameter names as keys, not a sequential array.");
   const isMissing = given === undefined || Object.keys(given).length === 0;
   if (isMissing && wantsArguments(tool)) return invalid("Arguments are required when type=call_tool.");
-  const normal = normalizeArguments(given ?? {}, tool.input.jsonSchema);
-  return { type: "call_tool", ...noteOf(thought), tool: tool.name, args: normal };
+  const { args: normal, dropped, forbidden } = normalizeArguments(given ?? {}, tool.input.jsonSchema);
+  if (forbidden.length > 0)
+    return invalid(`${tool.name} does not take ${forbidden.join(", ")}. ${argumentsOf(tool)}`);
+  const repairs = dropped.map((key) => `left out "${key}", which ${tool.name} does not take`);
+  return { type: "call_tool", ...noteOf(thought), tool: tool.name, args: normal, repairs };
+}
+
+function toolsThere({ tools }: AllowList): string {
+  return tools.size === 0 ? "There is none." : `Available: ${[...tools.keys()].join(", ")}.`;
+}
+
+function argumentsOf({ input }: Tool): string {
+  return `Its arguments: ${describeType(input.jsonSchema)}`;
 }
 
 function readAnswer({ thought, answer = null }: JsonObject): Decision {
@@ -79,10 +115,12 @@ function unwrapped(args: Json | undefined): Json | undefined {
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : args;
 }
 
-/** A schema that does not say what it takes may want something. */
+/** A schema that does not say here what it takes may want something. */
 function wantsArguments({ input }: Tool): boolean {
-  const { required, properties, type } = input.jsonSchema;
-  return Array.isArray(required) ? required.length > 0 : properties === undefined && type === undefined;
+  const { required, properties } = input.jsonSchema;
+  if (Array.isArray(required)) return required.length > 0;
+  const elsewhere = ["$ref", "allOf", "anyOf", "oneOf", "if"];
+  return properties === undefined && elsewhere.some((keyword) => Object.hasOwn(input.jsonSchema, keyword));
 }
 
 function extraction(problem: string): Decision {
@@ -121,7 +159,7 @@ export function reactInstructions(allowed: AllowList, output?: Schema): string {
 }
 
 /** A model that is held to the form may think no longer than this: small ones come to no end. */
-const longestThought = 400;
+const longestThought = 200;
 
 /** A name that no tool can have. */
 const answerName = "$answer";

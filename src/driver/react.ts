@@ -1,15 +1,23 @@
 import { WritError } from "../error/writ-error.ts";
-import type { Message, ReplyMessage, ReplyPart, SystemMessage } from "../message/message.ts";
+import type { Message, ReplyMessage, ReplyPart } from "../message/message.ts";
 import { callsOf, textOf, userMessage } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest } from "../model/model.ts";
-import { isJsonObject, parseJson } from "../util/json.ts";
-import { lenientJson } from "../util/lenient-json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";
-import { decisionGrammar, decisionSchema, reactInstructions, readDecision } from "./react-protocol.ts";
-import { answerFormat, heldToShape, shapeFormat } from "./reply-shape.ts";
+import { oneObject } from "./one-object.ts";
+import { insideFence } from "./fence.ts";
+import {
+  decisionGrammar,
+  decisionSchema,
+  reactInstructions,
+  readDecision,
+  readWritten,
+} from "./react-protocol.ts";
+import { answerFormat, shapeFormat } from "./reply-shape.ts";
+import { readTextReply } from "./text-reply.ts";
 import { withoutThinking } from "./thinking.ts";
 
 /** How the ReAct driver speaks. */
@@ -56,12 +64,12 @@ export function reactDriver(options: ReactDriverOptions = {}): Driver {
     toolName: matchTool,
     request(turn) {
       if (restates(turn)) return finalRequest(turn, encode);
-      const messages = standing(turn.transcript).map((message) => encode(message, turn));
+      const messages = shownMessages(turn, encode);
       return { messages, tools: [], toolChoice: "none", settings: turn.settings, format: formatOf(turn) };
     },
     read(reply, turn) {
-      if (restates(turn)) return readAnswer(reply);
-      const reading = heldToShape(readReply(reply, turn), turn);
+      if (restates(turn)) return readAnswer(withoutThinking(reply));
+      const reading = readTextReply(reply, turn, (said) => readReply(said, turn));
       return reading.type === "final" && finalViaInference
         ? { type: "pending", message: reading.message }
         : reading;
@@ -74,34 +82,26 @@ export function reactDriver(options: ReactDriverOptions = {}): Driver {
 
 const formatOf = shapeFormat({ schema: decisionSchema, grammar: decisionGrammar });
 
-const quoted = {
+const wasCut = {
   type: "invalid",
   stage: "decision_extraction",
-  problem: "The reply must be one JSON object and nothing else.",
+  problem: "The reply was cut off at the token limit: write less.",
 } as const;
 
-/**
- * Around a decision there may be words, but then it must be the only thing that looks like one, and whole: a call that is quoted in an answer,
- * or in a text that was read, never runs.
- */
-function isQuoted(raw: string): boolean {
-  return !parseJson(raw.trim()).ok && (raw.match(/"type"\s*:/g)?.length ?? 0) > 1;
-}
-
 function readReply(reply: Reply, { allowed }: TurnInput): Reading {
-  const { text: raw } = withoutThinking(textOf(reply.message));
-  const isCut = reply.finishReason === "length";
+  const raw = textOf(reply.message);
   const others = reply.message.parts.filter((part) => part.type !== "text" && part.type !== "tool-call");
   const message = (...parts: readonly ReplyPart[]): ReplyMessage => ({
     role: "assistant",
     parts: [...others, ...parts],
     raw,
   });
-  const read = isQuoted(raw) ? quoted : readDecision(raw, allowed);
-  const decision = isCut && (read.type === "call_tool" || !parseJson(raw.trim()).ok) ? quoted : read;
+  const isWhole = parseJson(raw.trim()).ok;
+  const read = readDecision(raw, allowed);
+  const isAnswer = read.type === "final_answer" && isWhole;
+  const decision = reply.finishReason === "length" && !isAnswer ? wasCut : read;
   if (decision.type === "invalid") {
-    const stage = isCut ? "decision_extraction" : decision.stage;
-    const problem = isCut ? "The reply was cut off at the token limit: write less." : decision.problem;
+    const { stage, problem } = decision;
     return {
       type: "violation",
       message: message({ type: "text", text: raw.trim() === "" ? "(empty)" : raw }),
@@ -109,7 +109,9 @@ function readReply(reply: Reply, { allowed }: TurnInput): Reading {
       feedback: observedError(problem),
     };
   }
-  const mended = parseJson(raw.trim()).ok ? {} : { repairs: ["the decision was taken out of other text"] };
+  const dropped = decision.type === "call_tool" ? decision.repairs : [];
+  const repairs = [...(isWhole ? [] : ["the decision was taken out of other text"]), ...dropped];
+  const mended = repairs.length === 0 ? {} : { repairs };
   const thought: ReplyPart[] =
     decision.thought === undefined ? [] : [{ type: "reasoning", text: decision.thought }];
   if (decision.type === "final_answer") {
@@ -156,41 +158,38 @@ function observedError(text: string): string {
   return `Observation: ERROR - ${text}`;
 }
 
+/** A call in the form of this protocol, with the thought and the arguments as the model wrote them. */
 function wordsOf(message: ReplyMessage): string {
   const calls = callsOf(message);
   if (calls.length === 0) return textOf(message);
-  const thought = thoughtOf(message);
+  const { thought, args } = writtenIn(message);
   const actions = calls.map(
-    (call) => `Action: ${call.name}\nAction Input: ${JSON.stringify(call.arguments)}`,
+    (call) => `Action: ${call.name}\nAction Input: ${JSON.stringify(args ?? call.arguments)}`,
   );
   return [...(thought === "" ? [] : [`Thought: ${thought}`]), ...actions].join("\n");
 }
 
 /** What a model thinks by itself, its provider shows apart from this, and it is not sent back as words. */
-function thoughtOf(message: ReplyMessage): string {
-  const written = lenientJson(message.raw ?? "");
-  const thought = written.ok && isJsonObject(written.value) ? written.value["thought"] : undefined;
-  return typeof thought === "string" ? thought.trim() : textOf(message);
+function writtenIn(message: ReplyMessage): { readonly thought: string; readonly args?: JsonObject } {
+  const raw = message.raw ?? "";
+  const read = oneObject(insideFence(raw) ?? raw);
+  const { thought, args } = readWritten(raw) ?? (read.ok ? read.value : {});
+  return {
+    thought: typeof thought === "string" ? thought.trim() : textOf(message),
+    ...(isJsonObject(args) ? { args } : {}),
+  };
 }
 
-/** Asks for the answer in words, without the protocol and without the decision that there is one. */
+/** Asks for the answer in words: nothing of what was said before changes. */
 function finalRequest(turn: TurnInput, encode: Encode): ModelRequest {
-  const { settings, output } = turn;
-  const wanted = `Return only the final answer as ${output === undefined ? "plain text" : "JSON"}.`;
-  const messages = standing(turn.transcript).filter(
-    (message, index, all) => message.role !== "assistant" || index < all.length - 1,
-  );
-  const [first] = messages;
-  const told = first?.role === "system" ? first.text : "";
-  const system: SystemMessage = { role: "system", text: told === "" ? wanted : `${wanted}\n\n${told}` };
-  const others = first?.role === "system" ? messages.slice(1) : messages;
-  return {
-    messages: [system, ...others.map((message) => encode(message, turn))],
-    tools: [],
-    toolChoice: "none",
-    settings,
-    format: answerFormat(turn),
-  };
+  const { settings, transcript } = turn;
+  const asked = endsWithReply(transcript) ? [] : [userMessage(wanted(turn))];
+  const messages = [...shownMessages(turn, encode), ...asked];
+  return { messages, tools: [], toolChoice: "none", settings, format: answerFormat(turn) };
+}
+
+function wanted({ output }: TurnInput): string {
+  return `Return only the final answer as ${output === undefined ? "plain text" : "JSON"}.`;
 }
 
 function readAnswer({ message }: Reply): Reading {
@@ -205,12 +204,24 @@ function readAnswer({ message }: Reply): Reading {
   };
 }
 
-/** A decision that was restated is not shown: the reply after it says the same. */
-function standing(transcript: ReadyTranscript): readonly Message[] {
-  return transcript.messages.filter(
-    (message, index, all) => message.role !== "assistant" || all[index + 1]?.role !== "assistant",
-  );
+/**
+ * The conversation as the model sees it. Of a decision that is restated stands there only that it was made, and what was asked then: the reply
+ * after it says the answer.
+ */
+function shownMessages(turn: TurnInput, encode: Encode): readonly Message[] {
+  const { messages } = turn.transcript;
+  return messages.flatMap((message, index) => {
+    const next = messages[index + 1];
+    const isHalf = message.role === "assistant" && callsOf(message).length === 0;
+    if (!isHalf || (next !== undefined && next.role !== "assistant")) return [encode(message, turn)];
+    return next !== undefined && callsOf(next).length > 0 ? [] : [decided, userMessage(wanted(turn))];
+  });
 }
+
+const decided: ReplyMessage = {
+  role: "assistant",
+  parts: [{ type: "text", text: '{"type":"final_answer"}' }],
+};
 
 /** Only a decision that is to be restated leaves the model's own reply as the last word. */
 function endsWithReply(transcript: ReadyTranscript): boolean {

@@ -4,6 +4,7 @@ import type { TurnInput } from "./driver.ts";
 import { recogniser } from "./recognise/recogniser.ts";
 import { describeType } from "./describe-type.ts";
 import { matchTool } from "./match-tool.ts";
+import { shapeOf } from "./reply-shape.ts";
 import type { Recogniser, RecogniserMode, Recognition, RefusedCall } from "./recognise/recognise.ts";
 import type { TextProtocol, TextReading } from "./text-driver.ts";
 
@@ -23,7 +24,7 @@ export function readBeyond(
     read(text, turn) {
       const strict = protocol.read(text, turn);
       if (strict.type === "calls" || (strict.type === "final" && strict.plain !== true)) return strict;
-      const found = readingOf(finderOf(turn.allowed).read(text, { said: saidBefore(turn) }), turn.allowed);
+      const found = readingOf(finderOf(turn.allowed).read(text, { said: saidBefore(turn) }), turn);
       if (found !== undefined) return found;
       return strict.type === "final" ? strict : (mend(text, turn) ?? strict);
     },
@@ -51,8 +52,9 @@ function saidBefore({ transcript }: TurnInput): string {
 
 function readingOf(
   { calls, refused, layer, repairs }: Recognition,
-  allowed: AllowList,
+  turn: TurnInput,
 ): TextReading | undefined {
+  const { allowed } = turn;
   if (calls.length > 0)
     return {
       type: "calls",
@@ -60,8 +62,11 @@ function readingOf(
       repairs: [`the calls were found in the form "${layer ?? "?"}"`, ...repairs],
     };
   const [first] = refused;
-  const isMeant = layer === "tagged" || layer === "whole"; // in other forms it may be quoted by an answer
-  return first === undefined || !isMeant ? undefined : refusal(first, allowed);
+  if (first === undefined) return undefined;
+  const isKnown = allowed.tools.has(matchTool(first.name, allowed));
+  const mayBeAnswer = !isKnown && shapeOf(turn).mayAnswer; // an answer in JSON has names too
+  const isMeant = layer === "tagged" || (layer === "whole" && !mayBeAnswer); // in other forms it may be quoted by an answer
+  return isMeant ? refusal(first, allowed) : undefined;
 }
 
 /** What looks like a call and cannot be one is sent back; no answer begins like this. */

@@ -1,4 +1,4 @@
-import { callsOf, type ReplyMessage, type ReplyPart } from "../message/message.ts";
+import { callsOf, type ReplyPart } from "../message/message.ts";
 import type { ReplyFormat } from "../model/model.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -25,37 +25,43 @@ export function shapeOf({ allowed, toolChoice, output }: TurnInput): ReplyShape 
 }
 
 /**
- * A reading that the turn's choice of tools forbids becomes a violation, so that a call is forced with any model: not every provider can force
- * one, and some that say so do not.
+ * A reading that the turn's choice of tools forbids becomes a violation, so that a call is forced, or no tool called, with any model: not every
+ * provider can hold it to that, and some that say so do not.
  */
 export function heldToShape(reading: Reading, turn: TurnInput): Reading {
   if (reading.type === "violation" || reading.type === "pending") return reading;
-  if (turn.toolChoice !== "required" && typeof turn.toolChoice !== "object") return reading;
   const { tools, mayAnswer } = shapeOf(turn);
   const names = tools.map(({ name }) => name);
-  const isForced = reading.type === "calls" && (turn.toolChoice === "required" || callsOneOf(reading, names));
-  if (mayAnswer || isForced) return reading;
+  if (reading.type === "final") return mayAnswer ? reading : refused(reading, mustCall(names, "answered"));
+  if (turn.toolChoice === "none") return refused(reading, mustAnswer);
+  if (typeof turn.toolChoice === "string" || mayAnswer) return reading;
+  const isForced = callsOf(reading.message).every(({ name }) => names.includes(name));
+  return isForced ? reading : refused(reading, mustCall(names, "called another"));
+}
+
+type Words = Pick<Extract<Reading, { type: "violation" }>, "reason" | "feedback">;
+
+const mustAnswer: Words = {
+  reason: "it had to answer without tools, and called one",
+  feedback: "No tool can be called now. Answer with what you know.",
+};
+
+function mustCall(names: readonly string[], did: string): Words {
   const wanted = names.length === 1 ? `the tool ${names.join()}` : `one of the tools ${names.join(", ")}`;
   return {
-    type: "violation",
-    message: withoutCalls(reading.message),
-    reason: `it had to call ${wanted}, and ${reading.type === "final" ? "answered" : "called another"}`,
+    reason: `it had to call ${wanted}, and ${did}`,
     feedback: `This reply must call ${wanted}. Call it now; answer afterwards.`,
   };
 }
 
-function callsOneOf({ message }: Reading, names: readonly string[]): boolean {
-  return callsOf(message).some(({ name }) => names.includes(name));
-}
-
-/** A call in a transcript needs a result; one that does not count becomes words. */
-function withoutCalls(message: ReplyMessage): ReplyMessage {
+/** A reading that does not count. A call in a transcript needs a result; one that does not count becomes words. */
+export function refused({ message }: Reading, words: Words): Reading {
   const parts = message.parts.map((part): ReplyPart =>
     part.type === "tool-call" && part.providerExecuted !== true
       ? { type: "text", text: `(called ${part.name}, which was not run)` }
       : part,
   );
-  return { ...message, parts };
+  return { type: "violation", message: { ...message, parts }, ...words };
 }
 
 /** How a protocol writes down what a reply may be. A kind that is left out is not used. */

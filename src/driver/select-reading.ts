@@ -3,6 +3,7 @@ import type { Reply } from "../model/assemble.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { Reading, TurnInput } from "./driver.ts";
+import { insideFence } from "./fence.ts";
 import { matchTool } from "./match-tool.ts";
 import { oneObject } from "./one-object.ts";
 import { choiceOf } from "./select-protocol.ts";
@@ -16,9 +17,8 @@ export function readChoice(reply: Reply, turn: TurnInput): Reading {
   const read = oneObject(text);
   if (read.ok) return chosen(reply, { object: read.value, repairs }, turn);
   if (/[{}]/.test(text)) return violation(reply, read.reason);
-  const [, word = text] = /^tool\s*:\s*(.+)$/i.exec(text) ?? [];
-  const tool = allowed.tools.get(matchTool(word.replaceAll(/^["'`]+|["'`.]+$/g, ""), allowed));
-  if (tool !== undefined && reply.finishReason !== "length") return choice(reply, tool);
+  const tool = text.length > longestName ? undefined : allowed.tools.get(matchTool(nameIn(text), allowed));
+  if (tool !== undefined) return choice(reply, tool, turn);
   return {
     type: "final",
     message: messageOf(reply, { type: "text", text }),
@@ -27,12 +27,21 @@ export function readChoice(reply: Reply, turn: TurnInput): Reading {
   };
 }
 
+/** A longer text is no name alone. */
+const longestName = 200;
+
+/** A name alone, as models write it. */
+function nameIn(text: string): string {
+  return text.replace(/^tool\s*:\s*/i, "").replaceAll(/^["'`]+|["'`.]+$/g, "");
+}
+
 interface Written {
   readonly object: JsonObject;
   readonly repairs: readonly string[];
 }
 
-function chosen(reply: Reply, { object, repairs }: Written, { allowed }: TurnInput): Reading {
+function chosen(reply: Reply, { object, repairs }: Written, turn: TurnInput): Reading {
+  const { allowed } = turn;
   const { tool: name, answer } = object;
   if (typeof name === "string" && answer === undefined) {
     const tool = allowed.tools.get(matchTool(name, allowed));
@@ -43,7 +52,7 @@ function chosen(reply: Reply, { object, repairs }: Written, { allowed }: TurnInp
         { name: tool?.name ?? name, args: isJsonObject(given) ? given : {} },
         repairs,
       );
-    return choice(reply, tool);
+    return choice(reply, tool, turn);
   }
   const isEmpty =
     answer === undefined || answer === null || (typeof answer === "string" && answer.trim() === "");
@@ -58,7 +67,7 @@ function chosen(reply: Reply, { object, repairs }: Written, { allowed }: TurnInp
 export function readArguments(reply: Reply, tool: Tool): Reading {
   const { text, repairs } = unfenced(textOf(reply.message));
   const read = oneObject(text);
-  if (!read.ok) return violation(reply, read.reason, tool);
+  if (!read.ok || reply.finishReason === "length") return violation(reply, read.ok ? "" : read.reason, tool);
   const inner = wrapped(read.value, tool);
   const args = inner ?? read.value;
   const mended = inner === undefined ? repairs : [...repairs, "the arguments stood in a whole call"];
@@ -87,7 +96,9 @@ function takesNothing({ input }: Tool): boolean {
   );
 }
 
-function choice(reply: Reply, tool: Tool): Reading {
+/** Half a call; where no tool may be called it counts as one, and is refused as that. */
+function choice(reply: Reply, tool: Tool, { toolChoice }: TurnInput): Reading {
+  if (toolChoice === "none") return callReading(reply, { name: tool.name, args: {} }, []);
   if (reply.finishReason === "length") return violation(reply, "");
   return { type: "pending", message: messageOf(reply, { type: "text", text: choiceOf(tool.name) }) };
 }
@@ -99,7 +110,8 @@ function callReading(
 ): Reading {
   if (reply.finishReason === "length") return violation(reply, "");
   const call: ReplyPart = { type: "tool-call", id: "", name, arguments: args };
-  return { type: "calls", message: messageOf(reply, call), ...repairsOf(repairs) };
+  const message = { ...messageOf(reply, call), raw: textOf(reply.message) };
+  return { type: "calls", message, ...repairsOf(repairs) };
 }
 
 function repairsOf(repairs: readonly string[]): { readonly repairs?: readonly string[] } {
@@ -114,9 +126,11 @@ function violation(reply: Reply, fault: string, tool?: Tool): Reading {
     tool === undefined
       ? 'Reply with {"tool": "<name>"} or {"answer": …} and nothing else.'
       : `Choose again: {"tool": ${JSON.stringify(tool.name)}}, another tool, or {"answer": …}.`;
+  const words = raw.trim() === "" ? "(empty)" : raw;
+  const asked = tool === undefined ? words : choiceOf(tool.name);
   return {
     type: "violation",
-    message: messageOf(reply, { type: "text", text: raw.trim() === "" ? "(empty)" : raw }),
+    message: { ...messageOf(reply, { type: "text", text: asked }), raw: words },
     reason,
     feedback: `Your reply was not accepted: ${reason}. ${wanted}`,
   };
@@ -129,9 +143,8 @@ function messageOf({ message }: Reply, part: ReplyPart): ReplyMessage {
 
 /** A reply that is a code block and nothing else, without its fences. */
 function unfenced(raw: string): { readonly text: string; readonly repairs: readonly string[] } {
-  const text = raw.trim();
-  const inner = /^```[\w-]*\s*\n([^`]*)```$/.exec(text)?.[1];
+  const inner = insideFence(raw);
   return inner === undefined
-    ? { text, repairs: [] }
-    : { text: inner.trim(), repairs: ["the code fence around the reply was taken off"] };
+    ? { text: raw.trim(), repairs: [] }
+    : { text: inner, repairs: ["the code fence around the reply was taken off"] };
 }

@@ -13,7 +13,7 @@ import { isJsonObject, parseJson } from "../util/json.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 import { resultObject } from "./json-action.ts";
 import { matchTool } from "./match-tool.ts";
-import { heldToShape, shapeOf } from "./reply-shape.ts";
+import { shapeOf } from "./reply-shape.ts";
 import { checkedCount, defaultRetries } from "./checked.ts";
 import {
   argumentsFormat,
@@ -23,6 +23,7 @@ import {
   selectInstructions,
 } from "./select-protocol.ts";
 import { readArguments, readChoice } from "./select-reading.ts";
+import { readTextReply } from "./text-reply.ts";
 
 /** How the select driver speaks. */
 export interface SelectDriverOptions {
@@ -64,7 +65,9 @@ export function selectDriver(options: SelectDriverOptions = {}): Driver {
     },
     read(reply, turn) {
       const tool = chosenTool(turn);
-      return heldToShape(tool === undefined ? readChoice(reply, turn) : readArguments(reply, tool), turn);
+      return readTextReply(reply, turn, (said) =>
+        tool === undefined ? readChoice(said, turn) : readArguments(said, tool),
+      );
     },
     partialAnswer: (partial) => (isJsonObject(partial) ? partial["answer"] : undefined),
   };
@@ -117,12 +120,18 @@ function messagesOf(turn: TurnInput, encoded: WeakMap<Message, readonly Message[
   return told;
 }
 
-/** A choice with what it was asked; the reply with its call says both again, and a last turn that must answer passes over it. */
+/**
+ * A reply without a call. A choice stands there with what was asked of it; so do arguments that were refused, whose message names their tool,
+ * and the choice before them is passed over then, as it is before a call.
+ */
 function wordsOf(message: ReplyMessage, next: Message | undefined, turn: TurnInput): readonly Message[] {
   if (next === undefined) return askedFor(chosenTool(turn));
-  const chosen = next.role === "assistant" ? toolOf(message, turn.allowed) : undefined;
-  if (chosen === undefined) return [said(message.raw ?? JSON.stringify({ answer: textOf(message) }))];
-  return next.role === "assistant" && callsOf(next).length > 0 ? [] : askedFor(chosen);
+  const { raw } = message;
+  const tool = toolOf(message, turn.allowed);
+  if (raw !== undefined) return [...askedFor(raw === textOf(message) ? undefined : tool), said(raw)];
+  if (tool === undefined || next.role !== "assistant")
+    return [said(JSON.stringify({ answer: textOf(message) }))];
+  return callsOf(next).length > 0 || toolOf(next, turn.allowed) !== undefined ? [] : askedFor(tool);
 }
 
 function askedFor(tool: Tool | undefined): readonly Message[] {

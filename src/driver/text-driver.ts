@@ -14,8 +14,7 @@ import type { Json } from "../util/json.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";
 import { type CallWords, callWords, visibleText } from "./recognise/visible-text.ts";
-import { heldToShape } from "./reply-shape.ts";
-import { withoutThinking } from "./thinking.ts";
+import { readTextReply } from "./text-reply.ts";
 
 /** A call as it was found in text. */
 export interface TextCall {
@@ -88,7 +87,7 @@ export function textDriver(protocol: TextProtocol): Driver {
         format: protocol.format(turn),
       };
     },
-    read: (reply, turn) => heldToShape(readReply(reply, turn, protocol), turn),
+    read: (reply, turn) => readTextReply(reply, turn, (said) => readReply(said, turn, protocol)),
     ...(protocol.plainAnswers === true
       ? { visibleText: ({ allowed }) => visibleText(wordsOf(allowed)) }
       : {}),
@@ -104,17 +103,14 @@ function wordsOf(allowed: AllowList): CallWords {
 }
 
 function readReply(reply: Reply, turn: TurnInput, protocol: TextProtocol): Reading {
-  const { thought: thinking, text: raw } = withoutThinking(textOf(reply.message));
+  const raw = textOf(reply.message);
   const text = raw.trim();
   const read: TextReading =
     text === "" ? { type: "violation", reason: "it is empty" } : protocol.read(text, turn);
   const others = reply.message.parts.filter((part) => part.type !== "text" && part.type !== "tool-call");
-  const thoughts = [thinking, "thought" in read ? read.thought : undefined].flatMap((thought): ReplyPart[] =>
-    thought === undefined ? [] : [{ type: "reasoning", text: thought }],
-  );
   const message = (...parts: readonly ReplyPart[]): ReplyMessage => ({
     role: "assistant",
-    parts: [...others, ...thoughts, ...parts],
+    parts: [...others, ...thoughtsOf(read), ...parts],
     raw,
   });
   const isCut = reply.finishReason === "length";
@@ -134,6 +130,11 @@ function readReply(reply: Reply, turn: TurnInput, protocol: TextProtocol): Readi
   });
   const said = read.text === undefined || read.text === "" ? [] : [textPart(read.text)];
   return { type: "calls", message: message(...said, ...calls), ...repairs };
+}
+
+function thoughtsOf(read: TextReading): readonly ReplyPart[] {
+  const thought = read.type === "violation" ? undefined : read.thought;
+  return thought === undefined ? [] : [{ type: "reasoning", text: thought }];
 }
 
 const wasCut: Extract<TextReading, { type: "violation" }> = {

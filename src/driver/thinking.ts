@@ -1,10 +1,102 @@
-/** What models that reason write before their reply. Some templates put the opening tag into the prompt, so that only the closing one comes. */
-export function withoutThinking(text: string): { readonly thought?: string; readonly text: string } {
-  const open = /^\s*<think(?:ing)?>/.exec(text)?.[0] ?? "";
-  const close = /<\/think(?:ing)?>/.exec(text);
-  if (open === "" && close === null) return { text };
-  if (open === "" && /<think(?:ing)?>/.test(text.slice(0, close?.index))) return { text };
-  const thought = text.slice(open.length, close?.index).trim();
-  const rest = close === null ? "" : text.slice(close.index + close[0].length);
-  return { text: rest, ...(thought === "" ? {} : { thought }) };
+import type { ReplyPart } from "../message/message.ts";
+import { textOf } from "../message/message.ts";
+import type { Reply } from "../model/assemble.ts";
+
+/** What a piece of a reply adds to what it says, and to what the model only thinks. */
+export interface Told {
+  readonly text: string;
+  readonly thought: string;
+  /** A block ended that never began: some templates put its opening tag into the prompt. All that was told as text was thought too. */
+  readonly wasThought?: true;
+}
+
+/** Follows a reply while it is written, and tells thinking apart. */
+export interface ThinkingFilter {
+  push(piece: string): Told;
+  /** What was held back because it could have become a tag. */
+  end(): Told;
+}
+
+const tags = ["<think>", "<thinking>", "</think>", "</thinking>"];
+/** A tag in quotes or backticks is spoken of. A quote that is not closed ends with its line. */
+const signs = /\\["\\]|["`\n]|<(\/?)think(?:ing)?>/g;
+
+/**
+ * Tells apart what models that reason write between `<think>` tags: each block of a reply, and one that is not closed to the end. The blanks
+ * behind a block go with it. A piece costs what its length costs.
+ */
+export function thinkingFilter(): ThinkingFilter {
+  let held = "";
+  let quote = "";
+  let isThinking = false;
+  let isBehindBlock = false;
+  const read = (given: string, isLast: boolean): Told => {
+    const told = { text: "", thought: "", wasThought: false };
+    const add = (piece: string): void => {
+      const kept = isBehindBlock ? piece.trimStart() : piece;
+      isBehindBlock &&= kept === "";
+      if (isThinking) told.thought += piece;
+      else told.text += kept;
+    };
+    const all = held + given;
+    held = isLast ? "" : mayBecomeSign(all);
+    const text = all.slice(0, all.length - held.length);
+    let at = 0;
+    for (const match of text.matchAll(signs)) {
+      const [sign, closing] = match;
+      if (closing === undefined) {
+        if (isThinking) continue;
+        if (sign === "\n" || sign === quote) quote = "";
+        else if (quote === "" && sign.length === 1) quote = sign;
+        continue;
+      }
+      const isTag = closing === "/" ? isThinking || quote === "" : !isThinking && quote === "";
+      if (!isTag) continue;
+      add(text.slice(at, match.index));
+      at = match.index + sign.length;
+      if (closing === "/" && !isThinking) {
+        told.thought += told.text;
+        told.text = "";
+        told.wasThought = true;
+      }
+      isThinking = closing !== "/";
+      isBehindBlock = !isThinking;
+    }
+    add(text.slice(at));
+    const { wasThought, ...rest } = told;
+    return wasThought ? { ...rest, wasThought } : rest;
+  };
+  return { push: (piece) => read(piece, false), end: () => read("", true) };
+}
+
+/** The end of a text that the next piece can make a sign of. */
+function mayBecomeSign(text: string): string {
+  if (text.endsWith("\\")) return "\\";
+  const open = text.lastIndexOf("<");
+  const last = open === -1 ? "" : text.slice(open);
+  return last !== "" && tags.some((tag) => tag !== last && tag.startsWith(last)) ? last : "";
+}
+
+/**
+ * The reply without what the model thinks in the text of it, which becomes reasoning; its text is one part then, where the first one stood. The
+ * same reply when it has no such thing in it.
+ */
+export function withoutThinking(reply: Reply): Reply {
+  const written = textOf(reply.message);
+  if (!written.includes("think")) return reply;
+  const filter = thinkingFilter();
+  const told = filter.push(written);
+  const rest = filter.end();
+  const text = told.text + rest.text;
+  const thought = (told.thought + rest.thought).trim();
+  if (text === written) return reply;
+  const said: readonly ReplyPart[] = [
+    ...(thought === "" ? [] : [{ type: "reasoning", text: thought } as const]),
+    ...(text === "" ? [] : [{ type: "text", text } as const]),
+  ];
+  const first = reply.message.parts.findIndex(({ type }) => type === "text");
+  const parts = reply.message.parts.flatMap((part, index) =>
+    part.type === "text" ? (index === first ? said : []) : [part],
+  );
+  return { ...reply, message: { ...reply.message, parts } };
 }

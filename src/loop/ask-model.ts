@@ -1,10 +1,11 @@
 import { latchOntoText } from "../driver/choose.ts";
 import type { Driver, TurnInput } from "../driver/driver.ts";
 import { followAnswer } from "../driver/partial-answer.ts";
+import { thinkingFilter, type Told } from "../driver/thinking.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
-import type { FinishReason, ReplyMessage, ToolCall } from "../message/message.ts";
+import { type FinishReason, type ReplyMessage, textOf, type ToolCall } from "../message/message.ts";
 import { charactersOf } from "../message/measure.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
@@ -95,11 +96,14 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
   const sent = question.change === undefined ? request : await question.change(request);
   for await (const delta of input.model.stream(sent, streamOptions(stop))) {
     const call = assembler.push(delta);
-    tell?.(delta);
+    tell?.push(delta);
     if (driver.passthrough && call !== undefined && call.providerExecuted !== true) question.onCall?.(call);
   }
   const reply = assembler.reply();
-  if (reply.finishReason !== "error") return reply;
+  if (reply.finishReason !== "error") {
+    tell?.end(reply);
+    return reply;
+  }
   const { id } = input.model;
   throw new WritError("provider-failed", {
     provider: id,
@@ -108,19 +112,62 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
   });
 }
 
-/** Tells live what a delta adds: to the answer, and to what can be shown of the reply. */
-function teller(driver: Driver, input: TurnInput, telling: Telling): (delta: Delta) => void {
+interface Teller {
+  push(delta: Delta): void;
+  /** Tells what was held back, when the reply is whole. */
+  end(reply: Reply): void;
+}
+
+/**
+ * Tells live what a delta adds: to the answer, and to what can be shown of the reply. What the model thinks in its text is no part of either.
+ * What was held back of an answer because it might have become a call is told at its end, so that the pieces add up to the answer.
+ */
+function teller(driver: Driver, input: TurnInput, telling: Telling): Teller {
   const { turn, emit } = telling;
   const follow = followAnswer(driver, input);
-  const show = driver.passthrough ? undefined : driver.visibleText?.(input);
-  return (delta) => {
-    if (delta.type === "text-delta") {
-      const partial = follow?.(delta.text);
-      if (partial !== undefined) emit({ type: "output-delta", turn, partial });
-      const text = show?.(delta.text) ?? "";
-      if (text !== "") emit({ type: "text-delta", turn, text });
-    }
-    if (driver.passthrough) emitDelta(delta, telling);
+  const show = driver.passthrough ? (text: string) => text : shownBy(driver, input);
+  const thinking = thinkingFilter();
+  let shown = "";
+  const tell = (type: "text-delta" | "reasoning-delta", text: string): void => {
+    if (text !== "") emit({ type, turn, text });
+  };
+  const add = ({ text, thought, wasThought }: Told): void => {
+    if (driver.passthrough) tell("reasoning-delta", thought);
+    if (wasThought === true) shown = "";
+    const partial = follow?.(text);
+    if (partial !== undefined) emit({ type: "output-delta", turn, partial });
+    const visible = show?.(text) ?? "";
+    shown += visible;
+    tell("text-delta", visible);
+  };
+  return {
+    push(delta) {
+      if (delta.type === "text-delta") add(thinking.push(delta.text));
+      else if (driver.passthrough) emitDelta(delta, telling);
+    },
+    end(reply) {
+      add(thinking.end());
+      if (driver.passthrough || show === undefined) return;
+      const reading = driver.read(reply, input);
+      const answer = reading.type === "final" ? textOf(reading.message) : "";
+      if (answer.startsWith(shown)) tell("text-delta", answer.slice(shown.length));
+    },
+  };
+}
+
+/** What can be shown of the text of a reply, without the blanks around it, which are no part of an answer. */
+function shownBy(driver: Driver, input: TurnInput): ((text: string) => string) | undefined {
+  const visible = driver.visibleText?.(input);
+  if (visible === undefined) return undefined;
+  let held = "";
+  let hasBegun = false;
+  return (piece) => {
+    const text = held + visible(piece);
+    const said = hasBegun ? text : text.trimStart();
+    const kept = said.trimEnd();
+    hasBegun ||= kept !== "";
+    held = said.slice(kept.length);
+    return kept;
   };
 }
 
@@ -140,8 +187,7 @@ interface Telling {
 }
 
 function emitDelta(delta: Delta, { turn, named, emit }: Telling): void {
-  if (delta.type === "text-delta" || delta.type === "reasoning-delta")
-    emit({ type: delta.type, turn, text: delta.text });
+  if (delta.type === "reasoning-delta") emit({ type: delta.type, turn, text: delta.text });
   else if (delta.type === "call-delta") {
     const { id: callId, name } = named.get(delta.id) ?? { id: delta.id, name: "" };
     emit({ type: "call-delta", turn, callId, name, text: delta.text });

@@ -1,6 +1,6 @@
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
-import { type Excess, type Limits, tooLong } from "../policy/budget.ts";
+import { type Excess, tooLong } from "../policy/budget.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { End, StopReason } from "./options.ts";
 
@@ -70,15 +70,4 @@ export function stopped(run: Ending, reason: StopReason): End {
 /** The outcome of a failure. */
 export function failed(error: WritError): Outcome {
   return { type: "failed", code: error.code, message: error.message };
-}
-
-/** The end for a model that would go on in its last turn. */
-export function outOfTurns(run: Ending & { readonly limits: Pick<Limits, "turns"> }): End {
-  const { turns } = run.limits;
-  return exhausted(run, {
-    field: "turns",
-    limit: turns,
-    used: turns,
-    message: `exceeded budget of ${turns} turns`,
-  });
 }

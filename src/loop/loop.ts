@@ -27,7 +27,7 @@ import { askTurn } from "./ask-turn.ts";
 import { afterTurn, answeredBefore, beforeTurn, mayGoOn, readAnswer, unacceptable } from "./around-turn.ts";
 import { circleOf, type Circle, rememberAct } from "./circles.ts";
 import { compactTurn } from "./compact-turn.ts";
-import { authorStopped, endBy, exhausted, failed, outOfTurns, stopped } from "./end.ts";
+import { authorStopped, endBy, exhausted, failed, stopped } from "./end.ts";
 import { endOfBatch } from "./end-of-batch.ts";
 import type { Finished, Frame } from "./frame.ts";
 import { moreTime } from "./more-time.ts";
@@ -141,8 +141,7 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   if (run.stopOn.includes(asked.finishReason) && !isWhole)
     return stopOnReason(state, { message, finishReason: asked.finishReason }, run);
   if (asked.finishReason === "content-filter") return filtered(state, message, run);
-  if (reading.type === "calls")
-    return await act({ state, message, early, mayCall: input.toolChoice !== "none" }, run);
+  if (reading.type === "calls") return await act({ state, message, early }, run);
   if (reading.type === "violation") return askAgain(state, reading, run);
   if (reading.type === "pending") return askOn(state, message, run);
   return await keeping(state, run, () => answer(state, { reading, record: asked }, run));
@@ -167,20 +166,13 @@ interface Acting {
   readonly state: State;
   readonly message: ReplyMessage;
   readonly early: ReadonlyMap<string, EarlyCall>;
-  readonly mayCall: boolean;
 }
 
-async function act({ state, message, early, mayCall }: Acting, run: Run): Promise<Step> {
+async function act({ state, message, early }: Acting, run: Run): Promise<Step> {
   const { turns: turn } = state.ledger;
   const { ledger, limits, gate, transcript } = state;
   const open = addReply(transcript, message) as OpenTranscript;
   const calls = callsOf(message);
-  if (!mayCall)
-    return skipAll(state, {
-      open,
-      reason: "this turn had to answer without tools",
-      end: outOfTurns(boundsOf(state)),
-    });
   const circle = circleOf(state, calls);
   if (circle.type === "end")
     return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
@@ -196,14 +188,6 @@ async function act({ state, message, early, mayCall }: Acting, run: Run): Promis
     } as const;
     return { state: { ...state, transcript: settleAll(open, () => result) }, end: endBy(error, run) };
   }
-}
-
-/** The bounds that hold now, as an end speaks of them. */
-function boundsOf({ gate, limits }: State): {
-  readonly gate: State["gate"];
-  readonly limits: State["limits"];
-} {
-  return { gate, limits };
 }
 
 interface Skipping {

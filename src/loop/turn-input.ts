@@ -1,5 +1,6 @@
 import { driverNamed } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
+import { heldToShape } from "../driver/reply-shape.ts";
 import { callsOf } from "../message/message.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { driverNames } from "../model/driver-names.ts";
@@ -65,13 +66,13 @@ export function speakerOf(name: string, { drivers }: Run): Driver {
   return own ?? (known === undefined ? drivers[0] : driverNamed(known));
 }
 
-/** The driver's reading; the calls that it found in text get their ids here, as native calls got theirs while they came. */
+/** The driver's reading, held to what the turn's choice of tools allows whatever the driver; the calls that it found in text get their ids here, as native calls got theirs while they came. */
 export function readingOf(
   { message, finishReason, answer }: ModelRecord,
   from: { driver: Driver; input: TurnInput; turn: number },
 ): Reading {
   if (answer !== undefined) return { type: "final", message, content: answer.content };
-  const reading = from.driver.read({ message, finishReason }, from.input);
+  const reading = heldToShape(from.driver.read({ message, finishReason }, from.input), from.input);
   if (reading.type !== "calls" || !callsOf(reading.message).some(({ id }) => id === "")) return reading;
   const taken = new Set<string>();
   const parts = reading.message.parts.map((part) => {

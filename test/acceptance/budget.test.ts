@@ -200,6 +200,7 @@ describe("budgets", () => {
     expect(await answering("go")).toBe("I stop here.");
     const stubborn = await answering.with({ model: scripted([usingTools]) }).run("go");
     expect(stubborn.outcome).toMatchObject({ type: "exhausted", field: "turns" });
-    expect(stubborn.transcript.messages.at(-1)).toMatchObject({ status: "skipped" });
+    expect(stubborn.transcript.messages.at(-1)).toMatchObject({ role: "user", by: "runtime" });
+    expect(stubborn.transcript.messages.filter(({ role }) => role === "tool")).toHaveLength(1);
   });
 });

@@ -38,6 +38,8 @@ describe("json, strict", () => {
     [json({ thought: 7, final: { content: 1 } }), '"thought" must be a short text'],
     [json({ plan: "x", final: { content: 1 } }), 'it has the unknown field "plan"'],
     [json({ final: "fine" }), '"final" must be {"content": …}'],
+    ['{"action":{"tool":"note"},"action":{"tool":"note"}}', 'it has the key "action" twice in one object'],
+    ['{"action":{"tool":"note","to\\u006fl":"rm"}}', 'it has the key "tool" twice in one object'],
   ])("case 41: says exactly what is wrong with %j [P4, P9]", async (reply, fault) => {
     const { told, result, calls } = await play(jsonDriver(), [reply, final]);
     expect(told[1]).toContain(`Your reply was not accepted: ${fault}`);
@@ -258,6 +260,7 @@ describe("json, hermes", () => {
       '<tool_call>{"name":"note","arguments":[]}</tool_call>',
       '"arguments" must be a JSON object',
     ],
+    ["a key twice", '<tool_call>{"name":"note","name":"rm"}</tool_call>', 'it has the key "name" twice'],
     [
       "other fields",
       '<tool_call>{"name":"note","parameters":{}}</tool_call>',
@@ -268,5 +271,35 @@ describe("json, hermes", () => {
     const { told, calls } = await play(hermes, [reply, "fine"]);
     expect(told[1]).toContain(fault);
     expect(calls.flat()).toEqual([]);
+  });
+
+  it("reads a call to the end of its object, whatever tags stand in its texts", async () => {
+    const args = { text: "the tag </tool_call> ends what <tool_call>{ begins" };
+    const { calls } = await play(hermes, [tagged("note", args), "fine"]);
+    expect(calls.flat()).toEqual([args]);
+  });
+
+  it("takes words about its tags for the answer", async () => {
+    const reply = "Hermes models wrap their calls in <tool_call> tags, up to </tool_call>, as JSON.";
+    expect((await play(hermes, [reply])).result.text).toBe(reply);
+  });
+});
+
+describe("answers in JSON that look like calls", () => {
+  const output = z.union([z.object({ name: z.string() }), z.array(z.object({ name: z.string() }))]);
+  const drivers = {
+    hermes: jsonDriver({ dialect: "hermes", mode: "safe" }),
+    inline: jsonDriver({ dialect: "inline", mode: "safe" }),
+    pythonic: pythonicDriver({ mode: "safe" }),
+  };
+  it.each(Object.entries(drivers))("are answers when no tool has such a name: %s", async (_name, driver) => {
+    for (const answer of [{ name: "Bob" }, [{ name: "Bob" }, { name: "Al" }]]) {
+      const { result } = await play(driver, [json(answer)], { changes: { output } });
+      expect(result).toMatchObject({ turns: 1, outcome: { type: "answered" }, output: answer });
+    }
+    const forced = await play(driver, [json({ name: "Bob", arguments: {} })], {
+      changes: { toolChoice: "required" },
+    });
+    expect(forced.result.outcome.type).toBe("failed");
   });
 });

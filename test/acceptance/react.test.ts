@@ -91,8 +91,12 @@ describe("case 35: ReAct", () => {
       JSON.stringify({ type: "call_tool", args: {} }),
       "Tool name is required when type=call_tool.",
     ],
-    ["an unknown tool", call("rm", { path: "/" }), "Requested tool is not available."],
-    ["an inherited name as tool", call("constructor", {}), "Requested tool is not available."],
+    ["an unknown tool", call("rm", { path: "/" }), "Requested tool is not available. Available: add."],
+    [
+      "an inherited name as tool",
+      call("constructor", {}),
+      "Requested tool is not available. Available: add.",
+    ],
     [
       "args as a list",
       call("add", [3, 5]),
@@ -125,7 +129,12 @@ describe("case 35: ReAct", () => {
       inputSchema: z.object({}),
       execute: () => "noon",
     });
-    const asked = tool({ name: "asked", description: "Anything", inputSchema: {}, execute: () => "never" });
+    const asked = tool({
+      name: "asked",
+      description: "Anything",
+      inputSchema: { anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+      execute: () => "never",
+    });
     const without = JSON.stringify({ type: "call_tool", tool: "now" });
     const { sent } = await play([without, call("asked", null), final("noon")], {}, [now, asked] as never);
     expect(sent(1).at(-1)).toBe('Observation: "noon"');
@@ -157,9 +166,23 @@ describe("case 35: ReAct", () => {
     );
   });
 
-  it("case 35: a decision in a fence or with words around it counts; one that was cut off does not [C5]", async () => {
-    const fenced = `Let me see.\n\`\`\`json\n${call("add", { a: 1, b: 2 })}\n\`\`\``;
+  it("case 35: a decision alone in a fence counts, and an answer with words around it; a call with words or one that was cut off does not [C5]", async () => {
+    const fenced = `\`\`\`json\n${call("add", { a: 1, b: 2 })}\n\`\`\``;
     expect((await play([fenced, final("3")])).sent(1).at(-1)).toBe("Observation: 3");
+    for (const quoted of [
+      `Let me see.\n${fenced}`,
+      `To add you would write:\n${fenced}\nShall I?`,
+      `The page says ${call("add", { a: 1, b: 2 })} but I ignore that.`,
+    ]) {
+      const { sent, events, result } = await play([quoted, final("none")]);
+      expect(events.some(({ type }) => type === "tool-start")).toBe(false);
+      expect(sent(1).at(-1)).toMatch(
+        /^Observation: ERROR - The reply must be one JSON object and nothing else/,
+      );
+      expect(result.text).toBe("none");
+    }
+    const told = await play([`I am done.\n${final("3")}`]);
+    expect(told.result.text).toBe("3");
     const model = scripted([{ text: final("cut").slice(0, -4), finishReason: "length" }, final("whole")], {
       features: { tools: false },
     });
@@ -175,11 +198,13 @@ describe("case 35: ReAct", () => {
     expect(model.requests).toHaveLength(3);
     expect(result).toMatchObject({ text: "The result is 8.", turns: 3 });
     const last = sent(2);
-    expect(last[0]).toBe("Return only the final answer as plain text.\n\nAnswer briefly.");
+    expect(last.slice(0, -2)).toEqual(sent(1));
     expect(last.slice(1)).toEqual([
       "What is 3 + 5?",
       'Thought: I add.\nAction: add\nAction Input: {"a":3,"b":5}',
       "Observation: 8",
+      '{"type":"final_answer"}',
+      "Return only the final answer as plain text.",
     ]);
     expect(model.requests[2]).toMatchObject({ tools: [], toolChoice: "none" });
     expect((await play([final("8")])).model.requests).toHaveLength(1);
@@ -257,7 +282,6 @@ describe("case 35: ReAct", () => {
           page: {
             type: "object",
             properties: { size: { type: "integer", default: 5 }, after: { type: ["string", "null"] } },
-            additionalProperties: false,
           },
           filters: {
             type: "array",
@@ -265,12 +289,10 @@ describe("case 35: ReAct", () => {
               type: "object",
               properties: { field: { type: "string" } },
               required: ["field"],
-              additionalProperties: false,
             },
           },
         },
         required: ["query"],
-        additionalProperties: false,
       },
       execute: (args) => seen.push(args),
     });
@@ -284,12 +306,27 @@ describe("case 35: ReAct", () => {
         { field: "b", value: null },
       ],
     };
-    const { result } = await play([call("search", given), final("ok")], {}, [search] as never);
+    const { events, sent } = await play([call("search", given), final("ok")], {}, [search] as never);
     expect(seen).toEqual([
       { query: "writ", limit: 10, page: { after: null, size: 5 }, filters: [{ field: "a" }, { field: "b" }] },
     ]);
-    const reply = result.transcript.messages.find((message) => message.role === "assistant");
-    expect(JSON.stringify(reply)).not.toContain('because"');
+    const told = events.flatMap((event) => (event.type === "message-end" ? (event.repairs ?? []) : []));
+    expect(told).toEqual(
+      ["reason", "page.extra", "filters.op"].map((key) => `left out "${key}", which search does not take`),
+    );
+    expect(sent(1).at(-2)).toContain(`Action Input: ${JSON.stringify(given)}`); // its own words
+  });
+
+  it("case 35: arguments that the schema forbids are refused, not left out: they may be meant", async () => {
+    const remove = fakeTool("remove", "gone", { inputSchema: z.object({ path: z.string() }) });
+    const { result, sent } = await play([call("remove", { path: "/x", dry_run: true }), final("none")], {}, [
+      remove,
+    ] as never);
+    expect(remove.calls).toEqual([]);
+    expect(sent(1).at(-1)).toBe(
+      "Observation: ERROR - remove does not take dry_run. Its arguments: { path: string }",
+    );
+    expect(result.text).toBe("none");
   });
 });
 

@@ -4,6 +4,7 @@ import { commandDriver, pythonicDriver, selectDriver } from "../../src/index.ts"
 import { textOf } from "../../src/message/message.ts";
 import { addReply, dropTurns, type ReadyTranscript } from "../../src/message/transcript.ts";
 import { fakeTool } from "../../src/testing.ts";
+import { readGbnf } from "../gbnf.ts";
 import { replyOf, turnOf } from "../unit/driver/turn.ts";
 import { json, play, search } from "./play-driver.ts";
 
@@ -47,7 +48,26 @@ describe("command", () => {
     }
   });
 
+  const ticks = "`".repeat(3);
   it.each([
+    ["a longer fence", `\`${ticks}\n${ticks}\n${line}\n${ticks}\n\`${ticks}`],
+    ["a fence of another sign", `~~~\n${ticks}\n${line}\n${ticks}\n~~~`],
+    ["a fence with words behind it, which ends nothing", `${ticks}\nx\n${ticks} y\n${line}\n${ticks}`],
+    ["a fence that is not closed", `${ticks}md\n${line}`],
+    ["an indented block", `For example:\n\n    ${line}\nSo.`],
+    ["a block indented by a tab", `For example:\n\n\t${line}\nSo.`],
+  ])("case 45: a command in %s never runs [P5]", async (_where, reply) => {
+    for (const prose of ["refuse", "keep"] as const) {
+      const { calls, told } = await play(commandDriver({ prose }), [`Like this:\n${reply}`, "fine"]);
+      expect(calls.flat()).toEqual([]);
+      expect(told[1]).toContain("stands in a code block");
+    }
+    const after = `${ticks}ts\nx\n${ticks}\`\n${line}`;
+    expect((await play(commandDriver({ prose: "keep" }), [after, "fine"])).calls.flat()).toHaveLength(1);
+  });
+
+  it.each([
+    ['@tool note {"a": 1, "a": 2}', 'it has the key "a" twice'],
     ["@tool", "a command has no name"],
     ["@tool {}", "a command has no name"],
     ["@tool note text", "the arguments of @tool note are no JSON object"],
@@ -107,6 +127,7 @@ describe("pythonic", () => {
     ["[weather.get(city='Lima')] There.", "there is text behind the list of calls"],
     ["[weather.get('Lima', 1, True, 2)]", "more arguments than weather.get takes"],
     ["[weather.get('Lima', city='Lima')]", 'gives "city" twice'],
+    ["[weather.get(city='Lima', city='Rome')]", "call 1 of the list cannot be read"],
     ["[]", "the list has no call in it"],
   ])("sends %j back, and runs nothing", async (reply, fault) => {
     const { told, calls } = await play(pythonicDriver(), [reply, "fine"], { tools: [typed] });
@@ -115,7 +136,14 @@ describe("pythonic", () => {
   });
 
   it("takes any other text for the answer, and a call without its brackets for a call", async () => {
-    for (const reply of ["[1, 2]", "See weather.get(city='Lima').", "print(1)", "[a](b)"]) {
+    for (const reply of [
+      "[1, 2]",
+      "See weather.get(city='Lima').",
+      "print(1)",
+      "[a](b)",
+      "[Smith (2020)] says so.",
+      "[Foo (bar)](http://x.example) is good.",
+    ]) {
       const { result, calls } = await play(pythonicDriver(), [reply], { tools: [typed] });
       expect(result.text).toBe(reply);
       expect(calls.flat()).toEqual([]);
@@ -125,6 +153,36 @@ describe("pythonic", () => {
     });
     expect(calls).toEqual([[{ city: "Lima" }]]);
     expect(repairs).toEqual(["the call stood without brackets"]);
+  });
+});
+
+describe("pythonic, with names that Python does not take", () => {
+  const odd = fakeTool("query", "rows", {
+    inputSchema: {
+      type: "object",
+      properties: {
+        table: { type: "string" },
+        "user name": { type: "string" },
+        $filter: { type: "integer" },
+        limit: { type: "integer" },
+      },
+      required: ["table", "user name"],
+      additionalProperties: false,
+    },
+  });
+
+  it("holds models to what it reads: such arguments stand in an object", async () => {
+    const driver = pythonicDriver();
+    const turn = turnOf({ tools: [odd], features: { tools: false, format: "grammar" } });
+    const { format } = driver.request(turn);
+    const grammar = readGbnf(format?.type === "grammar" ? format.grammar : "");
+    const written = `[query(table="t", **{"user name": "x", "$filter": 3}, limit=2)]`;
+    for (const text of [written, `[query(table="t", **{"user name": "x"})]`])
+      expect(grammar.matches(text), text).toBe(true);
+    for (const text of [`[query(table="t", $filter=3)]`, `[query(table="t")]`])
+      expect(grammar.matches(text), text).toBe(false);
+    const { calls } = await play(driver, [written, "fine"], { tools: [odd] });
+    expect(calls).toEqual([[{ table: "t", "user name": "x", $filter: 3, limit: 2 }]]);
   });
 });
 
@@ -204,6 +262,35 @@ describe("select", () => {
       Array.from({ length: 14 }, (_, index) => (index % 2 === 0 ? json({ tool: "note" }) : "")),
     );
     expect(stuck.result).toMatchObject({ turns: 6, outcome: { type: "failed", code: "protocol-violated" } });
+  });
+
+  it("shows the model a refused reply as it wrote it", async () => {
+    const { model } = await play(selectDriver(), [
+      '{"tool": "note"} now',
+      json({ tool: "note" }),
+      "not so",
+      json({ answer: "None." }),
+    ]);
+    const shown = (turn: number): readonly string[] =>
+      (model.requests[turn]?.messages ?? []).map((message) =>
+        message.role === "assistant" || message.role === "user" ? textOf(message) : "",
+      );
+    expect(shown(1).at(-2)).toBe('{"tool": "note"} now');
+    expect(shown(3).slice(-4)).toEqual([
+      json({ tool: "note" }),
+      expect.stringContaining("The arguments of note"),
+      "not so",
+      expect.stringContaining("not accepted"),
+    ]);
+  });
+
+  it("takes no name of a tool that was cut off for an answer", async () => {
+    const { result, told } = await play(selectDriver(), [
+      { text: "note", finishReason: "length" },
+      json({ answer: "None." }),
+    ]);
+    expect(told[1]).toContain("cut off");
+    expect(result.text).toBe("None.");
   });
 
   it("begins with the choice again when its half of a turn was compacted away", () => {

@@ -35,4 +35,39 @@ describe("an answer of a driver that calls in text", () => {
       driver === "json" ? '{"final": {"content": "ok"}}' : '{"type": "final_answer", "answer": "ok"}';
     expect(await shownBy(driver, [answer])).toEqual([""]);
   });
+
+  it.each<DriverName>(["command", "hermes", "pythonic", "inline"])(
+    "is shown to its end, also behind what might have begun a call: %s",
+    async (driver) => {
+      for (const answer of [
+        "See `x` and [1] for more. All the rest of it.",
+        "It is <b>8</b>, the note.",
+        "Make a note",
+      ])
+        expect(await shownBy(driver, [`\n${answer} \n`])).toEqual([answer]);
+    },
+  );
+
+  it.each<DriverName>(["native", "command", "hermes", "pythonic", "inline"])(
+    "is shown without what the model thinks: %s",
+    async (driver) => {
+      const thinking = "<think>\nI could call {x}.\n</think>\n\n";
+      expect(await shownBy(driver, [`${thinking}It is 8, <think>or 9</think>see [1].`])).toEqual([
+        "It is 8, see [1].",
+      ]);
+    },
+  );
+
+  it("is shown whole also behind thinking whose beginning its template wrote", async () => {
+    const [shown = ""] = await shownBy("hermes", ["I think.</think>The answer is 8 [1]."]);
+    expect(shown.endsWith("The answer is 8 [1].")).toBe(true);
+  });
+
+  it("tells the thinking of a native model as reasoning", async () => {
+    const asked = agent({ name: "a", model: speaking(["<think>hm</think>8"]), driver: "native" });
+    let reasoning = "";
+    for await (const event of asked.stream("Go."))
+      if (event.type === "reasoning-delta") reasoning += event.text;
+    expect(reasoning).toBe("hm");
+  });
 });

@@ -6,6 +6,7 @@ import { linesDriver } from "../../../src/driver/lines.ts";
 import { agent, tool } from "../../../src/index.ts";
 import { allowList } from "../../../src/policy/allow-list.ts";
 import { scripted } from "../../../src/testing.ts";
+import { turnOf } from "./turn.ts";
 
 const add = tool({
   name: "add",
@@ -123,7 +124,7 @@ describe("lines", () => {
 
   it("never throws, and what it reads it can write again", () => {
     const allowed = allowList("s", [add, weather, note]);
-    const turn = { allowed } as Parameters<typeof linesDriver.read>[1];
+    const turn = { ...turnOf(), allowed };
     const read = (text: string): ReturnType<typeof linesDriver.read> =>
       linesDriver.read(
         { message: { role: "assistant", parts: [{ type: "text", text }] }, finishReason: "stop" },

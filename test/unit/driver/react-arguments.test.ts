@@ -40,7 +40,7 @@ describe("arguments of a decision", () => {
       {},
     ],
   ])("takes out %s [C17]", (_what, ...[schema, given, expected]) => {
-    expect(normalizeArguments(given, schema)).toEqual(expected);
+    expect(normalizeArguments(given, schema).args).toEqual(expected);
   });
 
   it.each<readonly [string, JsonObject, JsonObject]>([
@@ -62,7 +62,22 @@ describe("arguments of a decision", () => {
     ],
     ["objects without a description", { type: "object" }, { a: null, b: { c: null } }],
   ])("keeps %s [C17]", (_what, schema, given) => {
-    expect(normalizeArguments(given, schema)).toEqual(given);
+    expect(normalizeArguments(given, schema)).toEqual({ args: given, dropped: [], forbidden: [] });
+  });
+
+  it("tells what it took out, and leaves what the schema forbids in place [C17]", () => {
+    const closed = object({ a: text }, { additionalProperties: false });
+    expect(normalizeArguments({ a: "x", dry_run: true, why: null }, closed)).toEqual({
+      args: { a: "x", dry_run: true },
+      dropped: [],
+      forbidden: ["dry_run"],
+    });
+    const nested = object({ a: object({ b: text }), c: closed });
+    expect(normalizeArguments({ a: { x: 1 }, c: { y: 2 }, z: 3, n: null }, nested)).toEqual({
+      args: { a: {}, c: { y: 2 } },
+      dropped: ["a.x", "z"],
+      forbidden: ["c.y"],
+    });
   });
 
   it("never throws and never changes its input, with schemas that lead in circles", () => {
@@ -77,7 +92,7 @@ describe("arguments of a decision", () => {
         expect(JSON.stringify(args)).toBe(before);
       }),
     );
-    expect(normalizeArguments({ children: [{ x: 1, children: [] }] }, tree)).toEqual({
+    expect(normalizeArguments({ children: [{ x: 1, children: [] }] }, tree).args).toEqual({
       children: [{ children: [] }],
     });
   });

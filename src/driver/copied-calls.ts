@@ -1,0 +1,71 @@
+import { type Message, textOf } from "../message/message.ts";
+import type { Reply } from "../model/assemble.ts";
+import type { AllowList } from "../policy/allow-list.ts";
+import type { TurnInput } from "./driver.ts";
+import { cursorOf } from "./recognise/cursor.ts";
+import { type KnownTools, knownTools } from "./recognise/known-tools.ts";
+import { layers } from "./recognise/layers.ts";
+import { marks } from "./recognise/tagged.ts";
+
+/**
+ * The name of the tool in whose result a call of the reply stands word for word, blanks, escapes and the tags around it aside. What a tool
+ * gives is not to be trusted: a model that shows a page or a file must not call what is written there. Undefined when there is none.
+ */
+export function copiedFrom({ message }: Reply, { transcript, allowed }: TurnInput): string | undefined {
+  const results = transcript.messages.filter(({ role }) => role === "tool");
+  if (results.length === 0) return undefined;
+  const written = writtenCalls(textOf(message), allowed);
+  const source = results.find((result) => holds(result, written));
+  return source?.role === "tool" ? source.name : undefined;
+}
+
+/** Whether a call of the text stands word for word in anything that was read or said to the model. */
+export function isQuoted(text: string, { transcript, allowed }: TurnInput): boolean {
+  const written = writtenCalls(text, allowed);
+  return transcript.messages.some(({ role }, index, messages) => {
+    const message = messages[index];
+    return (role === "tool" || role === "user") && message !== undefined && holds(message, written);
+  });
+}
+
+const known = new WeakMap<AllowList, KnownTools>();
+
+/** The calls as they stand in a text, without the marks before them: the text as a whole where they stand in no known format. */
+function writtenCalls(text: string, allowed: AllowList): readonly string[] {
+  let tools = known.get(allowed);
+  if (tools === undefined) {
+    const list = [...allowed.tools.values()];
+    tools = knownTools(list.map(({ name, input }) => ({ name, inputSchema: input.jsonSchema })));
+    known.set(allowed, tools);
+  }
+  const cursor = cursorOf(text);
+  for (const [, read] of layers) {
+    cursor.at = 0;
+    const groups = read(cursor, tools);
+    if (groups.length > 0) return groups.map(({ start, end }) => bareText(text.slice(start, end)));
+  }
+  return [bareText(text)];
+}
+
+const mark = new RegExp(marks.source, "gmy");
+
+/** Quotes and tags that a reader passed over behind a call are no part of it. */
+function bareText(call: string): string {
+  return wordsOf(call.replace(mark, "").replace(/(?<![\s"'`;])[\s"'`;]+$/, ""));
+}
+
+/** A text without its blanks, and without backslashes: in the JSON of a result stand escapes. */
+function wordsOf(text: string): string {
+  return text.replaceAll(/\\[nrt]|[\\\s]+/g, "");
+}
+
+const words = new WeakMap<Message, string>();
+
+function holds(message: Message, calls: readonly string[]): boolean {
+  let text = words.get(message);
+  if (text === undefined) {
+    text = wordsOf(message.role === "user" || message.role === "assistant" ? textOf(message) : message.text);
+    words.set(message, text);
+  }
+  return calls.some((call) => call !== "" && text.includes(call));
+}

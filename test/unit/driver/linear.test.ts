@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { driverNamed } from "../../../src/driver/choose.ts";
+import { commandDriver } from "../../../src/driver/command.ts";
+import { driverNames, tool } from "../../../src/index.ts";
+import { fakeTool } from "../../../src/testing.ts";
+import { replyOf, turnOf } from "./turn.ts";
+
+const units = [
+  ["Thought:", "\n", "Action Input:"],
+  ["Thought:", "\nAction: f\n Action Input: {}", "x"],
+  ["Action: f\nAction Input: {", "} ", ""],
+  ["", "Action Input: ", ""],
+  ["Step: ", "=", ""],
+  ["Step: f {", "}=", ""],
+  ["Step: 1 + ", "2=", ""],
+  ["", ".", "x"],
+  ["tool:", " ", "\n"],
+  ["```", "\n", "x"],
+  ["", "```\n", ""],
+  ["", "\n ", "@tool"],
+  ["", "<tool_call>", "{"],
+  ["", "<tool_call>{}", ""],
+  ["", "<tool_call> ", "}"],
+  ["[f(", "**{", ""],
+  ['{"tool":', '{"a":', ""],
+  ["", '{"type":', "}"],
+  ["", '"', ":"],
+] as const;
+
+describe("replies of 60 kB that are nothing", () => {
+  const add = tool({
+    name: "add",
+    description: "Add",
+    notation: "{a} + {b}",
+    inputSchema: z.object({ a: z.number(), b: z.number() }),
+    execute: ({ a, b }) => a + b,
+  });
+  const tools = [fakeTool("f", 1), add];
+  const page = turnOf({ tools });
+  it.each(units)(
+    "are read at once by every driver: %j, many times %j, and %j",
+    (before, unit, after) => {
+      const text = before + unit.repeat(60_000 / unit.length) + after;
+      for (const driver of [...driverNames.map(driverNamed), commandDriver({ prose: "keep" })])
+        expect(driver.read(replyOf(text), page).message.parts.length).toBeGreaterThan(0);
+    },
+    4_000,
+  );
+});
