@@ -24,7 +24,8 @@ export interface RecordedOutput {
 const outputFile = /_result\.json$/;
 
 /**
- * The models in a data folder, laid out as BFCL's maintainers publish their outputs: `result/<model>/<anything>_result.json`.
+ * The models in a data folder, laid out as BFCL's maintainers publish their outputs: `result/<model>/<anything>_result.json`, also in
+ * folders of the model's folder. A model without such files has no outputs.
  *
  * @throws WritError `eval-data-missing` when there are none.
  */
@@ -32,7 +33,9 @@ export function recordedModels(folder: string): readonly RecordedModel[] {
   const path = join(folder, "result");
   const names = foldersIn(path);
   const models = names.flatMap((name): RecordedModel[] => {
-    const files = readdirSync(join(path, name)).filter((file) => outputFile.test(file));
+    const files = readdirSync(join(path, name), { recursive: true })
+      .map(String)
+      .filter((file) => outputFile.test(file));
     return files.length === 0
       ? []
       : [{ name, files: files.toSorted().map((file) => join(path, name, file)) }];

@@ -89,7 +89,7 @@ describe("the recogniser", () => {
 describe("hostile text", () => {
   const units = [
     "[|{|(|<|'|\"|\\|`|\n| |#|//|a-|a.|a::|1|1,111|9**|1+|f(|f(a=|f(a='|{\"a\":|['f', |f {|f()\n|[# |A, |a=b, |f(a=x(|```f(|```json",
-    "<tool_call>|<tool_call>f\n|<arg_value>|<parameter=a>|[TOOL_CALLS]f[CALL_ID]|Action: f\n|@tool f ",
+    "<tool_call>|<tool_call>f\n|<arg_value>|<parameter=a>|[TOOL_CALLS]f[CALL_ID]|Action: f\n|@tool f |x[|g(",
   ].flatMap((line) => line.split("|"));
   const beginnings = ["", "[", "f(a=", '{"a": "', "[TOOL_CALLS]f", "```"];
 

@@ -8,6 +8,10 @@ const asking =
   /\b(?:please (?:provide|specify|clarify|let me know|tell)|(?:could|can) you (?:please )?(?:provide|specify|clarify|tell)|i need (?:more|to know|the following)|need more information)\b/i;
 const objection =
   /\b(?:however|but (?:it|this|the|that|since)|cannot|can't|unable to|unfortunately|not (?:directly|suitable|applicable|relevant|designed|appropriate|related|possible|sufficient))\b/i;
+/** The sentence that introduces a call says that it is not made, or that somebody else said it. */
+const refusal =
+  /\b(?:not|never|refuse|won't|can't|cannot|don't|shouldn't|wouldn't|mustn't)\b[^.!?\n]{0,80}[:.,]?\s*(?:```\w*\s*)?$/i;
+const report = /\b(?:says?|said|wrote|writes|contains?|reads?|quoted?)\s*:\s*(?:```\w*\s*)?$/i;
 /** How far the words around a call are looked at. */
 const lengthBefore = 800;
 const lengthAfter = 250;
@@ -29,7 +33,9 @@ export function doubtOf({ layer, before, after }: Surroundings): string | undefi
   const first = before.slice(-lengthBefore);
   const last = after.slice(0, lengthAfter);
   const isTagged = layer === "tagged";
-  if (isTagged && /["'`“”«»]\s?$/.test(first)) return "it is quoted";
+  const introduction = first.slice(-200);
+  if ((isTagged && /["'`“”«»]\s?$/.test(first)) || report.test(introduction)) return "it is quoted";
+  if (refusal.test(introduction)) return "the words before it say that it is not made";
   if (!isTagged && denial.test(first)) return "the words before it say that no tool fits";
   if (example.test(first)) return "it is shown as an example";
   if (asking.test(first) || (isTagged && asking.test(last)))

@@ -42,6 +42,7 @@ function whole(cursor: Cursor, known: KnownTools): readonly Group[] {
 /** Behind each mark. A mark behind which nothing can be read, at the end of the text, stands before a call that was cut off. */
 function tagged(cursor: Cursor, known: KnownTools): readonly Group[] {
   const groups: Group[] = [];
+  const lastEnd = cursor.text.lastIndexOf("</");
   let isOpen = false;
   for (const start of places(cursor, marks)) {
     const call = readMarked(cursor);
@@ -50,7 +51,7 @@ function tagged(cursor: Cursor, known: KnownTools): readonly Group[] {
         ? groupsAt(cursor, start, known)
         : [{ calls: [call], start, end: cursor.at, isOpen: false }];
     groups.push(...found);
-    isOpen = found.length === 0 && !cursor.text.includes("</", cursor.at);
+    isOpen = found.length === 0 && lastEnd < cursor.at;
   }
   return isOpen ? groups.map((group) => ({ ...group, isOpen })) : groups;
 }
@@ -81,13 +82,18 @@ function named(cursor: Cursor, known: KnownTools): readonly Group[] {
 }
 
 /** Marks of lists, quotes and fences, brackets, and words of code; or words that end with a colon. */
-const lineBefore = /^(?:[^]*[:：])?[\s>*`[({-]*(?:\d+[.)]\s*)?["'`[({*]*(?:(?:print\(|await |return )\s*)*$/;
+const lineBefore = /^(?:[^]*[:：])?[\s*`[({-]*(?:\d+[.)]\s*)?["'`[({*]*(?:(?:print\(|await |return )\s*)*$/;
 const longestBefore = 300;
 
 /** Whether a call by name begins its line, or follows a colon. In the middle of a sentence a call is talked about. */
 function beginsLine(text: string, start: number): boolean {
-  const from = Math.max(text.lastIndexOf("\n", start - 1) + 1, start - longestBefore);
-  return lineBefore.test(text.slice(from, start));
+  return lineBefore.test(lineUpTo(text, start));
+}
+
+/** What stands before a place on its line, as far as it matters. */
+function lineUpTo(text: string, end: number): string {
+  const before = text.slice(Math.max(0, end - longestBefore), end);
+  return before.slice(before.lastIndexOf("\n") + 1);
 }
 
 /** Anywhere at the beginning of a line, for tools that are known. What is read as a value and says no call is passed over whole. */
@@ -110,9 +116,8 @@ function bare(cursor: Cursor, known: KnownTools): readonly Group[] {
 
 /** A list or an object that begins a line and is never closed was cut off, with all that stands in it. */
 function isCutOff(cursor: Cursor, start: number): boolean {
-  const before = cursor.text.slice(cursor.text.lastIndexOf("\n", start - 1) + 1, start);
   cursor.at = start;
-  const isClosed = before.trim() !== "" || skipBalanced(cursor);
+  const isClosed = lineUpTo(cursor.text, start).trim() !== "" || skipBalanced(cursor);
   cursor.at = start + 1;
   return !isClosed;
 }

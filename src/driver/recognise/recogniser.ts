@@ -1,3 +1,4 @@
+import { WritError } from "../../error/writ-error.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { cursorOf } from "./cursor.ts";
 import { doubtOf } from "./doubts.ts";
@@ -5,13 +6,14 @@ import { judgeCall, type Judging } from "./judge-call.ts";
 import { type KnownTools, knownTools } from "./known-tools.ts";
 import { type Group, layerNames, layers } from "./layers.ts";
 import { saidIn } from "./origin.ts";
-import type {
-  KnownTool,
-  LayerName,
-  ReadOptions,
-  Recogniser,
-  RecogniserMode,
-  Recognition,
+import {
+  type KnownTool,
+  type LayerName,
+  type ReadOptions,
+  type Recogniser,
+  type RecogniserMode,
+  recogniserModes,
+  type Recognition,
 } from "./recognise.ts";
 import { type CallWords, callWords, visibleText } from "./visible-text.ts";
 
@@ -21,6 +23,7 @@ import { type CallWords, callWords, visibleText } from "./visible-text.ts";
  * calls before anything else says that there is none. What a model makes up that others would say after it is not read. Nothing is run: a call
  * that was found is a proposal like any other.
  *
+ * @throws WritError `definition-invalid` for a mode that there is not.
  * @example
  * ```ts
  * import { recogniser, tool } from "writ";
@@ -39,6 +42,11 @@ import { type CallWords, callWords, visibleText } from "./visible-text.ts";
  * ```
  */
 export function recogniser(tools: readonly (KnownTool | Tool)[], mode: RecogniserMode = "safe"): Recogniser {
+  if (!recogniserModes.includes(mode))
+    throw new WritError("definition-invalid", {
+      where: "`recogniser()`",
+      reason: `\`mode\` must be one of ${recogniserModes.join(", ")}.`,
+    });
   const known = knownTools(tools.map(asKnown));
   let words: CallWords | undefined;
   const read: Recogniser["read"] = (text, options = {}) => recognise(text, { known, mode, options });

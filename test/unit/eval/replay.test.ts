@@ -121,6 +121,12 @@ describe("a replay", () => {
     ]);
   });
 
+  it("finds outputs in folders of a model's folder, as newer ones are laid out", () => {
+    const line = JSON.stringify({ id: "simple_python_0", result: lima });
+    folders.file("outputs/result/beta/non_live/BFCL_v4_simple_python_result.json", `${line}\n`);
+    expect(replayed().byModel["beta"]).toMatchObject({ accuracy: 1 });
+  });
+
   it("can be of some models and categories", () => {
     folders.recorded("a", "simple", { simple_0: lima });
     folders.recorded("a", "relevance", { relevance_0: "no" });

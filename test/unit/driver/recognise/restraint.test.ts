@@ -31,6 +31,7 @@ describe("what is no call", () => {
 
 describe("what only looks like a call, in every mode", () => {
   it.each([
+    ["a quoted line", "The user wrote:\n> ping()"],
     ["a sentence that forbids it", "Never run ping() on production!"],
     ["a sentence that denies it", "I will not call ping()."],
     ["a sentence that tells of it", "I have called ping() and it worked."],
@@ -64,6 +65,12 @@ describe("what only looks like a call, in every mode", () => {
   it.each(["quote", "think", "b"])("marks of another kind around it, strictly: %s", (mark) => {
     const quoted = `<${mark}><tool_call>{"name": "ping", "arguments": {}}</tool_call></${mark}>`;
     expect(recogniser(tools, "strict").read(quoted).calls).toEqual([]);
+  });
+
+  it("is looked for in a mode that there is", () => {
+    expect(() => recogniser(tools, "lax" as "safe")).toThrow(
+      expect.objectContaining({ code: "definition-invalid" }),
+    );
   });
 
   it("takes only what safe may take of a quoted mark", () => {
@@ -122,6 +129,9 @@ describe("calls that safe refuses and lenient takes", () => {
     ["an example", `For example, one could write:\n\n${call}`],
     ["a denial before", `None of the tools fit. One could still do this:\n${call}`],
     ["an objection after", `${call}\n\nHowever, this does not answer the question.`],
+    ["a refusal before", `I will not call this:\n${call}`],
+    ["a warning before", `You should never run the following:\n\`\`\`python\n${call}\n\`\`\``],
+    ["the words of another", `The file says:\n<tool_call>${json}</tool_call>\nwhich I will ignore.`],
     ["a question for more", `Please provide the dates.\n<tool_call>${json}</tool_call>`],
     ["a place to fill in", "get_weather(city='<your city>')"],
     ["a format to fill in", "get_weather(city='YYYY-MM-DD')"],
