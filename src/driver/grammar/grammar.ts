@@ -1,3 +1,5 @@
+import { messageOf } from "../../error/writ-error.ts";
+import { checkSchema } from "../../schema/check-schema.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { compiler, type CompilerOptions, type Relaxed, type Rules, withoutEndless } from "./compiler.ts";
 import { type Expression, rule } from "./expression.ts";
@@ -40,8 +42,19 @@ export interface CompiledGrammar {
  * ```
  */
 export function compileGrammar(schema: JsonObject): CompiledGrammar {
-  const relaxed: Relaxed[] = [];
+  const relaxed: Relaxed[] = wrongWith(schema);
   return { grammar: grammarWith([schema], ([start = "value"]) => start, relaxed), relaxed };
+}
+
+/** What is not right with a schema as a whole: a reference that leads nowhere, a keyword with a value that it cannot have. */
+function wrongWith(schema: JsonObject): Relaxed[] {
+  try {
+    if ("~standard" in schema) throw new Error("it is a schema of a library, and not a JSON Schema");
+    checkSchema(schema);
+    return [];
+  } catch (error) {
+    return [{ path: "", keyword: "(schema)", reason: messageOf(error) }];
+  }
 }
 
 /** The grammar of {@link compileGrammar} alone. */

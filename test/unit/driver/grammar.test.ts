@@ -481,3 +481,15 @@ describe("the grammar of several schemas", () => {
     expect(gbnf.matches('list [{"of":[]}]')).toBe(false);
   });
 });
+
+describe("a schema that is not right", () => {
+  it.each([
+    [{ $ref: "#/nope" }, "which is not in it"],
+    [{ type: "array", minItems: "3" }, '"minItems" must be an integer'],
+    [{ "~standard": { version: 1 } }, "a schema of a library"],
+  ])("is any value, and the list says why: %j", (schema, reason) => {
+    const { relaxed } = compileGrammar(schema);
+    expect(relaxed[0]).toMatchObject({ path: "", keyword: "(schema)" });
+    expect(relaxed[0]?.reason).toContain(reason);
+  });
+});
