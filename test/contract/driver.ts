@@ -366,7 +366,7 @@ function runTests(subject: DriverSubject): void {
     });
   });
 
-  it("replays, and goes on from any of its turns [J1]", async () => {
+  it("replays, and goes on from any of its turns", async () => {
     const script = [...call("math.add", { a: 1, b: 2 }), ...call("note", { text: "x" }), answer("Done.")];
     const define = (steps: readonly (string | PlainReply | Error)[]) =>
       agent({
