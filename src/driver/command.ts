@@ -5,7 +5,7 @@ import type { Driver, TurnInput } from "./driver.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { endOfObject, oneObject } from "./one-object.ts";
-import { moreCalls, plainAnswer } from "./plain-answer.ts";
+import { answerForm, moreCalls, plainAnswer } from "./plain-answer.ts";
 import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
 import { checkedCount, defaultRetries } from "./checked.ts";
 import { textDriver, type TextCall, type TextReading } from "./text-driver.ts";
@@ -151,8 +151,7 @@ function result({ name, status, text }: ResultMessage): string {
 }
 
 function instructions({ allowed, output }: TurnInput): string {
-  const form =
-    output === undefined ? "in words" : `with JSON and nothing else: ${describeType(output.jsonSchema)}`;
+  const form = answerForm(output);
   if (allowed.tools.size === 0) return `Answer ${form}.`;
   const tools = [...allowed.tools.values()].map(
     ({ name, description, input }) => `@tool ${name} ${describeType(input.jsonSchema)}\n  ${description}`,

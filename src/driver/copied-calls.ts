@@ -34,8 +34,7 @@ const known = new WeakMap<AllowList, KnownTools>();
 function writtenCalls(text: string, allowed: AllowList): readonly string[] {
   let tools = known.get(allowed);
   if (tools === undefined) {
-    const list = [...allowed.tools.values()];
-    tools = knownTools(list.map(({ name, input }) => ({ name, inputSchema: input.jsonSchema })));
+    tools = knownTools([...allowed.tools.values()]);
     known.set(allowed, tools);
   }
   const cursor = cursorOf(text);

@@ -1,7 +1,14 @@
+import type { Schema } from "../schema/schema.ts";
 import type { JsonObject } from "../util/json.ts";
+import { describeType } from "./describe-type.ts";
 import type { GrammarPart } from "./free-text.ts";
 import { grammarFor } from "./grammar/grammar.ts";
 import type { ReplyShape } from "./reply-shape.ts";
+
+/** What a model is told of the form of such an answer. */
+export function answerForm(output: Schema | undefined): string {
+  return output === undefined ? "in words" : `with JSON and nothing else: ${describeType(output.jsonSchema)}`;
+}
 
 /** How many calls may follow the first one in a reply that is held: small models repeat one call for ever. */
 export const moreCalls = "{0,7}";

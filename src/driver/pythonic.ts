@@ -2,6 +2,7 @@ import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../messa
 import { isJsonObject, type Json } from "../util/json.ts";
 import { describeType } from "./describe-type.ts";
 import type { Driver, TurnInput } from "./driver.ts";
+import { answerForm } from "./plain-answer.ts";
 import { readBeyond } from "./read-beyond.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { argumentName, literalOf, pythonicGrammar } from "./pythonic-grammar.ts";
@@ -73,8 +74,7 @@ function result({ name, status, text }: ResultMessage): string {
 }
 
 function instructions({ allowed, output }: TurnInput): string {
-  const form =
-    output === undefined ? "in words" : `with JSON and nothing else: ${describeType(output.jsonSchema)}`;
+  const form = answerForm(output);
   if (allowed.tools.size === 0) return `Answer ${form}.`;
   const tools = [...allowed.tools.values()].map(
     ({ name, description, input }) =>

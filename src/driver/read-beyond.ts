@@ -24,7 +24,10 @@ export function readBeyond(
     read(text, turn) {
       const strict = protocol.read(text, turn);
       if (strict.type === "calls" || (strict.type === "final" && strict.plain !== true)) return strict;
-      const found = readingOf(finderOf(turn.allowed).read(text, { said: saidBefore(turn) }), turn);
+      const found = readingOf(
+        finderOf(turn.allowed).read(text, mode === "safe" ? { said: saidBefore(turn) } : {}),
+        turn,
+      );
       if (found !== undefined) return found;
       return strict.type === "final" ? strict : (mend(text, turn) ?? strict);
     },

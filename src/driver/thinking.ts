@@ -77,18 +77,22 @@ function mayBecomeSign(text: string): string {
   return last !== "" && tags.some((tag) => tag !== last && tag.startsWith(last)) ? last : "";
 }
 
+/** What a text says, and what the model only thinks in it. */
+export function tellApart(written: string): Pick<Told, "text" | "thought"> {
+  if (!written.includes("think")) return { text: written, thought: "" };
+  const filter = thinkingFilter();
+  const told = filter.push(written);
+  const rest = filter.end();
+  return { text: told.text + rest.text, thought: (told.thought + rest.thought).trim() };
+}
+
 /**
  * The reply without what the model thinks in the text of it, which becomes reasoning; its text is one part then, where the first one stood. The
  * same reply when it has no such thing in it.
  */
 export function withoutThinking(reply: Reply): Reply {
   const written = textOf(reply.message);
-  if (!written.includes("think")) return reply;
-  const filter = thinkingFilter();
-  const told = filter.push(written);
-  const rest = filter.end();
-  const text = told.text + rest.text;
-  const thought = (told.thought + rest.thought).trim();
+  const { text, thought } = tellApart(written);
   if (text === written) return reply;
   const said: readonly ReplyPart[] = [
     ...(thought === "" ? [] : [{ type: "reasoning", text: thought } as const]),

@@ -1,3 +1,4 @@
+import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject, type JsonObject } from "../../util/json.ts";
 import type { KnownTool } from "./recognise.ts";
 
@@ -11,7 +12,8 @@ export interface KnownTools {
  * A name is looked up as it stands, then without case and with one sign for all that providers exchange for each other (`.`, `/`, `-`, `_`),
  * without a prefix that means nothing (`functions.add`), then by its last part alone (`add` for `math.add`), when one tool fits.
  */
-export function knownTools(tools: readonly KnownTool[]): KnownTools {
+export function knownTools(given: readonly (KnownTool | Tool)[]): KnownTools {
+  const tools = given.map(asKnown);
   const exact = new Map(tools.map((tool) => [tool.name, tool]));
   const byFolded = unique(tools, ({ name }) => folded(name));
   const byLast = unique(tools, ({ name }) => folded(name.split(/[./:]+/).at(-1) ?? name));
@@ -33,6 +35,12 @@ export function knownTools(tools: readonly KnownTool[]): KnownTools {
       return found.get(written);
     },
   };
+}
+
+function asKnown(tool: KnownTool | Tool): KnownTool {
+  if ("inputSchema" in tool) return tool;
+  const changes = tool.effect !== "none" && tool.effect !== "read";
+  return { name: tool.name, inputSchema: tool.input.jsonSchema, changes };
 }
 
 /** What models set before names because their prompts or their training have it there. */

@@ -1,5 +1,6 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { tellApart } from "../thinking.ts";
 import { cursorOf } from "./cursor.ts";
 import { doubtOf } from "./doubts.ts";
 import { judgeCall, type Judging } from "./judge-call.ts";
@@ -47,7 +48,7 @@ export function recogniser(tools: readonly (KnownTool | Tool)[], mode: Recognise
       where: "`recogniser()`",
       reason: `\`mode\` must be one of ${recogniserModes.join(", ")}.`,
     });
-  const known = knownTools(tools.map(asKnown));
+  const known = knownTools(tools);
   let words: CallWords | undefined;
   const read: Recogniser["read"] = (text, options = {}) => recognise(text, { known, mode, options });
   return {
@@ -64,12 +65,6 @@ export function recogniser(tools: readonly (KnownTool | Tool)[], mode: Recognise
       };
     },
   };
-}
-
-function asKnown(tool: KnownTool | Tool): KnownTool {
-  if ("inputSchema" in tool) return tool;
-  const changes = tool.effect !== "none" && tool.effect !== "read";
-  return { name: tool.name, inputSchema: tool.input.jsonSchema, changes };
 }
 
 interface Reading {
@@ -105,12 +100,12 @@ function find(
   return undefined;
 }
 
-/** What a model thinks is not said: blocks of thinking, also those that have no beginning or no end, and Harmony's channel for it. */
-const thoughts =
-  /^(?:(?!<think>)[^])*<\/think>|<think>[^]*?(?:<\/think>|$)|<\|channel\|>analysis<\|message\|>[^]*?(?:<\|end\|>|$)/g;
+/** Harmony's channel for what a model thinks. */
+const analysis = /<\|channel\|>analysis<\|message\|>[^]*?(?:<\|end\|>|$)/g;
 
+/** What a model thinks is not said. */
 function withoutThoughts(text: string): string {
-  return text.includes("think>") || text.includes("analysis") ? text.replaceAll(thoughts, "") : text;
+  return tellApart(text.includes("analysis") ? text.replaceAll(analysis, "") : text).text;
 }
 
 /** Where a model goes on to write what others say. */

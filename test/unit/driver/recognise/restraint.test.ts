@@ -184,13 +184,16 @@ describe("what was cut off", () => {
 });
 
 describe("what looks like the turn of another inside of an argument", () => {
-  it.each(["<s>x</s>", "[INST] x", "a\\n### Response:\\nb", "<|im_end|>"])("belongs to it: %s", (inside) => {
-    const finder = recogniser(tools);
-    const note = `{"name": "notes.save", "arguments": {"note": {"text": "${inside}"}}}`;
-    const expected = [{ text: JSON.parse(`"${inside}"`) as unknown }];
-    for (const written of [note, `<tool_call>\n${note}\n</tool_call>`])
-      expect(finder.read(written).calls.map((call) => call.arguments["note"])).toEqual(expected);
-  });
+  it.each(["<s>x</s>", "a <think>x</think> b", "[INST] x", "a\\n### Response:\\nb", "<|im_end|>"])(
+    "belongs to it: %s",
+    (inside) => {
+      const finder = recogniser(tools);
+      const note = `{"name": "notes.save", "arguments": {"note": {"text": "${inside}"}}}`;
+      const expected = [{ text: JSON.parse(`"${inside}"`) as unknown }];
+      for (const written of [note, `<tool_call>\n${note}\n</tool_call>`])
+        expect(finder.read(written).calls.map((call) => call.arguments["note"])).toEqual(expected);
+    },
+  );
 
   it("makes no call of what the model writes for another", () => {
     expect(
