@@ -55,7 +55,8 @@ describe("JSON as models write it", () => {
   });
 
   it("finds any object or list again in prose, with fences and with commas too many [G3]", () => {
-    const prose = fc.string().map((text) => text.replaceAll(/[{}[\]`]/g, ""));
+    // A quote before and one behind would make the whole a text of JSON.
+    const prose = fc.string().map((text) => text.replaceAll(/[{}[\]`"]/g, ""));
     const value = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()));
     fc.assert(
       fc.property(value, prose, prose, (value, before, after) => {
