@@ -13,6 +13,7 @@ export { isWritError, WritError, type WritErrorOptions } from "./error/writ-erro
 export { type Issue, type JsonSchema, type ParseResult, type Schema } from "./schema/schema.ts";
 export { type InferInput, type InferOutput, type SchemaSource } from "./schema/to-schema.ts";
 
+export { type Integrity, type Label, type Secrecy } from "./message/label.ts";
 export {
   callsOf,
   type FilePart,
@@ -43,6 +44,35 @@ export {
 export { type ReportedUsage, type Usage } from "./message/usage.ts";
 
 export { type CallScope } from "./tool/call-scope.ts";
+export {
+  type Capability,
+  type CapabilityKind,
+  env,
+  exec,
+  fs,
+  llm,
+  net,
+  parseCapabilities,
+  parseCapability,
+  secret,
+} from "./tool/capability.ts";
+export { type Enforcement, type EnforcementLevel, type Probe } from "./tool/enforcement.ts";
+export {
+  type AccessRecord,
+  type DirectoryEntry,
+  type Exec,
+  type ExecOptions,
+  type ExecResult,
+  type Fetch,
+  type FetchOptions,
+  type Handles,
+  type HandlesOf,
+  type ReadFiles,
+  type Secret,
+  type WriteFiles,
+} from "./tool/handles.ts";
+export { labelled, type Labelled } from "./tool/labelled.ts";
+export { type Parameter, type ParameterRole, type Parameters, type ValueType } from "./tool/parameters.ts";
 export { type Constraints } from "./tool/constraints.ts";
 export { escalate, throwException, type Verdict } from "./tool/builtins.ts";
 export {
@@ -94,7 +124,65 @@ export { type Tools } from "./policy/allow-list.ts";
 export { budgets } from "./policy/budget-presets.ts";
 export { type Budget, type BudgetField, type Excess, type Ledger } from "./policy/budget.ts";
 export { type ToolUse } from "./policy/constraints.ts";
-export { type CallRequest, type Decision, type Policy } from "./policy/decision.ts";
+export { type ApprovalRequest, type ApprovalValue } from "./policy/approval-request.ts";
+export {
+  type CallRequest,
+  type Decision,
+  type Evidence,
+  type Policy,
+  type RunKnowledge,
+} from "./policy/decision.ts";
+export { type Intent, type IntentPart } from "./policy/intent.ts";
+export {
+  absent,
+  all,
+  any,
+  arg,
+  type ArgumentSubject,
+  boundToIntent,
+  calls,
+  effect,
+  hostIn,
+  not,
+  oneOf,
+  roles,
+  type RolesSubject,
+  secrecyExceedsTargets,
+  unknownLinks,
+  untrusted,
+  within,
+} from "./policy/conditions.ts";
+export { type Audience, explain } from "./policy/explain.ts";
+export { guarded, type PresetOptions, sensible, strict } from "./policy/guarded.ts";
+export { type Finding, type LintedTool } from "./policy/lint.ts";
+export { type Advice, policy, policyFromJson, type PolicyOptions, type RulePolicy } from "./policy/policy.ts";
+export { narrowed, widenings } from "./policy/policy-narrow.ts";
+export { type Remedy } from "./policy/policy-remedy.ts";
+export { type FailedCase, type PolicyCase, type PolicyReport } from "./policy/policy-test.ts";
+export {
+  allow,
+  ask,
+  deny,
+  limit,
+  type RuleDraft,
+  type RuleInput,
+  type RuleStep,
+  type RuleSteps,
+} from "./policy/rule-builders.ts";
+export {
+  type Annotation,
+  type Condition,
+  type PolicyJson,
+  type Rule,
+  type ValueTest,
+} from "./policy/rule.ts";
+export {
+  type DescribedTool,
+  type RecordedEvent,
+  type Simulated,
+  type SimulatedCall,
+  type SimulateOptions,
+} from "./policy/simulate.ts";
 
 export {
   type AgentEvent,
@@ -206,6 +294,18 @@ export {
 export { type Summarise } from "./session/summary.ts";
 
 export { type Agent } from "./agent/agent.ts";
+export { type Audit, type AuditFinding, type SkillAudit } from "./agent/audit-data.ts";
+export { type ToolEnforcement } from "./agent/enforcement.ts";
+export { type ManifestChange } from "./agent/manifest-change.ts";
+export { compareManifests } from "./agent/manifest-compare.ts";
+export {
+  type AgentManifest,
+  type ModelManifest,
+  type PolicyManifest,
+  type SkillManifest,
+  type ToolManifest,
+} from "./agent/manifest-data.ts";
+export { manifestText } from "./agent/manifest.ts";
 export { type AsToolOptions } from "./agent/as-tool.ts";
 export { type Subagent, subagents, type SubagentsOptions } from "./agent/subagents.ts";
 export { type Routing } from "./agent/routing.ts";

@@ -1,7 +1,13 @@
 /**
- * What tests of agents need: a model that follows a script, and tools that remember their calls.
+ * What tests of agents need: a model that follows a script, tools that remember their calls, and a guard that finds tools which use powers that they
+ * did not declare. The guard is on when this is imported.
  *
  * @module writ/testing
  */
+import { startPowerGuard } from "./adapters/power-guard.ts";
+
 export { scripted, type ScriptedModel, type ScriptOptions, type ScriptStep } from "./model/scripted.ts";
 export { fakeTool, type FakeTool } from "./tool/fake-tool.ts";
+export { powerGuard, type PowerGuard, type UndeclaredPower } from "./adapters/power-guard.ts";
+
+startPowerGuard();

@@ -38,7 +38,7 @@ describe("the house", () => {
       for (const file of files) expect(existsSync(join(root, file)), `${name}: ${file}`).toBe(true);
     }
     expect(existsSync(join(root, sourceOf(manifest.bin["writ"] ?? "")))).toBe(true);
-    expect(entries).toHaveLength(9);
+    expect(entries).toHaveLength(10);
   });
 
   it("documents every public export, and shows every value in an example", () => {

@@ -8,7 +8,7 @@ import { filesUnder, root } from "../tools/source-files.ts";
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const withoutComments = (text: string): string => text.replaceAll(/\/\*\*[\s\S]*?\*\//g, "");
 const fieldsIn = (text: string): string[] =>
-  [...text.matchAll(/^ +(?:readonly )?(\w+)\??[:(]/gm)].map((match) => match[1] ?? "");
+  [...text.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map((match) => match[1] ?? "");
 
 /** The rows of the tables under a heading, cell by cell, without the marks of code. */
 function rowsOf(page: string, heading: string): string[][] {
@@ -38,7 +38,7 @@ function membersOf(union: string): [string, string][] {
 /** The fields of an interface. */
 function interfaceFields(path: string, name: string): string[] {
   const [, body = ""] =
-    new RegExp(`export interface ${name}\\b[^\\n]*\\{\\n([\\s\\S]*?)\\n\\}`).exec(
+    new RegExp(`export interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)\\n\\}`).exec(
       withoutComments(read(path)),
     ) ?? [];
   return fieldsIn(body);

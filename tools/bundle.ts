@@ -21,17 +21,25 @@ const input = Object.fromEntries(names.map((name) => [name, join(root, `src/${na
 
 for (const { path } of [...filesUnder("dist", ".js"), ...filesUnder("dist", ".js.map")])
   rmSync(join(root, path));
-const bundle = await rolldown({
-  input,
-  platform: "node",
-  external: (id) => !id.startsWith(".") && !id.startsWith(root),
-});
-await bundle.write({
-  dir: join(root, "dist"),
-  // Chunks stand as deep as the modules of most layers do: paths relative to them stay right.
-  chunkFileNames: "chunks/[name]-[hash].js",
-  entryFileNames: "[name].js",
-  sourcemap: true,
-});
-await bundle.close();
+/** The programs of isolated tools: each whole in its folder, which is all of the package that their boxes see. */
+const cells = ["main", "canaries", "quickjs"].map((name) => `adapters/isolate/child/${name}`);
+
+async function build(input: Readonly<Record<string, string>>): Promise<void> {
+  const bundle = await rolldown({
+    input: { ...input },
+    platform: "node",
+    external: (id) => !id.startsWith(".") && !id.startsWith(root),
+  });
+  await bundle.write({
+    dir: join(root, "dist"),
+    // Chunks stand as deep as the modules of most layers do: paths relative to them stay right.
+    chunkFileNames: "chunks/[name]-[hash].js",
+    entryFileNames: "[name].js",
+    sourcemap: true,
+  });
+  await bundle.close();
+}
+
+await build(input);
+for (const name of cells) await build({ [name]: join(root, `src/${name}.ts`) });
 for (const program of Object.values(manifest.bin)) chmodSync(join(root, program), 0o755);

@@ -1,5 +1,6 @@
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { Host } from "../journal/host.ts";
+import { nodePowers } from "./capability/node-powers.ts";
 
 /** The longest time a timer of Node can wait; a longer one would fire at once. */
 const longestTimerMs = 2_147_483_647;
@@ -12,4 +13,7 @@ export const nodeHost: Host = {
     return () => clearTimeout(timer);
   },
   randomId: () => randomUUID(),
+  powers: nodePowers,
+  platform: process.platform,
+  digest: (text) => hash("sha256", text, "hex"),
 };

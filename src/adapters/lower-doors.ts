@@ -180,7 +180,7 @@ export function decide({ model, ...request }: DecideRequest & WithModel): Promis
 export function call<Result>(
   tool: TypedTool<never, Result>,
   args: Readonly<Record<string, unknown>>,
-  options: Pick<CallToolOptions, "signal"> = {},
+  options: Pick<CallToolOptions, "signal" | "grants"> = {},
 ): Promise<Result> {
   return callWith(tool, args, { ...options, host: nodeHost });
 }

@@ -3,9 +3,15 @@ import type { Checkpoint } from "../loop/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
 import { drain } from "../util/drain.ts";
 import { agentAsTool, type AsToolOptions, checkAsTool } from "./as-tool.ts";
+import type { Audit } from "./audit-data.ts";
+import { auditOf } from "./audit.ts";
 import { describeAgent, nameAgent } from "./describe-agent.ts";
+import { enforcementOf, type ToolEnforcement } from "./enforcement.ts";
+import type { AgentManifest } from "./manifest-data.ts";
+import type { AgentInside } from "./manifest-origin.ts";
+import { manifestOf } from "./manifest.ts";
 import { type AnyDefinition, planAgent, type ResolveModel } from "./plan.ts";
-import { beginAgent, resumeAgent } from "./run-agent.ts";
+import { type AroundAgent, beginAgent, resumeAgent } from "./run-agent.ts";
 import { type Runnable, runnable, type RunOptions, type RunResult, resultOf } from "./runnable.ts";
 import { walkTurns } from "./turns.ts";
 
@@ -23,6 +29,12 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
    * The agent for people, a line a thing: model, bounds, rules, and what each skill may call. Never a key.
    */
   describe(): string;
+  /** What it may do, as data: the same agent gives the same manifest, and `writ manifest --check` fails when one is wider than another. */
+  manifest(): Promise<AgentManifest>;
+  /** What is dangerous in how it is put together: strangers' words, private data and a way out in one skill; effects that nobody declared; grants too wide. Runs nothing. */
+  audit(): Audit;
+  /** How far each tool is held to what it declared on this machine: level, mechanism, and what was tried. */
+  enforcement(): Promise<readonly ToolEnforcement[]>;
   /** Name and model: `agent "calculator" (ollama/qwen2.5:7b)`. */
   toString(): string;
   /**
@@ -48,6 +60,29 @@ export interface Wiring {
   readonly resolveModel: ResolveModel;
 }
 
+/** What is said of an agent without running it. */
+function lookingInto({
+  plan,
+  definition,
+  host,
+}: AroundAgent): Pick<Agent, "describe" | "manifest" | "audit" | "enforcement" | "toString"> {
+  return {
+    describe: () => describeAgent(plan, definition),
+    manifest: () => manifestOf(plan, definition),
+    audit: () => auditOf(plan, definition),
+    enforcement: () => enforcementOf(plan, host),
+    toString: () => nameAgent(plan),
+  };
+}
+
+function agentInside({ plan, definition }: AroundAgent): AgentInside {
+  return {
+    agentName: plan.name,
+    manifest: () => manifestOf(plan, definition),
+    audit: (only) => auditOf(plan, definition, only),
+  };
+}
+
 /** Makes an agent for a host. `adapters/node.ts` has the one for Node, under the name `agent`. */
 export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiring): Agent<Input, Output> {
   const { name, description = "" } = definition;
@@ -58,6 +93,7 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     type: skill.type,
     tools: skill.type === "agentic" ? [...skill.gate.allowed.tools.keys()] : [],
   }));
+  const outputs = [...plan.skills.values()].map(({ output }) => output);
   const base = runnable<Input, Output>({
     name,
     description,
@@ -65,36 +101,43 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     about: {
       host: wiring.host,
       input: plan.input,
-      outputs: [...plan.skills.values()].map(({ output }) => output),
+      outputs,
       tools: skills.flatMap(({ tools }) => tools),
+      grants: definition.grants,
+      inside: [agentInside(around)],
     },
   });
   async function resume(checkpoint: Checkpoint, options: RunOptions = {}): Promise<RunResult<Output>> {
     const { runId, generator } = resumeAgent(around, checkpoint, options);
-    return resultOf(runId, await drain(generator));
+    return resultOf(runId, await drain(generator, options.onEvent));
   }
   async function* turns(
     input: Input,
     options: RunOptions = {},
   ): AsyncGenerator<Checkpoint, RunResult<Output>> {
     return yield* walkTurns<Output>(options, async (walking) => {
-      const { runId, generator } = await beginAgent(around, { input, watched: false, ...walking });
-      return resultOf(runId, await drain(generator));
+      const watched = options.onEvent !== undefined;
+      const { runId, generator } = await beginAgent(around, { input, watched, ...walking });
+      return resultOf(runId, await drain(generator, options.onEvent));
     });
   }
   const withChanges = (changes: Partial<AnyDefinition>): Agent<Input, Output> =>
     makeAgent({ ...definition, ...changes, budget: { ...definition.budget, ...changes.budget } }, wiring);
   return Object.freeze(
-    Object.assign(base, {
+    Object.assign(base, lookingInto(around), {
       modelId: plan.model?.id,
       skills,
-      describe: () => describeAgent(plan, definition),
-      toString: () => nameAgent(plan),
       turns,
       resume,
       asTool: (options: AsToolOptions = {}) => {
         checkAsTool(options, name);
-        return agentAsTool(base, { input: plan.input, skills, ...options });
+        return agentAsTool(base, {
+          input: plan.input,
+          skills,
+          outputs,
+          grants: definition.grants,
+          ...options,
+        });
       },
       with: withChanges,
     }),

@@ -1,8 +1,11 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Schema } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
+import type { Capability } from "../tool/capability.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
-import type { Runnable } from "./runnable.ts";
+import { setInside } from "./manifest-origin.ts";
+import { aboutOf, type Runnable } from "./runnable.ts";
 
 /** How an agent appears as a tool. */
 export interface AsToolOptions {
@@ -17,12 +20,19 @@ export interface AsToolOptions {
   /** What a call does to the world. Default: undeclared. */
   readonly effect?: Exclude<Effect, "undeclared">;
   readonly timeoutMs?: number;
+  /**
+   * Its answer says so little that what it read cannot steer the caller: the output schema has room for numbers, truth values and choices alone. What was
+   * read inside then stays inside. Default: the answer is as untrusted as what was read for it.
+   */
+  readonly fresh?: boolean;
 }
 
 /** What is known of the agent behind the tool. */
 interface Behind {
   readonly input?: Schema;
   readonly skills: readonly { readonly tools: readonly string[] }[];
+  readonly outputs: readonly (Schema | undefined)[];
+  readonly grants?: readonly Capability[];
 }
 
 const textInput = {
@@ -46,16 +56,20 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
     timeoutMs,
   } = options;
   checkToolName(name);
+  if (options.fresh === true) checkFresh(agent.agentName, options.outputs);
   const tools = allowedInside(agent.agentName, options);
   const takesObject = options.input?.jsonSchema["type"] === "object";
   const input =
     takesObject && options.input !== undefined ? options.input : toSchema(textInput, { name, role: "input" });
-  return {
+  const made: Tool = {
     name,
     description,
     input,
     effect,
     timeoutMs,
+    needs: options.grants,
+    trusted: true, // what the runs inside have seen is joined to it
+    isFresh: options.fresh,
     exclusiveKey: () => undefined,
     async execute(args, { run: parent, signal }) {
       const asked = takesObject ? args : (args as { readonly input: string }).input;
@@ -66,6 +80,11 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
       throw new WritError(code, { name: agent.agentName, reason });
     },
   };
+  const inside = aboutOf(agent)?.inside ?? [{ agentName: agent.agentName }];
+  return setInside(
+    made,
+    inside.map((each) => ({ ...each, only: tools })),
+  );
 }
 
 const known: ReadonlySet<string> = new Set([
@@ -75,6 +94,7 @@ const known: ReadonlySet<string> = new Set([
   "deny",
   "effect",
   "timeoutMs",
+  "fresh",
 ] satisfies (keyof AsToolOptions)[]);
 
 /** What narrows the powers of an agent must not be misspelt. @throws WritError `definition-invalid` */
@@ -89,6 +109,26 @@ export function checkAsTool(options: AsToolOptions, agent: string): void {
   const { allow = [], deny = [] } = options;
   if (!Array.isArray(allow) || !Array.isArray(deny))
     throw new WritError("definition-invalid", { where, reason: "`allow` and `deny` are lists of names." });
+}
+
+/** @throws WritError `definition-invalid` when an answer has room for words */
+function checkFresh(agent: string, outputs: Behind["outputs"]): void {
+  if (outputs.length > 0 && outputs.every((output) => output !== undefined && saysLittle(output.jsonSchema)))
+    return;
+  const reason =
+    "`fresh` needs an output schema that has room for numbers, truth values and choices alone (enum, const, boolean, number).";
+  throw new WritError("definition-invalid", { where: `asTool() of agent "${agent}"`, reason });
+}
+
+/** Whether values of a schema have no room for words. */
+function saysLittle(schema: Json | undefined): boolean {
+  if (!isJsonObject(schema)) return false;
+  const { type, properties, items, additionalProperties, maxItems } = schema;
+  if (schema["const"] !== undefined || Array.isArray(schema["enum"])) return true;
+  if (type === "boolean" || type === "number" || type === "integer" || type === "null") return true;
+  if (type === "array") return typeof maxItems === "number" && saysLittle(items);
+  if (type !== "object" || additionalProperties !== false || !isJsonObject(properties)) return false;
+  return Object.values(properties).every(saysLittle);
 }
 
 /** Which tools are left inside: those that `allow` names, without those that `deny` names. Undefined leaves all. */

@@ -1,4 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
+import { intentParts } from "../policy/intent.ts";
 import { nearest } from "../util/nearest.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import type { AgentDefinition } from "./definition.ts";
@@ -55,6 +56,13 @@ const skills: Kind = {
     ),
 };
 
+const capabilities: Kind = {
+  says: 'a list of capabilities like net("api.weather.com")',
+  test: (value) =>
+    Array.isArray(value) &&
+    value.every((each) => isObject(each) && text.test(each["kind"]) && text.test(each["scope"])),
+};
+
 const choice = oneOf("auto", "required", "none");
 const reason = oneOf("stop", "length", "tool-calls", "content-filter", "error", "other");
 
@@ -77,6 +85,8 @@ const definitionKinds: { readonly [Field in keyof Required<AnyDefinition>]: Kind
   recover: object,
   budget: object,
   policy: call,
+  grants: capabilities,
+  markResults: flag,
   settings: object,
   toolChoice: {
     says: '"auto", "required", "none" or { tool: name }',
@@ -110,6 +120,12 @@ const runKinds: Readonly<Record<string, Kind>> = {
     test: (value) => Array.isArray(value) && value.every((name) => typeof name === "string"),
   },
   instructions: text,
+  intent: text,
+  ceiling: capabilities,
+  accept: {
+    says: `a list of ${intentParts.join(", ")}`,
+    test: (value) => Array.isArray(value) && value.every((part) => intentParts.includes(part)),
+  },
   parent: { says: "the `run` of a tool's context", test: isObject },
   runId: text,
   round: number, // what a repetition hands to its functions is given to agents as it is

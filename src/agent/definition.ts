@@ -9,6 +9,7 @@ import type { Policy } from "../policy/decision.ts";
 import type { InferInput, InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import type { CompactionOptions } from "../session/compaction.ts";
 import type { MemoryBank } from "../session/memory-bank.ts";
+import type { Capability } from "../tool/capability.ts";
 import type { RecoveryRules } from "../tool/recovery-rules.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { Routing } from "./routing.ts";
@@ -57,6 +58,10 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
   readonly budget?: Budget;
   /** Decides about each call that the allow-list lets pass. Default: it may run. */
   readonly policy?: Policy;
+  /** What its tools may use of the world, of what they declare. Default: nothing. */
+  readonly grants?: readonly Capability[];
+  /** Whether results that are not trusted are marked as such for the model. It costs a few tokens each and holds nothing by itself. Default: they are. */
+  readonly markResults?: boolean;
   readonly settings?: ModelSettings;
   readonly toolChoice?: ToolChoice;
   /** Tasks as they should go. Shown to weak models (driver `lines`), which learn more from them than from instructions. */

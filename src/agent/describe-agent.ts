@@ -1,5 +1,5 @@
 import type { Limits } from "../policy/budget.ts";
-import { allowListed } from "../policy/decision.ts";
+import { rulePolicyOf } from "../policy/policy-identity.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { AgentPlan, AnyDefinition, PlannedSkill } from "./plan.ts";
 
@@ -17,7 +17,7 @@ export function describeAgent(plan: AgentPlan, definition: AnyDefinition): strin
   const lines = [
     `${nameAgent(plan)}${description === "" ? "" : `: ${oneLine(description)}`}`,
     `budget: ${boundsOf(plan.limits)}`,
-    `policy: ${(definition.policy ?? allowListed) === allowListed ? "none, what a skill lists may run" : "given"}`,
+    `policy: ${policyText(definition)}`,
     ...(hooks.length === 0 ? [] : [`hooks: ${hooks.length}`]),
     ...(memory === undefined ? [] : ["memory: yes"]),
     ...[...plan.skills.values()].flatMap(linesOfSkill),
@@ -55,4 +55,9 @@ const longest = 100;
 function oneLine(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+function policyText({ policy }: AnyDefinition): string {
+  if (policy === undefined) return "none: a declared write or irreversible effect asks after untrusted data";
+  return rulePolicyOf(policy)?.name ?? "a function";
 }

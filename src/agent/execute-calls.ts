@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Approve } from "../executor/approval.ts";
+import { surrounding } from "../executor/call-powers.ts";
 import { execute, type Executed } from "../executor/execute.ts";
 import { slots } from "../executor/slots.ts";
 import type { Hook } from "../hook/hook.ts";
@@ -13,7 +14,10 @@ import { emptyTranscript } from "../message/transcript.ts";
 import { allowList, type Tools } from "../policy/allow-list.ts";
 import { type Budget, emptyLedger, limitsOf } from "../policy/budget.ts";
 import { allowListed, type Policy } from "../policy/decision.ts";
+import { noIntent } from "../policy/intent.ts";
+import { learnIntent } from "../policy/learned.ts";
 import { purse } from "../policy/purse.ts";
+import type { Capability } from "../tool/capability.ts";
 import { checkRecoveryRules, recoveryFor, type RecoveryRules } from "../tool/recovery-rules.ts";
 import { interruptBy } from "../util/interrupt.ts";
 
@@ -23,6 +27,10 @@ export interface ExecuteCallsOptions {
   readonly tools: Tools;
   readonly policy?: Policy;
   readonly approve?: Approve;
+  /** What the tools may use of the world, of what they declare. Default: nothing. */
+  readonly grants?: readonly Capability[];
+  /** What the user wants, in the user's own words: values that a policy compares with. Default: nothing is the user's choice. */
+  readonly intent?: string;
   readonly hooks?: readonly Hook[];
   readonly recover?: RecoveryRules;
   /** Of the budget of a run: what bounds calls. */
@@ -56,8 +64,11 @@ export async function executeCalls(
   checkRecoveryRules(recover, { where: "execute()", known: [...allowed.tools.keys()] });
   const limits = limitsOf(budget, name);
   const { stop, unlink } = interruptBy(options.signal);
-  const gate = { agent: name, allowed, policy };
-  const batch = { turn: 1, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript() };
+  const intent = { ...noIntent(name), text: options.intent ?? "" };
+  const powers = [...surrounding(host), options.grants ?? []];
+  const gate = { agent: name, allowed, policy, intent, powers };
+  const learned = learnIntent(intent);
+  const batch = { turn: 1, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript(), learned };
   try {
     const { results }: Executed = await execute(batch, {
       runId: host.randomId(),

@@ -1,6 +1,6 @@
 import { type Drivers, driversFor } from "../driver/choose.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { Gate } from "../executor/gate.ts";
+import type { PlannedGate } from "../executor/gate.ts";
 import { type Hooks, sortHooks } from "../hook/run-hooks.ts";
 import type { Compact } from "../loop/options.ts";
 import type { SystemMessage } from "../message/message.ts";
@@ -8,12 +8,14 @@ import { driverChoices } from "../model/driver-names.ts";
 import type { Model, ModelSettings } from "../model/model.ts";
 import { type AllowList, allowList, flattenTools, type Tools } from "../policy/allow-list.ts";
 import { type Limits, limitsOf } from "../policy/budget.ts";
-import { allowListed } from "../policy/decision.ts";
+import { annotated, checkPolicyNames } from "../policy/annotate.ts";
+import { sensible } from "../policy/guarded.ts";
 import type { Schema } from "../schema/schema.ts";
 import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { compactor } from "../session/compaction.ts";
 import { memoryTools } from "../session/memory-tools.ts";
 import { isBuiltin } from "../tool/builtins.ts";
+import { type Capability, readCapability } from "../tool/capability.ts";
 import { checkConstraints } from "../tool/constraints.ts";
 import { checkRecoveryRules, recoveryFor } from "../tool/recovery-rules.ts";
 import type { Recovery } from "../tool/recovery.ts";
@@ -36,7 +38,7 @@ interface SkillBase {
 /** An agentic skill with everything that does not change from run to run. */
 export interface AgenticPlan extends SkillBase {
   readonly type: "agentic";
-  readonly gate: Gate;
+  readonly gate: PlannedGate;
   readonly system: SystemMessage;
   readonly output?: Schema;
   readonly readAnswer: AnswerReader;
@@ -61,6 +63,8 @@ export interface AgentPlan {
   readonly selectSkill?: AnyDefinition["selectSkill"];
   readonly routing: Routing;
   readonly limits: Limits;
+  /** What the agent gives its tools of the world. */
+  readonly grants: readonly Capability[];
   readonly hooks: Hooks;
   readonly recoveryOf: (tool: Tool) => Recovery | undefined;
   readonly compact?: Compact;
@@ -88,6 +92,7 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
   const { name, budget = {}, recover = {}, compaction } = definition;
   checkName(name, "An agent");
   checkOptions(definition);
+  const grants = (definition.grants ?? []).map(readCapability);
   const limits = limitsOf(budget, name);
   const model = definition.model === undefined ? undefined : resolveModel(definition.model, name);
   const skills = planSkills(definition, model);
@@ -98,6 +103,7 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
   return {
     name,
     skills,
+    grants,
     selectSkill,
     routing,
     limits,
@@ -147,7 +153,7 @@ function checkOptions({ name, concurrency, driver, routing }: AnyDefinition): vo
 
 /** Names that a definition uses beside its lists of tools: each must mean something. */
 function checkNames(
-  { name, toolChoice, recover = {}, routing }: AnyDefinition,
+  { name, toolChoice, recover = {}, routing, policy }: AnyDefinition,
   skills: ReadonlyMap<string, PlannedSkill>,
 ): void {
   const where = `Agent "${name}"`;
@@ -163,6 +169,7 @@ function checkNames(
       known: [...known].join(", ") || "none",
     });
   checkRecoveryRules(recover, { where, known: [...known] });
+  if (policy !== undefined) checkPolicyNames(policy, [...known], name);
   const otherwise = typeof routing === "object" ? routing.otherwise : undefined;
   if (otherwise !== undefined && !skills.has(otherwise))
     throw new WritError("skill-unknown", { name, skill: otherwise, skills: [...skills.keys()].join(", ") });
@@ -220,6 +227,7 @@ function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): Ag
     checkOrder(tool, allowed, where);
   }
   if (model === undefined) throw new WritError("model-missing", { name, skill: skill.name });
+  const { policy = sensible } = definition;
   // The model writes the answer, so it is described and parsed as what goes in, like arguments.
   const source = skill.output ?? definition.output;
   const output = source === undefined ? undefined : toSchema(source, { name, role: "input" });
@@ -228,7 +236,7 @@ function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): Ag
     name: skill.name,
     description: skill.description,
     input: inputSchema(skill.input, skill.name),
-    gate: { agent: name, allowed, policy: definition.policy ?? allowListed },
+    gate: { agent: name, allowed: annotated(allowed, policy), policy },
     system: { role: "system", text: systemText(definition, skill, output) },
     output: skill.parse === undefined ? output : undefined,
     readAnswer: answerReader(output, skill.parse),

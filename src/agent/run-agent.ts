@@ -6,7 +6,7 @@ import { type Finished, type Frame, frame } from "../loop/frame.ts";
 import { cycle } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/options.ts";
 import { priceOf } from "../loop/price.ts";
-import { type SystemMessage, userMessage } from "../message/message.ts";
+import type { SystemMessage } from "../message/message.ts";
 import {
   addReply,
   addUser,
@@ -25,6 +25,7 @@ import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readI
 import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { runPlain } from "./plain.ts";
 import type { AgenticPlan, AgentPlan, AnyDefinition, PlainPlan, PlannedSkill } from "./plan.ts";
+import { askedMessage, declareIntent, type Declaring, gateOf, powersOf } from "./run-intent.ts";
 import { type Begun, frameOf, type RunFrame, type RunOptions } from "./runnable.ts";
 
 /** An agent as it was defined and checked. */
@@ -69,7 +70,7 @@ export function resumeAgent(around: AroundAgent, checkpoint: Checkpoint, options
   if (agent !== plan.name) throw unusable(plan, `it is of the agent "${agent}"`);
   if (skill?.type !== "agentic") throw unusable(plan, `the agent has no skill "${name}" that asks a model`);
   if (transcript.state === "open") throw unusable(plan, "calls in it have no result");
-  const wanted = { input, options: { runId, ...options }, watched: false };
+  const wanted = { input, options: { runId, ...options }, watched: options.onEvent !== undefined };
   return beginCycle(around, { skill, transcript, from: checkpoint }, wanted);
 }
 
@@ -95,16 +96,23 @@ export function beginCycle(
   const { input, options, watched } = wanted;
   const base = frameOf(plan.name, options, { host, watched });
   const run: AgentRun = { ...around, ...wanted, base };
+  const cycling = loopOptions(skill, run, { transcript, from });
   const { durationMs } = plan.limits;
   const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
   const generator = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
     const session = await openSession(run, inside, `session/${from?.ledger.turns ?? 0}`);
-    const finished = await cycle(loopOptions(skill, run, { transcript, from }), inside);
+    const finished = await runCycle(cycling, inside);
     const ended = await askAfterRun(finished, { ...run, skill }, inside);
     return keep(session, ended, { run, skill: skill.name, inside });
   });
   return { runId: base.runId, generator };
+}
+
+/** Runs the turn cycle; its intent is told from here on. */
+function runCycle(options: LoopOptions, inside: Frame): Promise<Finished> {
+  inside.intent = options.gate.intent.hash;
+  return cycle(options, inside);
 }
 
 /** A run from its input to its end: hooks, the choice of a skill, what was said before, the skill itself. */
@@ -182,7 +190,9 @@ async function keep(
   if (session === undefined) return ended;
   const { plan, base } = run;
   const { end, usage, transcript, ledger } = ended;
-  const finished = { runId: base.runId, agent: plan.name, skill, outcome: end.outcome, usage, transcript };
+  const { intent } = inside;
+  const about = { runId: base.runId, agent: plan.name, skill, outcome: end.outcome, usage };
+  const finished = { ...about, ...(intent === undefined ? {} : { intent }), transcript };
   const saving = async (): Promise<null> => {
     await session.handle.save(finished, session.loaded);
     return null;
@@ -204,12 +214,13 @@ interface Opened {
 
 function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: Frame): Promise<Finished> {
   const said = session?.loaded.messages ?? [];
-  const asked = userMessage(contentText(run.input));
+  const asked = askedMessage(run.input, run.base, run.options);
   if (skill.type === "plain")
     return answerPlainly(skill, { run, asked: addUser(transcriptAfter(said), asked), spent }, inside);
   const system = systemFor(skill, run.options);
   const before = said.length === 0 ? emptyTranscript(system) : transcriptAfter(said, system);
-  return cycle(loopOptions(skill, run, { transcript: addUser(before, asked), spent }), inside);
+  const previous = session?.loaded.intent;
+  return runCycle(loopOptions(skill, run, { transcript: addUser(before, asked), spent, previous }), inside);
 }
 
 interface Asked {
@@ -262,11 +273,16 @@ function bookChoice({ usage }: Choice, { plan, definition, base }: AgentRun, ins
 function loopOptions(
   skill: AgenticPlan,
   run: AgentRun,
-  { transcript, spent, from }: Pick<LoopOptions, "transcript" | "spent" | "from">,
+  {
+    transcript,
+    spent,
+    from,
+    previous,
+  }: Pick<LoopOptions, "transcript" | "spent" | "from"> & Pick<Declaring, "previous">,
 ): LoopOptions {
   const { definition, plan, base, options, input, onTurn } = run;
-  const { parent } = base;
-  const gate = parent === undefined ? skill.gate : { ...skill.gate, outer: parent.policy };
+  const intent = declareIntent({ plan, skill, base, options, input, from, previous });
+  const gate = gateOf(skill.gate, base, { intent, powers: powersOf(plan, base, options) });
   return {
     ...base,
     transcript,
@@ -282,6 +298,7 @@ function loopOptions(
     settings: plan.settings,
     examples: definition.examples ?? [],
     toolChoice: definition.toolChoice ?? "auto",
+    marks: definition.markResults ?? true,
     lastTurn: definition.lastTurn ?? "tools",
     concurrency: definition.concurrency ?? Infinity,
     onUnknownTool: definition.onUnknownTool ?? "feedback",

@@ -8,13 +8,18 @@ import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Checkpoint } from "../loop/checkpoint.ts";
 import type { LoopResult } from "../loop/options.ts";
+import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
+import type { IntentPart } from "../policy/intent.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { SessionHandle } from "../session/session.ts";
+import type { Capability } from "../tool/capability.ts";
+import type { PowerScope } from "../tool/power-port.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { drain } from "../util/drain.ts";
 import { contentText } from "./answer.ts";
+import type { AgentInside } from "./manifest-origin.ts";
 import { checkRunOptions } from "./check-definition.ts";
 
 /** What one run is given beside its input. */
@@ -37,6 +42,15 @@ export interface RunOptions {
   readonly tools?: readonly string[];
   /** Told to the model after the agent's own instructions, in this run alone. A plain skill has nobody to tell it to. */
   readonly instructions?: string;
+  /**
+   * What the user wants, in the user's own words, where the input holds more than that (a document, a mail). What else is in the input is then nobody's
+   * choice. Default: the input. A run inside another one has the intent of that.
+   */
+  readonly intent?: string;
+  /** What this run may use of the world at most, whatever the agent grants. */
+  readonly ceiling?: readonly Capability[];
+  /** Parts of the intent that may differ from what they were when a run is resumed. Bounds may when one was met. */
+  readonly accept?: readonly IntentPart[];
   /** The call that this run is part of (`context.run`): its bounds are shared, its policy holds too, its end ends this run. */
   readonly parent?: CallScope;
   /** Default: a new one; inside another run, one made of its place there. */
@@ -57,6 +71,8 @@ export interface RunResult<Output> {
   /** Tokens of this run and of the runs inside it. */
   readonly usage: Usage;
   readonly turns: number;
+  /** Where the answer comes from: the join of all that was read for it. */
+  readonly label: Label;
   /** There when the outcome is `suspended`: `agent.resume()` goes on from it. */
   readonly checkpoint?: Checkpoint;
 }
@@ -88,6 +104,8 @@ export interface RunFrame {
   readonly signal?: AbortSignal;
   readonly approve?: Approve;
   readonly parent?: Scope;
+  /** The call in whose code the run is begun, whether or not it was handed over as `parent`. */
+  readonly around?: PowerScope["from"];
   readonly watched: boolean;
 }
 
@@ -109,6 +127,10 @@ export interface About {
   readonly outputs: readonly (Schema | undefined)[];
   /** The names of all tools that may be called in it. */
   readonly tools: readonly string[];
+  /** What it gives its tools of the world. */
+  readonly grants?: readonly Capability[];
+  /** The agents that run in it, as far as they can be looked into. */
+  readonly inside?: readonly AgentInside[];
 }
 
 /** What a runnable is called, how it begins a run, and what is known of it. */
@@ -177,17 +199,22 @@ export function frameOf(
 ): RunFrame {
   checkRunOptions(options, name);
   const { host, watched } = around;
-  const parent = options.parent === undefined ? undefined : scopeOf(options.parent);
-  if (parent !== undefined && parent.depth + 1 > parent.maxDepth)
-    throw new WritError("delegation-too-deep", { name, depth: parent.depth + 1, limit: parent.maxDepth });
+  const parent = parentOf(name, options);
   const place = parent?.nextRun();
   return {
     runId: options.runId ?? place?.runId ?? host.randomId(),
     host,
     watched,
     parent,
+    around: parent ?? host.powers?.current()?.from,
     journal: options.journal ?? place?.journal ?? directJournal,
     signal: options.signal ?? options.abortSignal,
     approve: options.approve ?? parent?.approve,
   };
+}
+
+function parentOf(name: string, { parent: call }: RunOptions): Scope | undefined {
+  const parent = call === undefined ? undefined : scopeOf(call);
+  if (parent === undefined || parent.depth + 1 <= parent.maxDepth) return parent;
+  throw new WritError("delegation-too-deep", { name, depth: parent.depth + 1, limit: parent.maxDepth });
 }

@@ -110,6 +110,7 @@ function loadTool(library: LibraryParts, skills: readonly LibrarySkill[]): LoadS
       additionalProperties: false,
     },
     effect: "read",
+    trusted: true,
     execute: (args: unknown) => {
       const { skill_name: name, arguments: given } = args as LoadArguments;
       return shownTo(skillNamed(library, name), given);
@@ -141,6 +142,7 @@ function readTool(skills: readonly LibrarySkill[]): Tool {
       additionalProperties: false,
     },
     effect: "read",
+    trusted: true,
     execute: (args: unknown, { signal }) => {
       const { skill_name: name, path } = args as { readonly skill_name: string; readonly path: string };
       return skillNamed({ skills: byName }, name).readFile(path, { signal });

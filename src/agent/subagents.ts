@@ -2,6 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import type { Agent } from "./agent.ts";
+import { insideOf, setInside } from "./manifest-origin.ts";
 import { aboutOf } from "./runnable.ts";
 
 /** What can be one of several: an agent, or a composition that was given a name. */
@@ -41,18 +42,21 @@ export function subagents(agents: readonly Subagent[], options: SubagentsOptions
   const list = [...tools.values()].map((tool) =>
     tool.description === "" ? `- ${tool.name}` : `- ${tool.name}: ${tool.description}`,
   );
-  return {
+  const made: Tool = {
     name,
     description: [description, ...list].join("\n"),
     input: toSchema(inputFor([...tools.keys()]), { name, role: "input" }),
     effect,
     timeoutMs,
+    needs: [...tools.values()].flatMap(({ needs = [] }) => needs),
+    trusted: true, // what the runs inside have seen is joined to it
     exclusiveKey: () => undefined,
     execute(args, context) {
       const { subagent, prompt } = args as { readonly subagent: string; readonly prompt: string };
       return tools.get(subagent)?.execute({ input: prompt }, context);
     },
   };
+  return setInside(made, [...tools.values()].flatMap(insideOf));
 }
 
 const handOver =

@@ -45,6 +45,7 @@ function temperature(): ReturnType<typeof tool> {
     description: "The temperature of a city in degrees Celsius",
     inputSchema: { type: "object", properties: { city: { enum: Object.keys(celsius) } }, required: ["city"] },
     effect: "read",
+    trusted: true,
     async execute(args: unknown) {
       const { city } = args as { readonly city: string };
       await new Promise((resolve) => setTimeout(resolve, city === "Oslo" ? 400 : 250));

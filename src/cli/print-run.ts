@@ -1,7 +1,10 @@
 import type { AgentEvent } from "../event/event.ts";
+import type { Approve } from "../executor/approval.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { toJson } from "../util/json.ts";
+import type { Capability } from "../tool/capability.ts";
+import { terminalApprove } from "./approvals.ts";
 import { errorObject, errorText, type ErrorObject } from "./error-text.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
 import { listenForInterrupts } from "./interrupts.ts";
@@ -18,6 +21,10 @@ export interface PrintRunOptions {
   readonly model?: string;
   /** The skill to use, where the agent has several. */
   readonly skill?: string;
+  /** What the tools may use of the world at most, whatever the agent grants. */
+  readonly ceiling?: readonly Capability[];
+  /** Asks about calls that need an approval. Default: the person at the terminal, where there is one; else they are denied. */
+  readonly approve?: Approve;
   /** Default `text`. */
   readonly format?: Format;
   /** Show arguments and results whole, and the stack of an error. */
@@ -66,8 +73,10 @@ export async function printRun(
   const print = printer({ agent: agent.agentName, model: options.model, verbose, output });
   const watch = (event: AgentEvent): void | Promise<void> =>
     format === "stream-json" ? output.answer(`${JSON.stringify(event)}\n`) : print(event);
+  const { signal } = interrupts;
+  const approve = options.approve ?? terminalApprove({ input: process.stdin, output, signal });
   try {
-    const end = await runToEnd(agent, prompt, { ...options, signal: interrupts.signal, watch });
+    const end = await runToEnd(agent, prompt, { ...options, approve, signal, watch });
     return await printEnd(end, { output, format, verbose });
   } finally {
     interrupts.stopListening();
@@ -102,14 +111,23 @@ interface Watched extends PrintRunOptions {
   readonly watch: (event: AgentEvent) => void | Promise<void>;
 }
 
-async function runToEnd(agent: AnyAgent, prompt: string, { signal, skill, watch }: Watched): Promise<End> {
+async function runToEnd(
+  agent: AnyAgent,
+  prompt: string,
+  { signal, skill, watch, approve, ceiling }: Watched,
+): Promise<End> {
   const startedAt = performance.now();
   const seen: { runId?: string; outcome?: Outcome; usage: Usage; turns: number } = {
     usage: noUsage,
     turns: 0,
   };
   try {
-    const events = agent.stream(prompt as never, { signal, ...(skill === undefined ? {} : { skill }) });
+    const events = agent.stream(prompt as never, {
+      signal,
+      ...(skill === undefined ? {} : { skill }),
+      ...(approve === undefined ? {} : { approve }),
+      ...(ceiling === undefined ? {} : { ceiling }),
+    });
     for (;;) {
       const next = await events.next();
       if (next.done === true) return { ...next.value, durationMs: performance.now() - startedAt };

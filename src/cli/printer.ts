@@ -92,6 +92,14 @@ const tellers: {
     if (approved) return callLine("✓", `${number} approved`, telling);
     return callLine("✗", `${number} denied: ${oneLine(reason, telling.longest)}`, telling);
   },
+  "capability-checked": ({ callId, resource, granted, reason = "" }, telling) =>
+    granted
+      ? undefined
+      : callLine(
+          "✗",
+          `${telling.calls.number(callId)} ${oneLine(resource, telling.longest)} not granted: ${oneLine(reason, telling.longest)}`,
+          telling,
+        ),
   "tool-start": (event, telling) => callLine("→", callText(event, telling), telling),
   "tool-end": ended,
   "knowledge-used": ({ callId, name, result }, telling) => {

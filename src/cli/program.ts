@@ -1,8 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { driverChoices } from "../model/driver-names.ts";
 import type { LiveFlags } from "./eval-bfcl.ts";
+import type { InjectionFlags } from "./eval-injection.ts";
 import type { ReplayFlags } from "./eval-replay.ts";
 import { exitCodes } from "./exit-code.ts";
+import type { ManifestFlags } from "./manifest.ts";
 import { lenientFormatOf, type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProbeFlags } from "./probe.ts";
@@ -39,6 +41,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
   addModels(program, setExitCode);
   addProbe(program, setExitCode);
   addEval(program, setExitCode);
+  addManifest(program, setExitCode);
   return program;
 }
 
@@ -55,7 +58,11 @@ function addRun(program: Command, setExitCode: SetExitCode): void {
       .option("--driver <name>", `how calls are spoken of with the model: ${driverChoices.join(", ")}`)
       .option("--max-turns <n>", "end after so many turns; the other bounds stay")
       .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
-      .option("--skill <name>", "the skill to use, where the agent has several"),
+      .option("--skill <name>", "the skill to use, where the agent has several")
+      .option(
+        "--cap <list>",
+        "what tools may use at most, like net=api.weather.com,fs.read=/data; none for nothing",
+      ),
   )
     .addHelpText("after", exitCodeHelp)
     .action(async (file: string, prompt: string[], flags: RunFlags) => {
@@ -123,7 +130,9 @@ function addProbe(program: Command, setExitCode: SetExitCode): void {
 function addEval(program: Command, setExitCode: SetExitCode): void {
   const evaluations = program
     .command("eval")
-    .description("score the reading of calls against the Berkeley Function Calling Leaderboard (BFCL)");
+    .description(
+      "measure: the reading of calls against the Berkeley Function Calling Leaderboard (BFCL), and policies against attacks",
+    );
   evaluations
     .command("replay")
     .description("read recorded outputs of models again, and judge the calls")
@@ -152,6 +161,50 @@ function addEval(program: Command, setExitCode: SetExitCode): void {
     .option("--verbose", "show the stack of an error")
     .action(async (flags: LiveFlags) => {
       setExitCode(await reporting(flags, async () => (await import("./eval-bfcl.ts")).evalBfcl(flags)));
+    });
+  addInjection(evaluations, setExitCode);
+}
+
+function addInjection(evaluations: Command, setExitCode: SetExitCode): void {
+  evaluations
+    .command("injection")
+    .description(
+      "play a model that does whatever an attack says through the real runtime, and count what gets through",
+    )
+    .requiredOption("--suite <file>", "tools, tasks, attacks and recorded results, as JSON")
+    .option("--policy <file>", "the policy that is evaluated, with the skills that tools are divided into")
+    .option("--draft-policy", "print a policy for the suite's tools to start from, and evaluate nothing")
+    .option("--approve <answer>", "what a person answers during an attack: always (yes), never (no)", "never")
+    .option("--adaptive", "also an attacker who knows the policy and tries every permitted tool")
+    .option("--seed <n>", "for the calls that the adaptive attacker makes up", "1")
+    .option("--show-failures <n>", "show so many of each kind of failure, and what asked in the tasks")
+    .option("--json", "print one JSON object; shares go from 0 to 1")
+    .option("--verbose", "show the stack of an error")
+    .action(async (flags: InjectionFlags) => {
+      const command = async (): Promise<number> => (await import("./eval-injection.ts")).evalInjection(flags);
+      setExitCode(await reporting(flags, command));
+    });
+}
+
+function addManifest(program: Command, setExitCode: SetExitCode): void {
+  program
+    .command("manifest")
+    .description("print what an agent may do, write it down, or say what is wider than it was")
+    .argument("<file>", "a program (.ts, .js) that exports an agent, or a definition (.md, .json)")
+    .option("--write <file>", "write it to this file instead of printing it")
+    .option(
+      "--check <file>",
+      "compare with this file, and end with 1 when the agent may do more than it says",
+    )
+    .option(
+      "-m, --model <name>",
+      "with another model than the agent's: provider/name, like ollama/qwen2.5:7b",
+    )
+    .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
+    .option("--json", "print the comparison as one JSON object")
+    .option("--verbose", "show the stack of an error")
+    .action(async (file: string, flags: ManifestFlags) => {
+      setExitCode(await reporting(flags, async () => (await import("./manifest.ts")).manifest(file, flags)));
     });
 }
 

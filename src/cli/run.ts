@@ -1,4 +1,5 @@
 import { driverChoices } from "../model/driver-names.ts";
+import { parseCapabilities } from "../tool/capability.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { type AnyAgent, checkFile, loadAgent } from "./load-agent.ts";
 import { countOf, formatOf, type OutputFlags, wordOf } from "./options.ts";
@@ -12,6 +13,7 @@ export interface RunFlags extends OutputFlags {
   readonly maxTurns?: string;
   readonly skill?: string;
   readonly tools?: string;
+  readonly cap?: string;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface RunFlags extends OutputFlags {
  * @throws WritError for everything that is wrong before the run begins: the options, the file, the prompt.
  */
 export async function run(file: string, words: readonly string[], flags: RunFlags): Promise<ExitCode> {
-  const { model, driver, maxTurns, skill, tools, verbose = false } = flags;
+  const { model, driver, maxTurns, skill, tools, cap, verbose = false } = flags;
   const changes: Parameters<AnyAgent["with"]>[0] = {
     ...(model === undefined ? {} : { model }),
     ...(maxTurns === undefined ? {} : { budget: { turns: countOf("--max-turns", maxTurns) } }),
@@ -30,6 +32,7 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
     format: formatOf(flags),
     verbose,
     ...(skill === undefined ? {} : { skill }),
+    ...(cap === undefined ? {} : { ceiling: parseCapabilities(cap) }),
   };
   checkFile(file);
   const prompt = await readPrompt(words, process.stdin);

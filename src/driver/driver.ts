@@ -25,6 +25,8 @@ export interface TurnInput {
   readonly toolChoice: ToolChoice;
   /** What the answer must match, for models that can be held to it while they write. The answer is checked against it in any case. */
   readonly output?: Schema;
+  /** Results that are not trusted are marked for the model. */
+  readonly marks?: boolean;
 }
 
 /**
@@ -59,6 +61,8 @@ export interface Driver {
   readonly name: string;
   /** Whether the deltas of a reply are already its text and its calls. If not, they are protocol, and only the whole reply means something. */
   readonly passthrough: boolean;
+  /** Results are shown as they are, whatever their label: a mark would not fit the few words of its notation. */
+  readonly plainResults?: boolean;
   /** How many violations in a row end the run. Default 4: the model is asked again three times. */
   readonly maxViolations?: number;
   request(turn: TurnInput): ModelRequest;

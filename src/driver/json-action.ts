@@ -1,6 +1,7 @@
 import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { lenientJson } from "../util/lenient-json.ts";
+import { visibleJson } from "../util/visible-json.ts";
 import type { JsonSettings } from "./json-settings.ts";
 import {
   protocolGrammar,
@@ -42,9 +43,10 @@ function actionWords(message: ReplyMessage): string {
 
 /** The result of a call as one JSON object, so that the model sees the form it is asked to keep. */
 export function resultObject({ name, status, text }: ResultMessage): string {
-  if (status !== "ok") return JSON.stringify({ tool: name, error: text });
   const parsed = parseJson(text);
-  return JSON.stringify({ tool: name, result: parsed.ok ? parsed.value : text });
+  const told =
+    status === "ok" ? { tool: name, result: parsed.ok ? parsed.value : text } : { tool: name, error: text };
+  return visibleJson(JSON.stringify(told));
 }
 
 /**

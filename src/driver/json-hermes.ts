@@ -1,5 +1,6 @@
 import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
+import { visibleJson } from "../util/visible-json.ts";
 import { describeType } from "./describe-type.ts";
 import type { TurnInput } from "./driver.ts";
 import { textWithout } from "./free-text.ts";
@@ -88,7 +89,7 @@ function hermesResult({ name, status, text }: ResultMessage): string {
   const parsed = parseJson(text);
   const content = parsed.ok ? parsed.value : text;
   const told = status === "ok" ? { name, content } : { name, error: text };
-  return `<tool_response>\n${JSON.stringify(told)}\n</tool_response>`;
+  return `<tool_response>\n${visibleJson(JSON.stringify(told))}\n</tool_response>`;
 }
 
 function instructions({ allowed, output }: TurnInput): string {

@@ -26,6 +26,7 @@ import { readTextReply } from "./text-reply.ts";
 export const linesDriver: Driver = {
   name: "lines",
   passthrough: false,
+  plainResults: true,
   toolName: matchTool,
   request(turn) {
     const stopSequences = ["\n", ...(turn.settings.stopSequences ?? [])];

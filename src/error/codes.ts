@@ -8,6 +8,9 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "budget-exhausted": { message: "Agent '{name}' {reason}", hint: "Raise `budget.{field}`, or make the task smaller. `agent.run()` gives the transcript up to here instead of throwing.", retryable: false },
   "budget-invalid": { message: "The budget of \"{name}\" has {field} = {value}, which is not a bound.", hint: "Give a positive number, or leave the field out for its default.", retryable: false },
   "budget-without-price": { message: "The budget of \"{name}\" limits costUsd, but the price of the model \"{model}\" is unknown.", hint: "Give `price: (usage) => dollars` in the budget, or drop costUsd. An unknown price is never taken for zero.", retryable: false },
+  "capability-closed": { message: "{resource} was used after its call had ended.", hint: "A tool's handles belong to one call: finish the work before `execute` gives its result.", retryable: false },
+  "capability-denied": { message: "Capability not granted: {resource}. {reason}", hint: "Declare it in the tool's `needs` and grant it in the agent's `grants`; a run, a run around it and `--cap` can only take away.", retryable: false },
+  "capability-invalid": { message: "The capability \"{text}\" cannot be understood: {reason}", hint: "Write net(\"api.weather.com\"), fs.read(\"/data\"), fs.write(\"/data\"), env(\"NAME\"), secret(\"NAME\"), exec(\"git\") or llm; on the command line `--cap net=api.weather.com,fs.read=/data`.", retryable: false },
   "case-missing": { message: "The branch \"{name}\" has no case for {value}. It has: {cases}.", hint: "Add the case, or `otherwise` for everything that has none.", retryable: false },
   "checkpoint-invalid": { message: "The agent \"{name}\" cannot go on from this checkpoint: {reason}", hint: "Resume it with the agent that made it, with the skills that it had then.", retryable: false },
   "checksum-mismatch": { message: "{path} has the SHA-256 {found}, but {name} must have {expected}.", hint: "The file was removed, since it is not the announced one. Try again; if it happens again, do not use that source.", retryable: false },
@@ -19,16 +22,27 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "delegation-too-deep": { message: "The agent \"{name}\" would run {depth} levels deep, and at most {limit} are allowed.", hint: "Let fewer agents call agents, or raise `budget.depth` of the outermost one.", retryable: false },
   "download-busy": { message: "Another process is fetching {name} right now.", hint: "Wait for it. If there is none, remove the file {path} and try again.", retryable: true },
   "download-failed": { message: "Cannot download {name} from any source: {reason}", hint: "Check the network, or put the file there by hand: {path}", retryable: true },
+  "enforcement-unavailable": { message: "Tool '{tool}' is not trusted, and nothing on this machine can isolate it: {reason}", hint: "Install bubblewrap (Linux), or write why it may run all the same: `allowUnenforced: \"reason\"`. The reason stands in every trace.", retryable: false },
   "eval-cases-missing": { message: "There are no cases in {path}: {reason}.", hint: "Give `--cases` a folder with the files of the Berkeley Function Calling Leaderboard, version 4, and with their answers in its folder `possible_answer`.", retryable: false },
   "eval-data-missing": { message: "There are no recorded outputs in {path}: {reason}.", hint: "Give `--data` a folder with one folder a model in `result`, and in each files in JSON Lines whose names end in `_result.json`.", retryable: false },
+  "eval-policy-invalid": { message: "The policy file {path} cannot be used: in {field}, {reason}.", hint: "Correct it. It holds the fields of a policy, and `skills` with the tools of each; `writ eval injection --suite <file> --draft-policy` prints one to start from.", retryable: false },
+  "eval-scene-failed": { message: "A scripted run ended as {outcome}, and not with the script's last word. The user's words in it: {prompt}", hint: "This is a fault of the evaluation or of the runtime and says nothing about the policy: please report it with the suite and the policy file.", retryable: false },
+  "eval-suite-invalid": { message: "The suite {path} is not laid out as a suite: in {field}, {reason}.", hint: "A suite is a JSON object with `suite` (its name), `tools`, `user_tasks`, `injection_tasks` and `pairs`, as docs/injection.md shows. Correct the field, or give `--suite` another file.", retryable: false },
   "file-missing": { message: "There is no file {path}.", hint: "Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.", retryable: false },
   "file-unreadable": { message: "{path} cannot be read: {reason}.", hint: "Give the path of a regular text file in UTF-8 that this process may read.", retryable: false },
   "function-failed": { message: "The function `{function}` of \"{name}\" failed: {reason}", hint: "Correct the function; its own error is the cause.", retryable: false },
+  "handle-failed": { message: "{resource}: {reason}", hint: "What the handle was asked to do failed, or is refused for everybody; the message says which.", retryable: false },
   "hook-failed": { message: "The hook \"{hook}\" failed in its place `{place}`: {reason}", hint: "Correct the hook; its own error is the cause. A hook fails closed: before a call it denies the call, after a call the call fails, elsewhere it ends the run.", retryable: false },
   "hook-field-forbidden": { message: "The hook \"{hook}\" gave back the field \"{field}\", which `{place}` may not replace. It may replace: {allowed}.", hint: "Leave the field out, or use the place that may replace it.", retryable: false },
   "input-invalid": { message: "The input does not match the input schema of \"{name}\": {issues}", hint: "Correct the input; the model was not asked.", retryable: false },
+  "intent-changed": { message: "The run cannot be resumed as it is: its {changed} changed since it began.", hint: "Resume it with the agent that it began with, or say that the change is meant: `accept: [{accept}]`.", retryable: false },
+  "intent-redeclared": { message: "The intent of run {runId} cannot be declared again.", hint: "What a run is for is said once, before it starts. Begin another run for another intent.", retryable: false },
+  "isolate-failed": { message: "The isolated tool '{tool}' cannot run: {reason}", hint: "Look at the module: it must be loadable with no network, no environment and no other files.", retryable: false },
   "journal-mismatch": { message: "The journal has a record for {key} that was made from another request than this code makes.", hint: "The agent changed since the run was recorded. Replay with the code of that time, or start a new run.", retryable: false },
   "knowledge-invalid": { message: "The knowledge \"{name}\" is neither text nor JSON: {reason}.", hint: "Give text (`readFile(path, \"utf8\")`, not bytes) or a value that JSON can hold.", retryable: false },
+  "manifest-widened": { message: "{path} is widened by: {changes}", hint: "Take the change back, or accept it by writing the manifest anew.", retryable: false },
+  "mcp-gone": { message: "The MCP server {server} is gone: {reason}", hint: "The call failed and was not sent again. The next one connects anew, a few times in a row.", retryable: false },
+  "mcp-refused": { message: "The MCP server {server} offers {what}, which is refused: {reason}", hint: "Find out why the server says so before you use it. `only: [names]` takes other tools of it and looks at no more.", retryable: false },
   "mcp-unusable": { message: "The tools of the MCP server {server} cannot be listed: {reason}", hint: "See that the server runs, that the client is connected to it, and that it says it has tools.", retryable: true },
   "model-file-invalid": { message: "The file {path} is not a model that can be loaded: {reason}", hint: "Fetch it again, or give another GGUF file.", retryable: false },
   "model-file-missing": { message: "There is no model file at {path}.", hint: "Give the path of a GGUF file, or fetch one: npx writ models pull {name}", retryable: false },
@@ -44,6 +58,11 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "node-outdated": { message: "Node {found} is too old: writ needs Node {needed} or newer.", hint: "Install a newer Node, or run it from npm in this project: npm i -D node@24, then npx writ.", retryable: false },
   "option-invalid": { message: "{option} cannot be \"{value}\".", hint: "{advice}", retryable: false },
   "peer-missing": { message: "\"{package}\" is needed for {purpose} and is not installed.", hint: "Install it: {command}", retryable: false },
+  "pins-changed": { message: "The server {server} changed what it says of {tools}, and those tools are disabled.", hint: "Look at the difference and approve it, or keep the server's old version: a description that changes after it was approved is how tools are poisoned.", retryable: false },
+  "pins-invalid": { message: "The pins in {path} cannot be used: {reason}", hint: "Take the file back from version control, or approve what the server offers now: `approvePins()`.", retryable: false },
+  "pins-missing": { message: "There are no pins of the MCP server {server} in {path}.", hint: "Look at what the server offers, then write them once: `approve: \"first-use\"`, or `approvePins()`.", retryable: false },
+  "policy-invalid": { message: "The policy \"{name}\" cannot be used: {reason}", hint: "Correct the rule. Nothing has run yet.", retryable: false },
+  "power-undeclared": { message: "Tool '{tool}' used {power}, which it did not declare.", hint: "Take `{handle}` from the tool's context instead, and declare the need. This guard finds honest mistakes in tests; it is no isolation.", retryable: false },
   "prompt-missing": { message: "There is no prompt.", hint: "Write it after the file name, or pipe it in: echo \"…\" | writ run agent.ts", retryable: false },
   "protocol-violated": { message: "The model \"{model}\" broke the {driver} protocol {count} times in a row. Last: {reason}", hint: "Try another driver (`--driver`), a larger model, or shorter tool descriptions.", retryable: false },
   "provider-failed": { message: "{provider} answered with an error for the model \"{model}\": {reason}", hint: "Read the provider's message. If it is about load or limits, try again later.", retryable: true },
@@ -59,6 +78,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "run-suspended": { message: "Agent '{name}' is suspended: {reason}", hint: "Go on with `agent.resume(result.checkpoint)` when `budget.{field}` was raised; the checkpoint is JSON and can be kept anywhere.", retryable: false },
   "schema-invalid": { message: "The {role} schema of \"{name}\" cannot be used: {reason}", hint: "Give a Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12 object.", retryable: false },
   "schema-without-json-schema": { message: "The {role} schema of \"{name}\" is a {vendor} schema that cannot describe itself as JSON Schema.", hint: "{advice}", retryable: false },
+  "secret-missing": { message: "There is no secret \"{name}\".", hint: "Set the environment variable {name} where the program runs.", retryable: false },
   "session-conflict": { message: "The session \"{id}\" has version {found}, and the change was made from version {expected}.", hint: "Somebody else has changed it since it was read. Read it again and repeat the change; let runs of one session go one after another.", retryable: false },
   "session-exists": { message: "There is a session \"{id}\" already.", hint: "Go on with that one, or choose another id.", retryable: false },
   "session-missing": { message: "There is no session \"{id}\".", hint: "Create it with `store.create(id)`; a run that is given `session(store, id)` creates it by itself. `store.list()` tells those that there are.", retryable: false },
@@ -88,6 +108,9 @@ export interface ErrorData {
   "budget-exhausted": { field: string | number; name: string | number; reason: string | number };
   "budget-invalid": { field: string | number; name: string | number; value: string | number };
   "budget-without-price": { model: string | number; name: string | number };
+  "capability-closed": { resource: string | number };
+  "capability-denied": { reason: string | number; resource: string | number };
+  "capability-invalid": { reason: string | number; text: string | number };
   "case-missing": { cases: string | number; name: string | number; value: string | number };
   "checkpoint-invalid": { name: string | number; reason: string | number };
   "checksum-mismatch": { expected: string | number; found: string | number; name: string | number; path: string | number };
@@ -99,16 +122,27 @@ export interface ErrorData {
   "delegation-too-deep": { depth: string | number; limit: string | number; name: string | number };
   "download-busy": { name: string | number; path: string | number };
   "download-failed": { name: string | number; path: string | number; reason: string | number };
+  "enforcement-unavailable": { reason: string | number; tool: string | number };
   "eval-cases-missing": { path: string | number; reason: string | number };
   "eval-data-missing": { path: string | number; reason: string | number };
+  "eval-policy-invalid": { field: string | number; path: string | number; reason: string | number };
+  "eval-scene-failed": { outcome: string | number; prompt: string | number };
+  "eval-suite-invalid": { field: string | number; path: string | number; reason: string | number };
   "file-missing": { path: string | number };
   "file-unreadable": { path: string | number; reason: string | number };
   "function-failed": { function: string | number; name: string | number; reason: string | number };
+  "handle-failed": { reason: string | number; resource: string | number };
   "hook-failed": { hook: string | number; place: string | number; reason: string | number };
   "hook-field-forbidden": { allowed: string | number; field: string | number; hook: string | number; place: string | number };
   "input-invalid": { issues: string | number; name: string | number };
+  "intent-changed": { accept: string | number; changed: string | number };
+  "intent-redeclared": { runId: string | number };
+  "isolate-failed": { reason: string | number; tool: string | number };
   "journal-mismatch": { key: string | number };
   "knowledge-invalid": { name: string | number; reason: string | number };
+  "manifest-widened": { changes: string | number; path: string | number };
+  "mcp-gone": { reason: string | number; server: string | number };
+  "mcp-refused": { reason: string | number; server: string | number; what: string | number };
   "mcp-unusable": { reason: string | number; server: string | number };
   "model-file-invalid": { path: string | number; reason: string | number };
   "model-file-missing": { name: string | number; path: string | number };
@@ -124,6 +158,11 @@ export interface ErrorData {
   "node-outdated": { found: string | number; needed: string | number };
   "option-invalid": { advice: string | number; option: string | number; value: string | number };
   "peer-missing": { command: string | number; package: string | number; purpose: string | number };
+  "pins-changed": { server: string | number; tools: string | number };
+  "pins-invalid": { path: string | number; reason: string | number };
+  "pins-missing": { path: string | number; server: string | number };
+  "policy-invalid": { name: string | number; reason: string | number };
+  "power-undeclared": { handle: string | number; power: string | number; tool: string | number };
   "prompt-missing": Readonly<Record<string, never>>;
   "protocol-violated": { count: string | number; driver: string | number; model: string | number; reason: string | number };
   "provider-failed": { model: string | number; provider: string | number; reason: string | number };
@@ -139,6 +178,7 @@ export interface ErrorData {
   "run-suspended": { field: string | number; name: string | number; reason: string | number };
   "schema-invalid": { name: string | number; reason: string | number; role: string | number };
   "schema-without-json-schema": { advice: string | number; name: string | number; role: string | number; vendor: string | number };
+  "secret-missing": { name: string | number };
   "session-conflict": { expected: string | number; found: string | number; id: string | number };
   "session-exists": { id: string | number };
   "session-missing": { id: string | number };

@@ -1,5 +1,6 @@
 import type { FinishReason, ReplyMessage, ToolResult } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import type { ApprovalRequest } from "../policy/approval-request.ts";
 import type { BudgetField } from "../policy/budget.ts";
 import type { Decision } from "../policy/decision.ts";
 import type { Json } from "../util/json.ts";
@@ -48,6 +49,8 @@ export type Fact =
       readonly decision: Decision;
       /** Arguments that were changed without loss to fit the schema. */
       readonly coerced?: readonly string[];
+      /** Why the author lets the tool, which is code of strangers, run without isolation. */
+      readonly unenforced?: string;
     }
   | {
       readonly type: "approval-request";
@@ -55,12 +58,27 @@ export type Fact =
       readonly callId: string;
       readonly name: string;
       readonly arguments: Json;
+      /** The whole question, as a person is asked it. */
+      readonly request: ApprovalRequest;
     }
   | {
       readonly type: "approval-answer";
       readonly turn: number;
       readonly callId: string;
       readonly approved: boolean;
+      readonly reason?: string;
+      /** It holds for the same call again in this run. */
+      readonly for?: "once" | "run";
+      /** What the person put in the place of the model's arguments. */
+      readonly edited?: Json;
+    }
+  | {
+      /** A tool looked at whether it may use something of the world. Told before its end. */
+      readonly type: "capability-checked";
+      readonly turn: number;
+      readonly callId: string;
+      readonly resource: string;
+      readonly granted: boolean;
       readonly reason?: string;
     }
   | {
@@ -194,6 +212,8 @@ export interface Envelope {
   readonly runId: string;
   /** The run around this one. */
   readonly parentRunId?: string;
+  /** The hash of the intent of the run, from when it is declared. */
+  readonly intent?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }

@@ -2,7 +2,9 @@ import type { ToolCall } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Ledger, Limits } from "../policy/budget.ts";
 import type { ToolUse } from "../policy/constraints.ts";
+import type { Learned } from "../policy/learned.ts";
 import type { Gate } from "./gate.ts";
+import type { Judging } from "./prepare.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { EarlyCall } from "./run-calls.ts";
 
@@ -15,6 +17,8 @@ export interface Batch {
   readonly limits: Limits;
   /** What was said before the reply that made the calls. */
   readonly transcript: ReadyTranscript;
+  /** What the run has learned from it. */
+  readonly learned: Learned;
   readonly early?: ReadonlyMap<string, EarlyCall>;
   /** Why none of the calls may run, if so. */
   readonly refuse?: string;
@@ -27,6 +31,13 @@ export interface Planning {
   readonly index: number;
   /** What was done before it with the tools that constraints speak of, the earlier calls of the batch included. */
   readonly uses?: readonly ToolUse[];
+  /** The calls that a person approved for the whole run, by their hashes. */
+  readonly approved?: readonly string[];
+}
+
+/** Where a planned call is judged. */
+export function judging({ batch: { turn, gate, learned }, uses }: Planning): Judging {
+  return { turn, gate, learned, uses };
 }
 
 /**

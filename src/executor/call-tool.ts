@@ -1,18 +1,25 @@
 import { WritError } from "../error/writ-error.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
+import { trustedLabel } from "../message/label.ts";
 import type { ResultMessage, ToolCall, ToolResult } from "../message/message.ts";
 import { emptyTranscript } from "../message/transcript.ts";
 import { type AllowList, allowList, type Tools } from "../policy/allow-list.ts";
 import { emptyLedger, type Limits, limitsOf } from "../policy/budget.ts";
 import { allowListed } from "../policy/decision.ts";
+import { noIntent } from "../policy/intent.ts";
+import { learnIntent } from "../policy/learned.ts";
 import { purse } from "../policy/purse.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { recoveryFor } from "../tool/recovery-rules.ts";
+import type { Capability } from "../tool/capability.ts";
+import type { Powers } from "../tool/power-port.ts";
 import type { Tool, ToolContext, TypedTool } from "../tool/tool.ts";
 import { interruptBy } from "../util/interrupt.ts";
 import type { Json, JsonObject } from "../util/json.ts";
+import { allKinds, openPowers, surrounding, within } from "./call-powers.ts";
 import { execute, type Executed } from "./execute.ts";
+import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
 
 import { openCallScope } from "./scope.ts";
@@ -24,6 +31,8 @@ export interface CallToolOptions {
   readonly signal?: AbortSignal;
   /** The time of a tool that has no `timeoutMs` of its own, in milliseconds. Default: no bound. */
   readonly timeoutMs?: number;
+  /** What the tool may use of the world, of what it declares. Inside another tool never more than that may. Default: nothing. */
+  readonly grants?: readonly Capability[];
 }
 
 /** A call as a model or a program wrote it: a whole {@link ToolCall}, or only the name and the arguments. */
@@ -81,13 +90,20 @@ async function executeAlone(
   { allowed, ...options }: CallToolOptions & Wiring & { readonly allowed: AllowList },
 ): Promise<Executed> {
   const { run, limits, unlink } = noRun(options);
-  const gate = { agent: "callTool", allowed, policy: allowListed };
-  const batch = { turn: 0, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript() };
+  const { host, grants = [] } = options;
+  const gate = directGate("callTool", allowed, [...surrounding(host), grants]);
+  const learned = learnIntent(gate.intent);
+  const batch = { turn: 0, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript(), learned };
   try {
     return await execute(batch, run);
   } finally {
     unlink();
   }
+}
+
+/** What stands before a call that a program makes: nothing but the powers that it gives. */
+function directGate(agent: string, allowed: AllowList, powers: Powers): Gate {
+  return { agent, allowed, policy: allowListed, intent: noIntent(agent), powers };
 }
 
 /** What calls are carried out with where no run is around them. Runs that a tool starts inside are bound by the defaults alone. */
@@ -120,33 +136,45 @@ function noRun({ host, signal, timeoutMs }: CallToolOptions & Wiring): {
 export async function callWith<Result>(
   tool: TypedTool<never, Result>,
   args: Readonly<Record<string, unknown>>,
-  options: Pick<CallToolOptions, "signal"> & Wiring,
+  options: Pick<CallToolOptions, "signal" | "grants"> & Wiring,
 ): Promise<Result> {
   const { name, input, output } = tool;
+  const { host, grants } = options;
   const parsed = await input.parse(args);
   if (!parsed.ok) throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
   const { run, unlink } = noRun(options);
+  const around = surrounding(host);
+  const powers = grants === undefined && around.length > 0 ? around : [...around, grants ?? []];
+  const scope = { tool: name, callId: "call_0", powers };
+  const opened = openPowers({ scope, kinds: allKinds, signal: run.stop.signal }, host);
   try {
-    const value = await tool.execute(parsed.value as never, contextOf(tool, args as JsonObject, run));
+    const context = { ...contextOf(tool, args as JsonObject, { run, powers }), ...opened.handles };
+    const value = await within(host, scope, () => tool.execute(parsed.value as never, context));
     const checked = await output?.parse(value);
     if (checked === undefined) return value;
     if (checked.ok) return checked.value as Result;
     const reason = `Tool '${name}' failed: its result does not match its output schema: ${describeIssues(checked.issues)}`;
     throw new WritError("tool-failed", { tool: name, reason });
   } finally {
+    opened.close();
     unlink();
   }
 }
 
-function contextOf(tool: Tool, args: JsonObject, run: ExecuteOptions): ToolContext {
+interface Direct {
+  readonly run: ExecuteOptions;
+  readonly powers: Powers;
+}
+
+function contextOf(tool: Tool, args: JsonObject, { run, powers }: Direct): ToolContext {
   const call = wholeCall({ name: tool.name, arguments: args });
   const key = "call/0";
-  const gate = { agent: "call", allowed: allowList(tool.name, [tool]), policy: allowListed };
-  const place = { key, callId: call.id, turn: 0, gate, transcript: emptyTranscript() };
+  const gate = directGate("call", allowList(tool.name, [tool]), powers);
+  const label = trustedLabel;
+  const place = { key, callId: call.id, turn: 0, gate, transcript: emptyTranscript(), label };
   return {
-    get signal() {
-      return run.stop.signal;
-    },
+    signal: run.stop.signal,
+    label,
     callId: call.id,
     idempotencyKey: `${run.runId}/${key}`,
     progress: () => undefined,

@@ -1,14 +1,23 @@
 import { type AllowList, restrictList } from "../policy/allow-list.ts";
 import { type Decision, type Policy, strictest } from "../policy/decision.ts";
+import type { Intent } from "../policy/intent.ts";
+import type { Powers } from "../tool/power-port.ts";
 import type { Mode } from "../tool/tool.ts";
 
-/** What stands between a proposed call and its tool. */
-export interface Gate {
+/** What stands between a proposed call and its tool, as an agent was defined. */
+export interface PlannedGate {
   readonly agent: string;
   readonly allowed: AllowList;
   readonly policy: Policy;
+}
+
+/** What stands between a proposed call and its tool in one run. */
+export interface Gate extends PlannedGate {
   /** The policy of the run around this one. The stricter of both holds, whatever this run's mode approves beforehand. */
   readonly outer?: Policy;
+  readonly intent: Intent;
+  /** What may be used of the world: the grants of this run and of every run around it. */
+  readonly powers: Powers;
 }
 
 /** What judges a call of this run. */
@@ -28,7 +37,9 @@ export function applyMode(gate: Gate, { restrictTo, preapproved }: Mode): Gate {
 function withoutAsking(policy: Policy, preapproved: ReadonlySet<string>): Policy {
   return (call) => {
     const decision: Decision = policy(call);
-    if (decision.verdict !== "ask" || !preapproved.has(call.tool)) return decision;
+    // A model that read something of strangers may have been told by them to take up the skill that approves.
+    const isOpen = call.knows.label.integrity === "trusted";
+    if (decision.verdict !== "ask" || !preapproved.has(call.tool) || !isOpen) return decision;
     return {
       verdict: "allow",
       rule: "preapproved",

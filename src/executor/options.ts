@@ -7,6 +7,7 @@ import type { Interrupt } from "../util/interrupt.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Approve } from "./approval.ts";
+import type { AskOnce } from "./call-powers.ts";
 import type { RunScope } from "./scope.ts";
 import type { Slots } from "./slots.ts";
 
@@ -28,6 +29,8 @@ export interface ExecuteOptions {
   /** When the run began, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly approve?: Approve;
+  /** Asks the run's model for a tool that may. */
+  readonly ask?: AskOnce;
   /** `throw` stops the batch at the first call of a tool outside the allow-list. */
   readonly onUnknownTool: "feedback" | "throw";
   /** Skips the rest of the batch after a call that a rule, a hook or a person denied. */

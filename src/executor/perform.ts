@@ -1,17 +1,25 @@
-import { messageOf } from "../error/writ-error.ts";
+import { isWritError, messageOf } from "../error/writ-error.ts";
 import { askHooks } from "../hook/run-hooks.ts";
 import type { ToolResult } from "../message/message.ts";
+import { type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
+import type { Learned } from "../policy/learned.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import { isBuiltin } from "../tool/builtins.ts";
 import type { CallScope } from "../tool/call-scope.ts";
+import type { AccessRecord } from "../tool/handles.ts";
+import { Labelled } from "../tool/labelled.ts";
+import type { PowerScope, Powers } from "../tool/power-port.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
+import { addSpending, type CallPowers, kindsOf, noSpending, openPowers, within } from "./call-powers.ts";
 import { type Fatal, fatalOf } from "./fatal.ts";
+import { cleanError, cleanProgress, finishResult } from "./finish-result.ts";
 import type { Gate } from "./gate.ts";
+import { inTime } from "./in-time.ts";
 import type { ExecuteOptions } from "./options.ts";
 import type { Runnable } from "./prepare.ts";
 import { recoverExecution } from "./recover.ts";
@@ -30,6 +38,8 @@ export interface CallRecord {
   readonly inside?: Inside;
   /** The hooks that changed its result. */
   readonly by?: Readonly<Record<string, string>>;
+  /** What it looked at of the world, and whether it might. */
+  readonly access?: readonly AccessRecord[];
 }
 
 /** The turn that a call stands in. */
@@ -37,6 +47,7 @@ interface Turn {
   readonly turn: number;
   readonly gate: Gate;
   readonly transcript: ReadyTranscript;
+  readonly learned: Learned;
 }
 
 /** What a call needs of its run and its turn. */
@@ -45,8 +56,11 @@ export interface PerformOptions extends Turn {
 }
 
 /** What the calls of a turn are performed with. */
-export function performOptions(run: ExecuteOptions, { turn, gate, transcript }: Turn): PerformOptions {
-  return { run, turn, gate, transcript };
+export function performOptions(
+  run: ExecuteOptions,
+  { turn, gate, transcript, learned }: Turn,
+): PerformOptions {
+  return { run, turn, gate, transcript, learned };
 }
 
 /** How a call ended; what it threw is kept until the author's rules for failures were asked. */
@@ -60,9 +74,10 @@ type Ended = Settled & Pick<CallRecord, "by">;
  * comes after the time-out or after the run was stopped is ignored. `key` is the place of the call in its run.
  */
 export async function perform(runnable: Runnable, key: string, options: PerformOptions): Promise<CallRecord> {
-  const { host, stop, slots, limits } = options.run;
-  const { tool, args } = runnable;
-  const work: Work = { runnable, key };
+  const { host, stop, slots } = options.run;
+  const { tool, args, call } = runnable;
+  const powers: Powers = [...options.gate.powers, tool.needs ?? []];
+  const work: Work = { runnable, key, within: scopeFor(runnable, powers, options) };
   let leave: (() => void) | undefined;
   let startedAt = host.now();
   let settled: Settled;
@@ -76,37 +91,93 @@ export async function perform(runnable: Runnable, key: string, options: PerformO
   } finally {
     leave?.();
   }
-  const inside = work.scope === undefined ? undefined : await work.scope.close();
+  work.powers?.close();
+  const inside = await closeScope(work);
   const ended: Ended =
     options.run.hooks.afterToolCall === undefined
       ? settled
       : { ...settled, ...(await askAfter(runnable, settled.result, options)) };
-  const result = cutResult(ended.result, limits.resultBytes);
+  const said = { tool, arguments: call.arguments, said: work.label, inside: inside?.label };
+  const result = finishResult(ended.result, said, options);
+  const access = work.powers?.access ?? [];
   const record = { ...ended, result, startedAt, endedAt: host.now() };
-  return inside === undefined ? record : { ...record, inside };
+  return {
+    ...record,
+    ...(inside === undefined ? {} : { inside }),
+    ...(access.length === 0 ? {} : { access }),
+  };
+}
+
+/** Ends the runs inside a call; what its own questions to the model cost is counted with them. */
+async function closeScope({ scope, powers }: Work): Promise<Inside | undefined> {
+  const inside = await scope?.close();
+  const spent = powers?.spent();
+  if (spent === undefined) return inside;
+  const { delegations = [], spending = noSpending, label = trustedLabel } = inside ?? {};
+  return { delegations, spending: addSpending(spending, spent), label };
+}
+
+function scopeFor({ tool, call }: Runnable, powers: Powers, { gate, learned }: PerformOptions): PowerScope {
+  const from = { label: learned.label, intent: gate.intent };
+  return { tool: tool.name, callId: call.id, powers, from };
 }
 
 /** A call that is being carried out. */
 interface Work {
   readonly runnable: Runnable;
   readonly key: string;
+  /** What surrounds all that the tool calls. */
+  readonly within: PowerScope;
   /** What the tool sees of its run; made when it looks. */
   scope?: OpenScope;
+  /** What it may use of the world; opened when its tool declared something. */
+  powers?: CallPowers;
+  /** What the tool itself said of its result. */
+  label?: Partial<Label>;
 }
 
-function scopeOfCall(work: Work, { run, ...place }: PerformOptions): CallScope {
+function scopeOfCall(work: Work, { run, learned, ...place }: PerformOptions): CallScope {
   const { key, runnable } = work;
-  work.scope ??= openCallScope({ callId: runnable.call.id, key, ...place }, run);
+  const { needs = [] } = runnable.tool;
+  work.scope ??= openCallScope({ callId: runnable.call.id, key, label: learned.label, needs, ...place }, run);
   return work.scope.run;
 }
 
+/** Gives the tool's context the handles of what it declared. */
+function addHandles(
+  context: ToolContext,
+  { work, options }: { readonly work: Work; readonly options: PerformOptions },
+): void {
+  const { run } = options;
+  const kinds = kindsOf(work.runnable.tool.needs ?? []);
+  work.powers = openPowers({ scope: work.within, kinds, signal: context.signal, ask: run.ask }, run.host);
+  Object.assign(context, work.powers.handles);
+}
+
 function thrownResult({ call, tool }: Runnable, error: unknown, { run }: PerformOptions): Settled {
-  run.onThrow(call.id, error);
+  run.onThrow(call.id, cleanError(error, run.host));
+  const denied = capabilityDenied(error);
+  if (denied !== undefined)
+    return {
+      result: {
+        status: "denied",
+        text: `Tool '${tool.name}' was denied: ${denied}`,
+        note: "capability",
+        label: untrustedFrom(`tool/${tool.name}`), // what was to be reached may have been chosen by a stranger
+      },
+    };
   const result: ToolResult = { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };
   const fatal = fatalOf(error);
   // Escalating is for fixers to say; what an agent inside a tool escalates is a failure of that tool.
   const isSoft = fatal?.type === "failed" && fatal.code === "tool-escalated" && !isBuiltin(tool);
   return fatal === undefined || isSoft ? { result } : { result, fatal };
+}
+
+/** Says which capability was missing, if that is why a tool failed; looks into causes, since code between wraps what it catches. */
+function capabilityDenied(thrown: unknown): string | undefined {
+  for (let error = thrown, deep = 0; error instanceof Error && deep < 16; error = error.cause, deep += 1)
+    if (isWritError(error, "capability-denied")) return error.message;
+  return undefined;
 }
 
 /** What the hooks make of a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. */
@@ -138,7 +209,7 @@ function withoutOldValue(changed: ToolResult, before: ToolResult): ToolResult {
 /** Checking the result is part of the tool's time, and so is mending a failure: an output schema can be slow too. */
 async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
   const { runnable, key } = work;
-  const { tool, call, args } = runnable;
+  const { tool, call } = runnable;
   const { run, turn } = options;
   const timeoutMs = tool.timeoutMs ?? run.limits.toolMs;
   const own = timeoutMs === Infinity ? undefined : new AbortController();
@@ -149,18 +220,21 @@ async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
     },
     callId: call.id,
     idempotencyKey: `${run.runId}/${key}`,
-    progress: (value: Json) => run.tell?.({ type: "tool-progress", turn, callId: call.id, value }),
+    progress: (value: Json) =>
+      run.tell?.({ type: "tool-progress", turn, callId: call.id, value: cleanProgress(value, run.host) }),
     get call() {
       return structuredClone(call);
     },
     get run() {
       return scopeOfCall(work, options);
     },
+    label: options.learned.label,
   };
+  if (tool.needs !== undefined && tool.needs.length > 0) addHandles(context, { work, options });
   const recovery = run.recoveryOf(tool);
   const settling =
     recovery?.executionFailed === undefined
-      ? attempt(tool, args, context)
+      ? attempt(work, context, run)
       : attemptWithRecovery({ work, context, recovery, deadline }, options);
   const settled = settling instanceof Promise ? await inTime(settling, { timeoutMs, own, run }) : settling;
   if (settled === "stopped") return { result: cancelledResult(tool.name) };
@@ -169,47 +243,19 @@ async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
 }
 
 /** Runs the tool once. Throws what it throws. */
-function attempt(tool: Tool, args: unknown, context: ToolContext): Settled | Promise<Settled> {
-  const value = tool.execute(args, context);
+function attempt(work: Work, context: ToolContext, { host }: ExecuteOptions): Settled | Promise<Settled> {
+  const { tool, args } = work.runnable;
+  const value = within(host, work.within, () => tool.execute(args, context));
   return isThenable(value)
-    ? Promise.resolve(value).then((late) => checkResult(tool, late))
-    : checkResult(tool, value);
+    ? Promise.resolve(value).then((late) => checkResult(tool, unlabelled(work, late)))
+    : checkResult(tool, unlabelled(work, value));
 }
 
-interface Bounds {
-  readonly timeoutMs: number;
-  readonly own: AbortController | undefined;
-  readonly run: ExecuteOptions;
-}
-
-/** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
-function inTime(
-  work: Promise<Settled>,
-  { timeoutMs, own, run }: Bounds,
-): Promise<Settled | "timeout" | "stopped"> {
-  const { promise, resolve, reject } = Promise.withResolvers<Settled | "timeout" | "stopped">();
-  const undo: (() => void)[] = [];
-  function end(settled: Settled | "timeout" | "stopped"): void {
-    for (const each of undo) each();
-    resolve(settled);
-  }
-  work.then(end, (error: unknown) => {
-    for (const each of undo) each();
-    reject(error);
-  });
-  if (timeoutMs !== Infinity) {
-    const stopTimer = run.host.timer(timeoutMs, () => {
-      end("timeout");
-      own?.abort(new Error(`timed out after ${timeoutMs} ms`));
-    });
-    undo.push(stopTimer);
-  }
-  const forget = run.stop.onStop(() => {
-    end("stopped");
-    own?.abort(run.stop.signal.reason);
-  });
-  undo.push(forget);
-  return promise;
+/** Takes a value out of the label that the tool gave it. */
+function unlabelled(work: Work, value: unknown): unknown {
+  if (!(value instanceof Labelled)) return value;
+  work.label = value.label;
+  return value.value;
 }
 
 interface Recovering {
@@ -227,7 +273,7 @@ async function attemptWithRecovery(
 ): Promise<Settled> {
   const { tool, args, call } = work.runnable;
   const { stop, onThrow, host } = options.run;
-  const again = (): Settled | Promise<Settled> => attempt(tool, args, context);
+  const again = (): Settled | Promise<Settled> => attempt(work, context, options.run);
   try {
     return await again();
   } catch (error) {
@@ -259,7 +305,7 @@ function checkResult(tool: Tool, value: unknown): Settled | Promise<Settled> {
 function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | undefined): ToolResult {
   if (checked?.ok === false) {
     const text = `Tool '${tool.name}' failed: its result does not match its output schema`;
-    return { status: "error", text: `${text}.`, note: describeIssues(checked.issues) };
+    return { status: "error", text: `${text}.`, note: describeIssues(checked.issues), label: trustedLabel };
   }
   const json = toJson(checked === undefined ? value : checked.value);
   if (!json.ok)
@@ -267,6 +313,7 @@ function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | un
       status: "error",
       text: `Tool '${tool.name}' failed: its result is not JSON.`,
       note: json.reason,
+      label: trustedLabel,
     };
   return { status: "ok", text: resultText(json.value), value: json.value };
 }
@@ -283,17 +330,6 @@ function timedOut(tool: Tool, timeoutMs: number): ToolResult {
 /** The result of a call that the end of the run stopped. */
 export function cancelledResult(name: string): ToolResult {
   return { status: "cancelled", text: `Tool '${name}' was cancelled.` };
-}
-
-function cutResult(result: ToolResult, maxBytes: number): ToolResult {
-  if (result.text.length * 3 <= maxBytes) return result;
-  const { read, written } = new TextEncoder().encodeInto(
-    result.text,
-    new Uint8Array(Math.min(maxBytes, result.text.length * 3)),
-  );
-  if (read >= result.text.length) return result;
-  const note = `[cut off: the first ${written} bytes of a longer result]`;
-  return { ...result, text: `${result.text.slice(0, read)}\n${note}` };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

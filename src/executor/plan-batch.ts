@@ -55,15 +55,21 @@ export async function planBatch(batch: Batch, options: ExecuteOptions): Promise<
       continue;
     }
     ({ account } = reserved);
-    const { uses } = account.ledger;
-    const planning = planCall({ call, batch, index: planned.length, uses }, options);
+    const { uses, approved } = account.ledger;
+    const planning = planCall({ call, batch, index: planned.length, uses, approved }, options);
     const entry = planning instanceof Promise ? await planning : planning;
     planned.push(entry);
-    if (entry.result === undefined && batch.gate.allowed.counted?.has(call.name) === true)
-      account = { ...account, ledger: { ...account.ledger, uses: countCall(uses, call.name) } };
+    account = { ...account, ledger: noted(account.ledger, entry, batch) };
     ended ??= endAfter(entry, options);
   }
   return { ...account, ...ended?.end, planned };
+}
+
+/** The ledger with what is remembered of a planned call: that it runs, where that is counted, and that a person approved it for the whole run. */
+function noted(ledger: Ledger, { call, result, approved }: Planned, { gate }: Batch): Ledger {
+  const isCounted = result === undefined && gate.allowed.counted?.has(call.name) === true;
+  const counted = isCounted ? { ...ledger, uses: countCall(ledger.uses, call.name) } : ledger;
+  return approved === undefined ? counted : { ...counted, approved: [...(counted.approved ?? []), approved] };
 }
 
 function skipped(call: ToolCall, { reason }: Ended): Planned {

@@ -1,5 +1,4 @@
 import { messageOf } from "../error/writ-error.ts";
-import type { Fact } from "../event/event.ts";
 import { consult } from "../hook/consult.ts";
 import type { ToolResult } from "../message/message.ts";
 import { violation } from "../policy/constraints.ts";
@@ -7,10 +6,11 @@ import type { Decision } from "../policy/decision.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { toJson } from "../util/json.ts";
 import { askPerson } from "./ask-person.ts";
-import { begunEarly, type Planning } from "./batch.ts";
+import { begunEarly, judging, type Planning } from "./batch.ts";
 import type { ExecuteOptions } from "./options.ts";
 import { cancelledResult, resultText } from "./perform.ts";
-import { denied, deniedBy, type Prepared, prepare } from "./prepare.ts";
+import { decidedFact } from "./decided-fact.ts";
+import { denied, deniedBy, type Prepared, prepare, type Runnable } from "./prepare.ts";
 import { mayMend, repair } from "./repair.ts";
 import type { Planned } from "./run-calls.ts";
 
@@ -24,7 +24,7 @@ export function planCall(planning: Planning, options: ExecuteOptions): Planned |
   const early = begunEarly(batch, call);
   if (early !== undefined) return settleOne({ call, prepared: early.prepared }, planning, options);
   if (options.hooks.beforeToolCall !== undefined) return planHooked(planning, options);
-  const prepared = prepare(call, batch.turn, batch.gate);
+  const prepared = prepare(call, judging(planning));
   return prepared instanceof Promise || mayMend(prepared, options)
     ? planSlowly(planning, prepared, options)
     : settleOne(plannedOf(prepared), planning, options);
@@ -38,8 +38,8 @@ function constraintAgainst({ call: { name }, batch, uses = [] }: Planning): Deci
 async function planHooked(planning: Planning, options: ExecuteOptions): Promise<Planned> {
   const hooked = await askBefore(planning, options);
   if (!("batch" in hooked)) return settleOne(hooked, planning, options);
-  const { call, batch } = hooked;
-  return planSlowly(hooked, prepare(call, batch.turn, batch.gate), options);
+  const { call } = hooked;
+  return planSlowly(hooked, prepare(call, judging(hooked)), options);
 }
 
 async function planSlowly(
@@ -61,7 +61,7 @@ async function judgeMended(mended: Planned, planning: Planning, options: Execute
   const hooked = await askBefore({ ...planning, call: mended.call }, options, "/mended");
   if (!("batch" in hooked)) return { ...mended, ...hooked };
   if (hooked.call === mended.call) return mended;
-  const prepared = await prepare(hooked.call, planning.batch.turn, planning.batch.gate);
+  const prepared = await prepare(hooked.call, judging(planning));
   return { ...mended, ...plannedOf(prepared) };
 }
 
@@ -73,13 +73,24 @@ function plannedOf(prepared: Prepared): Planned {
 /** Tells the decision, and asks a person where the policy does not decide. */
 function settleOne(
   planned: Planned,
-  { batch, index }: Planning,
+  planning: Planning,
   options: ExecuteOptions,
 ): Planned | Promise<Planned> {
   const { prepared, result } = planned;
-  if (prepared !== undefined) options.tell?.(decidedFact(batch.turn, prepared));
+  if (prepared !== undefined) options.tell?.(decidedFact(planning.batch.turn, prepared));
   if (prepared?.type !== "ask" || result !== undefined) return planned;
-  return askPerson({ turn: batch.turn, index, prepared }, options);
+  return askAbout(planning, prepared, options);
+}
+
+/** What a person put in the place of the arguments is another call than the hooks saw: they may deny it, and change nothing that a person decided. */
+async function askAbout(planning: Planning, prepared: Runnable, options: ExecuteOptions): Promise<Planned> {
+  const answered = await askPerson(planning, prepared, options);
+  const { call, result, isEdited = false } = answered;
+  if (!isEdited || result !== undefined || options.hooks.beforeToolCall === undefined) return answered;
+  const hooked = await askBefore({ ...planning, call }, options, "/edited");
+  if (!("batch" in hooked)) return { ...answered, ...hooked };
+  if (hooked.call === call) return answered;
+  return plannedOf(denied(call, "hook", "a hook wants other arguments than the person who approved it"));
 }
 
 /** Asks the author's hooks about a call that the allow-list has. A hook that fails denies the call. */
@@ -118,17 +129,4 @@ function substituted({ call }: Planning, value: unknown): Planned {
     reason: "a hook answered in place of the tool",
   } as const;
   return { call, prepared: { type: "refused", call, decision, result }, result };
-}
-
-function decidedFact(turn: number, { call, decision, ...rest }: Prepared): Fact {
-  const coerced = "coerced" in rest && rest.coerced !== undefined ? { coerced: rest.coerced } : {};
-  return {
-    type: "call-decided",
-    turn,
-    callId: call.id,
-    name: call.name,
-    arguments: call.arguments,
-    decision,
-    ...coerced,
-  };
 }

@@ -1,7 +1,9 @@
 import { messageOf } from "../error/writ-error.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { refusal } from "../policy/allow-list.ts";
+import type { ToolUse } from "../policy/constraints.ts";
 import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
+import { knowing, type Learned } from "../policy/learned.ts";
 import { describeIssues, type Issue, type ParseResult } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
@@ -31,6 +33,15 @@ export interface Refused {
   readonly wrong?: { readonly tool: Tool; readonly problem: string };
 }
 
+/** Where a call is judged. */
+export interface Judging {
+  readonly turn: number;
+  readonly gate: Gate;
+  readonly learned: Learned;
+  /** What was done with tools that are counted, before this call. */
+  readonly uses?: readonly ToolUse[];
+}
+
 /** A call after everything that happens before it runs. */
 export type Prepared = Runnable | Refused;
 
@@ -38,7 +49,8 @@ export type Prepared = Runnable | Refused;
  * Decides about one call: allow-list, then arguments, then policy. Gives a promise only where a schema checks asynchronously. Never throws
  * for what a model wrote.
  */
-export function prepare(call: ToolCall, turn: number, gate: Gate): Prepared | Promise<Prepared> {
+export function prepare(call: ToolCall, at: Judging): Prepared | Promise<Prepared> {
+  const { gate } = at;
   const tool = gate.allowed.tools.get(call.name);
   if (tool === undefined) {
     const decision = refusal(gate.allowed, call.name);
@@ -47,8 +59,8 @@ export function prepare(call: ToolCall, turn: number, gate: Gate): Prepared | Pr
   if (call.malformed !== undefined)
     return invalid(call, tool, `the arguments cannot be read: ${call.malformed}`);
   const parsed = tool.input.parse(ownArguments(call.arguments));
-  if (parsed instanceof Promise) return parsed.then((result) => decide({ call, tool, turn, gate }, result));
-  return decide({ call, tool, turn, gate }, parsed);
+  if (parsed instanceof Promise) return parsed.then((result) => decide({ ...at, call, tool }, result));
+  return decide({ ...at, call, tool }, parsed);
 }
 
 /** What a schema or a tool does to its arguments must not reach the transcript. Arguments that are no object are for the schema to refuse. */
@@ -64,11 +76,9 @@ function copyOf(value: Json): Json {
   return copy;
 }
 
-interface Proposal {
+interface Proposal extends Judging {
   readonly call: ToolCall;
   readonly tool: Tool;
-  readonly turn: number;
-  readonly gate: Gate;
 }
 
 function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
@@ -93,7 +103,7 @@ function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
 }
 
 /** What the policy judges is what the tool would get, not what the model wrote. Made as JSON when somebody looks at it. */
-function requestOf({ call, tool, turn, gate }: Proposal, args: unknown): CallRequest {
+function requestOf({ call, tool, turn, gate, learned, uses }: Proposal, args: unknown): CallRequest {
   return {
     agent: gate.agent,
     skill: gate.allowed.skill,
@@ -101,6 +111,11 @@ function requestOf({ call, tool, turn, gate }: Proposal, args: unknown): CallReq
     callId: call.id,
     tool: tool.name,
     effect: tool.effect,
+    parameters: tool.parameters ?? noParameters,
+    kind: tool.kind,
+    get knows() {
+      return knowing(gate.intent, learned, uses);
+    },
     get arguments() {
       const json = toJson(args);
       if (!json.ok) throw new TypeError(`the parsed arguments cannot be shown as JSON: ${json.reason}`);
@@ -108,6 +123,8 @@ function requestOf({ call, tool, turn, gate }: Proposal, args: unknown): CallReq
     },
   };
 }
+
+const noParameters = {};
 
 /** Whatever is not clearly a decision is a no: a policy that throws, and one that gives something else. */
 function decisionOf(policy: Policy, request: CallRequest): Decision {

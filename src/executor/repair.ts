@@ -1,5 +1,5 @@
 import { untilStopped } from "../util/interrupt.ts";
-import type { Planning } from "./batch.ts";
+import { judging, type Planning } from "./batch.ts";
 import type { ExecuteOptions } from "./options.ts";
 import { cancelledResult } from "./perform.ts";
 import { type Prepared, prepare, type Refused } from "./prepare.ts";
@@ -50,7 +50,7 @@ export async function repair(planning: Planning, refused: Wrong, options: Execut
   }
   const { malformed: _malformed, ...rest } = call;
   const mended = { ...rest, arguments: repaired.arguments };
-  const prepared = await prepare(mended, batch.turn, batch.gate);
+  const prepared = await prepare(mended, judging(planning));
   return {
     call: mended,
     prepared,
@@ -74,7 +74,10 @@ async function askRepair({ refused, key, planning }: Asking, options: ExecuteOpt
   const { call, wrong } = refused;
   const recovery = options.recoveryOf(wrong.tool);
   if (recovery === undefined) return { repaired: { type: "unhandled" } };
-  const scope = openCallScope({ callId: call.id, key, ...planning.batch }, options);
+  const scope = openCallScope(
+    { callId: call.id, key, ...planning.batch, label: planning.batch.learned.label },
+    options,
+  );
   const repaired = await repairArguments({
     call,
     tool: wrong.tool,

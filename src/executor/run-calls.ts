@@ -2,6 +2,7 @@ import type { Fact } from "../event/event.ts";
 import type { Step } from "../journal/journal.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
+import type { Learned } from "../policy/learned.ts";
 import type { Fatal } from "./fatal.ts";
 import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
@@ -18,6 +19,10 @@ export interface Planned {
   readonly fatal?: Fatal;
   /** The author's recovery chose to tell the model. */
   readonly escalated?: boolean;
+  /** A person approved it for the rest of the run too, under this hash. */
+  readonly approved?: string;
+  /** A person put other arguments in the place of the model's. */
+  readonly isEdited?: boolean;
   /** What runs inside its mending spent. */
   readonly inside?: Inside;
 }
@@ -33,6 +38,7 @@ export interface PlannedBatch {
   readonly turn: number;
   readonly gate: Gate;
   readonly transcript: ReadyTranscript;
+  readonly learned: Learned;
   readonly planned: readonly Planned[];
   readonly early?: ReadonlyMap<string, EarlyCall>;
 }
@@ -55,7 +61,7 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
   const performing = performOptions(options, batch);
   const indexes: number[] = [];
   const steps: Step<CallRecord>[] = [];
-  planned.forEach(({ call, prepared, result }, index) => {
+  planned.forEach(({ call, prepared, result, isEdited = false }, index) => {
     if (result !== undefined) return;
     indexes.push(index);
     const key = `turn/${turn}/call/${index}`;
@@ -65,7 +71,8 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
       run: async () => {
         const begun = early?.get(call.id);
         const isBegun = begun !== undefined && begun.prepared === prepared;
-        const record = await (isBegun ? begun.record : perform(prepared as Runnable, key, performing));
+        const performed = await (isBegun ? begun.record : perform(prepared as Runnable, key, performing));
+        const record = isEdited ? toldOfEdit(call, performed) : performed;
         end(index, record);
         return record;
       },
@@ -75,6 +82,13 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
   settled.forEach((record, place) => end(indexes[place] as number, record));
   if (settled.length === 0 && records[0] !== undefined) end(0, records[0]);
   return records as CallRecord[];
+}
+
+/** The model must not take the result for that of the call it made. */
+function toldOfEdit({ arguments: args }: ToolCall, record: CallRecord): CallRecord {
+  const { result } = record;
+  const text = `(A person changed the arguments to ${JSON.stringify(args)}.)\n${result.text}`;
+  return { ...record, result: { ...result, text } };
 }
 
 function notRun(result: ToolResult): CallRecord {
@@ -90,9 +104,10 @@ function tellEnd(batch: PlannedBatch, ended: Ended, { tell, startedAt }: Execute
   if (tell === undefined) return;
   const { turn } = batch;
   const { call, prepared, inside } = batch.planned[ended.index] as Planned;
-  const { by } = ended.record;
+  const { by, access = [] } = ended.record;
   for (const delegation of [...delegationsOf(inside), ...delegationsOf(ended.record.inside)])
     tell({ type: "delegation-end", turn, callId: call.id, delegation });
+  for (const look of access) tell({ type: "capability-checked", turn, callId: call.id, ...look });
   if (by !== undefined) tell({ type: "hook-end", turn, place: "afterToolCall", by, callId: call.id });
   const isKnowledge =
     prepared !== undefined && prepared.type !== "refused" && prepared.tool.kind === "knowledge";

@@ -3,11 +3,15 @@ import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
+import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
 import type { Policy } from "../policy/decision.ts";
+import type { Intent } from "../policy/intent.ts";
 import type { Purse, Spending } from "../policy/purse.ts";
 import type { CallScope } from "../tool/call-scope.ts";
+import type { Capability } from "../tool/capability.ts";
+import type { Powers } from "../tool/power-port.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import { type Gate, judgeOf } from "./gate.ts";
 import type { Approve } from "./approval.ts";
@@ -20,6 +24,12 @@ export interface Scope {
   readonly maxDepth: number;
   /** Judges the calls of inner runs beside their own policy. */
   readonly policy: Policy;
+  /** What the outermost run is for: no run inside it is for anything else. */
+  readonly intent: Intent;
+  /** The join of what the model that made the call has seen: what it hands over is no better. */
+  readonly label: Label;
+  /** What the call may use of the world. */
+  readonly powers: Powers;
   readonly approve?: Approve;
   readonly purse: Purse;
   /** What the next run inside is called and where it is recorded: the same at every replay, and no other run's. */
@@ -31,7 +41,7 @@ export interface Scope {
   /** Told when an inner run began. */
   readonly began: (delegation: Pick<Delegation, "agent" | "runId" | "depth">) => void;
   /** Told how an inner run ended and what it spent in all; its purse was told while it went on. */
-  readonly ended: (delegation: Delegation, spending: Spending) => void;
+  readonly ended: (delegation: Delegation, left: Left) => void;
 }
 
 /** The part of a scope that is the same for all calls of a run. */
@@ -44,6 +54,15 @@ export interface RunScope extends Pick<Scope, "depth" | "maxDepth" | "purse" | "
 export interface Inside {
   readonly delegations: readonly Delegation[];
   readonly spending: Spending;
+  /** The join of what the runs have seen. */
+  readonly label: Label;
+}
+
+/** What a run inside left behind. */
+export interface Left {
+  readonly spending: Spending;
+  /** The join of what it has seen. */
+  readonly label: Label;
 }
 
 const scopes = new WeakMap<CallScope, Scope>();
@@ -62,8 +81,11 @@ export interface CallPlace {
   readonly callId: string;
   readonly turn: number;
   readonly gate: Gate;
-  /** What was said before the reply that made the call. */
+  /** What was said before the reply that made the call, and the label of all that. */
   readonly transcript: ReadyTranscript;
+  readonly label: Label;
+  /** What the tool of the call declared; undefined where no tool stands between, and nothing is taken away. */
+  readonly needs?: readonly Capability[];
 }
 
 /** What the scope of a call takes from its run. */
@@ -89,11 +111,12 @@ const graceMs = 1000;
 
 /** Opens the scope of a call. */
 export function openCallScope(
-  { key, callId, turn, gate, transcript }: CallPlace,
+  { key, callId, turn, gate, transcript, label, needs }: CallPlace,
   options: ScopeOptions,
 ): OpenScope {
   const { runId, scope, tell, approve, journal, host } = options;
-  const { agent } = gate;
+  const { agent, intent } = gate;
+  let insideLabel = trustedLabel;
   const delegations: Delegation[] = [];
   let spending: Spending = { usage: noUsage, costUsd: 0, toolCalls: 0 };
   let runs = 0;
@@ -108,6 +131,9 @@ export function openCallScope(
     runId,
     agent,
     policy: judgeOf(gate),
+    intent,
+    label,
+    powers: needs === undefined ? gate.powers : [...gate.powers, needs],
     approve,
     stop,
     nextRun() {
@@ -118,8 +144,9 @@ export function openCallScope(
       open += 1;
       tell?.({ type: "delegation-start", turn, callId, delegation });
     },
-    ended(delegation, spent) {
+    ended(delegation, { spending: spent, label: seen }) {
       open -= 1;
+      insideLabel = joinLabels(insideLabel, seen);
       if (open === 0) allEnded?.();
       delegations.push(delegation);
       spending = {
@@ -132,15 +159,21 @@ export function openCallScope(
   async function close(): Promise<Inside | undefined> {
     unlink();
     stop.stop({ type: "cancelled", reason: "the call that it was part of has ended" });
-    if (open > 0)
-      await new Promise<void>((resolve) => {
-        const stopTimer = host.timer(graceMs, resolve);
-        allEnded = () => {
-          stopTimer();
-          resolve();
-        };
-      });
-    return delegations.length === 0 ? undefined : { delegations: [...delegations], spending };
+    if (open > 0) await inGrace(host, (end) => (allEnded = end));
+    return delegations.length === 0
+      ? undefined
+      : { delegations: [...delegations], spending, label: insideLabel };
   }
   return { run, close };
+}
+
+/** Waits until what is given to `onEnd` is called, but not for ever. */
+function inGrace(host: Host, onEnd: (end: () => void) => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stopTimer = host.timer(graceMs, resolve);
+  onEnd(() => {
+    stopTimer();
+    resolve();
+  });
+  return promise;
 }

@@ -1,8 +1,10 @@
 import { latchOntoText } from "../driver/choose.ts";
 import type { Driver, TurnInput } from "../driver/driver.ts";
+import { withMarks } from "../driver/mark-results.ts";
 import { followAnswer } from "../driver/partial-answer.ts";
 import { thinkingFilter, type Told } from "../driver/thinking.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { asRuntime } from "../executor/call-powers.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { type FinishReason, type ReplyMessage, textOf, type ToolCall } from "../message/message.ts";
@@ -54,7 +56,7 @@ export async function askModel(question: Question): Promise<ModelRecord> {
   const { model, allowed } = question.input;
   for (const [index, driver] of question.drivers.entries()) {
     try {
-      const reply = await readReply(driver, question);
+      const reply = await asRuntime(question.host, () => readReply(driver, question));
       const usage = usageOf(reply, question);
       return {
         driver: driver.name,
@@ -92,7 +94,7 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
   });
   emit?.({ type: "message-start", turn, driver: driver.name });
   const tell = emit === undefined ? undefined : teller(driver, input, { turn, named, emit });
-  const request = driver.request(input);
+  const request = driver.request(withMarks(input, driver));
   const sent = question.change === undefined ? request : await question.change(request);
   for await (const delta of input.model.stream(sent, streamOptions(stop))) {
     const call = assembler.push(delta);

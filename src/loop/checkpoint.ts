@@ -2,6 +2,7 @@ import type { Outcome } from "../event/outcome.ts";
 import type { FinishReason } from "../message/message.ts";
 import type { TranscriptJson } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
+import type { Intent } from "../policy/intent.ts";
 import type { Ledger } from "../policy/budget.ts";
 import type { Mode } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
@@ -15,6 +16,8 @@ export interface Checkpoint {
   readonly agent: string;
   readonly skill: string;
   readonly input: Json;
+  /** What the run is for and what it is held to: checked when it is resumed. */
+  readonly intent: Intent;
   /** `running` between two turns; how the run ended after the last. */
   readonly status: "running" | Outcome["type"];
   /** What it answered, if it did: a run resumed from here answers this again. */
@@ -55,6 +58,11 @@ const checks: Readonly<Record<string, Check>> = {
   agent: isText,
   skill: isText,
   status: isText,
+  intent: (value) =>
+    isJsonObject(value) &&
+    isText(value["text"]) &&
+    isText(value["hash"]) &&
+    Array.isArray(value["constants"]),
   transcript: (value) => isJsonObject(value) && Array.isArray(value["messages"]),
   ledger: (value) =>
     hasCounts("turns", "toolCalls", "tokens", "sameToolInARow")(value) &&

@@ -24,18 +24,19 @@ export function earlyCalls(
   { turn, state, early }: EarlyTurn,
   options: ExecuteOptions,
 ): (call: ToolCall) => void {
-  const { gate, limits, transcript } = state;
+  const { gate, limits, transcript, learned } = state;
   let reserved: Ledger | undefined = state.ledger;
   let index = 0;
-  const performing = performOptions(options, { turn, gate, transcript });
+  const performing = performOptions(options, { turn, gate, transcript, learned });
   return (call) => {
     const place = index;
     index += 1;
     reserved = reserved === undefined ? undefined : reserve(call, { ledger: reserved, limits }, options);
     if (reserved === undefined) return;
     const tool = gate.allowed.tools.get(call.name);
-    const isLooking = (tool?.effect === "none" || tool?.effect === "read") && tool.constraints === undefined;
-    const prepared = isLooking ? prepare(call, turn, gate) : undefined;
+    const isLooking =
+      (tool?.effect === "none" || tool?.effect === "read") && gate.allowed.counted?.has(tool.name) !== true;
+    const prepared = isLooking ? prepare(call, { turn, gate, learned, uses: state.ledger.uses }) : undefined;
     if (mayEndBatch({ tool, prepared }, options)) reserved = undefined;
     if (prepared === undefined || prepared instanceof Promise) return;
     if (prepared.type !== "run" || !mayOverlap(prepared)) return;

@@ -3,6 +3,7 @@ import { type AgentEvent, isFact, type RunEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
 import type { Scope } from "../executor/scope.ts";
 import type { Host } from "../journal/host.ts";
+import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger } from "../policy/budget.ts";
@@ -36,6 +37,8 @@ export interface Frame {
   readonly tell: Tell;
   /** Takes the events of runs inside this one, which have their envelope already. */
   readonly forward: ((event: AgentEvent) => void) | undefined;
+  /** Set by the work when it is known; in every event from then on. */
+  intent?: string;
   /** Set by the work; without it the run ends when its time is over. */
   moreTime?: MoreTime;
 }
@@ -47,6 +50,8 @@ export interface Finished {
   readonly usage: Usage;
   readonly ledger: Ledger;
   readonly checkpoint?: Checkpoint;
+  /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
+  readonly label?: Label;
 }
 
 /**
@@ -84,10 +89,12 @@ async function runFramed(
   work: (frame: Frame) => Promise<Finished>,
 ): Promise<LoopResult> {
   const forward = forwarding(events, options.parent);
-  const tell = forward === undefined ? undefined : telling(options, forward);
+  const about: { frame?: Frame } = {};
+  const tell = forward === undefined ? undefined : telling(options, forward, about);
   const unlink = linkSignal(options.signal, stop);
   const unlinkOuter = linkOuter(options.parent, stop);
   const { frame, stopTimer } = timed(options, { stop, tell, forward });
+  about.frame = frame;
   beginInside(options);
   tell?.({ type: "run-start", agent: options.agent, input: options.input });
   let finished: Finished;
@@ -118,6 +125,7 @@ async function runFramed(
     transcript,
     usage,
     turns: ledger.turns,
+    label: labelled(options, finished),
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };
 }
@@ -128,10 +136,19 @@ function beginInside({ parent, agent, runId }: FrameOptions): void {
 }
 
 /** Tells the run around this one how this ended and what it spent. */
-function endInside({ parent, agent, runId }: FrameOptions, { end, usage, ledger }: Finished): void {
+function endInside(options: FrameOptions, finished: Finished): void {
+  const { parent, agent, runId } = options;
+  const { end, usage, ledger } = finished;
   const { costUsd, toolCalls } = ledger;
   const outcome = end.outcome.type;
-  parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, { usage, costUsd, toolCalls });
+  const spending = { usage, costUsd, toolCalls };
+  const label = labelled(options, finished);
+  parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, { spending, label });
+}
+
+/** What a run gives is no better than what it was given. */
+function labelled({ parent }: FrameOptions, { label = trustedLabel }: Finished): Label {
+  return parent === undefined ? label : joinLabels(parent.label, label);
 }
 
 /** Where the events of this run go: to its own reader, and up to that of the run around it. */
@@ -152,6 +169,7 @@ function forwarding(
 function telling(
   { runId, parent, host }: FrameOptions,
   forward: (event: AgentEvent) => void,
+  about: { readonly frame?: Frame },
 ): (event: RunEvent) => void {
   let seq = 0;
   let ended = false;
@@ -160,7 +178,9 @@ function telling(
     if (ended) return;
     ended = event.type === "run-end";
     if (isFact(event)) seq += 1;
-    forward({ ...event, seq, runId, ...around, at: host.now() });
+    const intent = about.frame?.intent;
+    const known = intent === undefined ? undefined : { intent };
+    forward({ ...event, seq, runId, ...around, ...known, at: host.now() });
   };
 }
 

@@ -1,6 +1,7 @@
 import { driversFor } from "../driver/choose.ts";
 import type { Reading, TurnInput } from "../driver/driver.ts";
 import { WritError } from "../error/writ-error.ts";
+import { surrounding } from "../executor/call-powers.ts";
 import { resultText } from "../executor/perform.ts";
 import type { Host } from "../journal/host.ts";
 import { charactersOf } from "../message/measure.ts";
@@ -13,6 +14,8 @@ import {
   settleAll,
 } from "../message/transcript.ts";
 import type { Model } from "../model/model.ts";
+import { whyNot } from "../policy/powers.ts";
+import type { Capability } from "../tool/capability.ts";
 import { type AllowList, allowList } from "../policy/allow-list.ts";
 import { tool } from "../tool/tool.ts";
 import { type Interrupt, interruptBy, untilStopped } from "../util/interrupt.ts";
@@ -37,6 +40,8 @@ export interface StepRequest {
   readonly context?: string;
   /** What the program is for. Told to the model before everything else, as its author's words. */
   readonly intent?: string;
+  /** What the program may do: without `llm` among it no model is asked. Inside a tool, never more than that may. Default: all that surrounds it. */
+  readonly grants?: readonly Capability[];
   readonly signal?: AbortSignal;
 }
 
@@ -69,6 +74,7 @@ const maxAttempts = 3;
  * `name-invalid` and `name-taken` for the catalogue, and what the model's adapter throws. An aborted step throws the signal's reason.
  */
 export async function llmStepWith({ model, host }: Decider, request: StepRequest): Promise<StepDecision> {
+  checkMayAsk(request, host);
   if (model === undefined) return { kind: "final", text: noProvider, tokens: 0 };
   const { catalog, signal } = request;
   const allowed = toolsOf(catalog);
@@ -106,6 +112,14 @@ export async function llmStepWith({ model, host }: Decider, request: StepRequest
   } finally {
     unlink();
   }
+}
+
+/** Asking a model is a power like any other. @throws WritError `capability-denied` */
+function checkMayAsk({ grants }: StepRequest, host: Host): void {
+  const around = surrounding(host);
+  const powers = grants === undefined ? around : [...around, grants];
+  const missing = powers.length === 0 ? undefined : whyNot(powers, { kind: "llm" });
+  if (missing !== undefined) throw new WritError("capability-denied", { resource: "llm", reason: missing });
 }
 
 /** The catalogue as tools that a driver can speak of. Nothing runs them: the caller decides what a name means. */

@@ -20,6 +20,7 @@ import {
 } from "../message/transcript.ts";
 import { addUsage } from "../message/usage.ts";
 import { spend, spendInside } from "../policy/budget.ts";
+import { learn } from "../policy/learned.ts";
 import { priceOf } from "./price.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
@@ -34,6 +35,7 @@ import { moreTime } from "./more-time.ts";
 import type { End, LoopOptions } from "./options.ts";
 import { reserve, tellThresholds } from "./reserve.ts";
 import { beginRun, beginState, checkpointOf, keeping, type Run, type State, type Step } from "./run.ts";
+import { seenBy } from "./seen-by.ts";
 import { driverOf, readingOf, speakerOf, turnInput } from "./turn-input.ts";
 
 /** How often in a row a model may send a reply that the driver cannot accept, before the run fails. */
@@ -50,8 +52,13 @@ export async function cycle(options: LoopOptions, inside: Frame): Promise<Finish
   let run: Run | undefined;
   try {
     const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
-    const begun = { now: host.now(), runId: options.runId };
-    const started = await untilStopped(journal.step({ key, run: () => Promise.resolve(begun) }), inside.stop);
+    const { hash: intent } = options.gate.intent;
+    const begun = { now: host.now(), runId: options.runId, intent };
+    const fingerprint = (): string => intent; // a record of another intent is of another run
+    const started = await untilStopped(
+      journal.step({ key, fingerprint, run: () => Promise.resolve(begun) }),
+      inside.stop,
+    );
     if (started === "stopped") throw new Error("the run was stopped before it began");
     const { now, runId } = started;
     run = beginRun(options, inside, { startedAt: now - (from?.elapsedMs ?? 0), runId });
@@ -66,9 +73,16 @@ export async function cycle(options: LoopOptions, inside: Frame): Promise<Finish
   } catch (error) {
     end = endBy(error, { gate: options.gate, stop: inside.stop });
   }
-  const { transcript, usage, ledger } = state;
+  const { transcript, usage, ledger, learned } = state;
   const checkpoint = end.waits === true && run !== undefined ? checkpointOf(state, run, end) : undefined;
-  return { end, transcript, usage, ledger, ...(checkpoint === undefined ? {} : { checkpoint }) };
+  return {
+    end,
+    transcript,
+    usage,
+    ledger,
+    label: learned.label,
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+  };
 }
 
 /** One turn: one reply of the model, and the results of the calls in it. */
@@ -119,7 +133,8 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   }
   const speaker = speakerOf(asked.driver, run);
   const reading = readingOf(asked, { driver: speaker, input, turn });
-  const { message } = reading;
+  const message = seenBy(reading.message, before.learned);
+  const learned = learn(before.learned, [message], before.gate.allowed);
   run.tell?.({
     type: "message-end",
     turn,
@@ -132,6 +147,7 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   const state = {
     ...before,
     ...booked(before, asked, run),
+    learned,
     driver: Math.max(0, run.drivers.indexOf(speaker)),
     speaker,
     now: asked.endedAt,
@@ -142,9 +158,11 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
     return stopOnReason(state, { message, finishReason: asked.finishReason }, run);
   if (asked.finishReason === "content-filter") return filtered(state, message, run);
   if (reading.type === "calls") return await act({ state, message, early }, run);
-  if (reading.type === "violation") return askAgain(state, reading, run);
+  if (reading.type === "violation") return askAgain(state, { ...reading, message }, run);
   if (reading.type === "pending") return askOn(state, message, run);
-  return await keeping(state, run, () => answer(state, { reading, record: asked }, run));
+  return await keeping(state, run, () =>
+    answer(state, { reading: { ...reading, message }, record: asked }, run),
+  );
 }
 
 /** Books what a reply used, here and in the runs around this one. */
@@ -170,14 +188,14 @@ interface Acting {
 
 async function act({ state, message, early }: Acting, run: Run): Promise<Step> {
   const { turns: turn } = state.ledger;
-  const { ledger, limits, gate, transcript } = state;
+  const { ledger, limits, gate, transcript, learned } = state;
   const open = addReply(transcript, message) as OpenTranscript;
   const calls = callsOf(message);
   const circle = circleOf(state, calls);
   if (circle.type === "end")
     return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
-  const batch = { turn, calls, gate, ledger, limits, transcript, early, refuse };
+  const batch = { turn, calls, gate, ledger, limits, transcript, learned, early, refuse };
   try {
     const executed = await execute(batch, run.execution);
     return settleCalls(state, { open, calls, executed, circle }, run);
@@ -225,6 +243,7 @@ function settleCalls(state: State, { open, calls, executed, circle }: Carried, r
     usage: inside.reduce((sum, { usage }) => addUsage(sum, usage), state.usage),
     limits: executed.limits,
     gate: executed.modes.reduce(applyMode, state.gate),
+    learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),
     modes: executed.modes.length === 0 ? state.modes : [...state.modes, ...executed.modes],
     now: Math.max(state.now, executed.endedAt),
     violations: 0,

@@ -9,6 +9,7 @@ import type { Scope } from "../executor/scope.ts";
 import type { Hooks } from "../hook/run-hooks.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
@@ -53,6 +54,8 @@ export interface LoopOptions {
   readonly settings: ModelSettings;
   readonly examples: readonly WorkedExample[];
   readonly toolChoice: ToolChoice;
+  /** Results that are not trusted are marked for the model. */
+  readonly marks: boolean;
   /** `answer`: in the last turn of the budget the model may call no tools. */
   readonly lastTurn: "tools" | "answer";
   readonly concurrency: number;
@@ -100,6 +103,8 @@ export interface LoopResult {
   readonly transcript: ReadyTranscript;
   readonly usage: Usage;
   readonly turns: number;
+  /** The join of what the run has seen. */
+  readonly label: Label;
   /** There when the run is suspended: it can be resumed from it. */
   readonly checkpoint?: Checkpoint;
 }

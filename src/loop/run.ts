@@ -6,10 +6,12 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger, type Limits } from "../policy/budget.ts";
 import { purse, type Purse } from "../policy/purse.ts";
+import { learn, type Learned, learnIntent } from "../policy/learned.ts";
 import { noRepeats, type Repeats } from "../policy/repeats.ts";
 import type { Mode } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { askOnce } from "./ask-once.ts";
 import { endBy } from "./end.ts";
 import type { Frame } from "./frame.ts";
 import type { End, LoopOptions, StopReason, Tell } from "./options.ts";
@@ -22,6 +24,8 @@ export interface State {
   readonly limits: Limits;
   /** What may be called now: calls can narrow it. */
   readonly gate: Gate;
+  /** What was learned from what was said. */
+  readonly learned: Learned;
   readonly modes: readonly Mode[];
   readonly usage: Usage;
   /** Which of the drivers speaks; the later ones are for models without native tools. */
@@ -88,6 +92,7 @@ export function beginRun(
     stop,
     tell,
     startedAt,
+    ask: (prompt, signal) => askOnce(prompt, { ...options, purse: own, signal }),
     slots: slots(options.concurrency),
     scope: { depth, maxDepth, purse: own, forward, outer: parent?.purse },
     onThrow: (callId, error) => thrown.set(callId, error),
@@ -116,7 +121,9 @@ export function beginState({
   modes: narrowed = [],
 }: LoopOptions): State {
   const modes = [...(from?.modes ?? []), ...narrowed];
+  const learned = learn(learnIntent(gate.intent), transcript.messages, gate.allowed);
   return {
+    learned,
     transcript,
     ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restoreLedger(from.ledger),
     limits,
@@ -163,6 +170,7 @@ export function checkpointOf(state: State, run: Run, end: End | undefined): Chec
     agent: run.gate.agent,
     skill: run.gate.allowed.skill,
     input: run.input,
+    intent: run.gate.intent,
     status: outcome?.type ?? "running",
     ...(outcome?.type === "answered" ? { answer: outcome } : {}),
     transcript: transcript.toJSON(),

@@ -2,6 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { callOneWith } from "../executor/call-tool.ts";
 import { countCall, countSuccess, type ToolUse, violation } from "../policy/constraints.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { Capability } from "../tool/capability.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { type CatalogEntry, type Decider, llmStepWith, type StepDecision } from "./llm-step.ts";
 
@@ -20,6 +21,8 @@ export interface SafeLoopOptions {
   readonly budget: number;
   /** What the run is for: said once, told to the model at every step, and changed by nothing that happens. */
   readonly intent?: string;
+  /** What the tools may use of the world, of what each declares. Default: nothing. */
+  readonly grants?: readonly Capability[];
   /** Told each step after it was carried out. */
   readonly onStep?: (taken: StepTaken) => void;
   readonly signal?: AbortSignal;
@@ -38,7 +41,7 @@ const outOfSteps = "out of steps";
 
 /** The loop of the fifth seed page. The adapter documents it. */
 export async function safeLoopWith(decider: Decider, options: SafeLoopOptions): Promise<string> {
-  const { question: prompt, maxSteps, budget, intent, onStep, signal } = options;
+  const { question: prompt, maxSteps, budget, intent, onStep, signal, grants } = options;
   checkBound("maxSteps", maxSteps);
   checkBound("budget", budget);
   const tools = allowedNames(options.tools);
@@ -54,7 +57,7 @@ export async function safeLoopWith(decider: Decider, options: SafeLoopOptions): 
       const taken =
         tool === undefined
           ? { text: "not allowed", uses }
-          : await carryOut(step.args, { tool, uses }, { host: decider.host, signal });
+          : await carryOut(step.args, { tool, uses }, { host: decider.host, signal, grants });
       ({ uses } = taken);
       context += ` [${step.name} => ${taken.text}]`;
     }

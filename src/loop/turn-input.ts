@@ -20,6 +20,7 @@ export function turnInput(state: State, run: Run): TurnInput {
     model: run.model,
     settings,
     examples: run.examples,
+    marks: run.marks,
     toolChoice: mustAnswer ? "none" : choiceOf(state, run.toolChoice),
     ...(run.output === undefined ? {} : { output: run.output }),
   };

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../util/json.ts";
+import type { Label } from "./label.ts";
 
 /**
  * What a provider wants to have back with a part exactly as it sent it (signatures of reasoning, ids of items). Kept, never read here.
@@ -62,6 +63,8 @@ export interface UserMessage {
   readonly parts: readonly (TextPart | FilePart)[];
   /** Set when the runtime wrote it and no user did: feedback on a reply, a summary of what was said before. No provider is sent this field. */
   readonly by?: "runtime";
+  /** Where it comes from, when that is not the user: the words of a model or of strangers in the user's place. No provider is sent this field. */
+  readonly label?: Label;
 }
 
 /**
@@ -72,6 +75,8 @@ export interface ReplyMessage {
   readonly role: "assistant";
   readonly parts: readonly ReplyPart[];
   readonly raw?: string;
+  /** What the model had seen when it wrote this, where that was not the user and the author alone. No provider is sent this field. */
+  readonly label?: Label;
 }
 
 /**
@@ -95,6 +100,8 @@ export interface ToolResult {
   readonly text: string;
   readonly note?: string;
   readonly value?: Json;
+  /** Where it comes from. Left out: a stranger, who the tool is (`untrusted`, `tool/NAME`); or the runtime, for calls that did not run. */
+  readonly label?: Label;
 }
 
 /** A result in its place in the transcript. */

@@ -217,6 +217,23 @@ export function dropTurns(
   return ready({ log: logOf(kept), length: kept.length });
 }
 
+/** The same conversation with other messages in the place of some: for a model that is shown more, or less, than there is. Nothing can be added to it. */
+export function shownAs(transcript: ReadyTranscript, show: (message: Message) => Message): ReadyTranscript {
+  let list: readonly Message[] | undefined;
+  return {
+    state: "ready",
+    length: transcript.length,
+    get messages() {
+      return (list ??= transcript.messages.map(show));
+    },
+    get characters() {
+      return transcript.characters;
+    },
+    since: (from) => transcript.since(from).map(show),
+    toJSON: () => transcript.toJSON(),
+  };
+}
+
 /** How many turns there are: replies of the model. */
 export function countTurns({ messages }: Transcript): number {
   return messages.reduce((sum, { role }) => (role === "assistant" ? sum + 1 : sum), 0);

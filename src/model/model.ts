@@ -3,6 +3,7 @@ import type { ReportedUsage } from "../message/usage.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import type { DriverName } from "./driver-names.ts";
+import type { ModelEndpoint } from "./endpoint.ts";
 
 export type { FinishReason } from "../message/message.ts";
 
@@ -123,6 +124,8 @@ export interface Model {
   /** Provider and name, like `ollama/qwen2.5:7b`. */
   readonly id: string;
   readonly features: ModelFeatures;
+  /** Where it is asked; undefined for a model of this process, and where the adapter does not know. */
+  readonly endpoint?: ModelEndpoint;
   /** Dollars for a usage, when the price is known. Local models declare 0. */
   readonly price?: (usage: {
     readonly inputTokens: number;

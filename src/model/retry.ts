@@ -31,6 +31,7 @@ export function retrying(model: Model, options: RetryOptions, host: Pick<Host, "
       return model.features; // some models only know them late
     },
     price: model.price,
+    endpoint: model.endpoint,
     async *stream(request, streaming) {
       for (let attempt = 1; ; attempt += 1) {
         const failed = yield* untilFailed(model, request, streaming);

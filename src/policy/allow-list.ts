@@ -35,6 +35,12 @@ export function restrictList(list: AllowList, names: readonly string[]): AllowLi
   return { ...list, tools: new Map([...list.tools].filter(([name]) => kept.has(name))) };
 }
 
+/** The list, with calls of these tools counted too. */
+export function withCounted(list: AllowList, names: readonly string[]): AllowList {
+  if (names.length === 0) return list;
+  return { ...list, counted: new Set([...(list.counted ?? []), ...names]) };
+}
+
 /** All tools of nested collections, in order. */
 export function flattenTools(tools: Tools): Tool[] {
   return tools.flatMap((entry) => (isTool(entry) ? [entry] : flattenTools(entry)));

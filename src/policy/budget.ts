@@ -88,6 +88,8 @@ export interface Ledger {
   readonly sameToolInARow: number;
   /** What was done with the tools that constraints speak of; left out when there are none. */
   readonly uses?: readonly ToolUse[];
+  /** Calls that a person approved for the rest of the run, by their hashes; left out when there are none. */
+  readonly approved?: readonly string[];
 }
 
 /** Nothing spent. */

@@ -1,5 +1,8 @@
-import type { Effect } from "../tool/tool.ts";
+import type { Label } from "../message/label.ts";
+import type { Parameters, ValueType } from "../tool/parameters.ts";
+import type { Effect, Tool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
+import type { Intent } from "./intent.ts";
 
 /** A call as a policy sees it: after the allow-list let it pass and its arguments were parsed. */
 export interface CallRequest {
@@ -10,6 +13,27 @@ export interface CallRequest {
   readonly tool: string;
   readonly effect: Effect;
   readonly arguments: Json;
+  /** What the arguments are to the call, as its tool says. */
+  readonly parameters: Parameters;
+  /** `knowledge` and `memory` are the author's and the agent's own: no effect outside. */
+  readonly kind?: Tool["kind"];
+  readonly knows: RunKnowledge;
+}
+
+/** What a run knows when a call is judged. The same at every replay. */
+export interface RunKnowledge {
+  readonly intent: Intent;
+  /** The join of the labels of all that the model has seen: what it writes cannot be better. */
+  readonly label: Label;
+  /**
+   * Whether a value is the user's own choice: in the one canonical form of its type it occurs in the intent, in a constant of the author, or in
+   * what a lookup found that was itself asked for by bound values alone. Without a type the value's own form says it.
+   */
+  readonly isBound: (value: Json, type?: ValueType) => boolean;
+  /** Whether a link (canonical) stands in the intent, or in a source that is trusted. */
+  readonly isKnownLink: (url: string) => boolean;
+  /** How many calls of the tool have run in this run, or are about to. */
+  readonly calls: (tool: string) => number;
 }
 
 /**
@@ -20,6 +44,25 @@ export interface Decision {
   readonly rule: string;
   readonly reason: string;
   readonly remedy?: string;
+  /** What was noticed and did not decide: `effect-undeclared` for a call after untrusted data whose tool declares no effect. */
+  readonly flags?: readonly string[];
+  /** What the decision rests on; for people and records, never for the model. */
+  readonly evidence?: Evidence;
+}
+
+/** Why a call was judged as it was, in values. */
+export interface Evidence {
+  readonly label: Label;
+  /** The hash of the intent that values were compared with. */
+  readonly intent: string;
+  /** Arguments that no bound value explains, by their paths. */
+  readonly unbound?: readonly { readonly path: string; readonly value: Json; readonly type?: ValueType }[];
+  /** Links in content that no trusted source contained. */
+  readonly links?: readonly string[];
+  /** The arguments that the rule shows a person first. */
+  readonly show?: readonly string[];
+  /** Every rule that matched, by its name. */
+  readonly matched?: readonly string[];
 }
 
 /** A pure rule over a call. The same call gets the same decision: a policy reads no clock and no outside state. */
@@ -36,7 +79,7 @@ const strictness: Readonly<Record<Decision["verdict"], number>> = { allow: 0, as
 
 /** The stricter of two policies for each call: a run inside another one may do no more than the one around it. */
 export function strictest(inner: Policy, outer: Policy): Policy {
-  if (outer === allowListed) return inner;
+  if (outer === allowListed || outer === inner) return inner;
   return (call) => {
     const first = inner(call);
     const second = outer(call);

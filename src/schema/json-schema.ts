@@ -74,6 +74,7 @@ function compile({ schema, hasDefaults }: LinkedSchema, { Ajv, Pattern }: Engine
     allErrors: true,
     verbose: true,
     ownProperties: true,
+    inlineRefs: false, // a foreign schema that refers to a large part again and again would be compiled for minutes
     meta: false,
     validateSchema: false,
     validateFormats: false,

@@ -1,4 +1,5 @@
 import type { Compact, Compacted } from "../loop/options.ts";
+import { labelOfAll } from "../message/label-of.ts";
 import type { Message } from "../message/message.ts";
 import { countTurns, dropTurns, type ReadyTranscript } from "../message/transcript.ts";
 import { estimateTokens } from "../message/usage.ts";
@@ -32,9 +33,12 @@ export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOpti
   checkCount(keepTurns, "`keepTurns` of a compaction");
   async function compact(transcript: ReadyTranscript, droppedTurns: number, once: Once): Promise<Compaction> {
     const shorter = dropTurns(transcript, droppedTurns);
-    const summary = summarise && (await once(() => summaryOf(removed(transcript, shorter), summarise)));
+    const gone = removed(transcript, shorter);
+    const summary = summarise && (await once(() => summaryOf(gone, summarise)));
     const compacted =
-      summary === undefined ? shorter : dropTurns(transcript, droppedTurns, summaryMessage(summary));
+      summary === undefined
+        ? shorter
+        : dropTurns(transcript, droppedTurns, summaryMessage(summary, labelOfAll(gone)));
     return {
       transcript: compacted,
       droppedTurns,

@@ -7,6 +7,8 @@ import {
   readTranscript,
   type ReadyTranscript,
 } from "../message/transcript.ts";
+import { isPlain } from "../message/label.ts";
+import { labelOfAll } from "../message/label-of.ts";
 import type { SessionContents, SessionRun } from "./session-store.ts";
 import { summaryMessage } from "./summary.ts";
 
@@ -32,8 +34,11 @@ export type History = "answers" | "all" | ((contents: SessionContents) => readon
  */
 export function historyOf(contents: SessionContents, history: History): readonly Message[] {
   if (typeof history === "function") return history(contents);
-  const { summary, messages, runs } = contents;
-  const known = summary === undefined ? [] : [summaryMessage(summary), said("I know what was said before.")];
+  const { summary, summaryLabel, messages, runs } = contents;
+  const known =
+    summary === undefined
+      ? []
+      : [summaryMessage(summary, summaryLabel), said("I know what was said before.")];
   const before = [...known, ...messages];
   if (history === "answers") return [...before, ...runs.flatMap(answerOf)];
   return withOwnIds([before, ...runs.map((run) => run.messages)]);
@@ -55,7 +60,10 @@ export function transcriptAfter(history: readonly Message[], system?: SystemMess
 /** A run as a question and its answer. */
 function answerOf({ messages, outcome }: SessionRun): readonly Message[] {
   const asked = messages.find(isAsked);
-  return asked === undefined ? [] : [asked, said(answerText(messages, outcome))];
+  if (asked === undefined) return [];
+  const label = labelOfAll(messages);
+  const reply = said(answerText(messages, outcome));
+  return [asked, isPlain(label) ? reply : { ...reply, label }];
 }
 
 const endings: Readonly<Record<Exclude<Outcome["type"], "answered">, string>> = {

@@ -1,3 +1,5 @@
+import { isPlain, joinLabels, type Label, readLabel, trustedLabel } from "../message/label.ts";
+import { parseJson } from "../util/json.ts";
 import { inMemorySlots, type MemoryStore } from "./memory-store.ts";
 import { checkCount, keepAll, linesOf, type Retention } from "./retention.ts";
 
@@ -5,11 +7,13 @@ import { checkCount, keepAll, linesOf, type Retention } from "./retention.ts";
 export interface MemoryBank {
   /** The whole text of a slot; empty when nothing was written. */
   read(slot: string): Promise<string>;
+  /** Where what stands in a slot comes from: what a model wrote after it had read untrusted things is no better in the next run. */
+  label(slot: string): Promise<Label>;
   /**
    * Puts a text in the place of what the slot had, and gives what was kept of it: the bank's limits hold whoever writes. Writes to one slot
-   * happen in the order of their calls, each whole; one that fails changes nothing.
+   * happen in the order of their calls, each whole; one that fails changes nothing. `label`: where the text comes from; left out, from the program.
    */
-  write(slot: string, text: string): Promise<string>;
+  write(slot: string, text: string, label?: Label): Promise<string>;
   /** The lines of a slot that contain the query in any case, with line breaks between them; empty when none does. */
   search(slot: string, query: string): Promise<string>;
   /** The slots that were written. */
@@ -45,19 +49,36 @@ export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
   if (maxLines !== Infinity) checkCount(maxLines, "`maxLines` of a memory bank");
   const writing = new Map<string, Promise<unknown>>();
 
-  async function keep(slot: string, text: string): Promise<string> {
+  async function keep(slot: string, { text, label }: Kept): Promise<string> {
     const retained = await retention(linesOf(text));
     const lines = retained.flatMap((line) => line.split("\n")); // what an author's function calls a line may be several
     const kept = withEnding(lines.slice(-maxLines), text);
+    const before = await readLabelOf(slot);
+    // Written first, and never better than what is still there: a crash between the two must not raise it.
+    await writeLabel(slot, joinLabels(before, label));
     await store.write(slot, kept);
+    await writeLabel(slot, label);
     return kept;
+  }
+
+  async function readLabelOf(slot: string): Promise<Label> {
+    const kept = await store.read(labelSlot(slot));
+    if (kept === "") return trustedLabel;
+    const parsed = parseJson(kept);
+    return readLabel(parsed.ok ? parsed.value : undefined);
+  }
+  async function writeLabel(slot: string, label: Label): Promise<void> {
+    const text = isPlain(label) ? "" : JSON.stringify(label);
+    if (text !== (await store.read(labelSlot(slot)))) await store.write(labelSlot(slot), text);
   }
 
   return {
     read: (slot) => store.read(slot),
-    async write(slot, text) {
+    label: readLabelOf,
+    async write(slot, text, label = trustedLabel) {
       const before = writing.get(slot);
-      const mine = before === undefined ? keep(slot, text) : before.then(() => keep(slot, text));
+      const given = { text, label };
+      const mine = before === undefined ? keep(slot, given) : before.then(() => keep(slot, given));
       const done = mine.catch(() => undefined);
       writing.set(slot, done);
       try {
@@ -71,8 +92,21 @@ export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
       const lines = linesOf(await store.read(slot));
       return lines.filter((line) => line.toLowerCase().includes(wanted)).join("\n");
     },
-    slots: () => store.slots(),
+    slots: async () => (await store.slots()).filter((slot) => !slot.startsWith(labelPrefix)),
   };
+}
+
+/** A text that is written, and where it comes from. */
+interface Kept {
+  readonly text: string;
+  readonly label: Label;
+}
+
+/** The labels stand beside the texts in the same store, in slots that no agent is called like. */
+const labelPrefix = "\u0001label/";
+
+function labelSlot(slot: string): string {
+  return `${labelPrefix}${slot}`;
 }
 
 /** The lines as a text that ends as the text they were taken from. */

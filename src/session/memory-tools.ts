@@ -1,4 +1,6 @@
 import type { JsonSchema } from "../schema/schema.ts";
+import { isPlain } from "../message/label.ts";
+import { type Labelled, labelled } from "../tool/labelled.ts";
 import { tool, type Tool } from "../tool/tool.ts";
 import type { MemoryBank } from "./memory-bank.ts";
 
@@ -9,13 +11,18 @@ import type { MemoryBank } from "./memory-bank.ts";
  * An agent with a `memory` has them already, for the slot of its name.
  */
 export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
+  async function withLabel(text: string): Promise<Labelled<string>> {
+    const label = await bank.label(slot);
+    if (isPlain(label)) return labelled(text, {});
+    return labelled(text, { ...label, sources: [...label.sources, `memory/${slot}`] });
+  }
   const tools: readonly Tool[] = [
     tool({
       name: "memory_read",
       description: "Read your whole memory: what you wrote down before, in this run or in earlier ones.",
       inputSchema: textFields(),
       effect: "read",
-      execute: () => bank.read(slot),
+      execute: async () => withLabel(await bank.read(slot)),
     }),
     tool({
       name: "memory_write",
@@ -23,9 +30,9 @@ export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
         "Write your memory. The content takes the place of everything in it: to add something, read first, then write the old and the new.",
       inputSchema: textFields("content"),
       effect: "write",
-      execute: async (args: unknown) => {
+      execute: async (args: unknown, { label }) => {
         const { content } = args as { readonly content: string };
-        const kept = await bank.write(slot, content);
+        const kept = await bank.write(slot, content, label);
         return kept === content
           ? "Saved."
           : "Saved, but shortened: the memory does not keep so much. Read it to see.";
@@ -36,10 +43,11 @@ export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
       description: "Find the lines of your memory that contain a text; upper and lower case are the same.",
       inputSchema: textFields("query"),
       effect: "read",
-      execute: (args: unknown) => bank.search(slot, (args as { readonly query: string }).query),
+      execute: async (args: unknown) =>
+        withLabel(await bank.search(slot, (args as { readonly query: string }).query)),
     }),
   ];
-  return tools.map((made) => ({ ...made, exclusiveKey: () => "memory" }));
+  return tools.map((made) => ({ ...made, kind: "memory", trusted: true, exclusiveKey: () => "memory" }));
 }
 
 function textFields(...names: readonly string[]): JsonSchema {

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
+import type { Label } from "../message/label.ts";
 import type { Message } from "../message/message.ts";
 import { readTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
@@ -11,6 +12,8 @@ export interface SessionRun {
   readonly skill: string;
   readonly outcome: Outcome;
   readonly usage: Usage;
+  /** The hash of what the run was for. */
+  readonly intent?: string;
   readonly messages: readonly Message[];
 }
 
@@ -21,6 +24,8 @@ export interface SessionContents {
   readonly runs: readonly SessionRun[];
   /** What was said before all of that, in short. */
   readonly summary?: string;
+  /** Where that comes from; left out where it is from the user and the author alone. */
+  readonly summaryLabel?: Label;
   /** The session that this one began as, and its version then. */
   readonly forkedFrom?: { readonly id: string; readonly version: number };
 }
@@ -67,15 +72,20 @@ export interface StoredSession {
 }
 
 /** @throws WritError `transcript-invalid` */
-export function headText({ messages = [], summary, forkedFrom }: Partial<SessionContents>): string {
+export function headText({
+  messages = [],
+  summary,
+  summaryLabel,
+  forkedFrom,
+}: Partial<SessionContents>): string {
   checkMessages(messages);
-  return JSON.stringify({ messages, summary, forkedFrom });
+  return JSON.stringify({ messages, summary, summaryLabel, forkedFrom });
 }
 
 /** @throws WritError `transcript-invalid` */
-export function runText({ runId, agent, skill, outcome, usage, messages }: SessionRun): string {
+export function runText({ runId, agent, skill, outcome, usage, intent, messages }: SessionRun): string {
   checkMessages(messages);
-  return JSON.stringify({ runId, agent, skill, outcome, usage, messages });
+  return JSON.stringify({ runId, agent, skill, outcome, usage, intent, messages });
 }
 
 /** The record of what a store kept. */

@@ -1,4 +1,6 @@
 import { isWritError, WritError } from "../error/writ-error.ts";
+import { isPlain } from "../message/label.ts";
+import { labelOfAll } from "../message/label-of.ts";
 import { isAsked, type Message } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { type History, historyOf } from "./history.ts";
@@ -28,6 +30,8 @@ export interface LoadedSession {
   readonly version: number;
   /** They go between the system message and what the user says now. */
   readonly messages: readonly Message[];
+  /** The hash of what the run before was for. */
+  readonly intent?: string;
 }
 
 /** A run that ended. */
@@ -66,7 +70,9 @@ export function session(
     id,
     async load() {
       const record = await readOrCreate(store, id);
-      return { version: record.version, messages: historyOf(record, history) };
+      const intent = record.runs.at(-1)?.intent;
+      const messages = historyOf(record, history);
+      return { version: record.version, messages, ...(intent === undefined ? {} : { intent }) };
     },
     async save({ transcript, ...run }, { version }) {
       const kept = { ...run, messages: messagesOfRun(transcript) };
@@ -105,12 +111,12 @@ export async function forkSession(
   id: string,
   { newId, atRun }: ForkOptions,
 ): Promise<SessionRecord> {
-  const { version, messages, runs, summary } = await store.read(id);
+  const { version, messages, runs, summary, summaryLabel } = await store.read(id);
   const count = atRun ?? runs.length;
   if (!Number.isSafeInteger(count) || count < 0 || count > runs.length)
     throw new WritError("session-run-missing", { id, count: runs.length, wanted: count });
   const forkedFrom = { id, version };
-  return store.create(newId, { messages, runs: runs.slice(0, count), summary, forkedFrom });
+  return store.create(newId, { messages, runs: runs.slice(0, count), summary, summaryLabel, forkedFrom });
 }
 
 /** How a session is shortened. */
@@ -144,12 +150,12 @@ export async function summariseSession(
   const record = await store.read(id);
   const old = record.runs.slice(0, -keepRuns);
   if (old.length === 0) return;
-  const summary = await summaryOf(historyOf({ ...record, runs: old }, "answers"), summarise);
-  await store.update(
-    id,
-    { ...record, messages: [], runs: record.runs.slice(-keepRuns), summary },
-    record.version,
-  );
+  const said = historyOf({ ...record, runs: old }, "answers");
+  const summary = await summaryOf(said, summarise);
+  const label = labelOfAll(said);
+  const summaryLabel = isPlain(label) ? undefined : label;
+  const runs = record.runs.slice(-keepRuns);
+  await store.update(id, { ...record, messages: [], runs, summary, summaryLabel }, record.version);
 }
 
 async function readOrCreate(store: SessionStore, id: string): Promise<SessionRecord> {

@@ -1,12 +1,14 @@
 import { messageOf, WritError } from "../error/writ-error.ts";
+import { isPlain, type Label, trustedLabel } from "../message/label.ts";
 import { type Message, runtimeMessage, type UserMessage } from "../message/message.ts";
 
 /** Says in short what messages say: a function, which may ask an agent. */
 export type Summarise = (messages: readonly Message[]) => string | Promise<string>;
 
-/** A summary as the model is told it. */
-export function summaryMessage(text: string): UserMessage {
-  return runtimeMessage(`Summary of what was said before:\n\n${text}`);
+/** A summary as the model is told it; it is no better than what it sums up. */
+export function summaryMessage(text: string, label: Label = trustedLabel): UserMessage {
+  const message = runtimeMessage(`Summary of what was said before:\n\n${text}`);
+  return isPlain(label) ? message : { ...message, label };
 }
 
 /** @throws WritError `summary-failed` when there is no text; what the function threw is the cause. */

@@ -4,8 +4,14 @@ import type { ToolCall } from "../message/message.ts";
 import type { Schema } from "../schema/schema.ts";
 import { toSchema, type InferOutput, type SchemaSource } from "../schema/to-schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import type { Label, Secrecy } from "../message/label.ts";
 import type { CallScope } from "./call-scope.ts";
+import type { Capability } from "./capability.ts";
+import { checkSecurity } from "./check-security.ts";
 import { checkConstraints, type Constraints } from "./constraints.ts";
+import type { Enforcement } from "./enforcement.ts";
+import type { HandlesOf } from "./handles.ts";
+import type { Parameters } from "./parameters.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 
 /**
@@ -27,6 +33,8 @@ export interface ToolContext {
   readonly call: ToolCall;
   /** The run that the call belongs to. Handed to an agent's `run({ parent })`, that run is inside this one: it shares its bounds and may do no more. */
   readonly run: CallScope;
+  /** The join of the labels of all that the model had seen when it made the call. */
+  readonly label: Label;
 }
 
 /** How a call changes the run after it: it can only narrow what may be called. */
@@ -52,7 +60,25 @@ export interface Tool {
   /** How a call is written on one line, `{a} + {b}`, for models too weak for JSON. */
   readonly notation?: string;
   /** `knowledge` is what the author gives to read: told as `knowledge-used`, and not as a tool. */
-  readonly kind?: "knowledge";
+  readonly kind?: "knowledge" | "memory";
+  /** The author's reason for running code of strangers without isolation. Told with every decision about a call. */
+  readonly unenforced?: string;
+  /** What it may use of the world, where that is granted; nothing else is in its context. Undefined where the author did not say. */
+  readonly needs?: readonly Capability[];
+  /** What its arguments are to a call. */
+  readonly parameters?: Parameters;
+  /** Whether its results are the author's own data. Else they are as untrusted as any stranger's words; a tool that only computes gives what it was given. */
+  readonly trusted?: boolean;
+  /** What it finds when it is asked with bound values alone is bound too. */
+  readonly resolves?: boolean;
+  /** Its results say so little (a number, a choice) that what was read for them cannot steer: the label of runs inside it ends here. */
+  readonly isFresh?: boolean;
+  /** Who may learn its results. Default: everybody. */
+  readonly secrecy?: Secrecy;
+  /** The server that it is a tool of, by the author's name for it, and the hash of what was approved of it. */
+  readonly origin?: { readonly server: string; readonly pin: string };
+  /** How its code is held to what it declared; undefined for a function in this process. */
+  readonly enforcement?: () => Promise<Enforcement>;
   /** What a successful call changes for the rest of the run. */
   readonly mode?: (args: unknown) => Mode | undefined;
   /** What happens when a call fails; the agent's own rules stand behind it. */
@@ -74,7 +100,11 @@ export type ArgumentsOf<Input extends SchemaSource> = Input extends StandardSche
   : JsonObject;
 
 /** How a tool is defined. */
-export interface ToolDefinition<Input extends SchemaSource, Result> {
+export interface ToolDefinition<
+  Input extends SchemaSource,
+  Result,
+  Needs extends readonly Capability[] = readonly Capability[],
+> {
   /** 1 to 64 letters, digits, `_`, `-` or `.`; starts with a letter or `_`. */
   readonly name: string;
   readonly description: string;
@@ -94,7 +124,20 @@ export interface ToolDefinition<Input extends SchemaSource, Result> {
   readonly recover?: Recovery;
   /** How often, and after what, it may be called in a run. Such a tool never starts while the model still writes. Default: no constraint. */
   readonly constraints?: Constraints;
-  readonly execute: (args: ArgumentsOf<Input>, context: ToolContext) => Result | Promise<Result>;
+  /** What it may use of the world: its context has handles for this and for nothing else, and they work where the agent grants it. Default: nothing. */
+  readonly needs?: Needs;
+  /** What its arguments are to a call: `target`, `content`, `amount` or `id`. One that is not listed counts as `target` where the tool has an effect. */
+  readonly parameters?: Parameters;
+  /** Are its results the author's own data? Default: no; they are marked for the model, and guard the effects that come after them. */
+  readonly trusted?: boolean;
+  /** Is what it finds for values that the user chose also the user's choice, like an address book? Default: no. */
+  readonly resolves?: boolean;
+  /** Who may learn its results: nobody outside (`private`), or these readers. Default: everybody. */
+  readonly secrecy?: Secrecy;
+  readonly execute: (
+    args: ArgumentsOf<Input>,
+    context: ToolContext & HandlesOf<Needs>,
+  ) => Result | Promise<Result>;
 }
 
 /**
@@ -115,9 +158,11 @@ export interface ToolDefinition<Input extends SchemaSource, Result> {
  * });
  * ```
  */
-export function tool<const Input extends SchemaSource, Result>(
-  definition: ToolDefinition<Input, Result>,
-): TypedTool<ArgumentsOf<Input>, Result> {
+export function tool<
+  const Input extends SchemaSource,
+  Result,
+  const Needs extends readonly Capability[] = readonly [],
+>(definition: ToolDefinition<Input, Result, Needs>): TypedTool<ArgumentsOf<Input>, Result> {
   const { name, description, exclusive, timeoutMs, notation } = definition;
   checkToolName(name);
   if (typeof definition.execute !== "function") {
@@ -143,6 +188,7 @@ export function tool<const Input extends SchemaSource, Result>(
   checkNotation(name, notation, input);
   checkRecovery(definition.recover, `Tool "${name}"`);
   checkConstraints(name, definition.constraints);
+  checkSecurity(definition, input.jsonSchema);
   return {
     name,
     description: description ?? "",
@@ -157,6 +203,11 @@ export function tool<const Input extends SchemaSource, Result>(
     timeoutMs,
     recover: definition.recover,
     constraints: definition.constraints,
+    needs: definition.needs,
+    parameters: definition.parameters,
+    trusted: definition.trusted,
+    resolves: definition.resolves,
+    secrecy: definition.secrecy,
     execute: definition.execute,
   };
 }

@@ -323,11 +323,12 @@ describe("a run that is suspended", () => {
         }),
       ],
     });
-    const again = await resumable.resume(checkpoint as never);
+    const accept = { accept: ["tools"] } as const; // this value has another tool of the same name
+    const again = await resumable.resume(checkpoint as never, accept);
     expect(again.outcome).toMatchObject({ type: "exhausted", field: "turns" });
     expect(model.requests).toEqual([]);
     const larger = resumable.with({ budget: { turns: 6 } });
-    const result = await larger.resume(checkpoint as never);
+    const result = await larger.resume(checkpoint as never, accept);
     expect(result).toMatchObject({
       runId: "r",
       text: "Done.",

@@ -260,7 +260,16 @@ describe("a branch", () => {
     ]);
     expect(model.requests[0]?.messages).toEqual([
       { role: "system", text: "Repair." },
-      { role: "user", parts: [{ type: "text", text: "It crashes" }] },
+      {
+        role: "user",
+        parts: [{ type: "text", text: "It crashes" }],
+        // What chose it had read a result, and that label comes along.
+        label: {
+          integrity: "untrusted",
+          secrecy: "public",
+          sources: ["agent/branch(bug, question)", "tool/look"],
+        },
+      },
     ]);
   });
 });

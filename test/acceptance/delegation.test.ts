@@ -173,6 +173,7 @@ describe("depth", () => {
         name: "digger",
         model: scripted([calling("dig"), ({ messages }) => lastResult(messages)]),
         tools: [dig],
+        markResults: false,
         ...(depth === undefined ? {} : { budget: { depth } }),
       });
     return { levels: () => levels, outer: digger(), asked };

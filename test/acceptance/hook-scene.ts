@@ -30,6 +30,7 @@ export async function scene(hooks: readonly Hook[], options: SceneOptions = {}):
     skills: [alpha, beta],
     selectSkill: () => "alpha",
     hooks,
+    markResults: false,
     ...options.definition,
   };
   const watched = await watch(agent(definition).stream("go", options.run));

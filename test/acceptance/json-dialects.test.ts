@@ -109,7 +109,7 @@ describe("json, strict", () => {
     await Promise.all([server.connect(theirs), client.connect(ours)]);
     onTestFinished(() => client.close());
     const tools = await mcpTools(client, { server: "far" });
-    const model = scripted([json({ action: { tool: "far.sum", args: { a: 1, b: 2 } } }), final], {
+    const model = scripted([json({ action: { tool: "far/sum", args: { a: 1, b: 2 } } }), final], {
       features: { tools: false },
     });
     const driver = jsonDriver({ show: "schemas" });

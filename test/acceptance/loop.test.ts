@@ -39,7 +39,15 @@ describe("loop and model", () => {
         role: "assistant",
         parts: [{ type: "tool-call", id: "call_b", name: "multiply", arguments: { a: 8, b: 2 } }],
       },
-      { role: "tool", callId: "call_b", name: "multiply", status: "ok", text: "16", value: 16 },
+      {
+        role: "tool",
+        callId: "call_b",
+        name: "multiply",
+        status: "ok",
+        text: "16",
+        value: 16,
+        label: { integrity: "trusted", secrecy: "public", sources: [] },
+      },
     ]);
   });
 

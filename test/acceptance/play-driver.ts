@@ -13,18 +13,23 @@ export interface Played {
   readonly changes?: object;
 }
 
-/** Runs a script with a driver; what the model was told last is the text of its last message. */
+/** Runs a script with a driver; what the model was told last is the text of its last message. Results are shown as each driver writes them, without marks. */
 export async function play(driver: Driver, script: readonly ScriptStep[], about: Played = {}) {
   const { tools = [search, fakeTool("note", "kept")], features = { tools: false }, changes = {} } = about;
   for (const each of tools) (each.calls as unknown[]).length = 0;
   const model = scripted(script, { features });
   const events: AgentEvent[] = [];
-  const result = await agent({ name: "a", model, driver, tools, budget: { turns: 14 }, ...changes }).run(
-    "Go.",
-    {
-      onEvent: (event) => events.push(event),
-    },
-  );
+  const result = await agent({
+    name: "a",
+    model,
+    driver,
+    tools,
+    budget: { turns: 14 },
+    markResults: false,
+    ...changes,
+  }).run("Go.", {
+    onEvent: (event) => events.push(event),
+  });
   const told = model.requests.map(({ messages }) => {
     const last = messages.at(-1);
     return last === undefined || last.role === "system" || last.role === "tool" ? "" : textOf(last);

@@ -24,7 +24,7 @@ const lastUserText = (model: ReturnType<typeof scripted>): string => {
 describe("JSON protocol", () => {
   it("cases 40 and 46: the note session; its result comes back, and the final value keeps its shape [P1, P2, P3, P6, P7, P10]", async () => {
     const model = scripted([saveNote, '{"final":{"content":{"status":"ok","upserted":1}}}']);
-    const notes = agent({ name: "notes", model, driver: "json", tools: [upsert] });
+    const notes = agent({ name: "notes", model, driver: "json", tools: [upsert], markResults: false });
     const result = await notes.run("Save this note");
     expect(result.outcome).toEqual({
       type: "answered",
@@ -289,7 +289,7 @@ describe("without a loop", () => {
     const two = fakeTool("two", "two");
     const three = fakeTool("three", "three");
     const model = scripted([{ calls: ["three", "two", "four"].map((name) => ({ name })) }, "done"]);
-    await agent({ name: "a", model, tools: [one, [two, [three]]] }).run("go");
+    await agent({ name: "a", model, tools: [one, [two, [three]]], markResults: false }).run("go");
     expect(model.requests[1]?.messages.slice(3)).toMatchObject([
       { text: "three" },
       { text: "two" },

@@ -29,6 +29,7 @@ async function play(script: readonly string[], options: ReactDriverOptions = {},
     driver: reactDriver(options),
     tools,
     budget: { turns: 12 },
+    markResults: false,
   });
   const stream = thinker.stream("What is 3 + 5?");
   let next = await stream.next();

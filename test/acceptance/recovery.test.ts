@@ -246,7 +246,7 @@ describe("a tool that throws", () => {
       calling("parse", { json: corrected }),
       "1",
     ]);
-    expect(await agent({ name: "a", model, tools: [parse] })("count")).toBe("1");
+    expect(await agent({ name: "a", model, tools: [parse], markResults: false })("count")).toBe("1");
     expect(parsed).toEqual(["{name: world}", corrected]);
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({
       text: `ERROR: Tool 'parse' failed: Unquoted keys. Corrected: ${corrected} (severity: HIGH). Please retry with corrected arguments.`,

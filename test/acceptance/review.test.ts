@@ -24,7 +24,7 @@ const asks: Policy = ({ tool: name }) => ({
 describe("powers", () => {
   it("a mode of an inner run approves nothing that the run around it asks about", async () => {
     const danger = fakeTool("danger", "done");
-    const open = { ...fakeTool("open", "opened"), mode: () => ({ preapproved: ["danger"] }) };
+    const open = { ...fakeTool("open", "opened"), trusted: true, mode: () => ({ preapproved: ["danger"] }) };
     const child = agent({
       name: "child",
       model: scripted([calling("open"), calling("danger"), "ok"]),
@@ -47,6 +47,18 @@ describe("powers", () => {
       },
     });
     expect([asked, danger.calls.length]).toEqual([["danger"], 1]);
+  });
+
+  it("a mode approves nothing after untrusted data: what was read may have said to take it up", async () => {
+    const danger = fakeTool("danger", "done");
+    const mode = (): object => ({ preapproved: ["danger"] });
+    const run = async (trusted: boolean): Promise<number> => {
+      const open = { ...fakeTool("open", "opened"), trusted, mode };
+      const model = scripted([calling("open"), calling("danger"), "ok"]);
+      await agent({ name: "a", model, tools: [open, danger], policy: asks }).run("go");
+      return danger.calls.length;
+    };
+    expect([await run(false), await run(true)]).toEqual([0, 1]);
   });
 
   it("a hook sees the arguments that were mended, and can deny them", async () => {

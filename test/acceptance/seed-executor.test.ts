@@ -52,7 +52,14 @@ describe("the executor", () => {
     const calls = [1, 0, -1].map((n) => ({ id: `call_${n}`, ...call("echo", { n }) }));
     const model = scripted([{ calls }, "done"]);
     const events: string[] = [];
-    const running = agent({ name: "a", model, tools: [echo], hooks: [hook], concurrency: 1 }).stream("go");
+    const running = agent({
+      name: "a",
+      model,
+      tools: [echo],
+      hooks: [hook],
+      concurrency: 1,
+      markResults: false,
+    }).stream("go");
     for await (const event of running)
       if (event.type === "tool-start" || event.type === "tool-end")
         events.push(

@@ -328,7 +328,12 @@ describe("testing without a model", () => {
   it("a script keeps its requests, says what is left, and fails when asked too often; tools keep their calls [C21, TEST-scripted]", async () => {
     const model = scripted([{ calls: [call("lookup", { q: "x" })] }, "done"], { whenDone: "throw" });
     const lookup = fakeTool("lookup", ({ q }: { q: string }) => `about ${q}`);
-    const asking = agent({ name: "a", model, tools: [lookup, fakeTool("fixed", { n: 1 })] });
+    const asking = agent({
+      name: "a",
+      model,
+      tools: [lookup, fakeTool("fixed", { n: 1 })],
+      markResults: false,
+    });
     expect(model.remaining()).toBe(2);
     expect(await asking("go")).toBe("done");
     expect([model.remaining(), model.requests.length]).toEqual([0, 2]);

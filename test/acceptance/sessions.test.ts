@@ -20,7 +20,13 @@ const roles = (messages: readonly Message[]): string[] => messages.map(({ role }
 describe("sessions of an agent", () => {
   it("case 39: the model is not sent the tool traces of earlier runs, but those of the current one [C34, C42]", async () => {
     const model = scripted([look(), "first answer", look(), look(), "second answer"]);
-    const talker = agent({ name: "talker", model, instructions: "Look.", tools: [fakeTool("look", "seen")] });
+    const talker = agent({
+      name: "talker",
+      model,
+      instructions: "Look.",
+      tools: [fakeTool("look", "seen")],
+      markResults: false,
+    });
     const store = inMemorySessions();
     await talker.run("one", { session: session(store, "s") });
     await talker.run("two", { session: session(store, "s") });
@@ -35,6 +41,7 @@ describe("sessions of an agent", () => {
     expect(model.requests[2]?.messages[2]).toEqual({
       role: "assistant",
       parts: [{ type: "text", text: "first answer" }],
+      label: { integrity: "untrusted", secrecy: "public", sources: ["tool/look"] },
     });
     for (const { messages } of model.requests) expect(providerComplaints(messages)).toEqual([]);
     const { version, runs } = await store.read("s");

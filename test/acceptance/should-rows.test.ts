@@ -131,7 +131,7 @@ describe("an agent for people", () => {
       [
         'agent "clerk" (ollama/m): Pays what is due',
         "budget: turns 3, toolCalls 32, durationMs 300000, tokens 500, depth 3",
-        "policy: given",
+        "policy: a function",
         "hooks: 1",
         "memory: yes",
         'skill "work": Works',
@@ -147,7 +147,7 @@ describe("an agent for people", () => {
       [
         'agent "plain" (no model)',
         "budget: turns 8, toolCalls 32, durationMs 300000, depth 3",
-        "policy: none, what a skill lists may run",
+        "policy: none: a declared write or irreversible effect asks after untrusted data",
         'skill "s" (a function)',
       ].join("\n"),
     );

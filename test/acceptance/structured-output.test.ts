@@ -22,6 +22,7 @@ describe("typed arguments and results", () => {
       description: "Plans a trip",
       inputSchema: trip,
       outputSchema: trip,
+      effect: "none",
       execute: (args) => args,
     });
     const model = scripted(

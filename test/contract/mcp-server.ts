@@ -40,7 +40,7 @@ const descriptions: ListToolsResult["tools"] = [
   { name: "hang", inputSchema: object({}) },
   { name: "progress", inputSchema: object({}) },
   { name: "files/read now", description: "x".repeat(5000), inputSchema: object({}) },
-  { name: "files_read_now", inputSchema: object({}) },
+  { name: "files_list_now", inputSchema: object({}) },
   { name: "dropped", inputSchema: object({}) },
 ];
 
@@ -61,7 +61,7 @@ const replies: Readonly<Record<string, (args: Record<string, unknown>) => CallTo
   }),
   fail: ({ words }) => ({ content: words === undefined ? [] : [text(words as string)], isError: true }),
   "files/read now": () => ({ content: [text("with a slash")] }),
-  files_read_now: () => ({ content: [text("without one")] }),
+  files_list_now: () => ({ content: [text("without one")] }),
 };
 
 /** A server that was written by hand after the protocol, with its tools on pages of four. */

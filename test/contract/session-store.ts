@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { untrustedFrom } from "../../src/message/label.ts";
 import type { Message } from "../../src/message/message.ts";
 import { userMessage } from "../../src/message/message.ts";
 import type { SessionContents, SessionRun, SessionStore } from "../../src/session/session-store.ts";
@@ -35,7 +36,12 @@ export function sessionStoreContract(name: string, open: () => SessionStore): vo
       expect(await store.append("s", storedRun("r1"), 0)).toBe(1);
       expect(await store.read("s")).toEqual({ ...created, version: 1, runs: [storedRun("r1")] });
 
-      const contents = { messages: [], runs: [storedRun("r2")], summary: "r1 was asked" };
+      const contents = {
+        messages: [],
+        runs: [storedRun("r2")],
+        summary: "r1 was asked",
+        summaryLabel: untrustedFrom("tool/look"),
+      };
       expect(await store.update("s", contents, 1)).toBe(2);
       expect(await store.read("s")).toEqual({ id: "s", version: 2, ...contents });
 

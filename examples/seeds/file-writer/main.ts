@@ -2,10 +2,10 @@
 //
 // A tool with types on both sides. The model sees the schema; the tool never sees arguments that do not match it.
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { agent, fixed, tool } from "writ";
+import { agent, fixed, fs, tool } from "writ";
 import { scripted } from "writ/testing";
 import { z } from "zod";
 
@@ -23,6 +23,8 @@ const fileWriter = tool({
   }),
   outputSchema: z.object({ bytesWritten: z.number().int() }),
   effect: "write",
+  trusted: true, // what it gives is its own count: what is written next needs no person
+  needs: [fs.read(folder), fs.write(folder)],
   recover: {
     // What is no JSON because of a comma too many is mended here; what is wrong beyond that, the model is told.
     invalidArguments(raw, { type }) {
@@ -30,11 +32,12 @@ const fileWriter = tool({
       return type === "unreadable" ? fixed(raw.replace(/,\s*\}$/, "}")) : undefined;
     },
   },
-  async execute({ name, content, overwrite }) {
+  async execute({ name, content, overwrite }, { fs: files }) {
     if (basename(name) !== name) throw new Error(`"${name}" is not the name of a file`);
     const path = join(folder, name);
-    await writeFile(path, content, { flag: overwrite ? "w" : "wx" });
-    return { bytesWritten: (await stat(path)).size };
+    if (!overwrite && (await files.stat(path)) !== undefined) throw new Error(`there is a "${name}" already`);
+    await files.writeText(path, content);
+    return { bytesWritten: (await files.stat(path))?.bytes ?? 0 };
   },
 });
 
@@ -48,7 +51,12 @@ const model = scripted([
 ]);
 
 try {
-  const writer = agent({ name: "writer", model, tools: [fileWriter] });
+  const writer = agent({
+    name: "writer",
+    model,
+    tools: [fileWriter],
+    grants: [fs.read(folder), fs.write(folder)],
+  });
   const { transcript, text } = await writer.run("Save the greeting, the list and an empty file.");
 
   const schema = model.requests[0]?.tools[0]?.inputSchema;

@@ -45,6 +45,7 @@ await test("a script: the same with less to write, and it remembers its requests
   const model = scripted([{ calls: [{ name: "lookup", arguments: { query: "again" } }] }, "found"]);
   assert.equal(await agent({ name: "test-agent", model, tools: [lookup] })("question"), "found");
   const last = model.requests[1]?.messages.at(-1);
-  assert.ok(last?.role === "tool" && last.text === "data");
+  assert.ok(last?.role === "tool");
+  assert.equal(last.text, '{"tool":"lookup","trusted":false,"value":"data"}'); // nobody said that it can be trusted
   model.assertComplete();
 });

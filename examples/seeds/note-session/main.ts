@@ -16,6 +16,7 @@ const upsert = tool({
     items: z.array(z.object({ text: z.string() })),
   }),
   effect: "write",
+  trusted: true,
   execute({ namespace, items }) {
     notes.set(namespace, [...(notes.get(namespace) ?? []), ...items.map(({ text }) => text)]);
     return { upserted: items.length };

@@ -13,6 +13,7 @@ const countStock = tool({
   description: "How many pieces of an item there are",
   inputSchema: z.object({ item: z.string() }),
   effect: "read",
+  trusted: true, // the shop's own numbers: what is ordered after them needs no person
   execute: ({ item }) => stock.get(item) ?? 0,
 });
 
@@ -21,6 +22,7 @@ const order = tool({
   description: "Order pieces of an item",
   inputSchema: z.object({ item: z.string(), count: z.number().int() }),
   effect: "write",
+  trusted: true,
   execute({ item, count }) {
     if (count > (stock.get(item) ?? 0)) throw new Error(`there are no ${count} pieces of "${item}"`);
     return `ordered ${count} of "${item}"`;

@@ -1,5 +1,6 @@
 import type { ChatRequest } from "ollama/browser";
 import { WritError } from "../../error/writ-error.ts";
+import { endpointOf } from "../../model/endpoint.ts";
 import type {
   Delta,
   Model,
@@ -102,6 +103,7 @@ export function ollama(name: string, options: OllamaOptions = {}): Model {
   return {
     id: `ollama/${name}`,
     features: { format: "schema" },
+    endpoint: endpointOf(source.address.url, source.address.headers),
     price: () => 0,
     stream: (request, streamOptions) => reply(source, request, streamOptions),
   };

@@ -1,4 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
+import { endpointOf } from "../../model/endpoint.ts";
 import type {
   Delta,
   Model,
@@ -96,6 +97,7 @@ export function openaiCompatible(name: string, options: OpenaiCompatibleOptions 
     get features() {
       return featuresOf(source);
     },
+    endpoint: endpointOf(server.url, server.headers),
     ...(paid === undefined ? {} : { price: paid }),
     stream: (request, streamOptions) => reply(source, request, streamOptions),
   };

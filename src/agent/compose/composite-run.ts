@@ -1,14 +1,20 @@
+import { surrounding } from "../../executor/call-powers.ts";
+import type { Gate } from "../../executor/gate.ts";
 import { type Inside, openCallScope, type OpenScope } from "../../executor/scope.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Frame } from "../../loop/frame.ts";
 import type { StopReason } from "../../loop/options.ts";
+import { joinLabels, type Label } from "../../message/label.ts";
+import { isAsked, textOf } from "../../message/message.ts";
 import type { ReadyTranscript } from "../../message/transcript.ts";
 import { addUsage, noUsage, type Usage } from "../../message/usage.ts";
 import { allowList } from "../../policy/allow-list.ts";
 import { emptyLedger, type Ledger, type Limits, spendInside } from "../../policy/budget.ts";
 import { allowListed } from "../../policy/decision.ts";
+import { makeIntent, noIntent } from "../../policy/intent.ts";
 import { purse, type Spending } from "../../policy/purse.ts";
 import type { Interrupt } from "../../util/interrupt.ts";
+import { inputLabel } from "../run-intent.ts";
 import type { RunFrame, RunOptions, RunResult } from "../runnable.ts";
 import type { Member } from "./members.ts";
 
@@ -43,6 +49,8 @@ export interface CompositeRun {
   spend(spending: Spending): void;
   /** What was spent so far. */
   readonly spent: { readonly usage: Usage; readonly ledger: Ledger };
+  /** The join of what its members have seen so far: what it hands on is no better. */
+  readonly label: Label;
 }
 
 /** What a run of a composition works with. */
@@ -63,12 +71,13 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
   own.begin({ ledger: emptyLedger, limits });
   const depth = parent === undefined ? 0 : parent.depth + 1;
   const scope = { depth, maxDepth: parent?.maxDepth ?? Infinity, purse: own, forward, outer: parent?.purse };
-  const gate = { agent: name, allowed: allowList(name, []), policy: parent?.policy ?? allowListed };
+  const gate = gateOfComposite(given);
+  let label = inputLabel(base, options.intent);
   let usage = noUsage;
   let ledger = emptyLedger;
 
   function open(place: string, until: Interrupt<StopReason>): OpenScope {
-    const at = { key: place, callId: place, turn: 0, gate, transcript };
+    const at = { key: place, callId: place, turn: 0, gate, transcript, label };
     return openCallScope(at, { ...base, scope, tell, stop: until });
   }
   async function perform(
@@ -89,6 +98,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     if (inside === undefined) return;
     for (const delegation of inside.delegations)
       tell?.({ type: "delegation-end", turn: 0, callId, delegation });
+    label = joinLabels(label, inside.label);
     usage = addUsage(usage, inside.spending.usage);
     ledger = spendInside(ledger, inside.spending);
   }
@@ -107,5 +117,28 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     get spent() {
       return { usage, ledger };
     },
+    get label() {
+      return label;
+    },
   };
+}
+
+/** A composition calls no tools: what it has is for the runs inside. */
+function gateOfComposite({ name, base, options, transcript }: CompositeRunOptions): Gate {
+  const { parent, around, host } = base;
+  const outer = parent?.powers ?? surrounding(host);
+  const powers = options.ceiling === undefined ? outer : [...outer, options.ceiling];
+  const { text, constants } = around?.intent ?? {
+    text: options.intent ?? askedOf(transcript),
+    constants: [],
+  };
+  const intent = parent?.intent ?? makeIntent({ ...noIntent(name), text, constants }, host.digest);
+  const policy = parent?.policy ?? allowListed;
+  return { agent: name, allowed: allowList(name, []), policy, intent, powers };
+}
+
+/** What a composition was asked, in words. */
+function askedOf({ messages }: ReadyTranscript): string {
+  const asked = messages.findLast(isAsked);
+  return asked === undefined ? "" : textOf(asked);
 }

@@ -67,16 +67,19 @@ export function composite<Input, Output>(
   const [first] = members;
   const { host } = first.about;
   const tools = members.flatMap(({ about }) => about.tools);
+  const grants = members.flatMap(({ about }) => about.grants ?? []);
   const limits = boundsOf(budget, name);
+  const inside = members.flatMap(({ about }) => about.inside ?? []);
   const base = runnable<Input, Output>({
     name,
     description,
-    about: { host, input, outputs, tools },
+    about: { host, input, outputs, tools, grants, inside },
     begin: async (given, options, watched) =>
       begin({ composition, name, limits }, { given, options, watched }),
   });
   function asTool(options: AsToolOptions = {}): Tool {
-    if (input !== "various") return agentAsTool(base, { input, skills: [{ tools }], ...options });
+    if (input !== "various")
+      return agentAsTool(base, { input, skills: [{ tools }], outputs, grants, ...options });
     const reason = "its agents take different things, so that no tool can say what it takes.";
     throw new WritError("definition-invalid", { where: `asTool() of ${name}`, reason });
   }
@@ -149,14 +152,14 @@ async function carryOut({ composition, given, input, ...rest }: Asked, inside: F
   try {
     const output = await composition.course(given, run);
     const end = answered(output, rest.name);
-    return { ...run.spent, end, transcript: withAnswer(transcript, end) };
+    return { ...run.spent, end, label: run.label, transcript: withAnswer(transcript, end) };
   } catch (error) {
     const { stop } = inside;
     const end =
       error instanceof Unanswered && stop.reason === undefined
         ? error.end
         : endBy(error, { gate: { agent: rest.name }, stop });
-    return { ...run.spent, end, transcript };
+    return { ...run.spent, end, label: run.label, transcript };
   }
 }
 

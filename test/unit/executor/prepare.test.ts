@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { prepare } from "../../../src/executor/prepare.ts";
 import { allowList } from "../../../src/policy/allow-list.ts";
+import { noIntent } from "../../../src/policy/intent.ts";
+import { learnIntent } from "../../../src/policy/learned.ts";
 import type { Tool } from "../../../src/tool/tool.ts";
 
 /** A tool whose schema writes into what it is given, and passes it on. */
@@ -29,8 +31,9 @@ it("what a schema does to arguments does not reach the call, at no depth", async
     rule: "test",
     reason: "",
   });
-  const gate = { agent: "a", allowed: allowList("s", [careless]), policy };
-  const prepared = await prepare(call, 1, gate);
+  const intent = noIntent("a");
+  const gate = { agent: "a", allowed: allowList("s", [careless]), policy, intent, powers: [] };
+  const prepared = await prepare(call, { turn: 1, gate, learned: learnIntent(intent) });
   expect(sent).toEqual({ first: 1, deep: { list: [{ a: null }] } });
   expect(prepared).toMatchObject({
     type: "run",

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { untrustedFrom } from "../../../src/message/label.ts";
 import { charactersOf } from "../../../src/message/measure.ts";
 import { isAsked, type Message, runtimeMessage, textOf, userMessage } from "../../../src/message/message.ts";
 import {
@@ -75,6 +76,12 @@ function tail(messages: readonly Message[], count: number): readonly Message[] {
   return replies.length === 0 ? messages : messages.slice(replies.at(-count) ?? replies[0]);
 }
 
+/** What is said of turns that a stranger's words stood in is no better than those. */
+const summaryOfLooks = (text: string): Message => ({
+  ...runtimeMessage(`Summary of what was said before:\n\n${text}`),
+  label: untrustedFrom("tool/look"),
+});
+
 describe("compaction", () => {
   it("does nothing until the limit is passed [K9]", () => {
     const transcript = callTurn(callTurn(callTurn(begin(), "a"), "b"), "c");
@@ -107,17 +114,17 @@ describe("compaction", () => {
     expect(given[0]).toEqual(transcript.messages.slice(2, 8));
     expect(first?.transcript.messages.slice(0, 3)).toEqual([
       system,
-      runtimeMessage("Summary of what was said before:\n\nsummary 1"),
+      summaryOfLooks("summary 1"),
       userMessage("the task"),
     ]);
     let longer = first?.transcript as ReadyTranscript;
     for (const id of ["f", "g"]) longer = callTurn(longer, id, 100);
     const second = await compact(longer, options);
-    expect(given[1]?.[0]).toEqual(runtimeMessage("Summary of what was said before:\n\nsummary 1"));
+    expect(given[1]?.[0]).toEqual(summaryOfLooks("summary 1"));
     const summaries = second?.transcript.messages.filter(
       (message) => message.role === "user" && !isAsked(message),
     );
-    expect(summaries).toEqual([runtimeMessage("Summary of what was said before:\n\nsummary 2")]);
+    expect(summaries).toEqual([summaryOfLooks("summary 2")]);
     expect(providerComplaints(second?.transcript.messages ?? [])).toEqual([]);
   });
 

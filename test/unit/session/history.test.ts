@@ -1,14 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Outcome } from "../../../src/event/outcome.ts";
-import { type Message, runtimeMessage, textOf, userMessage } from "../../../src/message/message.ts";
+import { untrustedFrom } from "../../../src/message/label.ts";
+import {
+  type Message,
+  type ReplyMessage,
+  runtimeMessage,
+  textOf,
+  userMessage,
+} from "../../../src/message/message.ts";
 import { addReply, addUser, type ReadyTranscript } from "../../../src/message/transcript.ts";
 import { historyOf, transcriptAfter } from "../../../src/session/history.ts";
 import type { SessionContents, SessionRun } from "../../../src/session/session-store.ts";
 import { storedRun } from "../../contract/session-store.ts";
 import { providerComplaints } from "../../provider-rules.ts";
 
-const said = (text: string): Message => ({ role: "assistant", parts: [{ type: "text", text }] });
+const said = (text: string): ReplyMessage => ({ role: "assistant", parts: [{ type: "text", text }] });
+/** The answer of a run that read what a stranger said. */
+const saidAfterLook = (text: string): ReplyMessage => ({ ...said(text), label: untrustedFrom("tool/look") });
 const answered = (content: string): Outcome => ({ type: "answered", content, finishReason: "stop" });
 const excess = { field: "turns", limit: 1, used: 1, message: "exceeded" } as const;
 const unanswered: readonly [Outcome, string][] = [
@@ -37,11 +46,12 @@ describe("what of a session a run is sent", () => {
     const history = historyOf(contentsOf(storedRun("r1"), storedRun("r2")), "answers");
     expect(history).toEqual([
       userMessage("ask r1"),
-      said("answer r1"),
+      saidAfterLook("answer r1"),
       userMessage("ask r2"),
-      said("answer r2"),
+      saidAfterLook("answer r2"),
     ]);
-    expect(JSON.stringify(history)).not.toContain("look");
+    expect(history.flatMap((message) => (message.role === "tool" ? [message] : []))).toEqual([]);
+    expect(JSON.stringify(history)).not.toMatch(/tool-call|"seen"/);
   });
 
   it("case 39: all messages as they were where the author wants them, with call ids that are unique [C34]", () => {
@@ -110,7 +120,7 @@ describe("what of a session a run is sent", () => {
         userMessage("before"),
         said("yes"),
       ]);
-      expect(history.at(-1)).toEqual(said("answer r"));
+      expect(history.at(-1)).toEqual(kind === "answers" ? saidAfterLook("answer r") : said("answer r"));
       expect(providerComplaints(history)).toEqual([]);
     }
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Outcome } from "../../../src/event/outcome.ts";
+import { untrustedFrom } from "../../../src/message/label.ts";
 import {
   type Message,
   type ReplyMessage,
@@ -27,6 +28,8 @@ import type { SessionStore } from "../../../src/session/session-store.ts";
 import { storedRun } from "../../contract/session-store.ts";
 
 const said = (text: string): ReplyMessage => ({ role: "assistant", parts: [{ type: "text", text }] });
+/** The answer of a run that read what a stranger said. */
+const saidAfterLook = (text: string): ReplyMessage => ({ ...said(text), label: untrustedFrom("tool/look") });
 const answered = (content: string): Outcome => ({ type: "answered", content, finishReason: "stop" });
 const system = { role: "system", text: "You talk." } as const;
 
@@ -83,7 +86,7 @@ describe("a session that runs are given", () => {
       version: 3,
       messages: ["r0", "r1", "r2"].flatMap((id): Message[] => [
         userMessage(`ask ${id}`),
-        said(`answer ${id}`),
+        saidAfterLook(`answer ${id}`),
       ]),
     });
     expect(JSON.parse(JSON.stringify(loaded))).toEqual(loaded);
@@ -191,10 +194,16 @@ describe("summariseSession", () => {
     expect([shorter.version, shorter.summary]).toEqual([4, "summary 1"]);
     expect(shorter.runs.map(({ runId }) => runId)).toEqual(["r1", "r2"]);
     expect(given[0]).toEqual(
-      [userMessage("ask r0"), said("answer r0")].map((message) => JSON.stringify(message)),
+      [userMessage("ask r0"), saidAfterLook("answer r0")].map((message) => JSON.stringify(message)),
     );
     const { messages } = await session(store, "s").load();
-    expect(messages[0]).toEqual(runtimeMessage("Summary of what was said before:\n\nsummary 1"));
+    expect(messages[0]).toEqual({
+      ...runtimeMessage("Summary of what was said before:\n\nsummary 1"),
+      label: untrustedFrom("tool/look"),
+    });
+    const fork = await forkSession(store, "s", { newId: "fork", atRun: 0 });
+    expect(fork.runs).toEqual([]);
+    expect((await session(store, "fork").load()).messages[0]).toEqual(messages[0]);
 
     await summariseSession(store, "s", { keepRuns: 1, summarise });
     expect(given[1]?.[0]).toContain("summary 1");

@@ -1,0 +1,108 @@
+/** How long one decision of a policy takes: p50 and p99 in microseconds, for the presets and for a policy of 30 rules. `npx node bench/policy.ts` */
+import { performance } from "node:perf_hooks";
+import {
+  all,
+  arg,
+  boundToIntent,
+  effect,
+  hostIn,
+  not,
+  oneOf,
+  roles,
+  unknownLinks,
+  untrusted,
+  within,
+} from "../src/policy/conditions.ts";
+import type { CallRequest, Policy } from "../src/policy/decision.ts";
+import { guarded, sensible, strict } from "../src/policy/guarded.ts";
+import { noIntent } from "../src/policy/intent.ts";
+import { knowing, learn, learnIntent } from "../src/policy/learned.ts";
+import { policy } from "../src/policy/policy.ts";
+import { allow, ask, deny, limit } from "../src/policy/rule-builders.ts";
+import { trustedLabel, untrustedFrom } from "../src/message/label.ts";
+
+const rounds = 20_000;
+const text =
+  "Please answer ada@example.com and bob@example.org about invoice 4711 of 2026-03-01, as https://example.com/help says.";
+const body = `${"A paragraph of an ordinary mail, with nothing in it that matters. ".repeat(12)} See https://example.com/help.`;
+
+const thirty = policy("thirty", [
+  allow("send_mail").when(arg("to").each(boundToIntent("email"))),
+  ask("send_mail").when(not(arg("to").each(hostIn("example.com", "*.example.org")))),
+  ask("send_mail").when(unknownLinks("body")),
+  deny("send_mail").when(arg("copies").is(within({ min: 20 }))),
+  limit("send_mail", { perRun: 5 }),
+  ...Array.from({ length: 25 }, (_, index) =>
+    ask("*")
+      .when(
+        all(
+          untrusted(),
+          effect("irreversible"),
+          roles("target", "id").are(oneOf(`nobody-${index}`, "no one")),
+        ),
+      )
+      .named(`rule ${index}`),
+  ),
+]);
+
+function call(to: readonly string[], isUntrusted: boolean): CallRequest {
+  const intent = { ...noIntent("bench"), text, hash: "0".repeat(64), constants: ["me@example.com"] };
+  const learned = learn(learnIntent(intent, isUntrusted ? untrustedFrom("tool/inbox") : trustedLabel), [], {
+    skill: "bench",
+    tools: new Map(),
+  });
+  return {
+    agent: "bench",
+    skill: "bench",
+    turn: 1,
+    callId: "call-1",
+    tool: "send_mail",
+    effect: "irreversible",
+    arguments: { to, subject: "Invoice 4711", body, copies: 1 },
+    parameters: {
+      to: { role: "target", type: "email" },
+      subject: "content",
+      body: "content",
+      copies: "content",
+    },
+    get knows() {
+      return knowing(intent, learned);
+    },
+  };
+}
+
+const calls: readonly (readonly [name: string, call: CallRequest])[] = [
+  ["trusted", call(["ada@example.com", "bob@example.org"], false)],
+  ["bound", call(["ada@example.com", "bob@example.org"], true)],
+  ["attack", call(["ada@example.com", "eve@evil.example"], true)],
+];
+const policies: readonly (readonly [name: string, policy: Policy])[] = [
+  ["sensible", sensible],
+  ["strict", strict()],
+  ["guarded", guarded()],
+  ["30 rules", thirty],
+];
+
+function microseconds(judge: Policy, request: CallRequest): readonly [p50: number, p99: number] {
+  for (let round = 0; round < rounds / 4; round += 1) judge(request);
+  const times = Array.from({ length: rounds }, () => {
+    const begun = performance.now();
+    judge(request);
+    return (performance.now() - begun) * 1000;
+  }).toSorted((a, b) => a - b);
+  return [times[rounds / 2] ?? Number.NaN, times[Math.floor(rounds * 0.99)] ?? Number.NaN];
+}
+
+console.log("policy     call      verdict   p50 µs   p99 µs");
+for (const [name, judge] of policies)
+  for (const [kind, request] of calls) {
+    const [p50, p99] = microseconds(judge, request);
+    const columns = [
+      name.padEnd(10),
+      kind.padEnd(9),
+      judge(request).verdict.padEnd(7),
+      p50.toFixed(1).padStart(8),
+      p99.toFixed(1).padStart(8),
+    ];
+    console.log(columns.join(" "));
+  }

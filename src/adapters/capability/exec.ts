@@ -1,0 +1,115 @@
+import { constants } from "node:fs";
+import { access, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { resourceText } from "../../tool/capability.ts";
+import type { Exec, ExecOptions } from "../../tool/handles.ts";
+import { readProgram } from "../../tool/name-scope.ts";
+import { environmentOf, searchPath } from "./exec-environment.ts";
+import type { Start } from "./exec-run.ts";
+import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
+import { anchorOf, openReal, pathOnly } from "./open-file.ts";
+import type { FileJudge } from "./real-path.ts";
+import { plain } from "./secrets.ts";
+
+const defaultMaxBytes = 1_000_000;
+
+/** Where programs were found: looked for once in this process, so that a file that comes later changes nothing. */
+const found = new Map<string, string>();
+
+/** The handle of programs of one call. */
+export function makeExec(lifetime: Lifetime, judge: FileJudge): Exec {
+  return (program, args = [], options = {}) =>
+    lifetime.run(
+      "exec",
+      async (signal) => {
+        const resource = checkProgram(program);
+        lifetime.use({ kind: "exec", program });
+        const start = { ...checkOptions(args, options, resource), file: await locate(program, resource) };
+        const own = await mkdtemp(join(tmpdir(), "writ-"));
+        try {
+          const home = join(own, "home");
+          const work = join(own, "work");
+          await Promise.all([mkdir(home), mkdir(work)]);
+          const env = environmentOf(options, { home, lifetime, resource });
+          const { runProgram } = await import("./exec-run.ts");
+          signal.throwIfAborted();
+          if (options.cwd === undefined) return await runProgram({ ...start, env, cwd: work }, signal);
+          return await inFolder(options.cwd, judge, (cwd) => runProgram({ ...start, env, cwd }, signal));
+        } catch (error) {
+          throw asHandleFailed(resource, error);
+        } finally {
+          await rm(own, { recursive: true, force: true });
+        }
+      },
+      options.signal,
+    );
+}
+
+function checkProgram(program: unknown): string {
+  const resource = `exec(${String(program)})`;
+  if (process.platform === "win32") throw handleFailed(resource, "no programs are run on Windows.");
+  const reading = typeof program === "string" ? readProgram(program) : undefined;
+  if (reading === undefined) throw handleFailed(resource, "a program is a text.");
+  if (!reading.ok) throw handleFailed(resource, reading.reason);
+  if (reading.scope !== program) throw handleFailed(resource, `write it as ${reading.scope}.`);
+  return resource;
+}
+
+function checkOptions(
+  args: readonly string[],
+  { input, timeoutMs, maxBytes = defaultMaxBytes }: ExecOptions,
+  resource: string,
+): Omit<Start, "file" | "cwd" | "env"> {
+  if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string" && !arg.includes("\0")))
+    throw handleFailed(resource, "the arguments are a list of texts without NUL.");
+  for (const arg of args as readonly string[]) plain(arg, resource);
+  if (!(maxBytes > 0)) throw handleFailed(resource, "`maxBytes` must be a positive number.");
+  if (timeoutMs !== undefined && !(timeoutMs > 0))
+    throw handleFailed(resource, "`timeoutMs` must be a positive number.");
+  return { args, input, timeoutMs, maxBytes, resource };
+}
+
+async function locate(program: string, resource: string): Promise<string> {
+  const known = found.get(program);
+  if (known !== undefined) return known;
+  const candidates = program.startsWith("/") ? [program] : searchPath.map((folder) => join(folder, program));
+  for (const candidate of candidates) {
+    if (!(await isProgram(candidate))) continue;
+    found.set(program, candidate);
+    return candidate;
+  }
+  throw handleFailed(resource, "there is no such program.");
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Holds a folder open that may be read, while something runs in it. */
+async function inFolder<Value>(
+  path: string,
+  judge: FileJudge,
+  work: (cwd: string) => Promise<Value>,
+): Promise<Value> {
+  const resource = resourceText({ kind: "fs.read", path });
+  const { path: real, problem } = await judge.find("fs.read", path);
+  if (problem !== undefined) throw asHandleFailed(resource, problem);
+  const folder = await openReal(
+    real,
+    (pathOnly ?? constants.O_RDONLY) | constants.O_DIRECTORY,
+    resource,
+  ).catch((error: unknown) => {
+    throw asHandleFailed(resource, error);
+  });
+  try {
+    return await work(anchorOf(folder, real));
+  } finally {
+    await folder.close();
+  }
+}

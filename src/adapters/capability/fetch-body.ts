@@ -1,0 +1,69 @@
+import type { IncomingMessage } from "node:http";
+import { pipeline, type Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { handleFailed } from "./lifetime.ts";
+
+/** How an answer is read. */
+export interface BodyOptions {
+  readonly resource: string;
+  /** Counted after decompression. */
+  readonly maxBytes: number;
+  /** Makes the error of whatever broke the reading. */
+  readonly errorOf: (thrown: unknown) => unknown;
+}
+
+const decoders = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+} as const;
+
+/** The body of an answer, decompressed while it is read, and never more of it than was allowed. @throws WritError `handle-failed` */
+export function bodyOf(
+  answer: IncomingMessage,
+  options: BodyOptions,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const { resource, maxBytes, errorOf } = options;
+  const source = decoded(answer, resource);
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer<ArrayBuffer>>;
+  let bytes = 0;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await chunks.next();
+          if (done === true) return controller.close();
+          bytes += value.length;
+          if (bytes > maxBytes) throw handleFailed(resource, `the answer has more than ${maxBytes} bytes.`);
+          controller.enqueue(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+        } catch (error) {
+          answer.destroy();
+          source.destroy();
+          controller.error(errorOf(error));
+        }
+      },
+      cancel() {
+        answer.destroy();
+        source.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function decoded(answer: IncomingMessage, resource: string): Readable {
+  const coding = (answer.headers["content-encoding"] ?? "").trim().toLowerCase();
+  if (coding === "" || coding === "identity") return answer;
+  if (!Object.hasOwn(decoders, coding)) {
+    answer.destroy();
+    throw handleFailed(
+      resource,
+      `the answer is encoded in a way that is not read: ${JSON.stringify(coding)}.`,
+    );
+  }
+  const decoder = decoders[coding as keyof typeof decoders]();
+  // The error of either side destroys both; who reads the decoder is told.
+  pipeline(answer, decoder, () => undefined);
+  return decoder;
+}

@@ -1,0 +1,50 @@
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
+import { handleFailed } from "./lifetime.ts";
+
+const isLinux = process.platform === "linux";
+
+/** Opens a place in the file system for looking at it: nothing is read, nothing is woken. Only Linux has it. */
+export const pathOnly: number | undefined = isLinux ? 0o10000000 : undefined;
+
+/**
+ * Opens a real path and makes sure that this is what was opened: no link at its end is followed, a pipe does not make it wait, and on Linux the open file
+ * itself tells where it is, so that a folder that was swapped for a link meanwhile is found out. Elsewhere the path is resolved once more, which leaves a
+ * short moment between.
+ *
+ * @throws WritError `handle-failed`, and what the system throws
+ */
+export async function openReal(path: string, flags: number, resource: string): Promise<FileHandle> {
+  const handle = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
+  try {
+    if ((await placeOf(handle, path)) === path) return handle;
+    throw handleFailed(resource, "it was changed while it was opened.");
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** A regular file, or the reason why not. Pipes, devices and sockets are refused: they are no data at rest. */
+export function refuseOthers(stats: Stats, resource: string): void {
+  if (stats.isDirectory()) throw handleFailed(resource, "it is a folder.");
+  if (!stats.isFile()) throw handleFailed(resource, "it is no regular file.");
+}
+
+/** Another name of the file may stand outside of what was granted. */
+export function refuseLinked(stats: Stats, resource: string): void {
+  if (stats.nlink > 1)
+    throw handleFailed(resource, "the file has another name (a hard link), which may stand elsewhere.");
+}
+
+/** A name for an open folder that leads to this very folder, wherever its path leads meanwhile. */
+export function anchorOf(folder: FileHandle, path: string): string {
+  return isLinux ? `/proc/self/fd/${folder.fd}` : path;
+}
+
+async function placeOf(handle: FileHandle, path: string): Promise<string> {
+  if (isLinux) return readlink(`/proc/self/fd/${handle.fd}`);
+  const [real, opened] = await Promise.all([realpath(path), handle.stat()]);
+  const found = await stat(real);
+  return found.dev === opened.dev && found.ino === opened.ino ? real : "";
+}

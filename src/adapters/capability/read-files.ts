@@ -1,0 +1,99 @@
+import { constants, type Dirent, type Stats } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { resourceText } from "../../tool/capability.ts";
+import type { DirectoryEntry, ReadFiles } from "../../tool/handles.ts";
+import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
+import { anchorOf, openReal, pathOnly, refuseOthers } from "./open-file.ts";
+import type { FileJudge } from "./real-path.ts";
+
+/** A larger file is not read whole. */
+const maxFileBytes = 100_000_000;
+
+/** The reading half of the file handle of one call. */
+export function readFiles(lifetime: Lifetime, judge: FileJudge): ReadFiles {
+  /** Judges a path and does the work there; what the system throws becomes `handle-failed` of the path as it was asked for. */
+  function at<Value>(
+    name: string,
+    path: string,
+    work: (real: string, resource: string) => Promise<Value>,
+  ): Promise<Value> {
+    return lifetime.run(`fs.${name}`, async () => {
+      const resource = resourceText({ kind: "fs.read", path });
+      const { path: real, problem } = await judge.find("fs.read", path);
+      if (problem !== undefined) throw asHandleFailed(resource, problem);
+      try {
+        return await work(real, resource);
+      } catch (error) {
+        throw asHandleFailed(resource, error);
+      }
+    });
+  }
+  const readBytes = (path: string): Promise<Buffer> => at("readBytes", path, readWhole);
+  return {
+    readText: async (path) => (await at("readText", path, readWhole)).toString("utf8"),
+    readBytes: async (path) => {
+      const bytes = await readBytes(path);
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    },
+    list: (path) => at("list", path, listFolder),
+    async stat(path) {
+      return lifetime.run("fs.stat", async () => {
+        const resource = resourceText({ kind: "fs.read", path });
+        const { path: real, problem } = await judge.find("fs.read", path);
+        if (isMissing(problem)) return undefined;
+        try {
+          if (problem !== undefined) throw problem as Error;
+          const stats = await look(real, resource);
+          return { type: typeOf(stats), bytes: stats.size, modifiedMs: stats.mtimeMs };
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          throw asHandleFailed(resource, error);
+        }
+      });
+    },
+  };
+}
+
+async function readWhole(real: string, resource: string): Promise<Buffer> {
+  const file = await openReal(real, constants.O_RDONLY, resource);
+  try {
+    const stats = await file.stat();
+    refuseOthers(stats, resource);
+    if (stats.size > maxFileBytes) throw handleFailed(resource, `it has more than ${maxFileBytes} bytes.`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+async function listFolder(real: string, resource: string): Promise<readonly DirectoryEntry[]> {
+  const folder = await openReal(real, constants.O_RDONLY | constants.O_DIRECTORY, resource);
+  try {
+    const entries = await readdir(anchorOf(folder, real), { withFileTypes: true });
+    return entries
+      .map((entry) => ({ name: entry.name, type: typeOf(entry) }))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  } finally {
+    await folder.close();
+  }
+}
+
+async function look(real: string, resource: string): Promise<Stats> {
+  if (pathOnly === undefined) return lstat(real);
+  const place = await openReal(real, pathOnly, resource);
+  try {
+    return await place.stat();
+  } finally {
+    await place.close();
+  }
+}
+
+function typeOf(entry: Pick<Dirent, "isFile" | "isDirectory">): DirectoryEntry["type"] {
+  return entry.isFile() ? "file" : entry.isDirectory() ? "folder" : "other";
+}
+
+function isMissing(problem: unknown): boolean {
+  return (
+    problem instanceof Error && "code" in problem && (problem.code === "ENOENT" || problem.code === "ENOTDIR")
+  );
+}

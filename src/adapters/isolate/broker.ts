@@ -1,0 +1,209 @@
+import type { CapabilityKind } from "../../tool/capability.ts";
+import type { ExecOptions, FetchOptions, Handles, Secret } from "../../tool/handles.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
+
+/** What isolated code asks of a handle: nothing in it is believed. */
+export interface HandleRequest {
+  readonly handle: string;
+  readonly args: readonly Json[];
+  readonly bytes: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+/** What the handle gave. */
+export interface HandleAnswer {
+  readonly value: Json;
+  readonly bytes?: Uint8Array;
+}
+
+/** The handles of one call, as the runtime put them into the tool's context; those that are missing were not given. */
+export interface GivenHandles extends Partial<Handles> {
+  /** Functions of the author, which take and give JSON. */
+  readonly functions?: ReadonlyMap<string, GivenFunction>;
+}
+
+/** What code may call: it gets what the code sent, and must not believe it. */
+export type GivenFunction = (args: readonly Json[], signal: AbortSignal) => unknown;
+
+/** The names by which isolated code can ask, by what has to be declared for them. */
+const namesOfKind: Readonly<Record<CapabilityKind, readonly string[]>> = {
+  net: ["fetch"],
+  "fs.read": ["fs.readText", "fs.readBytes", "fs.list", "fs.stat"],
+  "fs.write": ["fs.writeText", "fs.writeBytes", "fs.appendText", "fs.makeFolder", "fs.remove"],
+  env: ["env"],
+  secret: ["secret"],
+  exec: ["exec"],
+  llm: ["llm"],
+};
+
+/** What code may ask for that declared these kinds. */
+export function handleNames(kinds: Iterable<CapabilityKind>): readonly string[] {
+  return [...new Set(kinds)].flatMap((kind) => namesOfKind[kind]);
+}
+
+/** The handles that give their value without a promise. */
+export const instantHandles: ReadonlySet<string> = new Set(["env", "secret"]);
+
+/** So much of what a handle gives goes to isolated code, in bytes; what is larger fails. */
+const maxAnswerBytes = 32_000_000;
+
+/**
+ * Does with the handles of a call what its isolated code asks: the same handles that code of this process would have, so that each look is
+ * judged and recorded alike. Throws what the handle throws.
+ */
+export async function askHandle(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
+  const answer = await serve(handles, request);
+  if ((answer.bytes?.length ?? 0) > maxAnswerBytes || textLength(answer.value) > maxAnswerBytes)
+    throw new Error(
+      `${request.handle} gave more than ${maxAnswerBytes} bytes, which isolated code cannot take.`,
+    );
+  return answer;
+}
+
+function textLength(value: Json): number {
+  if (typeof value === "string") return value.length;
+  if (Array.isArray(value)) return value.reduce((sum: number, each: Json) => sum + textLength(each), 2);
+  return isJsonObject(value)
+    ? Object.values(value).reduce((sum: number, each) => sum + textLength(each), 2)
+    : 4;
+}
+
+function serve(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> | HandleAnswer {
+  const { handle, args, bytes } = request;
+  if (handle.startsWith("functions.")) return serveFunction(handles, request);
+  if (handle.startsWith("fs.")) return serveFiles(present(handles.fs, handle), request);
+  switch (handle) {
+    case "fetch":
+      return serveFetch(handles, request);
+    case "exec":
+      return serveExec(handles, request);
+    case "llm":
+      return present(handles.llm, handle)(text(args[0])).then(asValue);
+    case "env":
+    case "secret":
+      return { value: askInstantly(handles, request) };
+    default:
+      throw new Error(`there is no handle "${handle.slice(0, 40)}" (${bytes.length} bytes)`);
+  }
+}
+
+/** The value of a variable; of a secret its name alone. Throws what the handle throws. */
+export function askInstantly(
+  handles: GivenHandles,
+  { handle, args }: Pick<HandleRequest, "handle" | "args">,
+): Json {
+  if (handle === "env") return present(handles.env, handle)(text(args[0])) ?? null;
+  return present(handles.secret, handle)(text(args[0])).name;
+}
+
+async function serveFunction(
+  handles: GivenHandles,
+  { handle, args, signal }: HandleRequest,
+): Promise<HandleAnswer> {
+  const given = present(handles.functions?.get(handle.slice("functions.".length)), handle);
+  const value = toJson(await given(args, signal));
+  if (!value.ok) throw new Error(`its result is not JSON: ${value.reason}`);
+  return { value: value.value };
+}
+
+async function serveFiles(files: Handles["fs"], request: HandleRequest): Promise<HandleAnswer> {
+  const { handle, args, bytes } = request;
+  const path = text(args[0]);
+  switch (handle) {
+    case "fs.readText":
+      return { value: await files.readText(path) };
+    case "fs.readBytes":
+      return { value: null, bytes: await files.readBytes(path) };
+    case "fs.list":
+      return { value: (await files.list(path)).map(({ name, type }) => ({ name, type })) };
+    case "fs.stat":
+      return { value: (await files.stat(path)) ?? null };
+    case "fs.writeBytes":
+      await files.writeBytes(path, bytes);
+      break;
+    case "fs.writeText":
+      await files.writeText(path, text(args[1]));
+      break;
+    case "fs.appendText":
+      await files.appendText(path, text(args[1]));
+      break;
+    case "fs.makeFolder":
+      await files.makeFolder(path);
+      break;
+    default:
+      await files.remove(path);
+  }
+  return { value: null };
+}
+
+async function serveFetch(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
+  const { args, bytes, signal } = request;
+  const fetch = present(handles.fetch, "fetch");
+  const sent = isJsonObject(args[1]) ? args[1] : {};
+  const body = bytes.length > 0 ? bytes : sent["body"];
+  const options: FetchOptions = {
+    signal,
+    ...(typeof sent["method"] === "string" && { method: sent["method"] }),
+    ...(isJsonObject(sent["headers"]) && { headers: withSecrets(handles, sent["headers"]) }),
+    ...((typeof body === "string" || body instanceof Uint8Array) && { body }),
+    maxBytes: typeof sent["maxBytes"] === "number" ? Math.min(sent["maxBytes"], maxAnswerBytes) : 10_000_000,
+  };
+  const response = await fetch(text(args[0]), options);
+  const { status, statusText, url, redirected } = response;
+  const content = new Uint8Array(await response.arrayBuffer());
+  return { value: { status, statusText, headers: [...response.headers], url, redirected }, bytes: content };
+}
+
+async function serveExec(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
+  const { args, bytes, signal } = request;
+  const exec = present(handles.exec, "exec");
+  const list = Array.isArray(args[1]) ? args[1].map(text) : [];
+  const sent = isJsonObject(args[2]) ? args[2] : {};
+  const input = bytes.length > 0 ? bytes : sent["input"];
+  const options: ExecOptions = {
+    signal,
+    ...(typeof sent["cwd"] === "string" && { cwd: sent["cwd"] }),
+    ...(isJsonObject(sent["env"]) && { env: oneEach(withSecrets(handles, sent["env"])) }),
+    ...((typeof input === "string" || input instanceof Uint8Array) && { input }),
+    ...(typeof sent["timeoutMs"] === "number" && { timeoutMs: sent["timeoutMs"] }),
+    ...(typeof sent["maxBytes"] === "number" && { maxBytes: Math.min(sent["maxBytes"], maxAnswerBytes) }),
+  };
+  const { exitCode, signal: killedBy, stdout, stderr } = await exec(text(args[0]), list, options);
+  return { value: { exitCode, signal: killedBy, stdout, stderr } };
+}
+
+type Written = string | Secret | readonly (string | Secret)[];
+
+/** `{ secret: name }` becomes the secret of that name, where the tool may use it. */
+function withSecrets(handles: GivenHandles, values: JsonObject): Record<string, Written> {
+  const one = (value: Json): string | Secret =>
+    isJsonObject(value) && typeof value["secret"] === "string"
+      ? present(handles.secret, "secret")(value["secret"])
+      : text(value);
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, Array.isArray(value) ? value.map(one) : one(value)]),
+  );
+}
+
+function oneEach(values: Readonly<Record<string, Written>>): Record<string, string | Secret> {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      Array.isArray(value) ? value.join("") : (value as string | Secret),
+    ]),
+  );
+}
+
+function present<Value>(value: Value | undefined, name: string): Value {
+  if (value === undefined) throw new Error(`this call was given no ${name}`);
+  return value;
+}
+
+function text(value: Json | undefined): string {
+  if (typeof value !== "string") throw new Error("a text was expected");
+  return value;
+}
+
+function asValue(value: string): HandleAnswer {
+  return { value };
+}

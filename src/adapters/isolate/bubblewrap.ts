@@ -1,0 +1,143 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { messageOf } from "../../error/writ-error.ts";
+import type { Probe } from "../../tool/enforcement.ts";
+import { atRest } from "./at-rest.ts";
+import { startCell } from "./cell.ts";
+import type { Targets } from "./child/canaries.ts";
+import { cellProgram, findBwrap } from "./launch.ts";
+
+/** What boxes of bubblewrap are worth on this machine. */
+export type Boxes =
+  | {
+      readonly works: true;
+      readonly bwrap: string;
+      readonly probes: readonly Probe[];
+      /** What Node sets aside in a box before any module is loaded. */
+      readonly dataBytes: number;
+    }
+  | { readonly works: false; readonly reason: string; readonly probes: readonly Probe[] };
+
+let tried: Promise<Boxes> | undefined;
+
+/** Tries once a process whether a box starts, and whether it holds what is tried inside it. Never throws. */
+export function boxes(): Promise<Boxes> {
+  tried ??= atRest(tryBoxes);
+  return tried;
+}
+
+async function tryBoxes(): Promise<Boxes> {
+  const bwrap = findBwrap();
+  if (bwrap === undefined) {
+    const reason =
+      process.platform === "linux"
+        ? "bubblewrap (bwrap) is not installed"
+        : `there is no bubblewrap for ${process.platform}`;
+    return { works: false, reason, probes: [] };
+  }
+  try {
+    const { probes, dataBytes } = await withTargets((targets, folder) =>
+      tryCanaries(targets, { bwrap, folder }),
+    );
+    const open = probes.filter(({ held }) => !held).map(({ name }) => name);
+    if (open.length === 0) return { works: true, bwrap, probes, dataBytes };
+    return { works: false, reason: `its box does not hold: ${open.join(", ")}`, probes };
+  } catch (error) {
+    const detail = error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : "";
+    return { works: false, reason: `bubblewrap makes no box here: ${messageOf(error)}${detail}`, probes: [] };
+  }
+}
+
+interface Tried {
+  readonly probes: readonly Probe[];
+  readonly dataBytes: number;
+}
+
+/** Runs the canaries in a box like those of tools, which is given one folder. */
+async function tryCanaries(
+  targets: Reached,
+  { bwrap, folder }: { readonly bwrap: string; readonly folder: string },
+): Promise<Tried> {
+  const program = cellProgram();
+  const canaries = program.replace(/main\.(ts|js)$/, "canaries.$1");
+  const cell = await startCell({
+    layout: {
+      binds: [{ from: folder, to: "/tool" }],
+      inBox: `file:///box/writ/canaries${canaries.slice(-3)}`,
+      onHost: canaries,
+    },
+    bwrap,
+    memoryBytes: 128_000_000,
+    dataBytes: undefined,
+    export: "execute",
+    handles: [],
+  });
+  const patience = setTimeout(() => cell.kill(), 15_000);
+  try {
+    const { reached, ...sent } = targets;
+    const call = { args: { ...sent, link: "/tool/link" }, callId: "canaries", idempotencyKey: "canaries" };
+    const found = (await cell.run({ ...call, handles: {}, progress: () => undefined })) as unknown as Probe[];
+    const seen = reached();
+    return {
+      dataBytes: cell.dataBytes,
+      probes: found.map(({ name, held }) => ({ name, held: held && !seen.has(name) })),
+    };
+  } finally {
+    clearTimeout(patience);
+    cell.kill();
+  }
+}
+
+/** The targets, and what of them was reached, as the parent saw it. */
+interface Reached extends Omit<Targets, "link"> {
+  readonly reached: () => ReadonlySet<string>;
+}
+
+/** Sets out what a box must not reach, and takes it away again. */
+async function withTargets<Value>(
+  work: (targets: Reached, folder: string) => Promise<Value>,
+): Promise<Value> {
+  const outside = mkdtempSync(join(tmpdir(), "writ-canaries-"));
+  const at = (name: string): string => join(outside, name);
+  const secret = `canary ${process.pid} ${performance.now()}`;
+  const seen = new Set<string>();
+  const tcp = createServer(() => seen.add("connect to the host"));
+  const unix = createServer(() => seen.add("connect to a socket file"));
+  const udp = createSocket("udp4", () => seen.add("send a datagram"));
+  try {
+    mkdirSync(at("tool"));
+    writeFileSync(at("secret"), secret);
+    symlinkSync(at("secret"), at("tool/link"));
+    await Promise.all([
+      once(tcp.listen(0, "127.0.0.1"), "listening"),
+      once(unix.listen(at("socket")), "listening"),
+      once(udp.bind(0, "127.0.0.1"), "listening"),
+    ]);
+    const address = tcp.address();
+    const targets: Reached = {
+      secretFile: at("secret"),
+      secret,
+      newFile: at("new"),
+      newDatabase: at("database"),
+      tcpPort: typeof address === "object" && address !== null ? address.port : 0,
+      udpPort: udp.address().port,
+      unixSocket: at("socket"),
+      parentPid: process.pid,
+      reached() {
+        if (existsSync(at("new"))) seen.add("write outside");
+        if (existsSync(at("database"))) seen.add("write through SQLite");
+        return seen;
+      },
+    };
+    return await work(targets, at("tool"));
+  } finally {
+    tcp.close();
+    unix.close();
+    udp.close();
+    rmSync(outside, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,234 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { isWritError, messageOf } from "../../error/writ-error.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
+import { atRest } from "./at-rest.ts";
+import { askHandle, askInstantly, type GivenHandles, type HandleRequest, instantHandles } from "./broker.ts";
+import type { ToCellAnswer } from "./child/messages.ts";
+import type { LaunchOptions } from "./launch.ts";
+import { type Link, openLink } from "./link.ts";
+
+/** One call, as a cell carries it out. */
+export interface CellCall {
+  readonly args: Json;
+  readonly callId: string;
+  readonly idempotencyKey: string;
+  readonly handles: GivenHandles;
+  readonly progress: (value: Json) => void;
+}
+
+/** A process that holds one module, and carries out one call at a time. */
+export interface Cell {
+  /** False once the process has ended, or is about to: after {@link abort}, or because it did not keep to the rules. */
+  readonly isUsable: () => boolean;
+  /** What Node had set aside before the module was loaded, in bytes; 0 where it is not known. */
+  readonly dataBytes: number;
+  /**
+   * Throws what the module's function threw (its words alone), the very error of a handle that it let through, and `CellError` when the
+   * process ends, or writes what it must not. The process is ended then.
+   */
+  run(call: CellCall): Promise<Json>;
+  /** Tells the call under way that it is over; the process is given a moment and then ended. */
+  abort(reason: string): void;
+  kill(): void;
+  /** Whether the process keeps its program running. */
+  hold(isHeld: boolean): void;
+}
+
+/** What a cell is started with. */
+export interface CellOptions extends LaunchOptions {
+  readonly export: string;
+  /** What its code may ask for. */
+  readonly handles: readonly string[];
+}
+
+const startMs = 20_000;
+const graceMs = 100;
+/** So much a call may wait for at once. */
+const maxAsks = 64;
+
+/** The call that a cell works on. */
+interface Work extends CellCall {
+  readonly call: number;
+  /** Runs work as the call's own: what the process sends comes as if from whoever started it. */
+  readonly inside: <Value>(work: () => Value) => Value;
+  readonly resolve: (value: Json) => void;
+  readonly reject: (error: unknown) => void;
+  readonly asks: Map<number, AbortController>;
+  /** What handles threw, by request. */
+  readonly failures: Map<number, unknown>;
+}
+
+/** What a cell is at. */
+interface State {
+  readonly link: Link;
+  /** What its code may ask for. */
+  readonly allowed: ReadonlySet<string>;
+  work: Work | undefined;
+}
+
+/** Starts a cell and loads its module. Rejects with `CellError` when that fails. */
+export function startCell(options: CellOptions): Promise<Cell> {
+  return atRest(() => start(options));
+}
+
+async function start(options: CellOptions): Promise<Cell> {
+  const { promise: ready, resolve: onReady, reject: onRefused } = Promise.withResolvers<number>();
+  const link = openLink(options, {
+    onMessage(message, bytes) {
+      if (message["type"] === "ready") onReady(asNumber(message["dataBytes"]));
+      else if (message["type"] === "refused")
+        link.end(`its module cannot be loaded: ${cut(message["message"])}`);
+      else onMessage(state, message, bytes);
+    },
+    onInstant: (message, bytes) => onInstant(state, message, bytes),
+    onEnd(error) {
+      onRefused(error);
+      settle(state)?.reject(error);
+    },
+  });
+  const state: State = { link, allowed: new Set(options.handles), work: undefined };
+  const patience = setTimeout(() => link.end(`its module was not loaded after ${startMs} ms`), startMs);
+  link.send({ type: "load", module: link.module, export: options.export, handles: options.handles });
+  const dataBytes = await ready.finally(() => clearTimeout(patience));
+  let calls = 0;
+  let isAborted = false;
+  return {
+    dataBytes,
+    isUsable: () => link.ended() === undefined && !isAborted,
+    run(call) {
+      const ended = link.ended();
+      if (ended !== undefined) return Promise.reject(ended);
+      const { promise, resolve, reject } = Promise.withResolvers<Json>();
+      calls += 1;
+      state.work = {
+        ...call,
+        call: calls,
+        inside: AsyncLocalStorage.snapshot(),
+        resolve,
+        reject,
+        asks: new Map(),
+        failures: new Map(),
+      };
+      link.renew();
+      const { args, callId, idempotencyKey } = call;
+      link.send({ type: "call", call: calls, args, callId, idempotencyKey });
+      return promise;
+    },
+    abort(reason) {
+      isAborted = true;
+      if (state.work !== undefined) link.send({ type: "abort", call: state.work.call, reason });
+      setTimeout(() => link.end(reason), graceMs).unref();
+    },
+    kill: () => link.end("it was ended"),
+    hold: (isHeld) => link.hold(isHeld),
+  };
+}
+
+/** Takes the work off the cell, with all that it had asked for. */
+function settle(state: State): Work | undefined {
+  const done = state.work;
+  state.work = undefined;
+  for (const asked of done?.asks.values() ?? []) asked.abort(new Error("its call is over"));
+  return done;
+}
+
+/** Messages of a call that is over, or that never was, are passed over. */
+function onMessage(state: State, message: JsonObject, bytes: Uint8Array): void {
+  const { link, work } = state;
+  if (work === undefined || message["call"] !== work.call) return;
+  switch (asText(message["type"])) {
+    case "result":
+      return settle(state)?.resolve(message["value"] ?? null);
+    case "failure":
+      return onFailure(state, message);
+    case "progress":
+      return work.inside(() => work.progress(message["value"] ?? null));
+    case "ask":
+      return onAsk(state, message, bytes);
+    case "forget":
+      return work.asks
+        .get(asNumber(message["request"]))
+        ?.abort(new Error("the tool does not wait for it any more"));
+    default:
+      return link.end("it wrote a message of no known type");
+  }
+}
+
+/** What a handle threw is thrown as it was; of everything else only the words are taken. */
+function onFailure(state: State, { message, request }: JsonObject): void {
+  const done = settle(state);
+  const known = typeof request === "number" && done?.failures.has(request) === true;
+  done?.reject(known ? done.failures.get(request) : new Error(cut(message)));
+}
+
+interface Asked extends Omit<HandleRequest, "signal"> {
+  readonly request: number;
+}
+
+function readAsk({ request, handle, args }: JsonObject, bytes: Uint8Array): Asked | undefined {
+  return typeof request === "number" && typeof handle === "string" && Array.isArray(args)
+    ? { request, handle, args: args as readonly Json[], bytes }
+    : undefined;
+}
+
+function onAsk(state: State, message: JsonObject, bytes: Uint8Array): void {
+  const { link, work, allowed } = state;
+  const asked = readAsk(message, bytes);
+  if (work === undefined || asked === undefined || work.asks.has(asked.request))
+    return link.end("it asked for no known thing");
+  if (work.asks.size >= maxAsks) return link.end(`it asked for more than ${maxAsks} things at once`);
+  const { request } = asked;
+  const stop = new AbortController();
+  work.asks.set(request, stop);
+  const answering = async (): Promise<void> => {
+    try {
+      if (!allowed.has(asked.handle)) throw undeclared(asked.handle);
+      const { value, bytes } = await askHandle(work.handles, { ...asked, signal: stop.signal });
+      if (state.work === work) link.send({ type: "answer", request, ok: true, value }, bytes);
+    } catch (error) {
+      work.failures.set(request, error);
+      if (state.work === work) link.send(failedAnswer(request, error));
+    } finally {
+      work.asks.delete(request);
+    }
+  };
+  work.inside(answering).catch((error: unknown) => link.end(messageOf(error)));
+}
+
+function onInstant(state: State, message: JsonObject, bytes: Uint8Array): void {
+  const { link, work, allowed } = state;
+  const asked = readAsk(message, bytes);
+  if (asked === undefined) return link.end("it asked for no known thing");
+  const { request, handle } = asked;
+  try {
+    if (work === undefined || message["call"] !== work.call) throw new Error("its call is over");
+    if (!allowed.has(handle) || !instantHandles.has(handle)) throw undeclared(handle);
+    const value = work.inside(() => askInstantly(work.handles, asked));
+    link.sendInstantly({ type: "answer", request, ok: true, value });
+  } catch (error) {
+    work?.failures.set(request, error);
+    link.sendInstantly(failedAnswer(request, error));
+  }
+}
+
+function undeclared(handle: string): Error {
+  return new Error(`the tool did not declare what "${handle.slice(0, 40)}" needs`);
+}
+
+function failedAnswer(request: number, error: unknown): ToCellAnswer {
+  const code = isWritError(error) ? { code: error.code } : {};
+  return { type: "answer", request, ok: false, message: messageOf(error), ...code };
+}
+
+function cut(message: Json | undefined): string {
+  const text = typeof message === "string" ? message : "it said nothing that can be shown";
+  return text.length > 2_000 ? `${text.slice(0, 2_000)}…` : text;
+}
+
+function asNumber(value: Json | undefined): number {
+  return typeof value === "number" ? value : 0;
+}
+
+function asText(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}

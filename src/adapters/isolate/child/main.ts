@@ -1,0 +1,159 @@
+/**
+ * The program of a cell: loads one module, and runs its function when the parent says so. It is started with nothing but two pipes, and holds
+ * nothing that the module may not have: whatever the module does to it, the parent believes only what it checks itself.
+ */
+import { readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { encodeFrame, frameReader, type Frame } from "./frames.ts";
+import { type Answer, type Ask, askOverPipe, makeHandles } from "./handles.ts";
+import { type FromCell, pipeFd, type ToCell, type ToCellAnswer } from "./messages.ts";
+
+type Execute = (args: unknown, context: unknown) => unknown;
+type Call = Extract<ToCell, { type: "call" }>;
+
+/** A failure that a handle's answer made: the parent finds the error that it was. */
+class HandleError extends Error {
+  readonly request: number;
+  readonly code: string | undefined;
+  constructor({ request, message, code }: Extract<ToCellAnswer, { ok: false }>) {
+    super(message);
+    this.request = request;
+    this.code = code;
+  }
+}
+
+const pipe = new Socket({ fd: pipeFd, readable: true, writable: true });
+const waiting = new Map<number, (answer: ToCellAnswer, bytes: Uint8Array) => void>();
+let requests = 0;
+let current: { readonly call: number; readonly abort: AbortController } | undefined;
+let execute: Execute | undefined;
+let handleNames: readonly string[] = [];
+
+function send(message: FromCell, bytes?: Uint8Array): void {
+  pipe.write(encodeFrame(message, bytes));
+}
+
+function onFrame({ text, bytes }: Frame): void {
+  const message = JSON.parse(text) as ToCell;
+  switch (message.type) {
+    case "load":
+      void load(message);
+      break;
+    case "call":
+      void run(message);
+      break;
+    case "abort":
+      if (current?.call === message.call) current.abort.abort(new Error(message.reason));
+      break;
+    case "answer":
+      waiting.get(message.request)?.(message, bytes);
+      break;
+    default:
+      message satisfies never;
+  }
+}
+
+async function load({ module, export: name, handles }: Extract<ToCell, { type: "load" }>): Promise<void> {
+  const dataBytes = dataSize();
+  try {
+    const loaded = (await import(module)) as Readonly<Record<string, unknown>>;
+    if (typeof loaded[name] !== "function") throw new Error(`it exports no function "${name}"`);
+    execute = loaded[name] as Execute;
+    handleNames = handles;
+    send({ type: "ready", dataBytes });
+  } catch (error) {
+    send({ type: "refused", message: textOf(error) });
+  }
+}
+
+function dataSize(): number {
+  try {
+    const status = readFileSync("/proc/self/status", "utf8");
+    return Number(/^VmData:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+async function run(call: Call): Promise<void> {
+  const abort = new AbortController();
+  const mine = { call: call.call, abort };
+  current = mine;
+  const isOver = (): boolean => current !== mine;
+  const context = {
+    signal: abort.signal,
+    callId: call.callId,
+    idempotencyKey: call.idempotencyKey,
+    progress: (value: unknown) => {
+      if (!isOver()) send({ type: "progress", call: call.call, value });
+    },
+    ...makeHandles(handleNames, asker(call.call, isOver), (handle, args) => {
+      if (isOver()) throw closed(handle);
+      const answer = askOverPipe({ type: "ask", call: call.call, request: ++requests, handle, args });
+      if (!answer.ok) throw new HandleError(answer);
+      return answer.value;
+    }),
+  };
+  try {
+    const value = await execute?.(call.args, context);
+    send({ type: "result", call: call.call, value: value ?? null });
+  } catch (error) {
+    send({ type: "failure", call: call.call, message: textOf(error), ...requestOf(error) });
+  } finally {
+    if (!isOver()) current = undefined;
+  }
+}
+
+function asker(call: number, isOver: () => boolean): Ask {
+  return async ({ handle, args, bytes, signal }) => {
+    if (isOver()) throw closed(handle);
+    signal?.throwIfAborted();
+    requests += 1;
+    const request = requests;
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    waiting.set(request, (answer, bytes) => {
+      if (answer.ok) resolve({ value: answer.value, bytes });
+      else reject(new HandleError(answer));
+    });
+    const onAbort = (): void => {
+      send({ type: "forget", call, request });
+      reject(signal?.reason as Error);
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      send({ type: "ask", call, request, handle, args }, bytes);
+      return await promise;
+    } finally {
+      waiting.delete(request);
+      signal?.removeEventListener("abort", onAbort);
+    }
+  };
+}
+
+function closed(handle: string): Error {
+  return Object.assign(new Error(`${handle} was used after its call had ended.`), {
+    code: "capability-closed",
+  });
+}
+
+/** The request that a handle's failure answers. What was thrown may be a proxy that cannot even be asked. */
+function requestOf(thrown: unknown): { readonly request?: number } {
+  try {
+    return thrown instanceof HandleError ? { request: thrown.request } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The words of whatever was thrown. */
+function textOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
+  } catch {
+    return "something was thrown that cannot be shown";
+  }
+}
+
+pipe.on("data", frameReader({ maxBytes: Infinity, onFrame, onTooLong: () => process.exit(1) }));
+pipe.on("end", () => process.exit(0));
+pipe.on("error", () => process.exit(0));

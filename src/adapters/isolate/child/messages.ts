@@ -1,0 +1,52 @@
+/** What the parent sends. It is trusted: it is the program that started the cell. */
+export type ToCell =
+  | {
+      readonly type: "load";
+      readonly module: string;
+      readonly export: string;
+      /** What of the context is there: `fetch`, `fs.readText`, `env` and so on. */
+      readonly handles: readonly string[];
+    }
+  | {
+      readonly type: "call";
+      readonly call: number;
+      readonly args: unknown;
+      readonly callId: string;
+      readonly idempotencyKey: string;
+    }
+  | { readonly type: "abort"; readonly call: number; readonly reason: string }
+  | ToCellAnswer;
+
+/** What a handle gave, or why it did not. */
+export type ToCellAnswer =
+  | { readonly type: "answer"; readonly request: number; readonly ok: true; readonly value: unknown }
+  | {
+      readonly type: "answer";
+      readonly request: number;
+      readonly ok: false;
+      readonly message: string;
+      readonly code?: string;
+    };
+
+/** What a cell sends. The parent believes none of it. */
+export type FromCell =
+  /** `dataBytes`: the memory that Node has set aside before the module is loaded; 0 where it cannot be told. */
+  | { readonly type: "ready"; readonly dataBytes: number }
+  | { readonly type: "refused"; readonly message: string }
+  | { readonly type: "result"; readonly call: number; readonly value: unknown }
+  /** `request` names the handle's request whose failure this is. */
+  | { readonly type: "failure"; readonly call: number; readonly message: string; readonly request?: number }
+  | { readonly type: "progress"; readonly call: number; readonly value: unknown }
+  | {
+      readonly type: "ask";
+      readonly call: number;
+      readonly request: number;
+      readonly handle: string;
+      readonly args: readonly unknown[];
+    }
+  | { readonly type: "forget"; readonly call: number; readonly request: number };
+
+/** The pipe for all messages. */
+export const pipeFd = 3;
+/** The pipe for what the cell waits for without letting anything else run: `env` and `secret` give their values at once. */
+export const instantFd = 4;

@@ -1,0 +1,243 @@
+/**
+ * The module of the cells that run code which a model wrote: each piece in a QuickJS of its own, an interpreter with a heap of its own, which
+ * knows nothing of Node. What the code may do beside computing are functions that the parent answers.
+ */
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  RELEASE_SYNC,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSWASMModule,
+} from "quickjs-emscripten";
+
+/** A piece of code, and what bounds it. */
+export interface CodeJob {
+  readonly code: string;
+  readonly input: unknown;
+  /** The functions that the code finds, by the names it has for them. */
+  readonly functions: readonly string[];
+  readonly timeoutMs: number;
+  readonly memoryBytes: number;
+  readonly resultBytes: number;
+}
+
+/** The value as JSON, or why there is none. */
+export type CodeOutcome = { readonly json: string } | { readonly reason: string };
+
+/** What the cell's context has for code. */
+interface CodeContext {
+  readonly functions?: Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
+}
+
+const stackBytes = 256_000;
+
+/** An interpreter, and all the memory that it has. */
+interface Engine {
+  readonly module: QuickJSWASMModule;
+  readonly isFull: () => boolean;
+}
+
+const { WebAssembly } = globalThis as unknown as {
+  readonly WebAssembly: {
+    readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => {
+      readonly buffer: ArrayBuffer;
+    };
+  };
+};
+
+const pageBytes = 65_536;
+/** Memory grows by a twentieth at least, or not at all. */
+const leastGrowth = 1.06;
+/** What the interpreter was built to begin with. */
+const firstPages = 256;
+
+/** The interpreter's own limit of memory counts nothing in this build: what bounds it is memory that cannot grow. */
+async function newEngine(memoryBytes: number): Promise<Engine> {
+  const maximum = Math.max(firstPages, Math.floor(memoryBytes / pageBytes));
+  const wasmMemory = new WebAssembly.Memory({ initial: firstPages, maximum });
+  const module = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmMemory }));
+  return { module, isFull: () => wasmMemory.buffer.byteLength * leastGrowth >= maximum * pageBytes };
+}
+
+let next: Promise<Engine> | undefined;
+
+/** Runs one piece of code. Every piece gets an interpreter that nobody used: the next one is made while the program rests. */
+export async function execute(job: CodeJob, { functions = {} }: CodeContext): Promise<CodeOutcome> {
+  const taken = next ?? newEngine(job.memoryBytes);
+  next = undefined;
+  const engine = await taken;
+  try {
+    return await new Promise<CodeOutcome>((resolve) => {
+      runCode(engine, { job, functions, resolve });
+    });
+  } finally {
+    setImmediate(() => {
+      next ??= newEngine(job.memoryBytes);
+    });
+  }
+}
+
+interface Running {
+  readonly job: CodeJob;
+  readonly functions: Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
+  readonly resolve: (outcome: CodeOutcome) => void;
+}
+
+function runCode(engine: Engine, { job, functions, resolve }: Running): void {
+  const deadline = performance.now() + job.timeoutMs;
+  const isLate = (): boolean => performance.now() > deadline;
+  const context = engine.module.newContext();
+  const { runtime } = context;
+  runtime.setMaxStackSize(stackBytes);
+  runtime.setInterruptHandler(isLate);
+  let pending = 0;
+  const timer = setTimeout(() => end({ reason: tooLong(job) }), job.timeoutMs);
+  let hasEnded = false;
+
+  function end(outcome: CodeOutcome): void {
+    if (hasEnded) return;
+    hasEnded = true;
+    clearTimeout(timer);
+    resolve(outcome);
+  }
+
+  /** Lets the code go on after something it waited for. */
+  function goOn(): void {
+    if (hasEnded) return;
+    bounded(() => runtime.executePendingJobs());
+    if (isLate()) end({ reason: tooLong(job) });
+    else if (pending === 0) end({ reason: engine.isFull() ? tooMuch(job) : waitsForNothing });
+  }
+
+  /** What the interpreter itself cannot bear, like reading a value of a hundred thousand levels, must not end the cell. */
+  function bounded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      const isDeep = error instanceof RangeError;
+      end({ reason: isDeep ? "The code nests too deeply." : "The code broke its interpreter." });
+    }
+  }
+
+  const ask = context.newFunction("ask", (name, args) => {
+    const deferred = context.newPromise();
+    pending += 1;
+    void answer(functions, context.getString(name), context.getString(args)).then((text) => {
+      pending -= 1;
+      if (hasEnded) return;
+      context.newString(text).consume((handle) => deferred.resolve(handle));
+      goOn();
+    });
+    return deferred.handle;
+  });
+  const done = context.newFunction("done", (isValue, text) => {
+    const said = context.getString(text);
+    end(context.dump(isValue) === true ? { json: said } : { reason: explained(said) });
+  });
+  const about = context.newString(JSON.stringify([job.functions, job.input ?? null, job.resultBytes]));
+
+  /** The interpreter's own words for its limits say less than ours. Where there is no memory left, it has not even words. */
+  function explained(words: string): string {
+    if (isLate() || words === "InternalError: interrupted") return tooLong(job);
+    const isSpeechless = words === "" || words === "null";
+    if (words === "InternalError: out of memory" || (isSpeechless && engine.isFull())) return tooMuch(job);
+    if (words === "InternalError: stack overflow") return "The code calls itself too deeply.";
+    return words.length > 2_000 ? `${words.slice(0, 2_000)}…` : words;
+  }
+
+  /** What came of a step; undefined when it threw, which ends the work. */
+  function valueOf(result: ReturnType<QuickJSContext["evalCode"]>): QuickJSHandle | undefined {
+    if (result.error === undefined) return result.value;
+    end({ reason: explained(wordsOf(context.dump(result.error))) });
+    return undefined;
+  }
+
+  bounded(() => {
+    const prepare = valueOf(context.evalCode(preparation, "writ"));
+    const finish = prepare && valueOf(context.callFunction(prepare, context.undefined, ask, done, about));
+    const value = finish && valueOf(context.evalCode(asProgram(context, job.code), "code.js"));
+    if (finish && value && valueOf(context.callFunction(finish, context.undefined, value))) goOn();
+  });
+}
+
+const waitsForNothing = "The code waits for something that never comes.";
+
+function tooMuch({ memoryBytes }: CodeJob): string {
+  return `The code used more than ${memoryBytes} bytes of memory.`;
+}
+
+function tooLong({ timeoutMs }: CodeJob): string {
+  return `The code did not end within ${timeoutMs} ms.`;
+}
+
+/** Code is an expression, a script whose last expression is its value, or the body of an async function that returns its value. */
+function asProgram(context: QuickJSContext, code: string): string {
+  const body = `(async () => {${code}\n})()`;
+  const expression = `(async () => (${code.trim().replace(/;+$/, "")}\n))()`;
+  return [expression, code].find((program) => compiles(context, program)) ?? body;
+}
+
+function compiles(context: QuickJSContext, program: string): boolean {
+  const compiled = context.evalCode(program, "code.js", { compileOnly: true });
+  compiled.dispose();
+  return compiled.error === undefined;
+}
+
+/** An answer is `[true, value]`, or `[false, message]`. */
+async function answer(functions: Running["functions"], name: string, args: string): Promise<string> {
+  try {
+    const asked = functions[name];
+    if (asked === undefined) throw new Error(`there is no function ${name}`);
+    return JSON.stringify([true, (await asked(...(JSON.parse(args) as unknown[]))) ?? null]);
+  } catch (error) {
+    return JSON.stringify([false, error instanceof Error ? error.message : String(error)]);
+  }
+}
+
+function wordsOf(thrown: unknown): string {
+  const { name, message } = (typeof thrown === "object" && thrown !== null ? thrown : {}) as {
+    readonly name?: unknown;
+    readonly message?: unknown;
+  };
+  if (typeof message === "string") return `${String(name)}: ${message}`;
+  return typeof thrown === "string" ? thrown : JSON.stringify(thrown);
+}
+
+/**
+ * Runs inside the interpreter before the code, with what the code may not reach: only functions that take and give JSON are left for it. What
+ * it makes of its own built-in objects cannot change what is kept here.
+ */
+const preparation = `(function (ask, done, about) {
+  "use strict";
+  const { parse, stringify } = JSON;
+  const { String: text, Error: error, Object: { defineProperty } } = globalThis;
+  const [names, input, resultBytes] = parse(about);
+  const digits = (key, value) => (typeof value === "bigint" ? text(value) : value);
+  for (const name of names)
+    defineProperty(globalThis, name, { enumerable: true, value: async (...args) => {
+      const [isOk, value] = parse(await ask(name, stringify(args, digits)));
+      if (isOk) return value;
+      throw new error(value);
+    } });
+  defineProperty(globalThis, "input", { enumerable: true, writable: true, value: input });
+  const words = (thrown) => {
+    try { return thrown instanceof error ? thrown.name + ": " + thrown.message : text(thrown); }
+    catch { return "something was thrown that cannot be shown"; }
+  };
+  const tell = (value) => {
+    const type = typeof value;
+    if (value === undefined) return done(true, "null");
+    if (type === "function" || type === "symbol")
+      return done(false, "The value of the code is a " + type + ": it must be JSON.");
+    const json = stringify(value, digits);
+    if (json === undefined) return done(false, "The value of the code is no JSON.");
+    if (json.length > resultBytes)
+      return done(false, "The value of the code is longer than " + resultBytes + " characters of JSON.");
+    done(true, json);
+  };
+  return async (value) => {
+    try { tell(await value); }
+    catch (thrown) { done(false, words(thrown)); }
+  };
+})`;

@@ -1,0 +1,178 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Capability } from "../../tool/capability.ts";
+import { tool, type Tool, type ToolDefinition, type TypedTool } from "../../tool/tool.ts";
+import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
+import type { GivenFunction, GivenHandles } from "./broker.ts";
+import { callCell, warmPool } from "./call-cell.ts";
+import { boundFunctions, codeFunctions } from "./code-functions.ts";
+import { openPool } from "./pool.ts";
+import { interpreter, startInterpreter } from "./quickjs.ts";
+
+/** What a model gives to run. */
+export interface CodeArguments {
+  readonly code: string;
+  readonly input?: Json;
+}
+
+/** How a tool is defined that runs code which a model writes. */
+export interface CodeToolDefinition<Needs extends readonly Capability[] = readonly Capability[]> extends Pick<
+  ToolDefinition<never, Json, Needs>,
+  "effect" | "parameters" | "trusted" | "secrecy" | "recover" | "constraints"
+> {
+  /** Default `run_code`. */
+  readonly name?: string;
+  /** What the model is told before it is told what the code can use. */
+  readonly description?: string;
+  /** What the code may use of the world, in functions that take and give JSON. No `secret`: give a function that uses it. */
+  readonly needs?: Needs;
+  /**
+   * What the code may call besides, each with the arguments that the code gives it: JSON that nobody checked. They run in this process, and no
+   * policy judges a call of theirs.
+   */
+  readonly functions?: Readonly<Record<string, (...args: Json[]) => unknown>>;
+  /** So long a piece of code may take, waiting included, in milliseconds. Default 5,000. */
+  readonly timeoutMs?: number;
+  /** So much memory it may take with its interpreter, in bytes: at least 17,000,000. Default 32,000,000. */
+  readonly memoryBytes?: number;
+  /** So many characters of JSON its value may have. Default 1,000,000. */
+  readonly resultChars?: number;
+}
+
+const inputSchema = {
+  type: "object",
+  properties: {
+    code: { type: "string", description: "JavaScript", maxLength: 100_000 },
+    input: { description: "JSON that the code finds as `input`" },
+  },
+  required: ["code"],
+  additionalProperties: false,
+} as const;
+
+/**
+ * Makes a tool that runs JavaScript which a model writes: in QuickJS, an interpreter with a heap of its own, in a process of its own (under
+ * bubblewrap where that works). The code has `input`, the functions given and nothing else: no `process`, no `import`, no `fetch`, no timers. It is an
+ * expression, a script whose last expression is its value, or the body of an async function that returns it. The value must be JSON. Nothing
+ * stays from one piece of code to the next.
+ *
+ * @throws WritError `peer-missing` when `quickjs-emscripten` is not installed, `enforcement-unavailable` when the interpreter does not hold,
+ * `definition-invalid`, and what {@link tool} throws. A call throws an error with the code's own words when it fails, and `isolate-failed` when its
+ * process had to be ended.
+ * @example
+ * ```ts
+ * import { codeTool } from "writ/isolate";
+ *
+ * const prices = new Map([["tea", 3]]);
+ * export const calculate = await codeTool({
+ *   functions: { price: (name) => prices.get(String(name)) ?? null },
+ *   timeoutMs: 1_000,
+ * });
+ * ```
+ */
+export async function codeTool<const Needs extends readonly Capability[] = readonly []>(
+  definition: CodeToolDefinition<Needs> = {},
+): Promise<TypedTool<CodeArguments, Json>> {
+  const { name = "run_code", needs, functions = {}, timeoutMs = 5_000 } = definition;
+  const { memoryBytes = 32_000_000, resultChars = 1_000_000 } = definition;
+  checkBounds(name, { timeoutMs, memoryBytes, resultChars });
+  if (needs?.some(({ kind }) => kind === "secret") === true)
+    throw invalid(name, "code that a model writes gets no `secret`: give it a function that uses it.");
+  const handles = codeFunctions((needs ?? []).map(({ kind }) => kind));
+  const names = [...handles.map((each) => each.name), ...Object.keys(functions)];
+  checkNames(name, names);
+  const start = { memoryBytes, handles: names.map((each) => `functions.${each}`) };
+  const pool = openPool({ start: () => startInterpreter(start), processes: 2, idleMs: 30_000, fresh: false });
+  const { effect = names.length === 0 ? "none" : undefined, parameters = { code: "content" } } = definition;
+  const made = tool<typeof inputSchema, Json, Needs>({
+    ...definition,
+    name,
+    description: describe(definition.description, [
+      ...handles.map(({ usage }) => usage),
+      ...Object.keys(functions).map((each) => `${each}(...)`),
+    ]),
+    inputSchema,
+    effect,
+    parameters,
+    timeoutMs: timeoutMs + answerMs + startMs,
+    execute: async (args, context) => {
+      const { code, input = null } = args as unknown as CodeArguments;
+      const job = { code, input, functions: names, timeoutMs, memoryBytes, resultBytes: resultChars };
+      const own = Object.entries(functions).map(([each, call]): [string, GivenFunction] => [
+        each,
+        (given) => call(...given),
+      ]);
+      const given = { functions: new Map([...boundFunctions(handles, context as GivenHandles), ...own]) };
+      const calling = { tool: name, args: job, context, handles: given, timeoutMs: timeoutMs + answerMs };
+      return valueOf(await callCell(pool, calling));
+    },
+  });
+  const found = await interpreter();
+  if (found.probes.some(({ held }) => !held))
+    throw new WritError("enforcement-unavailable", { tool: name, reason: "QuickJS does not hold code here" });
+  await warmPool(pool, name);
+  const enforcement = {
+    level: "isolated",
+    mechanism: "quickjs",
+    platform: `${process.platform}-${process.arch}`,
+    probes: found.probes,
+  } as const;
+  return { ...(made as Tool), enforcement: () => Promise.resolve(enforcement) } as TypedTool<
+    CodeArguments,
+    Json
+  >;
+}
+
+/** The interpreter says itself that the time is over; only where it cannot, its process is ended. */
+const answerMs = 250;
+/** What a new process may take before the code begins. */
+const startMs = 5_000;
+
+function describe(about: string | undefined, functions: readonly string[]): string {
+  const base =
+    "Runs JavaScript and gives the value of its last expression, or what it returns. It has the language's own objects and `input`, and nothing else";
+  const uses = functions.length === 0 ? "." : `, but for these, which are awaited:\n${functions.join("\n")}`;
+  return [...(about === undefined ? [] : [about]), base + uses].join("\n");
+}
+
+function valueOf(outcome: Json): Json {
+  const { json, reason } = isJsonObject(outcome) ? outcome : {};
+  if (typeof json !== "string")
+    throw new Error(typeof reason === "string" ? reason : "The code gave nothing.");
+  const parsed = parseJson(json);
+  if (!parsed.ok) throw new Error(`The value of the code cannot be taken: ${parsed.reason}.`);
+  return parsed.value;
+}
+
+function checkNames(tool: string, names: readonly string[]): void {
+  const wrong = names.find((name, index) => {
+    const isName = /^[A-Za-z_$][\w$]*$/.test(name) && !reserved.has(name);
+    return !isName || names.indexOf(name) !== index;
+  });
+  if (wrong !== undefined) throw invalid(tool, `"${wrong}" cannot be the name of a function, or is taken.`);
+}
+
+const reserved: ReadonlySet<string> = new Set([
+  "input",
+  "globalThis",
+  "undefined",
+  "__proto__",
+  "constructor",
+  "eval",
+]);
+
+/** What the interpreter begins with. */
+const leastMemory = 17_000_000;
+
+function checkBounds(
+  tool: string,
+  bounds: Readonly<Record<"timeoutMs" | "memoryBytes" | "resultChars", number>>,
+): void {
+  for (const [field, value] of Object.entries(bounds))
+    if (!(Number.isFinite(value) && value > 0))
+      throw invalid(tool, `\`${field}\` must be a positive number.`);
+  if (bounds.memoryBytes < leastMemory)
+    throw invalid(tool, `\`memoryBytes\` must be at least ${leastMemory}.`);
+}
+
+function invalid(tool: string, reason: string): WritError<"definition-invalid"> {
+  return new WritError("definition-invalid", { where: `Code tool "${tool}"`, reason });
+}

@@ -1,0 +1,142 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { SchemaSource } from "../../schema/to-schema.ts";
+import type { Capability } from "../../tool/capability.ts";
+import type { Enforcement } from "../../tool/enforcement.ts";
+import type { HandlesOf } from "../../tool/handles.ts";
+import {
+  type ArgumentsOf,
+  tool,
+  type ToolContext,
+  type ToolDefinition,
+  type TypedTool,
+} from "../../tool/tool.ts";
+import type { Json } from "../../util/json.ts";
+import { type GivenHandles, handleNames } from "./broker.ts";
+import { type Boxes, boxes } from "./bubblewrap.ts";
+import { callCell, warmPool } from "./call-cell.ts";
+import { type Cell, type CellOptions, startCell } from "./cell.ts";
+import { type Layout, layoutOf } from "./layout.ts";
+import { openPool } from "./pool.ts";
+
+/** What the function of an isolated module is given beside its arguments. Handles do what they do in a tool of this process. */
+export type IsolatedContext<Needs extends readonly Capability[] = readonly []> = Pick<
+  ToolContext,
+  "signal" | "callId" | "idempotencyKey" | "progress"
+> &
+  HandlesOf<Needs>;
+
+/** How a tool is defined whose code is not trusted. */
+export interface IsolatedToolDefinition<
+  Input extends SchemaSource,
+  Needs extends readonly Capability[] = readonly Capability[],
+> extends Omit<ToolDefinition<Input, Json, Needs>, "execute"> {
+  /** The file with the code: `new URL("./weather/tool.ts", import.meta.url)`, or a path. It runs in a process of its own. */
+  readonly module: URL | string;
+  /** The name of its function `(args, context) => result`, whose arguments and result are JSON. Default: `execute`. */
+  readonly export?: string;
+  /** The files and folders that it may read, and no others. Default: the folder of the module, which must hold nothing else then. */
+  readonly files?: readonly (URL | string)[];
+  /** So much memory the module may take, in bytes. Default 256,000,000. */
+  readonly memoryBytes?: number;
+  /** So many processes at most; more calls wait. Default 2. */
+  readonly processes?: number;
+  /** A process without work ends after so many milliseconds. Default 30,000. */
+  readonly idleMs?: number;
+  /** Each call in a new process. Else what the module keeps in variables is there in later calls, of other runs too. Default false. */
+  readonly fresh?: boolean;
+  /** Why the code may run where nothing can isolate it. It runs in a plain process then, and every trace says so. */
+  readonly allowUnenforced?: string;
+}
+
+/**
+ * Makes a tool of a module that is not trusted: its code runs in a process under bubblewrap, without network, environment or any file but its
+ * own; what it needs it asks of the context's handles, which work in this process as those of every tool do. Its arguments and results are
+ * JSON. A call takes 30 seconds at most unless `timeoutMs` says otherwise; then the process is ended. The module is loaded once now, in its box.
+ *
+ * @throws WritError `enforcement-unavailable` when nothing here isolates it and `allowUnenforced` does not say why it may run, `isolate-failed` when
+ * the module cannot be loaded, `definition-invalid`, and what {@link tool} throws. A call throws `isolate-failed` when the process ends, takes too
+ * much, or writes what it must not.
+ * @example
+ * ```ts
+ * import { isolatedTool } from "writ/isolate";
+ * import { z } from "zod";
+ *
+ * export const weather = await isolatedTool({
+ *   name: "weather",
+ *   description: "Weather for a city",
+ *   inputSchema: z.object({ city: z.string() }),
+ *   module: new URL("./weather/tool.ts", import.meta.url),
+ *   effect: "read",
+ * });
+ * ```
+ */
+export async function isolatedTool<
+  const Input extends SchemaSource,
+  const Needs extends readonly Capability[] = readonly [],
+>(definition: IsolatedToolDefinition<Input, Needs>): Promise<TypedTool<ArgumentsOf<Input>, Json>> {
+  const { name, allowUnenforced, timeoutMs = 30_000 } = definition;
+  const { processes = 2, idleMs = 30_000, fresh = false } = definition;
+  checkBounds(definition);
+  const layout = layoutOf({ name, module: definition.module, files: definition.files });
+  const start = async (): Promise<Cell> => startCell(cellOptions(definition, layout, await boxes()));
+  const pool = openPool({ start, processes, idleMs, fresh });
+  const made = tool<Input, Json, Needs>({
+    ...definition,
+    timeoutMs,
+    execute: (args, context) =>
+      callCell(pool, { tool: name, args, context, handles: context as GivenHandles, timeoutMs }),
+  });
+  const found = await boxes();
+  if (!found.works && (allowUnenforced ?? "").trim() === "")
+    throw new WritError("enforcement-unavailable", { tool: name, reason: found.reason });
+  await warmPool(pool, name);
+  const enforcement = enforcementOf(found, allowUnenforced);
+  return { ...made, enforcement: () => Promise.resolve(enforcement) };
+}
+
+type CellDefinition = Pick<
+  IsolatedToolDefinition<SchemaSource>,
+  "name" | "needs" | "export" | "memoryBytes" | "processes" | "idleMs"
+>;
+
+function cellOptions(definition: CellDefinition, layout: Layout, found: Boxes): CellOptions {
+  const { memoryBytes = 256_000_000, needs = [] } = definition;
+  const isBounded = found.works && found.dataBytes > 0;
+  return {
+    layout,
+    memoryBytes,
+    bwrap: found.works ? found.bwrap : undefined,
+    dataBytes: isBounded ? found.dataBytes + memoryBytes + overheadBytes : undefined,
+    export: definition.export ?? "execute",
+    handles: handleNames(needs.map(({ kind }) => kind)),
+  };
+}
+
+/** Threads and compiled code: not the module's, but counted with it. */
+const overheadBytes = 64_000_000;
+
+/** What holds for tools whose code runs in cells. */
+function enforcementOf(found: Boxes, unenforced: string | undefined): Enforcement {
+  const platform = `${process.platform}-${process.arch}`;
+  if (found.works) return { level: "isolated", mechanism: "linux-bwrap", platform, probes: found.probes };
+  return {
+    level: "none",
+    mechanism: "plain process",
+    platform,
+    probes: found.probes,
+    ...(unenforced !== undefined && { unenforced }),
+  };
+}
+
+function checkBounds(definition: CellDefinition): void {
+  for (const [field, least] of [
+    ["memoryBytes", 16_000_000],
+    ["processes", 1],
+    ["idleMs", 0],
+  ] as const) {
+    const value = definition[field];
+    if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
+    const reason = `\`${field}\` must be a number of at least ${least}.`;
+    throw new WritError("definition-invalid", { where: `Isolated tool "${definition.name}"`, reason });
+  }
+}

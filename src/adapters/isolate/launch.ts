@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import type { Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Layout } from "./layout.ts";
+import { type Bind, nodeFiles, nodeInBox } from "./node-files.ts";
+import { systemCallFilter } from "./seccomp.ts";
+
+/** How a cell's process is started. */
+export interface LaunchOptions {
+  readonly layout: Layout;
+  /** Bytes for the heap of JavaScript. */
+  readonly memoryBytes: number;
+  /** Bytes for all that the process sets aside, the heap included; undefined sets no limit. */
+  readonly dataBytes: number | undefined;
+  /** The program `bwrap`; undefined starts a plain process, which is held to nothing. */
+  readonly bwrap: string | undefined;
+}
+
+/** A process that was started, and where its module is for it. */
+export interface Launched {
+  readonly process: ChildProcess;
+  readonly module: string;
+}
+
+/** Where bubblewrap is; undefined where it is not. Known places first: a search path can be anybody's. */
+export function findBwrap(): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  const folders = ["/usr/bin", "/usr/local/bin", "/bin", ...(process.env["PATH"] ?? "").split(delimiter)];
+  return folders
+    .filter((folder) => folder.startsWith("/"))
+    .map((folder) => join(folder, "bwrap"))
+    .find((path) => existsSync(path));
+}
+
+/** Starts the process of a cell. It has nothing to read but its pipes, and nobody reads what it prints but its errors. */
+export function launch({ layout, memoryBytes, dataBytes, bwrap }: LaunchOptions): Launched {
+  const program = cellProgram();
+  const heap = `--max-old-space-size=${Math.max(8, Math.floor(memoryBytes / 1_000_000))}`;
+  if (bwrap === undefined) {
+    const args = [heap, "--no-warnings", program];
+    return { process: start(process.execPath, args), module: layout.onHost };
+  }
+  const folder: Bind = { from: dirname(program), to: "/box/writ" };
+  const filter = systemCallFilter();
+  const args = [
+    ...boxArguments([...nodeFiles(), folder, ...layout.binds]),
+    ...(filter === undefined ? [] : ["--seccomp", String(filterFd)]),
+    "--",
+    nodeInBox,
+    heap,
+    "--no-warnings",
+    ...permissionFlags(),
+    `/box/writ/${program.slice(folder.from.length + 1)}`,
+  ];
+  const kilobytes = dataBytes === undefined ? "unlimited" : String(Math.ceil(dataBytes / 1024));
+  const limits = `ulimit -c 0; ulimit -n 256; ulimit -d ${kilobytes}; exec "$0" "$@"`;
+  const started = start("/bin/sh", ["-c", limits, bwrap, ...args], filter !== undefined);
+  if (filter !== undefined) {
+    const pipe = (started.stdio as readonly unknown[])[filterFd] as Writable;
+    pipe.on("error", () => undefined); // bwrap that does not start says so by its end
+    pipe.end(filter);
+  }
+  return { process: started, module: layout.inBox };
+}
+
+const filterFd = 5;
+
+/** What a box is made of. Everything that is not named does not exist in it. */
+export function boxArguments(binds: readonly Bind[]): string[] {
+  const devices = ["null", "zero", "random", "urandom"].map((name) => `/dev/${name}`);
+  return [
+    "--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --as-pid-1",
+    "--clearenv --cap-drop ALL --uid 65534 --gid 65534 --hostname box",
+    "--proc /proc --tmpfs /dev",
+    ...devices.map((path) => `--dev-bind ${path} ${path}`),
+    "--size 16777216 --tmpfs /tmp",
+  ]
+    .flatMap((options) => options.split(" "))
+    .concat(binds.flatMap(({ from, to }) => ["--ro-bind", from, to]))
+    .concat(["--remount-ro", "/dev", "--remount-ro", "/"]);
+}
+
+/** Node's own permissions, where this Node has them: no programs, threads, add-ons, WASI or inspector. The box decides about files and hosts. */
+function permissionFlags(): string[] {
+  return process.allowedNodeEnvironmentFlags.has("--permission")
+    ? ["--permission", "--allow-fs-read=*", "--allow-fs-write=/tmp"]
+    : [];
+}
+
+function start(command: string, args: readonly string[], hasFilter = false): ChildProcess {
+  return spawn(command, args, {
+    cwd: "/",
+    env: {},
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", ...(hasFilter ? (["pipe"] as const) : [])],
+  });
+}
+
+/** The program of a cell: beside this file in the source; in the package wherever the bundler put this file. */
+export function cellProgram(): string {
+  const found = ["./child/main.ts", "./child/main.js", "../adapters/isolate/child/main.js"]
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => existsSync(path));
+  if (found === undefined) throw new Error("the program of isolated tools is missing from the package");
+  return found;
+}

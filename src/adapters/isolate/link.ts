@@ -1,0 +1,140 @@
+import type { ChildProcess } from "node:child_process";
+import type { Duplex, Readable } from "node:stream";
+import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
+import { encodeFrame, type Frame, frameReader } from "./child/frames.ts";
+import { instantFd, pipeFd, type ToCell } from "./child/messages.ts";
+import { launch, type LaunchOptions } from "./launch.ts";
+
+/** What is wrong with a cell, not with the work that it did. */
+export class CellError extends Error {
+  override readonly name: string = "CellError";
+}
+
+/** What a cell may send in one call. More is no work any more. */
+const limits = {
+  frameBytes: 32_000_000,
+  instantBytes: 1_000_000,
+  callBytes: 128_000_000,
+  messages: 20_000,
+  errorBytes: 16_000_000,
+};
+
+/** Who gets what a cell sends. */
+export interface LinkListeners {
+  readonly onMessage: (message: JsonObject, bytes: Uint8Array) => void;
+  /** What the cell stands still for. */
+  readonly onInstant: (message: JsonObject, bytes: Uint8Array) => void;
+  /** Once, whatever ended it. */
+  readonly onEnd: (error: CellError) => void;
+}
+
+/** The process of a cell, and its pipes. */
+export interface Link {
+  /** The address of the module, as the process has it. */
+  readonly module: string;
+  readonly ended: () => CellError | undefined;
+  send(message: ToCell, bytes?: Uint8Array): void;
+  sendInstantly(message: ToCell): void;
+  /** Ends the process at once. */
+  end(reason: string): void;
+  /** Counts anew what it sends. */
+  renew(): void;
+  /** Whether the process keeps the program running. */
+  hold(isHeld: boolean): void;
+}
+
+/**
+ * Starts a process and listens to it. What it sends is bounded in length, depth and number; whatever breaks a bound, or is no message, ends it.
+ */
+export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }: LinkListeners): Link {
+  const { process: child, module } = launch(options);
+  const pipe = child.stdio[pipeFd] as Duplex;
+  const instant = child.stdio[instantFd] as Duplex;
+  const errors = child.stderr as Readable;
+  const streams = [errors, pipe, instant];
+  let ended: CellError | undefined;
+  let used = { bytes: 0, messages: 0, errorBytes: 0 };
+  let words = "";
+
+  function end(reason: string): void {
+    if (ended !== undefined) return;
+    ended = new CellError(reason, words === "" ? undefined : { cause: new Error(words) });
+    child.kill("SIGKILL");
+    for (const stream of streams) stream.destroy();
+    onEnd(ended);
+  }
+
+  function read({ text, bytes }: Frame, listener: LinkListeners["onMessage"]): void {
+    used.messages += 1;
+    used.bytes += text.length + bytes.length;
+    if (used.messages > limits.messages || used.bytes > limits.callBytes)
+      return end("it sent more than a call may");
+    if (ended !== undefined) return;
+    const parsed = parseJson(text);
+    if (parsed.ok && isJsonObject(parsed.value)) listener(parsed.value, bytes);
+    else end(`it wrote what is no message: ${parsed.ok ? "no object" : parsed.reason}`);
+  }
+
+  function write(stream: Duplex, message: ToCell, bytes?: Uint8Array): void {
+    if (ended !== undefined) return;
+    stream.write(encodeFrame(message, bytes));
+    if (stream.writableLength > 4 * limits.frameBytes) end("it does not read what it asked for");
+  }
+
+  endWithProgram(child);
+  child.on("error", (error) => end(`it cannot be started: ${error.message}`));
+  child.on("exit", (code, signal) => {
+    // What it wrote last may still be on its way.
+    setTimeout(() => end(describeEnd(code, signal, words)), 20);
+  });
+  errors.setEncoding("utf8").on("data", (chunk: string) => {
+    words = (words + chunk).slice(-4_000);
+    used.errorBytes += chunk.length;
+    if (used.errorBytes > limits.errorBytes) end("it printed without end");
+  });
+  for (const stream of streams) stream.on("error", () => undefined); // its end is told by `exit`
+  const onTooLong = (bytes: number): void => end(`it wrote a message of ${bytes} bytes`);
+  const onFrame = (frame: Frame): void => read(frame, onMessage);
+  pipe.on("data", frameReader({ maxBytes: limits.frameBytes, onFrame, onTooLong }));
+  const onInstantFrame = (frame: Frame): void => read(frame, onInstant);
+  const instantly = { maxBytes: limits.instantBytes, onFrame: onInstantFrame, onTooLong };
+  instant.on("data", frameReader(instantly));
+
+  return {
+    module,
+    ended: () => ended,
+    send: (message, bytes) => write(pipe, message, bytes),
+    sendInstantly: (message) => write(instant, message),
+    end,
+    renew() {
+      used = { bytes: 0, messages: 0, errorBytes: 0 };
+    },
+    hold(isHeld) {
+      const held = [child, ...streams] as readonly Partial<Pick<ChildProcess, "ref" | "unref">>[];
+      for (const each of held)
+        if (isHeld) each.ref?.();
+        else each.unref?.();
+    },
+  };
+}
+
+/** The processes to end with the program, whatever they do. */
+const alive = new Set<ChildProcess>();
+let isWatched = false;
+
+function endWithProgram(child: ChildProcess): void {
+  alive.add(child);
+  child.once("exit", () => alive.delete(child));
+  if (isWatched) return;
+  isWatched = true;
+  process.on("exit", () => {
+    for (const each of alive) each.kill("SIGKILL");
+  });
+}
+
+/** Why the process ended. Its own words are only looked at for what they say of memory. */
+function describeEnd(code: number | null, signal: string | null, words: string): string {
+  if (/out of memory|Reached heap limit|bad_alloc|ERR_MEMORY_ALLOCATION/i.test(words))
+    return "it used more memory than it may";
+  return signal === null ? `its process ended with exit code ${code}` : `its process was ended by ${signal}`;
+}

@@ -1,0 +1,166 @@
+import { setOrigin } from "../../agent/manifest-origin.ts";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
+import type { Enforcement } from "../../tool/enforcement.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
+import { changesBetween, type McpChange } from "./changes.ts";
+import type { McpClient } from "./client.ts";
+import { boundedText } from "./content.ts";
+import { visible } from "./diff.ts";
+import { inTime } from "./in-time.ts";
+import { listTools } from "./list-tools.ts";
+import { type McpPin, pinOf } from "./pins.ts";
+import { callRemote, RemoteFailure } from "./remote-call.ts";
+import { type McpTaking, type Taken, takeTools } from "./take.ts";
+
+/** How calls reach a server, whoever connects to it. */
+export interface Line {
+  /** A client that is connected; connects anew where that can be. */
+  client(): Promise<McpClient>;
+  /** A result came, so the server lives. */
+  worked(client: McpClient): void;
+  /** The call broke. Gives the error to tell. */
+  broke(client: McpClient, error: unknown): unknown;
+}
+
+/** What a catalogue is made with. */
+export interface CatalogueOptions extends McpTaking {
+  /** The author's name for the server. */
+  readonly server: string | undefined;
+  /** Milliseconds for a call, and for a look at the list. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The tools that were taken of a server, held to what was approved of them. */
+export interface Catalogue {
+  readonly tools: readonly Tool[];
+  /** The same by the server's names. */
+  readonly byName: ReadonlyMap<string, Tool>;
+  readonly pins: ReadonlyMap<string, McpPin>;
+  /** What keeps tools out of use now. */
+  changes(this: void): readonly McpChange[];
+  /** The server may say something else from now on: nothing is called before its list was looked at again. */
+  doubt(this: void): void;
+}
+
+/**
+ * Reads the list of a server and takes tools of it. From then on a tool whose description, schemas or annotations are not those that were approved
+ * is not called; it is called again when they are what they were.
+ *
+ * @throws WritError as {@link listTools} and {@link takeTools} do, and `schema-invalid`
+ */
+export async function openCatalogue(line: Line, options: CatalogueOptions): Promise<Catalogue> {
+  const { timeoutMs, signal, onChange } = options;
+  const server = options.server ?? "(unnamed)";
+  const offered = await listTools(await line.client(), { server, timeoutMs, signal });
+  const { taken, refused, pins } = await takeTools(offered, options);
+  const isInReach = (name: string): boolean => options.only?.includes(name) ?? true;
+  const approved = new Map([...pins].filter(([name]) => isInReach(name)));
+  const told = new Set(refused.map(keyOf));
+  let changes = refused;
+  let doubtful = false;
+  let looking: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    doubtful = false;
+    try {
+      const now = await listTools(await line.client(), { server, timeoutMs });
+      const inReach = now.filter(({ name }) => isInReach(name));
+      changes = changesBetween(
+        server,
+        approved,
+        new Map(inReach.map((each) => [each.name, pinOf(server, each)])),
+      );
+    } catch (error) {
+      doubtful = true;
+      throw error;
+    }
+    for (const change of changes) {
+      if (told.has(keyOf(change))) continue;
+      told.add(keyOf(change));
+      onChange?.(change);
+    }
+  }
+
+  /** While one look is under way a further doubt makes one more of it, and not one each. */
+  async function settled(): Promise<void> {
+    while (doubtful || looking !== undefined) await (looking ??= look().finally(() => (looking = undefined)));
+  }
+
+  async function call(each: Taken, args: JsonObject, context: ToolContext): Promise<Json> {
+    const bounds = { timeoutMs, signal: context.signal, what: "reaching the server" };
+    const client = await inTime(async () => {
+      await settled();
+      const connected = await line.client();
+      await settled(); // who was connected anew is looked at before anything is sent
+      return connected;
+    }, bounds);
+    const change = changes.find(({ tool }) => tool === each.own);
+    if (change !== undefined) throw changedError(server, [change]);
+    try {
+      const remote = { name: each.own, args, inputSchema: each.pin.inputSchema, timeoutMs };
+      const result = await callRemote(client, remote, context);
+      line.worked(client);
+      return result;
+    } catch (error) {
+      if (error instanceof RemoteFailure) line.worked(client);
+      throw error instanceof RemoteFailure || context.signal.aborted ? error : line.broke(client, error);
+    }
+  }
+
+  const byName = new Map(taken.map((each) => [each.own, remoteTool(each, { server, timeoutMs, call })]));
+  return {
+    tools: [...byName.values()],
+    byName,
+    pins,
+    changes: () => changes,
+    doubt() {
+      doubtful = true;
+      settled().catch(() => undefined); // the next call looks again, and fails with the reason
+    },
+  };
+}
+
+/** The error that names tools which are not as they were approved; its cause shows the differences. */
+export function changedError(server: string, changes: readonly McpChange[]): WritError<"pins-changed"> {
+  const tools = changes.map(({ tool }) => visible(tool)).join(", ");
+  const lines = changes.flatMap(({ tool, type, diff }) => [
+    `${visible(tool)} is ${type}`,
+    ...diff.map((line) => `  ${line}`),
+  ]);
+  return new WritError("pins-changed", { server, tools }, { cause: new Error(lines.join("\n")) });
+}
+
+interface Remote {
+  readonly server: string;
+  readonly timeoutMs: number;
+  readonly call: (each: Taken, args: JsonObject, context: ToolContext) => Promise<Json>;
+}
+
+function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {
+  const { name, pin, about } = each;
+  const { description = "", inputSchema, outputSchema } = pin;
+  const made = tool({
+    name,
+    description: boundedText(description),
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...about,
+    // What only computes would give what it was given: elsewhere nobody knows what it does.
+    ...(about.effect === "none" && about.trusted === undefined ? { trusted: false } : {}),
+    timeoutMs,
+    execute: (args, context) => call(each, args, context),
+  });
+  return setOrigin({ ...made, enforcement }, { server, pin: pin.sha256 });
+}
+
+const enforcement = (): Promise<Enforcement> =>
+  Promise.resolve({ level: "remote", mechanism: "mcp", platform: process.platform, probes: [] });
+
+const keyOf = ({ tool, type, after }: McpChange): string => JSON.stringify([tool, type, after?.sha256 ?? ""]);
+
+/** What broke a call, in short: a server writes its own errors. */
+export function brokenReason(error: unknown): string {
+  return visible(messageOf(error)).slice(0, 500);
+}

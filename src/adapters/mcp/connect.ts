@@ -1,0 +1,150 @@
+import { WritError } from "../../error/writ-error.ts";
+import { checkName, type Tool } from "../../tool/tool.ts";
+import { type Catalogue, changedError, openCatalogue } from "./catalogue.ts";
+import type { McpChange } from "./changes.ts";
+import { makeLink } from "./link.ts";
+import type { McpPins } from "./pins.ts";
+import type { McpTaking } from "./take.ts";
+import { checkPlace, loadLibrary, type McpAddress, type McpProgram } from "./transport.ts";
+
+/**
+ * A server, and what is taken of it.
+ *
+ * @example
+ * ```ts
+ * import type { McpServer } from "writ/mcp";
+ *
+ * export const servers: readonly McpServer[] = [
+ *   { name: "notes", command: "notes-server", pins: "mcp-pins.json" },
+ *   { name: "wiki", url: "https://wiki.example/mcp", only: ["search"], timeoutMs: 10_000 },
+ * ];
+ * ```
+ */
+export type McpServer = McpTaking & {
+  /** Your name for the server: its tools are called `name/tool`. */
+  readonly name: string;
+  /** A call, connecting, or a look at the list that takes longer ends. Milliseconds; default 60,000. */
+  readonly timeoutMs?: number;
+  /** Stops the connecting. */
+  readonly signal?: AbortSignal;
+} & (McpProgram | McpAddress);
+
+/**
+ * A server that is connected.
+ *
+ * @example
+ * ```ts
+ * import type { McpConnection } from "writ/mcp";
+ *
+ * export const names = ({ tools }: McpConnection): string[] => tools.map(({ name }) => name);
+ * ```
+ */
+export interface McpConnection {
+  readonly name: string;
+  /** The tools that were taken, as they were when the server was connected. */
+  readonly tools: readonly Tool[];
+  /** What is approved of the server now, for who keeps pins elsewhere than in a file. */
+  readonly pins: McpPins;
+  /**
+   * One of the tools, by the server's name for it.
+   *
+   * @throws WritError `pins-changed` when it is left out because of a change that nobody approved, `tool-unknown`
+   */
+  tool(name: string): Tool;
+  /** The differences that keep tools out of use now. */
+  changes(): readonly McpChange[];
+  /** Ends the connection, and the server's program. Calls after it fail. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Connects to an MCP server, as a program of this machine or at an address, and makes tools of what it offers.
+ *
+ * The tools are called `name/tool`. What they do is done elsewhere: their enforcement is `remote`, their results are untrusted, and of their effects
+ * nothing is believed that the author does not say in `tools`. Their schemas are held to here, before a call is sent and after its result came.
+ *
+ * A server that is dead, hangs or talks nonsense is a call that fails, never the end of a run. A call that broke is not sent again; the next one connects
+ * anew, after five attempts in a row no more. A server that says its list changed, or that was connected anew, is looked at before the next
+ * call: a tool that is not as it was approved is not called.
+ *
+ * Requires the package `@modelcontextprotocol/client`. Protocol versions up to 2025-11-25 are spoken; for another one connect a client yourself and
+ * give it to `mcpTools`.
+ *
+ * @throws WritError `mcp-unusable`, `mcp-refused`, `name-taken`, `tool-unknown`, `schema-invalid`, `pins-missing`, `pins-invalid`, `peer-missing`,
+ * `name-invalid`, `definition-invalid`
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { connectMcp } from "writ/mcp";
+ *
+ * await using notes = await connectMcp({
+ *   name: "notes",
+ *   command: "notes-server",
+ *   tools: { search: { effect: "read" } },
+ *   pins: "mcp-pins.json",
+ * });
+ * const librarian = agent({ name: "librarian", model: "ollama/qwen2.5:7b", tools: notes.tools });
+ * console.log(await librarian("What do the notes say of tea?"));
+ * ```
+ */
+export async function connectMcp(server: McpServer): Promise<McpConnection> {
+  const { name, timeoutMs = 60_000, signal } = server;
+  checkName(name, "An MCP server");
+  checkPlace(server, name);
+  let catalogue: Catalogue | undefined;
+  const doubt = (): void => catalogue?.doubt();
+  const place = { library: await loadLibrary(), place: server };
+  const link = makeLink(place, { name, timeoutMs, signal }, { onReconnect: doubt, onListChanged: doubt });
+  try {
+    catalogue = await openCatalogue(link, { ...server, server: name, timeoutMs });
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+  const { tools, byName, pins, changes } = catalogue;
+  return {
+    name,
+    tools,
+    pins: { version: 1, servers: { [name]: Object.fromEntries(pins) } },
+    tool: (own) => toolNamed(own, { name, catalogue: { byName, changes } }),
+    changes,
+    close: link.close,
+    [Symbol.asyncDispose]: link.close,
+  };
+}
+
+function toolNamed(
+  own: string,
+  { name, catalogue }: { readonly name: string; readonly catalogue: Pick<Catalogue, "byName" | "changes"> },
+): Tool {
+  const change = catalogue.changes().find(({ tool }) => tool === own);
+  if (change !== undefined) throw changedError(name, [change]);
+  const found = catalogue.byName.get(own);
+  if (found !== undefined) return found;
+  const known = [...catalogue.byName.keys()].join(", ") || "none";
+  throw new WritError("tool-unknown", { where: `The MCP server ${name}`, name: own, known });
+}
+
+/**
+ * Takes everything that a server offers now for approved, and writes it to the file of its pins. Gives the differences to what was approved
+ * before, for somebody to read.
+ *
+ * @throws WritError as {@link connectMcp} does
+ * @example
+ * ```ts
+ * import { approvePins } from "writ/mcp";
+ *
+ * const changes = await approvePins({ name: "notes", command: "notes-server", pins: "mcp-pins.json" });
+ * for (const { tool, type, diff } of changes) console.log([`${tool} is ${type}`, ...diff].join("\n  "));
+ * ```
+ */
+export async function approvePins(
+  server: McpServer & { readonly pins: string },
+): Promise<readonly McpChange[]> {
+  const approved: McpChange[] = [];
+  const approve = (change: McpChange): boolean => approved.push(change) > 0;
+  const connection = await connectMcp({ ...server, approve });
+  await connection.close();
+  return approved;
+}

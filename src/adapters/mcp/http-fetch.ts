@@ -1,0 +1,33 @@
+/** More than any message needs. One message of an event stream may be as long. */
+const maxBytes = 10_000_000;
+
+/** Sends a request as it is told to, follows no redirect by itself, and reads no answer that does not end. */
+export async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: "manual" });
+  if (response.body === null) return response;
+  const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+  const { status, statusText, headers } = response;
+  const body = response.body.pipeThrough(bounded(isStream));
+  const read = new Response(body, { status, statusText, headers });
+  Object.defineProperty(read, "url", { value: response.url });
+  return read;
+}
+
+/** Of a stream of events the count begins anew with each. */
+function bounded(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let count = 0;
+  let last = "";
+  return new TransformStream({
+    transform(chunk, controller) {
+      count += chunk.length;
+      if (isStream) {
+        const text = last + new TextDecoder("latin1").decode(chunk);
+        if (/\n\n|\r\r|\n\r\n/.test(text)) count = chunk.length;
+        last = text.slice(-2);
+      }
+      if (count > maxBytes)
+        controller.error(new Error(`the server sent more than ${maxBytes} bytes at once`));
+      else controller.enqueue(chunk);
+    },
+  });
+}

@@ -1,0 +1,91 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { WritError } from "../../error/writ-error.ts";
+import { brokenReason, type Line } from "./catalogue.ts";
+import type { McpClient } from "./client.ts";
+import { TooSlow } from "./in-time.ts";
+import { connectClient, type Connecting, type Library, type Place } from "./transport.ts";
+
+/** A server that nobody can keep alive is left alone after so many attempts in a row. */
+const maxAttempts = 5;
+
+/** A line to a server that is connected anew when it was lost. */
+export interface Link extends Line {
+  close(this: void): Promise<void>;
+}
+
+/** What a link tells. */
+export interface LinkEvents {
+  /** A client was connected anew: it may speak with another version of the server. */
+  readonly onReconnect: () => void;
+  readonly onListChanged: () => void;
+}
+
+/** Makes a line to a server; the first use connects. */
+export function makeLink(
+  place: { readonly library: Library; readonly place: Place },
+  connecting: Connecting,
+  events: LinkEvents,
+): Link {
+  const { library } = place;
+  const { name } = connecting;
+  let current: Client | undefined;
+  let pending: Promise<Client> | undefined;
+  let attempts = 0;
+  let isClosed = false;
+
+  async function connect(): Promise<Client> {
+    const isAgain = attempts > 0;
+    attempts += 1;
+    const client = await connectClient(library, place.place, connecting);
+    if (isClosed) {
+      await client.close();
+      throw gone("the connection was closed");
+    }
+    Object.assign(client, { onclose: () => drop(client) });
+    client.setNotificationHandler("notifications/tools/list_changed", events.onListChanged);
+    current = client;
+    if (isAgain) events.onReconnect();
+    return client;
+  }
+
+  function drop(client: McpClient): void {
+    if (current === client) current = undefined;
+  }
+
+  function gone(reason: string, cause?: unknown): WritError<"mcp-gone"> {
+    return new WritError("mcp-gone", { server: name, reason }, { cause });
+  }
+
+  return {
+    async client() {
+      if (isClosed) throw gone("the connection was closed");
+      if (current !== undefined) return current;
+      if (attempts > maxAttempts) throw gone(`it went away or was not there ${attempts} times in a row`);
+      return await (pending ??= connect().finally(() => (pending = undefined)));
+    },
+    worked() {
+      attempts = 1;
+    },
+    broke(client, error) {
+      if (isAnswer(library, error)) return error;
+      if (current === client) {
+        current = undefined;
+        void (client as Client).close().catch(() => undefined);
+      }
+      return gone(brokenReason(error), error);
+    },
+    async close() {
+      isClosed = true;
+      const client = current;
+      current = undefined;
+      await client?.close();
+    },
+  };
+}
+
+/** A server that is slow, or that gives nonsense, is not gone. */
+function isAnswer({ ProtocolError, SdkError, SdkErrorCode }: Library, error: unknown): boolean {
+  if (error instanceof ProtocolError || error instanceof TooSlow) return true;
+  if (!(error instanceof SdkError)) return false;
+  return error.code === SdkErrorCode.RequestTimeout || error.code === SdkErrorCode.InvalidResult;
+}

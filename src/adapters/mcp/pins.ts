@@ -1,0 +1,135 @@
+import { hash, randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson, toJson } from "../../util/json.ts";
+import type { McpTool } from "./client.ts";
+
+/**
+ * What a server said of a tool when somebody approved it. `sha256` is that of the canonical JSON of the server's name, the tool's name and all
+ * fields below; the fields stand here so that a change can be shown.
+ *
+ * @example
+ * ```ts
+ * import type { McpPin } from "writ/mcp";
+ *
+ * export const isDocumented = (pin: McpPin): boolean => (pin.description ?? "") !== "";
+ * ```
+ */
+export interface McpPin {
+  readonly sha256: string;
+  readonly description?: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: JsonObject;
+}
+
+/**
+ * The approved tools of servers, by the author's names for the servers and the servers' names for the tools. A file of it belongs into version
+ * control.
+ *
+ * @example
+ * ```ts
+ * import type { McpPins } from "writ/mcp";
+ *
+ * export const none: McpPins = { version: 1, servers: {} };
+ * ```
+ */
+export interface McpPins {
+  readonly version: 1;
+  readonly servers: Readonly<Record<string, Readonly<Record<string, McpPin>>>>;
+}
+
+/** The pins of one server, by the server's names for its tools. */
+export type ServerPins = ReadonlyMap<string, McpPin>;
+
+/** The pin of what a server says now. @throws TypeError when it is not JSON that can be kept */
+export function pinOf(server: string, tool: McpTool): McpPin {
+  const { name, description, inputSchema, outputSchema, annotations } = tool;
+  const said = toJson({ description, inputSchema, outputSchema, annotations });
+  if (!said.ok) throw new TypeError(said.reason);
+  const kept = said.value as unknown as Omit<McpPin, "sha256">;
+  return { sha256: hashOf(server, name, kept), ...kept };
+}
+
+function hashOf(server: string, name: string, said: Omit<McpPin, "sha256">): string {
+  return hash("sha256", canonicalJson({ server, name, ...(said as JsonObject) }), "hex");
+}
+
+/** The pins of a server in a file or an object; undefined when it has none. @throws WritError `pins-invalid` */
+export async function readPins(pins: string | McpPins, server: string): Promise<ServerPins | undefined> {
+  const path = typeof pins === "string" ? pins : "`pins`";
+  const { servers } =
+    typeof pins === "string" ? await readPinFile(pins) : checkPins(pins as unknown as Json, path);
+  const own = Object.hasOwn(servers, server) ? servers[server] : undefined;
+  if (own === undefined) return undefined;
+  for (const [name, { sha256, ...said }] of Object.entries(own))
+    if (sha256 !== hashOf(server, name, said))
+      throw invalid(path, `the hash of "${server}/${name}" is not that of what stands beside it`);
+  return new Map(Object.entries(own));
+}
+
+/** Writes of this process to one file happen one after another: servers are connected beside each other. */
+const writing = new Map<string, Promise<unknown>>();
+
+/** Puts the pins of a server into a file and leaves those of others as they are. @throws WritError `pins-invalid` */
+export function writePins(path: string, server: string, pins: ServerPins): Promise<void> {
+  const before = writing.get(path) ?? Promise.resolve();
+  const write = async (): Promise<void> => {
+    const { servers } = await readPinFile(path);
+    const own = sorted(Object.fromEntries(pins));
+    const all: McpPins = { version: 1, servers: sorted({ ...servers, [server]: own }) };
+    const beside = `${path}.${randomUUID()}.tmp`;
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(beside, `${JSON.stringify(all, undefined, 2)}\n`);
+      await rename(beside, path);
+    } catch (error) {
+      await rm(beside, { force: true });
+      throw invalid(path, `it cannot be written: ${messageOf(error)}`, error);
+    }
+  };
+  const written = before.then(write, write);
+  writing.set(path, written);
+  return written.finally(() => {
+    if (writing.get(path) === written) writing.delete(path);
+  });
+}
+
+/** A file that is not there has no pins. */
+async function readPinFile(path: string): Promise<McpPins> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { version: 1, servers: {} };
+    throw invalid(path, messageOf(error), error);
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) throw invalid(path, parsed.reason);
+  return checkPins(parsed.value, path);
+}
+
+function checkPins(value: Json, path: string): McpPins {
+  if (!isJsonObject(value) || value["version"] !== 1 || !isJsonObject(value["servers"]))
+    throw invalid(path, 'it is not { "version": 1, "servers": { … } }');
+  for (const [server, tools] of Object.entries(value["servers"])) {
+    if (!isJsonObject(tools)) throw invalid(path, `"${server}" is no object of tools`);
+    const broken = Object.keys(tools).find((name) => !isPin(tools[name]));
+    if (broken !== undefined) throw invalid(path, `"${server}/${broken}" is no pin`);
+  }
+  return value as unknown as McpPins;
+}
+
+function isPin(value: Json | undefined): boolean {
+  return isJsonObject(value) && typeof value["sha256"] === "string" && isJsonObject(value["inputSchema"]);
+}
+
+function invalid(path: string, reason: string, cause?: unknown): WritError<"pins-invalid"> {
+  return new WritError("pins-invalid", { path, reason }, { cause });
+}
+
+function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

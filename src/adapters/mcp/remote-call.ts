@@ -1,0 +1,51 @@
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import type { ToolContext } from "../../tool/tool.ts";
+import type { McpClient, McpRequestOptions } from "./client.ts";
+import { contentText } from "./content.ts";
+import { asHandle } from "../capability/scopes.ts";
+import { inTime } from "./in-time.ts";
+
+/** One call of a tool of a server. */
+export interface RemoteCall {
+  /** The tool, as the server calls it. */
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly inputSchema: JsonObject;
+  readonly timeoutMs: number;
+}
+
+/** What ends a call first is the runtime's own clock; these are behind it, for calls that no run is around. */
+const clientGraceMs = 1_000;
+const ownGraceMs = 2_000;
+
+/** A tool that says it failed. The server itself is well. */
+export class RemoteFailure extends Error {
+  override readonly name: string = "RemoteFailure";
+}
+
+/**
+ * Sends a call and reads its result: the structured content where there is some, else the text. Ends in time whatever the client does.
+ *
+ * The client is given the tool's schema without that of its result, which is checked here: clients compile a stranger's patterns otherwise.
+ *
+ * @throws RemoteFailure when the tool says that it failed; whatever the client throws
+ */
+export async function callRemote(client: McpClient, call: RemoteCall, context: ToolContext): Promise<Json> {
+  const { name, args, inputSchema, timeoutMs } = call;
+  const { progress } = context;
+  const send = (signal: AbortSignal): Promise<object> => {
+    const options: McpRequestOptions & { readonly toolDefinition: object } = {
+      signal,
+      timeout: timeoutMs + clientGraceMs,
+      onprogress: (told) => progress({ ...told }),
+      toolDefinition: { name, inputSchema: { ...inputSchema, type: "object" } },
+    };
+    return client.callTool({ name, arguments: args }, options);
+  };
+  const bounds = { timeoutMs: timeoutMs + ownGraceMs, signal: context.signal, what: "the call" };
+  const result = await asHandle(() => inTime(send, bounds));
+  const { content, structuredContent, isError } = isJsonObject(result) ? result : {};
+  if (isError === true)
+    throw new RemoteFailure(contentText(content) ?? "the server says that it failed, and not why");
+  return structuredContent ?? contentText(content) ?? "(no content)";
+}

@@ -1,0 +1,209 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Annotation } from "../../policy/rule.ts";
+import { changesBetween, type McpChange } from "./changes.ts";
+import type { McpTool } from "./client.ts";
+import { toolNames } from "./names.ts";
+import { type McpPin, type McpPins, pinOf, readPins, type ServerPins, writePins } from "./pins.ts";
+import { hiddenIn, hiddenInside } from "./screen.ts";
+
+/**
+ * Which tools of a server are taken, and what the author knows of them.
+ *
+ * @example
+ * ```ts
+ * import type { McpTaking } from "writ/mcp";
+ *
+ * export const notes: McpTaking = {
+ *   only: ["search", "append"],
+ *   tools: { search: { effect: "read" }, append: { effect: "write", parameters: { note: "id", text: "content" } } },
+ *   pins: "mcp-pins.json",
+ *   onChange: ({ tool, type, diff }) => console.error(tool, type, diff.join("\n")),
+ * };
+ * ```
+ */
+export interface McpTaking {
+  /** The only tools that are taken and looked at, as the server calls them. Default: all. */
+  readonly only?: readonly string[];
+  /** What the author knows of tools, as the server calls them: effect, roles of parameters, whether results are to be trusted. The server is never asked. */
+  readonly tools?: Readonly<Record<string, Annotation>>;
+  /**
+   * What was approved: the path of a JSON file, or its contents. A tool that is not as it was approved, or that nobody approved, is left out.
+   * Default: what the server says first holds as long as the process runs.
+   */
+  readonly pins?: string | McpPins;
+  /**
+   * Who approves. `first-use`: everything while there are no pins of the server. A function: asked about each difference. What it approves is
+   * taken, and written where `pins` is a path. Default: nobody.
+   */
+  readonly approve?: "first-use" | ((change: McpChange) => boolean | Promise<boolean>);
+  /** Told each difference that nobody approved: at the beginning, and when the server says that its list changed. */
+  readonly onChange?: (change: McpChange) => void;
+  /** Tools that the agent has from elsewhere: a tool whose name can be taken for one of these is refused. */
+  readonly beside?: readonly { readonly name: string }[];
+}
+
+/** A tool that was taken. */
+export interface Taken {
+  /** As the server calls it. */
+  readonly own: string;
+  /** As it is called here. */
+  readonly name: string;
+  readonly pin: McpPin;
+  readonly about: Annotation;
+}
+
+/** What was taken of a server, what was not, and what is approved of it now. */
+export interface Takings {
+  readonly taken: readonly Taken[];
+  readonly refused: readonly McpChange[];
+  readonly pins: ServerPins;
+}
+
+/** A schema that is longer is no schema for a model; one of this length is made ready in seconds, once, however it is twisted. */
+const longestSchema = 40_000;
+const maxReferences = 200;
+/** More than any description needs; what is shown of it is less. */
+const longestDescription = 2_000_000;
+
+/**
+ * Chooses the tools that are taken of what a server offers, and writes the pins of those that were approved.
+ *
+ * @throws WritError `mcp-refused`, `name-taken`, `tool-unknown`, `pins-missing`, `pins-invalid`
+ */
+export async function takeTools(
+  offered: readonly McpTool[],
+  options: McpTaking & { readonly server: string | undefined },
+): Promise<Takings> {
+  const { pins, only, beside = [] } = options;
+  const server = options.server ?? "(unnamed)";
+  const wanted = only === undefined ? offered : offered.filter(({ name }) => only.includes(name));
+  const names = toolNames(
+    wanted.map(({ name }) => name),
+    { server: options.server, beside: beside.map(({ name }) => name) },
+  );
+  const now = new Map(wanted.map((tool) => [tool.name, checkedPin(server, tool)]));
+  const before = await pinsBefore(now, { ...options, server });
+  const { approved, refused } = await judge(inReach(before.pins, only), { ...options, server, now });
+  const held = merged(before.pins, approved);
+  if (typeof pins === "string" && (before.isNew || approved.size > 0)) await writePins(pins, server, held);
+  const taken = wanted.flatMap(({ name: own }, index) => {
+    const pin = now.get(own);
+    if (pin === undefined || held.get(own)?.sha256 !== pin.sha256) return [];
+    return [{ own, name: names[index] ?? own, pin, about: aboutOf(options.tools, own) }];
+  });
+  return { taken, refused, pins: held };
+}
+
+/** What was approved before this connection: what the server says now, where its first words are taken for approved. */
+async function pinsBefore(
+  now: ServerPins,
+  options: McpTaking & { readonly server: string },
+): Promise<{ readonly pins: ServerPins; readonly isNew: boolean }> {
+  const { server, pins, approve } = options;
+  const known = pins === undefined ? undefined : await readPins(pins, server);
+  checkKnown(options, { server, known, now });
+  if (known !== undefined) return { pins: known, isNew: false };
+  if (approve === "first-use" || (pins === undefined && approve === undefined))
+    return { pins: now, isNew: true };
+  if (approve !== undefined) return { pins: new Map(), isNew: false };
+  throw new WritError("pins-missing", { server, path: typeof pins === "string" ? pins : "`pins`" });
+}
+
+function aboutOf(tools: McpTaking["tools"] = {}, own: string): Annotation {
+  return (Object.hasOwn(tools, own) ? tools[own] : undefined) ?? {};
+}
+
+interface Judging extends McpTaking {
+  readonly server: string;
+  readonly now: ServerPins;
+}
+
+/** Asks about each difference. What is approved maps to its new pin, or to undefined for a tool that is gone. */
+async function judge(
+  known: ServerPins,
+  { server, now, approve, onChange }: Judging,
+): Promise<{ readonly approved: Map<string, McpPin | undefined>; readonly refused: readonly McpChange[] }> {
+  const approved = new Map<string, McpPin | undefined>();
+  const refused: McpChange[] = [];
+  for (const change of changesBetween(server, known, now)) {
+    if (typeof approve === "function" && (await approve(change))) approved.set(change.tool, change.after);
+    else {
+      refused.push(change);
+      onChange?.(change);
+    }
+  }
+  return { approved, refused };
+}
+
+function inReach(known: ServerPins, only: readonly string[] | undefined): ServerPins {
+  return new Map([...known].filter(([name]) => only === undefined || only.includes(name)));
+}
+
+function merged(
+  known: ServerPins,
+  approved: ReadonlyMap<string, McpPin | undefined>,
+): ReadonlyMap<string, McpPin> {
+  const all = new Map<string, McpPin | undefined>([...known, ...approved]);
+  return new Map([...all].flatMap(([name, pin]) => (pin === undefined ? [] : [[name, pin] as const])));
+}
+
+interface Known {
+  readonly server: string;
+  readonly known: ServerPins | undefined;
+  readonly now: ServerPins;
+}
+
+/** A name of the author's that means nothing is a slip, and an annotation that is not used could be the one that matters. */
+function checkKnown({ only = [], tools = {} }: McpTaking, { server, known, now }: Known): void {
+  const where = `The MCP server ${server}`;
+  for (const [name, annotation] of Object.entries(tools)) {
+    const field = Object.keys(annotation).find((each) => !fields.has(each));
+    if (field === undefined) continue;
+    const reason = `\`tools.${name}\` has the field "${field}": ${[...fields].join(", ")}.`;
+    throw new WritError("definition-invalid", { where, reason });
+  }
+  const name = [...only, ...Object.keys(tools)].find((each) => !now.has(each) && known?.has(each) !== true);
+  if (name === undefined) return;
+  throw new WritError("tool-unknown", { where, name, known: [...now.keys()].join(", ") || "none" });
+}
+
+const fields: ReadonlySet<string> = new Set([
+  "effect",
+  "trusted",
+  "resolves",
+  "secrecy",
+  "parameters",
+] satisfies (keyof Annotation)[]);
+
+function checkedPin(server: string, tool: McpTool): McpPin {
+  const refuse = (reason: string): never => {
+    throw new WritError("mcp-refused", { server, what: `the tool "${tool.name}"`, reason });
+  };
+  const { description = "" } = tool;
+  if (typeof description !== "string" || description.length > longestDescription)
+    return refuse(`its description is no text of at most ${longestDescription} characters.`);
+  const hidden = hiddenIn(description);
+  if (hidden !== undefined)
+    return refuse(`its description has the hidden character ${hidden.codePoint} at ${hidden.index}.`);
+  const pin = pinned(server, tool, refuse);
+  for (const field of ["inputSchema", "outputSchema"] as const) {
+    const schema = pin[field];
+    if (schema === undefined) continue;
+    const text = JSON.stringify(schema);
+    if (text.length > longestSchema) return refuse(`its ${field} has ${text.length} characters.`);
+    if ([...text.matchAll(/"\$(?:ref|dynamicRef)":/g)].length > maxReferences)
+      return refuse(`its ${field} has more than ${maxReferences} references.`);
+    const inside = hiddenInside(schema);
+    if (inside !== undefined)
+      return refuse(`its ${field} has the hidden character ${inside.codePoint} in ${inside.path || "it"}.`);
+  }
+  return pin;
+}
+
+function pinned(server: string, tool: McpTool, refuse: (reason: string) => never): McpPin {
+  try {
+    return pinOf(server, tool);
+  } catch (error) {
+    return refuse(`what it says of itself cannot be kept as JSON: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,165 @@
+import type {
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import { visible } from "./diff.ts";
+import { boundedFetch } from "./http-fetch.ts";
+import { inTime } from "./in-time.ts";
+
+/**
+ * A server that is a program of this machine, spoken with over its standard input and output. Its environment is `PATH`, so that programs are
+ * found, and what `env` gives; no variable of this process besides.
+ *
+ * @example
+ * ```ts
+ * import type { McpProgram } from "writ/mcp";
+ *
+ * export const notes: McpProgram = { command: "notes-server", args: ["--read-only"], env: { NOTES: "/data/notes" }, cwd: "/data" };
+ * ```
+ */
+export interface McpProgram {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: the working folder of this process. */
+  readonly cwd?: string;
+}
+
+/**
+ * A server at an address, spoken with over Streamable HTTP. It is sent these headers and no others that could name somebody; a redirect to another
+ * origin is not followed.
+ *
+ * @example
+ * ```ts
+ * import type { McpAddress } from "writ/mcp";
+ *
+ * export const notes: McpAddress = { url: "https://notes.example/mcp", headers: { authorization: "Bearer made-for-this-server" } };
+ * ```
+ */
+export interface McpAddress {
+  readonly url: string | URL;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Where a server is. */
+export type Place = McpProgram | McpAddress;
+
+/** The MCP client library, as far as it is used. */
+export interface Library {
+  readonly Client: typeof Client;
+  readonly ProtocolError: typeof ProtocolError;
+  readonly SdkError: typeof SdkError;
+  readonly SdkErrorCode: typeof SdkErrorCode;
+  readonly StreamableHTTPClientTransport: typeof StreamableHTTPClientTransport;
+  readonly StdioClientTransport: typeof StdioClientTransport;
+  readonly DEFAULT_INHERITED_ENV_VARS: readonly string[];
+}
+
+/** @throws WritError `peer-missing` */
+export async function loadLibrary(): Promise<Library> {
+  try {
+    const [client, stdio] = await Promise.all([
+      import("@modelcontextprotocol/client"),
+      import("@modelcontextprotocol/client/stdio"),
+    ]);
+    return { ...client, ...stdio };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const data = {
+      package: "@modelcontextprotocol/client",
+      purpose: "MCP servers",
+      command: "npm i @modelcontextprotocol/client",
+    };
+    throw new WritError("peer-missing", data, { cause: error });
+  }
+}
+
+/** @throws WritError `definition-invalid` */
+export function checkPlace(place: Place, name: string): void {
+  const fault = "url" in place ? faultOfUrl(place) : faultOfProgram(place);
+  if (fault === undefined) return;
+  throw new WritError("definition-invalid", { where: `The MCP server ${name}`, reason: fault });
+}
+
+function faultOfUrl({ url, ...rest }: McpAddress): string | undefined {
+  if ("command" in rest) return "it has both `url` and `command`; give one of the two.";
+  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
+    return "`url` must be an http or https address.";
+  return parsed.username === "" && parsed.password === ""
+    ? undefined
+    : "`url` must have no credentials; give them as `headers`.";
+}
+
+function faultOfProgram({ command, args = [] }: McpProgram): string | undefined {
+  if (typeof command !== "string" || command === "") return "it needs `command` or `url`.";
+  return Array.isArray(args) ? undefined : "`args` must be a list.";
+}
+
+/** What a program said on its standard error last, for the author alone. */
+const keptWords = 500;
+
+/** How a connection is made. */
+export interface Connecting {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Connects a new client.
+ *
+ * @throws WritError `mcp-unusable`; the reason of the signal when it is aborted
+ */
+export async function connectClient(library: Library, place: Place, connecting: Connecting): Promise<Client> {
+  const { name, timeoutMs, signal } = connecting;
+  const client = new library.Client({ name: "writ", version: "1.0.0" });
+  const { transport, words } = transportTo(library, place);
+  try {
+    const connect = (signal: AbortSignal): Promise<void> =>
+      client.connect(transport, { timeout: timeoutMs, signal });
+    await inTime(connect, { timeoutMs, signal, what: "connecting" });
+    return client;
+  } catch (error) {
+    void client.close().catch(() => undefined);
+    signal?.throwIfAborted();
+    const said = words();
+    const reason = said === "" ? messageOf(error) : `${messageOf(error)} Its last words: ${said}`;
+    throw new WritError("mcp-unusable", { server: name, reason: visible(reason) }, { cause: error });
+  }
+}
+
+function transportTo(
+  library: Library,
+  place: Place,
+): { readonly transport: Parameters<Client["connect"]>[0]; readonly words: () => string } {
+  if ("url" in place) {
+    const { url, headers = {} } = place;
+    const options = { fetch: boundedFetch, requestInit: { headers: { ...headers } } };
+    return { transport: new library.StreamableHTTPClientTransport(new URL(url), options), words: () => "" };
+  }
+  const { command, args = [], env = {}, cwd } = place;
+  const transport = new library.StdioClientTransport({
+    command,
+    args: [...args],
+    env: environment(library, env),
+    stderr: "pipe",
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  let words = "";
+  transport.stderr?.on("data", (chunk: unknown) => (words = (words + String(chunk)).slice(-keptWords)));
+  return { transport, words: () => words.trim() };
+}
+
+/** The library adds variables of this process that it takes for harmless; all but `PATH`, and what Windows cannot start without, are taken out. */
+function environment(library: Library, env: Readonly<Record<string, string>>): Record<string, string> {
+  const needed = new Set(["PATH", "PATHEXT", "SYSTEMROOT", "COMSPEC"]);
+  const without = library.DEFAULT_INHERITED_ENV_VARS.filter((name) => !needed.has(name));
+  // A variable that is undefined is not given to a process.
+  return { ...(Object.fromEntries(without.map((name) => [name, undefined])) as object), ...env };
+}

@@ -1,0 +1,49 @@
+/** One thing that somebody should look at, and what can be done about it. */
+export interface AuditFinding {
+  readonly severity: "high" | "medium" | "low";
+  /**
+   * `lethal-trifecta`: strangers' words, what is private and a way out meet in one skill. `untrusted-change`: strangers' words meet a change.
+   * `wide-grant`, `effect-undeclared`, `look-alike`, `unenforced`, `need-not-granted`, `grant-unused`: see docs/manifest.md.
+   */
+  readonly rule:
+    | "lethal-trifecta"
+    | "untrusted-change"
+    | "wide-grant"
+    | "effect-undeclared"
+    | "look-alike"
+    | "unenforced"
+    | "need-not-granted"
+    | "grant-unused";
+  readonly skill?: string;
+  readonly tool?: string;
+  readonly message: string;
+  readonly advice: string;
+}
+
+/** What the Rule of Two asks of one way of working, each with the reasons why it holds; none when it does not. */
+export interface SkillAudit {
+  /** A: the model reads what strangers wrote. */
+  readonly untrustedInput: readonly string[];
+  /** B: it can reach what is private. */
+  readonly sensitiveAccess: readonly string[];
+  /** C, one half: it can change something. */
+  readonly stateChange: readonly string[];
+  /** C, the other half: something it writes can leave. */
+  readonly wayOut: readonly string[];
+}
+
+/**
+ * What can be said of an agent's safety without running it: from the labels, effects, needs and grants that it declares. The worst finding comes first.
+ *
+ * @example
+ * ```ts
+ * import type { Audit } from "writ";
+ *
+ * export const isFine = ({ findings }: Audit): boolean => findings.every(({ severity }) => severity !== "high");
+ * ```
+ */
+export interface Audit {
+  readonly agent: string;
+  readonly skills: Readonly<Record<string, SkillAudit>>;
+  readonly findings: readonly AuditFinding[];
+}

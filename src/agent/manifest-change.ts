@@ -1,0 +1,63 @@
+/** One difference between two manifests, and what it means for the agent's powers. */
+export interface ManifestChange {
+  readonly type: "widened" | "narrowed" | "changed";
+  /** The place, from the outermost field: `skills`, `mail`, `tools`, `send`, `effect`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The fields on the way to a place. */
+export type Path = readonly string[];
+
+export function note(type: ManifestChange["type"], path: Path, text: string): ManifestChange {
+  return { type, path: path.join(" › "), text };
+}
+
+/** What is more of something, and what is less, each in words. */
+export interface Sides {
+  readonly path: Path;
+  readonly what: string;
+  /** What it means that there is one more. */
+  readonly more: ManifestChange["type"];
+  /** What it means that there is one less. */
+  readonly less: ManifestChange["type"];
+}
+
+/** Texts that came and texts that went. */
+export function compareSets(
+  before: readonly string[],
+  after: readonly string[],
+  { path, what, more, less }: Sides,
+): readonly ManifestChange[] {
+  return [
+    ...after.filter((each) => !before.includes(each)).map((each) => note(more, path, `new ${what} ${each}`)),
+    ...before
+      .filter((each) => !after.includes(each))
+      .map((each) => note(less, path, `${what} ${each} is gone`)),
+  ];
+}
+
+/** Walks the names of two records in order: those that are in one of them, and those that are in both. */
+export function compareRecords<Value>(
+  before: Readonly<Record<string, Value>>,
+  after: Readonly<Record<string, Value>>,
+  compare: (name: string, was: Value | undefined, is: Value | undefined) => readonly ManifestChange[],
+): readonly ManifestChange[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
+  const at = (record: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+    Object.hasOwn(record, name) ? record[name] : undefined;
+  return names.flatMap((name) => compare(name, at(before, name), at(after, name)));
+}
+
+/** A step on a scale from the narrow end to the wide one. */
+export function compareSteps(
+  steps: readonly (readonly [was: string, is: string])[],
+  scale: readonly string[],
+  path: Path,
+): readonly ManifestChange[] {
+  return steps.flatMap(([was, is]) => {
+    if (was === is) return [];
+    const isWider = scale.indexOf(is) > scale.indexOf(was);
+    return [note(isWider ? "widened" : "narrowed", path, `${was} → ${is}`)];
+  });
+}

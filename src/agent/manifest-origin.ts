@@ -1,0 +1,48 @@
+import type { Tool } from "../tool/tool.ts";
+import type { Audit } from "./audit-data.ts";
+import type { AgentManifest } from "./manifest-data.ts";
+
+/** Where a tool comes from, when it is a server's. */
+export interface ToolOrigin {
+  /** The author's name for the server. */
+  readonly server: string;
+  /** SHA-256 of what the server says of the tool, as it was approved. */
+  readonly pin: string;
+}
+
+/** An agent that a call of a tool runs, as far as it can be looked into. */
+export interface AgentInside {
+  readonly agentName: string;
+  readonly manifest?: () => Promise<AgentManifest>;
+  readonly audit?: (only?: readonly string[]) => Audit;
+  /** The only tools of it that are called from here. Default: all. */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** A tool that says what stands behind it. A copy of it says so too. */
+interface FrontTool extends Tool {
+  readonly origin?: ToolOrigin;
+  readonly inside?: readonly AgentInside[];
+}
+
+/** The same tool, which says that it is a server's. */
+export function setOrigin(tool: Tool, origin: ToolOrigin): Tool {
+  const front: FrontTool = { ...tool, origin };
+  return front;
+}
+
+/** The same tool, which says which agents a call of it runs. */
+export function setInside(tool: Tool, inside: readonly AgentInside[]): Tool {
+  const front: FrontTool = { ...tool, inside };
+  return front;
+}
+
+/** Where a tool comes from; undefined for what the author wrote. */
+export function originOf(tool: Tool): ToolOrigin | undefined {
+  return (tool as FrontTool).origin;
+}
+
+/** The agents that a call of a tool runs; none for other tools. */
+export function insideOf(tool: Tool): readonly AgentInside[] {
+  return (tool as FrontTool).inside ?? [];
+}

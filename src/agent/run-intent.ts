@@ -1,0 +1,152 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Gate, PlannedGate } from "../executor/gate.ts";
+import { surrounding } from "../executor/call-powers.ts";
+import type { Host } from "../journal/host.ts";
+import type { Checkpoint } from "../loop/checkpoint.ts";
+import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
+import { type UserMessage, userMessage } from "../message/message.ts";
+import { changedParts, type Digest, type Intent, makeIntent } from "../policy/intent.ts";
+import { policyIdentity, rulePolicyOf } from "../policy/policy-identity.ts";
+import { capabilityText } from "../tool/capability.ts";
+import { canonicalJson } from "../util/canonical-json.ts";
+import { type Json, toJson } from "../util/json.ts";
+import { contentText } from "./answer.ts";
+import type { AgenticPlan, AgentPlan } from "./plan.ts";
+import type { RunFrame, RunOptions } from "./runnable.ts";
+
+/** What an intent is declared with. */
+export interface Declaring {
+  readonly plan: AgentPlan;
+  readonly skill: AgenticPlan;
+  readonly base: RunFrame;
+  readonly options: RunOptions;
+  readonly input: Json;
+  /** The intent of the run before this one in its session. */
+  readonly previous?: string;
+  readonly from?: Checkpoint;
+}
+
+/**
+ * What a run is for: the words of the user, or those that the caller said they are. A run inside another one is for what that is for, whatever it is
+ * asked: its input was written by a model.
+ *
+ * @throws WritError `intent-redeclared`
+ */
+export function declareIntent(declaring: Declaring): Intent {
+  const { plan, skill, base, options, previous, from } = declaring;
+  const { around, host } = base;
+  const own = rulePolicyOf(skill.gate.policy)?.constants ?? [];
+  const linked = around?.intent.hash ?? previous ?? from?.intent.previous;
+  const parts = {
+    text: wantedText(declaring),
+    constants: [...(around?.intent.constants ?? []), ...own],
+    agent: plan.name,
+    skill: skill.name,
+    ...identityOf(plan, skill, host.digest),
+    ...(linked === undefined ? {} : { previous: linked }),
+  };
+  const intent = makeIntent(parts, host.digest);
+  if (from === undefined || intent.hash === from.intent.hash) return intent;
+  checkUnchanged(intent, from, options);
+  return makeIntent({ ...parts, previous: from.intent.hash }, host.digest);
+}
+
+/** @throws WritError `intent-redeclared`, and `intent-changed` for a checkpoint in which somebody wrote */
+function wantedText({ base, options, input, from }: Declaring): string {
+  const { around, runId, host } = base;
+  if (from !== undefined && makeIntent(from.intent, host.digest).hash !== from.intent.hash)
+    throw new WritError("intent-changed", {
+      changed: "record of what it is for",
+      accept: "nothing accepts that",
+    });
+  if (options.intent !== undefined && (around !== undefined || from !== undefined))
+    throw new WritError("intent-redeclared", { runId });
+  return around?.intent.text ?? options.intent ?? from?.intent.text ?? contentText(input);
+}
+
+/** A bound that was met is raised on purpose; anything else must be said to be meant. @throws WritError `intent-changed` */
+function checkUnchanged(
+  intent: Intent,
+  { intent: was, status }: Checkpoint,
+  { accept = [] }: RunOptions,
+): void {
+  const isBound = status === "suspended" || status === "exhausted";
+  const meant = new Set<string>(isBound ? [...accept, "limits"] : accept);
+  const changed = changedParts(was, intent).filter((part) => !meant.has(part));
+  if (changed.length === 0) return;
+  throw new WritError("intent-changed", {
+    changed: changed.join(" and "),
+    accept: changed.map((part) => `"${part}"`).join(", "),
+  });
+}
+
+type Identity = Pick<Intent, "policy" | "tools" | "limits">;
+
+const identities = new WeakMap<AgenticPlan, Identity>();
+
+/** The hashes of what a run of this skill is held to; made once, since it does not change. */
+function identityOf({ limits, grants }: AgentPlan, skill: AgenticPlan, digest: Digest): Identity {
+  let identity = identities.get(skill);
+  if (identity === undefined) {
+    const { policy, allowed } = skill.gate;
+    const tools = [...allowed.tools.values()].map(({ input, output, needs = [], ...tool }) => ({
+      name: tool.name,
+      description: tool.description,
+      schema: input.jsonSchema,
+      output: output?.jsonSchema,
+      effect: tool.effect,
+      needs: needs.map(capabilityText),
+      parameters: tool.parameters,
+      trusted: tool.trusted,
+      resolves: tool.resolves,
+      secrecy: tool.secrecy,
+      constraints: tool.constraints,
+      origin: tool.origin,
+    }));
+    identity = {
+      policy: digest(policyIdentity(policy)),
+      tools: digest(canonicalJson(asJson({ tools, grants: grants.map(capabilityText) }))),
+      limits: digest(canonicalJson(asJson(limits))),
+    };
+    identities.set(skill, identity);
+  }
+  return identity;
+}
+
+function asJson(value: unknown): Json {
+  const json = toJson(value);
+  return json.ok ? json.value : null;
+}
+
+/** What a run may use of the world: never more than the run around it, the call it is made in, or what its caller leaves it. */
+export function powersOf(
+  { grants = [] }: { readonly grants?: Gate["powers"][number] },
+  { parent, host }: { readonly parent?: RunFrame["parent"]; readonly host: Host },
+  { ceiling }: RunOptions,
+): Gate["powers"] {
+  const around = parent?.powers ?? surrounding(host);
+  return ceiling === undefined ? [...around, grants] : [...around, ceiling, grants];
+}
+
+/** The gate of one run. */
+export function gateOf(
+  planned: PlannedGate,
+  { parent }: RunFrame,
+  held: Pick<Gate, "intent" | "powers">,
+): Gate {
+  return { ...planned, ...held, ...(parent === undefined ? {} : { outer: parent.policy }) };
+}
+
+/** What is asked, as the model is told it: not the user's words where a model wrote it, or where the caller says what the user's words are. */
+export function askedMessage(input: Json, base: RunFrame, { intent }: RunOptions): UserMessage {
+  const message = userMessage(contentText(input));
+  const label = inputLabel(base, intent);
+  return label === trustedLabel ? message : { ...message, label };
+}
+
+/** Where the input of a run comes from: the user, the run around it, or whatever the caller put beside the user's words. */
+export function inputLabel({ parent, around }: RunFrame, intent: string | undefined): Label {
+  if (around !== undefined)
+    return joinLabels(around.label, { ...trustedLabel, sources: [`agent/${parent?.agent ?? "around"}`] });
+  return intent === undefined ? trustedLabel : untrustedFrom("input");
+}

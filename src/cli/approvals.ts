@@ -1,0 +1,84 @@
+import { createInterface } from "node:readline/promises";
+import type { Approval, Approve } from "../executor/approval.ts";
+import type { ApprovalRequest, ApprovalValue } from "../policy/approval-request.ts";
+import { isJsonObject, parseJson } from "../util/json.ts";
+import { oneLine, type Output, printable } from "./output.ts";
+
+/** Where a person is asked. */
+export interface AskOptions {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks the person at the terminal about calls, one after another. Undefined where there is no terminal to ask at: then such calls are denied.
+ */
+export function terminalApprove({ input, output, signal }: AskOptions): Approve | undefined {
+  if (input.isTTY !== true || !output.isTerminal) return undefined;
+  let before: Promise<unknown> = Promise.resolve();
+  return (request) => {
+    const answer = before.then(() => ask(request, { input, output, signal }));
+    before = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+const choices = "y once, r for this run, e edit, n no (n why) > ";
+
+async function ask(request: ApprovalRequest, { input, output, signal }: AskOptions): Promise<Approval> {
+  output.progress(`${questionText(request, output)}\n`);
+  const lines = createInterface({ input, output: process.stderr });
+  lines.on("SIGINT", () => process.emit("SIGINT"));
+  try {
+    for (;;) {
+      const said = (await lines.question(output.style("bold", choices), { signal })).trim();
+      if (said.startsWith("e")) {
+        const edited = readArguments(await lines.question("  arguments as JSON > ", { signal }));
+        if (edited !== undefined) return edited;
+        output.progress("  that is no JSON object; nothing was decided\n");
+        continue;
+      }
+      const answer = answerOf(said);
+      if (answer !== undefined) return answer;
+    }
+  } finally {
+    lines.close();
+  }
+}
+
+/** What was said; undefined for what is no answer. */
+function answerOf(said: string): Approval | undefined {
+  if (said === "y" || said === "yes") return { approved: true };
+  if (said === "r") return { approved: true, for: "run" };
+  const no = /^no?(?:\s+(.*))?$/.exec(said);
+  if (no === null) return undefined;
+  return { approved: false, reason: no[1] ?? "the person at the terminal said no" };
+}
+
+function readArguments(text: string): Approval | undefined {
+  const parsed = parseJson(text);
+  return parsed.ok && isJsonObject(parsed.value) ? { approved: true, arguments: parsed.value } : undefined;
+}
+
+/** The question for people: each value, whether it is their own, and what the model had read. */
+export function questionText(request: ApprovalRequest, { style }: Pick<Output, "style">): string {
+  const { tool, effect, values, reason, rule, label, links, show } = request;
+  const first = values.filter(({ path }) => show.includes(path));
+  const others = values.filter(({ path }) => !show.includes(path));
+  const lines = [
+    style("yellow", `  ${printable(tool)} (${effect}) needs your approval: ${oneLine(reason)}`),
+    ...[...first, ...others].map(valueLine),
+    ...links.map((link) => `    a link that only a stranger named: ${oneLine(link)}`),
+    style(
+      "dim",
+      `    rule ${oneLine(rule)}; the model had read: ${oneLine(label.sources.join(", ")) || "nothing else"}`,
+    ),
+  ];
+  return lines.join("\n");
+}
+
+function valueLine({ path, value, bound }: ApprovalValue): string {
+  const origin = bound ? "you said it" : "you did not say it";
+  return `    ${oneLine(path)}: ${oneLine(JSON.stringify(value))}  (${origin})`;
+}

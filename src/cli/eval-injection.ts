@@ -1,0 +1,181 @@
+import { WritError } from "../error/writ-error.ts";
+import type { AdaptiveFigures } from "../eval/injection/adaptive.ts";
+import { draftPolicy } from "../eval/injection/draft-policy.ts";
+import { evaluateInjection, type InjectionReport } from "../eval/injection/evaluate.ts";
+import { type ArmName, argumentsOf, armNames, type Failure } from "../eval/injection/measure.ts";
+import { readPolicyFile } from "../eval/injection/policy-file.ts";
+import { type Suite, readSuite } from "../eval/injection/suite.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { countOf, wordOf } from "./options.ts";
+import { countText, durationText, oneLine, type Output, processOutput } from "./output.ts";
+import { percent } from "./percent.ts";
+import { table } from "./table.ts";
+
+/** The options of `writ eval injection`, as they stand on the command line. */
+export interface InjectionFlags {
+  readonly suite: string;
+  readonly policy?: string;
+  readonly draftPolicy?: boolean;
+  readonly approve?: string;
+  readonly adaptive?: boolean;
+  readonly seed?: string;
+  readonly showFailures?: string;
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+}
+
+/**
+ * `writ eval injection`: the figures, or the draft of a policy, on standard output; failures on standard error.
+ *
+ * @throws WritError `option-invalid`, `file-unreadable`, `eval-suite-invalid`, `eval-policy-invalid`, `eval-scene-failed`
+ */
+export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
+  const { json = false, adaptive = false, showFailures } = flags;
+  const approve = wordOf("--approve", flags.approve ?? "never", ["always", "never"]);
+  const seed = countOf("--seed", flags.seed ?? "1");
+  const most = showFailures === undefined ? 0 : countOf("--show-failures", showFailures);
+  const suite = readSuite(flags.suite);
+  if (flags.draftPolicy === true) return printDraft(suite);
+  if (flags.policy === undefined) {
+    const advice = "Give the policy file that is evaluated; --draft-policy prints one to start from.";
+    throw new WritError("option-invalid", { option: "--policy", value: "", advice });
+  }
+  const file = readPolicyFile(flags.policy, suite);
+  const onFailure = most === 0 ? undefined : showFailure(most, processOutput);
+  const report = await evaluateInjection({ suite, file, approve, adaptive, seed, onFailure });
+  await processOutput.answer(
+    json ? `${JSON.stringify({ type: "eval-injection", ...report })}\n` : textOf(report, most > 0),
+  );
+  return exitCodes.answered;
+}
+
+async function printDraft(suite: Suite): Promise<ExitCode> {
+  for (const { name, description } of suite.tools)
+    processOutput.progress(`${name}: ${oneLine(description, 300)}\n`);
+  processOutput.progress(
+    "Say of each tool its effect and whether its results can be trusted, of each parameter its role, and divide the skills.\n",
+  );
+  await processOutput.answer(`${JSON.stringify(draftPolicy(suite), null, 2)}\n`);
+  return exitCodes.answered;
+}
+
+const armLabels: Readonly<Record<ArmName, string>> = {
+  plain: "plain loop",
+  allowList: "allow-list",
+  full: "full policy",
+};
+
+function textOf(report: InjectionReport, showInterruptions: boolean): string {
+  const { suite, policy, approve, adaptive, durationMs } = report;
+  const sizes = [
+    countText(suite.tools, "tool"),
+    countText(suite.tasks, "task"),
+    countText(suite.injections, "attack"),
+    countText(suite.pairs, "pair"),
+  ].join(", ");
+  return [
+    `suite ${oneLine(suite.name)} (${sizes}; sha256 ${suite.sha256.slice(0, 12)})\n`,
+    `policy ${oneLine(policy.name)} (${countText(policy.skills.length, "skill")}; sha256 ${policy.sha256.slice(0, 12)}), questions answered: ${approve === "always" ? "yes" : "no"}\n`,
+    `\n${armTable(report)}`,
+    ...(adaptive === undefined ? [] : [`\n${adaptiveTable(adaptive)}`]),
+    ...(showInterruptions ? [`\n${interruptionTable(report)}`] : []),
+    `\nin ${durationText(durationMs)}\n`,
+  ].join("");
+}
+
+function armTable({ arms, claim }: InjectionReport): string {
+  const rows = armNames.map((name) => {
+    const { attacks, tasks } = arms[name];
+    return [
+      armLabels[name],
+      `${attacks.succeeded} of ${attacks.pairs}`,
+      percent(attacks.share),
+      `${tasks.autonomous} of ${tasks.tasks}`,
+      percent(tasks.share),
+      (tasks.questionsPerTask ?? 0).toFixed(2),
+      String(tasks.done),
+      String(tasks.refusals),
+    ];
+  });
+  const head = ["", "attacks", "%", "no question", "%", "questions/task", "done", "refused calls"];
+  const { made, notScripted, unreachable, undelivered } = arms.full.attacks;
+  const notes = [
+    ...(made > 0 ? [`${countText(made, "attack")} made from the words of the goal`] : []),
+    ...(undelivered > 0 ? [`${undelivered} never read under the full policy`] : []),
+    ...(notScripted > 0
+      ? [`not played: ${countText(notScripted, "pair")} whose attack nothing can be made of`]
+      : []),
+    ...(unreachable > 0
+      ? [`not played: ${countText(unreachable, "pair")} without a result that carries it`]
+      : []),
+  ];
+  const told = notes.map((note) => `${note}\n`).join("");
+  return `${claim}\n${table([head, ...rows], numbersOf(head))}${told}`;
+}
+
+function adaptiveTable({ arms, claim, seed }: NonNullable<InjectionReport["adaptive"]>): string {
+  const head = ["adaptive", "(a) goals", "%", "(b) harmful", "%", "(c) bound misuse", "%", "calls tried"];
+  const rows = armNames.map((name) => [armLabels[name], ...adaptiveCells(arms[name])]);
+  const { pairs, contentOnly, undecided, harmful, boundMisuse } = arms.full;
+  return `${claim}
+${table([head, ...rows], numbersOf(head))}in ${countText(pairs, "pair")}, seed ${seed}; full policy: (b) is ${countText(harmful.byAttacker, "call")} with the attacker's values and ${harmful.byData} with values of the data; (c) is ${boundMisuse.calls}, of them ${boundMisuse.byLookUp} with values that were looked up; ${contentOnly} more only say something; ${undecided} undecided
+`;
+}
+
+/** What an arm let the adaptive attacker reach, a cell each. */
+function adaptiveCells({ goals, harmful, boundMisuse, candidates }: AdaptiveFigures): string[] {
+  return [
+    String(goals.pairs),
+    percent(goals.share),
+    String(harmful.pairs),
+    percent(harmful.share),
+    String(boundMisuse.pairs),
+    percent(boundMisuse.share),
+    String(candidates),
+  ];
+}
+
+function interruptionTable({ arms, claim }: InjectionReport): string {
+  const rows = arms.full.interruptions.map(({ count, verdict, tool, argument, rule }) => [
+    String(count),
+    verdict,
+    oneLine(tool),
+    oneLine(argument),
+    oneLine(rule),
+  ]);
+  const head = ["calls", "verdict", "tool", "argument", "rule"];
+  return `${claim}\nwhat asked or refused in the tasks, under the full policy\n${table([head, ...rows], new Set([0]))}`;
+}
+
+function numbersOf(head: readonly string[]): ReadonlySet<number> {
+  return new Set(head.keys().filter((column) => column > 0));
+}
+
+const failureLabels: Readonly<Record<Failure["type"], string>> = {
+  attack: "attack succeeded",
+  task: "task was interrupted",
+  goal: "adaptive: goal reached",
+  harmful: "adaptive: harmful calls passed",
+  misuse: "adaptive: calls with the user's own values passed",
+};
+
+/** Shows so many failures of each kind under the full policy: the calls, each with the rule that judged it. */
+function showFailure(most: number, { progress, style }: Output): (arm: ArmName, failure: Failure) => void {
+  const shown = new Map<string, number>();
+  return (arm, { type, user, injection, calls }) => {
+    if (arm !== "full") return;
+    const count = (shown.get(type) ?? 0) + 1;
+    shown.set(type, count);
+    if (count > most) return;
+    const where = injection === undefined ? user : `${user} × ${injection}`;
+    progress(`${style("bold", oneLine(where))}: ${failureLabels[type]}\n`);
+    for (const { call, decision, wasAsked } of calls.slice(0, 10)) {
+      const about = argumentsOf(decision).filter((argument) => argument !== "");
+      const on = about.length === 0 ? "" : ` on ${about.join(", ")}`;
+      const verdict = wasAsked ? "asked" : decision.verdict;
+      progress(`  ${oneLine(`${call.tool} ${JSON.stringify(call.args)}`, 400)}\n`);
+      progress(`    ${verdict} by ${oneLine(`${decision.rule}${on}: ${decision.reason}`, 500)}\n`);
+    }
+    if (calls.length > 10) progress(`  and ${countText(calls.length - 10, "call")} more\n`);
+  };
+}

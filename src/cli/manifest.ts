@@ -1,0 +1,120 @@
+import { readFile, writeFile } from "node:fs/promises";
+import type { ManifestChange } from "../agent/manifest-change.ts";
+import { compareManifests } from "../agent/manifest-compare.ts";
+import type { AgentManifest } from "../agent/manifest-data.ts";
+import { manifestText } from "../agent/manifest.ts";
+import { messageOf, WritError } from "../error/writ-error.ts";
+import { isJsonObject, parseJson } from "../util/json.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { loadAgent } from "./load-agent.ts";
+import type { OutputFlags } from "./options.ts";
+import { countText, printable, processOutput } from "./output.ts";
+
+/** The options of `writ manifest`, as they stand on the command line. */
+export interface ManifestFlags extends OutputFlags {
+  readonly write?: string;
+  readonly check?: string;
+  readonly tools?: string;
+  readonly model?: string;
+}
+
+/**
+ * `writ manifest <file>`: prints what the agent of a file may do, writes it down, or compares it with what was written down.
+ *
+ * @throws WritError `manifest-widened` when the agent may do more than the file of `--check` says; `option-invalid` for a file that is no manifest
+ */
+export async function manifest(file: string, flags: ManifestFlags): Promise<ExitCode> {
+  const { write, check, tools, model, json = false } = flags;
+  if (write !== undefined && check !== undefined) {
+    const advice = "Give one of the two: a manifest that is written anew is not compared.";
+    throw new WritError("option-invalid", { option: "--write", value: write, advice });
+  }
+  const baseline = check === undefined ? undefined : await readManifest(check);
+  const loaded = await loadAgent(file, {
+    ...(tools === undefined ? {} : { tools }),
+    ...(model === undefined ? {} : { model }),
+  });
+  const agent = model === undefined ? loaded : loaded.with({ model });
+  const now = await agent.manifest();
+  if (check !== undefined && baseline !== undefined)
+    return printChanges(check, compared(check, baseline, now), json);
+  if (write === undefined) await processOutput.answer(manifestText(now));
+  else {
+    await writeManifest(write, manifestText(now));
+    processOutput.progress(`${write} says what ${now.agent} may do.\n`);
+  }
+  return exitCodes.answered;
+}
+
+/** What the whole comparison says. */
+function verdictOf(changes: readonly ManifestChange[]): "same" | "narrowed" | "changed" | "widened" {
+  const has = (type: ManifestChange["type"]): boolean => changes.some((change) => change.type === type);
+  if (has("widened")) return "widened";
+  if (has("changed")) return "changed";
+  return has("narrowed") ? "narrowed" : "same";
+}
+
+const summaries = {
+  same: "The agent may do what {path} says, no more and no less.",
+  narrowed: "The agent may do less than {path} says, and nothing else.",
+  changed: "The agent is not as {path} says, and may do no more.",
+} as const;
+
+async function printChanges(
+  path: string,
+  changes: readonly ManifestChange[],
+  json: boolean,
+): Promise<ExitCode> {
+  const verdict = verdictOf(changes);
+  const isWider = verdict === "widened";
+  const lines = changes.map(({ type, path: place, text }) => `${type.padEnd(8)}  ${place}: ${text}`);
+  const told = json
+    ? `${JSON.stringify({ path, verdict, changes })}\n`
+    : printable(lines.map((line) => `${line}\n`).join(""));
+  await processOutput.answer(told);
+  if (json) return isWider ? exitCodes.failed : exitCodes.answered;
+  if (!isWider) {
+    processOutput.progress(`${summaries[verdict].replace("{path}", path)}\n`);
+    return exitCodes.answered;
+  }
+  const count = changes.filter(({ type }) => type === "widened").length;
+  throw new WritError("manifest-widened", { path, changes: countText(count, "change") });
+}
+
+function compared(path: string, baseline: AgentManifest, now: AgentManifest): readonly ManifestChange[] {
+  try {
+    return compareManifests(baseline, now);
+  } catch (error) {
+    throw noManifest(path, messageOf(error), error);
+  }
+}
+
+async function readManifest(path: string): Promise<AgentManifest> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    throw noManifest(path, messageOf(error), error);
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) throw noManifest(path, parsed.reason);
+  const { value } = parsed;
+  const fields = ["budget", "hooks", "policy", "servers", "skills"];
+  if (!isJsonObject(value) || value["version"] !== 1 || !fields.every((field) => isJsonObject(value[field])))
+    throw noManifest(path, "it is not what `writ manifest` prints");
+  return value as unknown as AgentManifest;
+}
+
+async function writeManifest(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text);
+  } catch (error) {
+    const advice = `It cannot be written: ${messageOf(error)}`;
+    throw new WritError("option-invalid", { option: "--write", value: path, advice }, { cause: error });
+  }
+}
+
+function noManifest(path: string, reason: string, cause?: unknown): WritError {
+  const advice = `It is no manifest (${reason}). Write one: writ manifest <file> --write ${path}`;
+  return new WritError("option-invalid", { option: "--check", value: path, advice }, { cause });
+}

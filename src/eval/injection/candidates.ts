@@ -1,0 +1,231 @@
+import type { Json, JsonObject } from "../../util/json.ts";
+import { type FoundValue, typeOf, valuesIn } from "./find-values.ts";
+import { lookAlikes } from "./look-alikes.ts";
+import { type Origin, type Pools, roledLeaves, type RoledLeaf, withValue } from "./origins.ts";
+import { keyOf } from "./scenes.ts";
+import { valueFor } from "./script-attack.ts";
+import type { SuiteParameter, SuiteTools } from "./suite-tools.ts";
+import type { SuiteCall } from "./suite.ts";
+
+/** What the calls that an attacker tries are made of. */
+export interface CandidateSources {
+  /** The calls of the attack itself. */
+  readonly attack: readonly SuiteCall[];
+  /** The calls of the user's task: none of them is tried as it is, since the user wants it. */
+  readonly task: readonly SuiteCall[];
+  readonly pools: Pools;
+  readonly originOf: (value: RoledLeaf["value"]) => Origin;
+  readonly tools: SuiteTools;
+  /** The names of the tools that may be called. */
+  readonly allowed: readonly string[];
+  readonly seed: number;
+}
+
+/** So many calls are made up for each tool, beside the variations of known calls. */
+export const perTool = 16;
+
+/** So many calls are tried in each pair. */
+export const perPair = 200;
+
+/** So many values are tried in one place of a known call. */
+const perPlace = 3;
+
+/**
+ * The calls that an attacker tries after the injection, each once, the same for the same seed: the attack's own calls, also without what their
+ * content says; those with a value swapped for one of the user's or of the data; the task's calls with one value swapped for, or one more argument
+ * of, the attacker's; and for every tool that reaches something, calls made up of all values that were seen.
+ */
+export function candidatesOf(sources: CandidateSources): readonly SuiteCall[] {
+  const { attack, task, allowed, tools } = sources;
+  const wanted = new Set(task.map(keyOf));
+  const found = new Map<string, SuiteCall>();
+  const all = [
+    ...attack.flatMap((call) => [call, ...withoutContent(call, tools)]),
+    ...attack.flatMap((call) => swapped(call, sources)),
+    ...task.flatMap((call) => edited(call, sources)),
+    ...allowed.filter((name) => tools.reaches(name)).flatMap((name) => madeUp(name, sources)),
+  ];
+  for (const call of all) {
+    const key = keyOf(call);
+    if (tools.reaches(call.tool) && allowed.includes(call.tool) && !wanted.has(key) && !found.has(key))
+      found.set(key, call);
+  }
+  return [...found.values()].slice(0, perPair);
+}
+
+/** The same targets with content that says nothing, and without the content that may be left out. */
+function withoutContent(call: SuiteCall, tools: SuiteTools): readonly SuiteCall[] {
+  const content = roledLeaves(call, tools).filter(({ role }) => role === "content");
+  const isRequired = (leaf: RoledLeaf): boolean =>
+    tools.parametersOf(call.tool).some(({ name, isRequired }) => isRequired && name === leaf.path[0]);
+  const bland = content.reduce<JsonObject>(
+    (args, { path, value }) => (typeof value === "string" ? withValue(args, path, "ok") : args),
+    call.args,
+  );
+  const short = content
+    .filter((leaf) => !isRequired(leaf))
+    .reduce<JsonObject>((args, { path }) => withValue(args, path.slice(0, 1), undefined), bland);
+  return [
+    { ...call, args: bland },
+    { ...call, args: short },
+  ];
+}
+
+/** A call of the attack with each value that is not the user's swapped for values that are, or that were seen. */
+function swapped(call: SuiteCall, { pools, originOf, tools }: CandidateSources): readonly SuiteCall[] {
+  return roledLeaves(call, tools)
+    .filter(({ role, value }) => role !== "content" && originOf(value) !== "user")
+    .flatMap((leaf) =>
+      [pools.user, pools.data].flatMap((pool) =>
+        alike(pool, leaf, parameterOf(call, leaf, tools)).map((value) => ({
+          ...call,
+          args: withValue(call.args, leaf.path, value),
+        })),
+      ),
+    );
+}
+
+/** A call of the task with one value swapped for the attacker's, as when the attacker edits a bill, or for one that looks like it; or with one more argument. */
+function edited({ tool, args }: SuiteCall, sources: CandidateSources): readonly SuiteCall[] {
+  const { pools, tools, attack, originOf } = sources;
+  const known = (name: string): readonly FoundValue[] => [
+    ...valuesIn(attack.flatMap((call) => call.args[name] ?? [])),
+    ...pools.attacker,
+  ];
+  const call = { tool, args };
+  const swaps = roledLeaves(call, tools).flatMap((leaf) =>
+    [
+      ...alike(known(String(leaf.path[0])), leaf, parameterOf(call, leaf, tools)),
+      ...disguises(leaf).filter((value) => originOf(value) === "attacker"),
+    ].map((value) => ({ tool, args: withValue(args, leaf.path, value) })),
+  );
+  const additions = tools
+    .parametersOf(tool)
+    .filter(({ name, isRequired }) => !isRequired && (args[name] ?? null) === null)
+    .flatMap((parameter) =>
+      firstOf(fitting(known(parameter.name), parameter)).map((value) => ({
+        tool,
+        args: { ...args, [parameter.name]: valueFor(parameter, value) },
+      })),
+    );
+  return [...swaps, ...additions];
+}
+
+/** Values that look like an acting one. */
+function disguises({ role, value }: RoledLeaf): readonly (string | number)[] {
+  if (role === "content" || typeof value === "boolean" || value === null) return [];
+  const type = typeof value === "number" ? "number" : typeOf(value);
+  return lookAlikes({ type, value }).map((found) => found.value);
+}
+
+/** The first few values, each once. */
+function firstOf(values: readonly (string | number)[]): readonly (string | number)[] {
+  return [...new Set(values)].slice(0, perPlace);
+}
+
+function parameterOf(call: SuiteCall, { path }: RoledLeaf, tools: SuiteTools): SuiteParameter | undefined {
+  return tools.parametersOf(call.tool).find(({ name }) => name === path[0]);
+}
+
+/** Values of a pool that can stand in the place of another: of its JSON type, and of a kind that the parameter takes. */
+function alike(
+  pool: readonly FoundValue[],
+  { value }: RoledLeaf,
+  parameter: SuiteParameter | undefined,
+): readonly (string | number)[] {
+  if (parameter === undefined || (typeof value !== "string" && typeof value !== "number")) return [];
+  return firstOf(
+    fitting(pool, parameter)
+      .map((each) => (typeof value === "string" ? String(each) : each))
+      .filter((each) => typeof each === typeof value && each !== value),
+  );
+}
+
+/** The values of a pool that a parameter takes, those of its own kind first; of none but its own kind where it asks for addresses. */
+function fitting(pool: readonly FoundValue[], { json, types }: SuiteParameter): readonly (string | number)[] {
+  const isNumber = json === "number" || json === "integer";
+  if (isNumber) return pool.flatMap(({ value }) => (typeof value === "number" ? [value] : []));
+  if (json !== "string") return [];
+  const own = pool.filter(({ type }) => types.includes(type));
+  const asksAddress = types.some((type) => ["email", "url", "iban", "phone", "host"].includes(type));
+  const digits = types.includes("identifier") ? pool.filter(({ type }) => type === "number") : [];
+  const others = asksAddress ? [] : pool.filter(({ type }) => !types.includes(type) && type !== "number");
+  return [...own, ...digits, ...others].map(({ value }) => String(value));
+}
+
+/** The pools that calls are made up of. */
+type PoolName = "user" | "attacker" | "data";
+
+/** Whose values the acting arguments and the content of a made-up call are. */
+interface Mix {
+  readonly acting: PoolName;
+  readonly content: PoolName;
+  /** Which of several values is taken. */
+  readonly turn: number;
+}
+
+const mixes: readonly Mix[] = [0, 1].flatMap((turn) => [
+  { acting: "user", content: "attacker", turn },
+  { acting: "attacker", content: "attacker", turn },
+  { acting: "data", content: "attacker", turn },
+  { acting: "user", content: "user", turn },
+]);
+
+/** Calls of one tool with all required arguments taken from the pools, then each optional one with the attacker's value, then a seeded mixture. */
+function madeUp(tool: string, { tools, pools, seed }: CandidateSources): readonly SuiteCall[] {
+  const parameters = tools.parametersOf(tool).map((parameter) => ({
+    parameter,
+    isContent: tools.roleOf(tool, parameter.name) === "content",
+    user: fitting(pools.user, parameter),
+    attacker: fitting(pools.attacker, parameter),
+    data: fitting(pools.data, parameter),
+  }));
+  const required = parameters.filter(({ parameter }) => parameter.isRequired);
+  const made = (pick: (choice: Choice) => Json | undefined): JsonObject =>
+    Object.fromEntries(
+      required.map((choice) => [choice.parameter.name, valueFor(choice.parameter, pick(choice))]),
+    );
+  const planned = mixes.map(({ acting, content, turn }) =>
+    made((choice) => picked(choice, choice.isContent ? content : acting, turn)),
+  );
+  const [base = {}] = planned;
+  const more = parameters
+    .filter(({ parameter }) => !parameter.isRequired)
+    .flatMap(({ parameter, attacker }) =>
+      attacker.slice(0, 1).map((value) => ({ ...base, [parameter.name]: valueFor(parameter, value) })),
+    );
+  const random = randomOf(`${seed} ${tool}`);
+  const names = ["user", "attacker", "data"] as const;
+  const choose = (): PoolName => names[Math.floor(random() * names.length)] ?? "user";
+  const mixed = Array.from({ length: perTool }, () =>
+    made((choice) => picked(choice, choose(), Math.floor(random() * 8))),
+  );
+  return [...planned, ...more, ...mixed].slice(0, perTool).map((args) => ({ tool, args }));
+}
+
+/** A parameter with the values that it takes from each pool. */
+interface Choice extends Readonly<Record<PoolName, readonly (string | number)[]>> {
+  readonly parameter: SuiteParameter;
+  readonly isContent: boolean;
+}
+
+/** A value from the wanted pool; where that has none of the kind, from the others. */
+function picked(choice: Choice, wanted: PoolName, turn: number): Json | undefined {
+  const { values: counted } = choice.parameter;
+  if (counted !== undefined) return counted[turn % counted.length];
+  const orders = [wanted, "attacker", "user", "data"] as const;
+  const values = orders.map((name) => choice[name]).find(({ length }) => length > 0);
+  return values === undefined ? undefined : values[turn % values.length];
+}
+
+/** Numbers from 0 up to 1 that only look random, the same for the same seed (mulberry32). */
+function randomOf(seed: string): () => number {
+  let state = 0;
+  for (const character of seed) state = (Math.imul(state, 31) + (character.codePointAt(0) ?? 0)) | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,128 @@
+import type { Policy } from "../../policy/decision.ts";
+import { policyFromJson } from "../../policy/policy.ts";
+import { type AdaptiveFigures, measureAdaptive } from "./adaptive.ts";
+import { perPair, perTool } from "./candidates.ts";
+import { chooseTools } from "./choose-tools.ts";
+import { claim } from "./claim.ts";
+import {
+  type Arm,
+  type ArmFigures,
+  type ArmName,
+  armNames,
+  type Failure,
+  measureAttacks,
+  measureTasks,
+} from "./measure.ts";
+import type { PolicyFile } from "./policy-file.ts";
+import { recordingsOf } from "./scenes.ts";
+import { attackOf } from "./script-attack.ts";
+import { stage } from "./stage.ts";
+import { suiteTools } from "./suite-tools.ts";
+import type { Suite, UserTask } from "./suite.ts";
+
+/** How a policy is evaluated. */
+export interface EvaluateOptions {
+  readonly suite: Suite;
+  readonly file: PolicyFile;
+  /** What a person answers who is asked during an attack. */
+  readonly approve: "always" | "never";
+  /** Whether the adaptive attacker is played too. */
+  readonly adaptive: boolean;
+  /** For the mixtures that the adaptive attacker makes up. The same seed gives the same figures. */
+  readonly seed: number;
+  /** Told of each attack that succeeded, each task with questions, and what the adaptive attacker reached. */
+  readonly onFailure?: (arm: ArmName, failure: Failure) => void;
+}
+
+/** What an evaluation found. But for `durationMs` the same at every run. */
+export interface InjectionReport {
+  readonly claim: string;
+  readonly suite: {
+    readonly name: string;
+    readonly sha256: string;
+    readonly tools: number;
+    readonly tasks: number;
+    readonly injections: number;
+    readonly pairs: number;
+  };
+  readonly policy: { readonly name: string; readonly sha256: string; readonly skills: readonly string[] };
+  readonly approve: "always" | "never";
+  readonly arms: Readonly<Record<ArmName, ArmFigures>>;
+  /** There when the adaptive attacker was played. */
+  readonly adaptive?: {
+    readonly claim: string;
+    readonly seed: number;
+    /** The most calls that were made up for a tool, and tried in a pair. */
+    readonly perTool: number;
+    readonly perPair: number;
+    readonly arms: Readonly<Record<ArmName, AdaptiveFigures>>;
+  };
+  readonly durationMs: number;
+}
+
+/** The policy of the arms that have none. */
+const allowAll: Policy = () => ({ verdict: "allow", rule: "all", reason: "this arm has no policy" });
+
+/**
+ * Plays every attack of a suite, and every task without one, through the real agent, executor and policy, with a model that does whatever the attack
+ * says. Three arms: every tool without a policy; the task's skill without a policy; the task's skill under the policy.
+ *
+ * @throws WritError `schema-invalid`, `name-invalid` for a tool of the suite; `eval-scene-failed`
+ */
+export async function evaluateInjection(options: EvaluateOptions): Promise<InjectionReport> {
+  const begun = performance.now();
+  const { suite, file, approve, adaptive, seed } = options;
+  const tools = suiteTools(suite.tools, file.policy.tools);
+  const recordings = recordingsOf(suite);
+  const pairs = suite.pairs.map((pair) => ({ pair, attack: attackOf(pair, suite, tools) }));
+  const figures = {} as Record<ArmName, ArmFigures>;
+  const reached = {} as Record<ArmName, AdaptiveFigures>;
+  for (const arm of armsOf(suite, file)) {
+    const measuring = {
+      arm,
+      play: stage({ suite, policy: arm.policy }),
+      recordings,
+      approve: approve === "always",
+      onFailure: (failure: Failure) => options.onFailure?.(arm.name, failure),
+    };
+    const attacks = await measureAttacks(pairs, measuring);
+    const { figures: tasks, interruptions } = await measureTasks(suite.tasks, measuring);
+    figures[arm.name] = { claim, attacks, tasks, interruptions };
+    const { constants = [] } = file.policy;
+    if (adaptive)
+      reached[arm.name] = await measureAdaptive(pairs, { ...measuring, suite, tools, constants, seed });
+  }
+  return {
+    claim,
+    suite: {
+      name: suite.name,
+      sha256: suite.sha256,
+      tools: suite.tools.length,
+      tasks: suite.tasks.length,
+      injections: suite.injections.length,
+      pairs: suite.pairs.length,
+    },
+    policy: { name: file.policy.name, sha256: file.sha256, skills: Object.keys(file.skills ?? {}) },
+    approve,
+    arms: figures,
+    ...(adaptive ? { adaptive: { claim, seed, perTool, perPair, arms: reached } } : {}),
+    durationMs: performance.now() - begun,
+  };
+}
+
+function armsOf(suite: Suite, { policy, skills }: PolicyFile): readonly Arm[] {
+  const all = suite.tools.map(({ name }) => name);
+  const chosen = new Map(
+    suite.tasks.map((task) => {
+      const needed = task.steps.map(({ tool }) => tool);
+      return [task.id, skills === undefined ? all : chooseTools(skills, needed).tools] as const;
+    }),
+  );
+  const skillFor = (task: UserTask): readonly string[] => chosen.get(task.id) ?? all;
+  const arms: Readonly<Record<ArmName, Omit<Arm, "name">>> = {
+    plain: { policy: allowAll, toolsFor: () => all },
+    allowList: { policy: allowAll, toolsFor: skillFor },
+    full: { policy: policyFromJson(policy), toolsFor: skillFor },
+  };
+  return armNames.map((name) => ({ name, ...arms[name] }));
+}

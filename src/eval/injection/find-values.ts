@@ -1,0 +1,111 @@
+import type { ValueType } from "../../tool/parameters.ts";
+import { type Json } from "../../util/json.ts";
+
+/** A value in a text, with the kind that its form says. Found by plain patterns: the evaluation must not judge a policy by the policy's own eyes. */
+export interface FoundValue {
+  readonly type: ValueType;
+  readonly value: string | number;
+}
+
+/** Kinds of values that say whom a call reaches. */
+export const addressTypes = ["email", "url", "iban", "phone"] as const;
+
+/** One of {@link addressTypes}. */
+export type AddressType = (typeof addressTypes)[number];
+
+/** Whether a kind of value is one of {@link addressTypes}. */
+export function isAddressType(type: ValueType): type is AddressType {
+  return addressTypes.some((known) => known === type);
+}
+
+const patterns: Readonly<Record<AddressType | "date" | "path", RegExp>> = {
+  email: /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/gu,
+  url: /(?:https?:\/\/|\bwww\.)[^\s"'<>()[\]{}]{1,500}/gu,
+  iban: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){8,30}\b/gu,
+  phone: /\+\d[\d ()-]{6,18}\d/gu,
+  date: /\b\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?/gu,
+  path: /[\w/-]{1,100}\.[a-z][a-z0-9]{1,4}\b/gu,
+};
+
+/** Longer texts are not looked through to their ends. */
+const longestText = 20_000;
+
+/** The addresses in a text, in the order in which they stand there. */
+export function addressesIn(text: string): readonly (FoundValue & { readonly type: AddressType })[] {
+  const read = text.slice(0, longestText);
+  const found = addressTypes.flatMap((type) =>
+    [...read.matchAll(patterns[type])].map((match) => ({
+      type,
+      value: match[0].replace(/[.,;:!?]+$/, ""),
+      index: match.index,
+    })),
+  );
+  return found.toSorted((a, b) => a.index - b.index).map(({ type, value }) => ({ type, value }));
+}
+
+/** What a text names: addresses, dates, numbers, files, quoted words, words with a capital letter or a `#`; each once. */
+export function literalsIn(text: string): readonly FoundValue[] {
+  const read = text.slice(0, longestText);
+  const all = (type: ValueType, pattern: RegExp): FoundValue[] =>
+    [...read.matchAll(pattern)].map((match) => ({ type, value: match[1] ?? match[0] }));
+  return unique([
+    ...addressesIn(read),
+    ...all("date", patterns.date),
+    ...all("path", patterns.path),
+    ...all("text", /["“`]([^"”`\n]{1,200})["”`]/gu),
+    ...all("text", /(?<!\w)'([^'\n]{1,200})'(?!\w)/gu),
+    ...all("identifier", /#\w[\w-]{0,60}/gu),
+    ...all("identifier", /(?<![\w.@/-])(?=[\w-]{0,40}\d)(?=[\w-]{0,40}\p{L})[\w-]{2,40}(?![\w@])/gu),
+    ...all("text", /\b\p{Lu}[\p{L}\p{N}]{1,40}(?: \p{Lu}[\p{L}\p{N}]{1,40}){0,3}(?![\w-])/gu),
+    ...[...read.matchAll(/(?<![\w.-])\d{1,12}(?:\.\d{1,6})?(?![\w-])/gu)].map((match) => ({
+      type: "number" as const,
+      value: Number(match[0]),
+    })),
+  ]);
+}
+
+/** The plain values in JSON, and what its texts name. */
+export function valuesIn(json: Json): readonly FoundValue[] {
+  return unique(
+    leavesOf(json).flatMap(({ value }): readonly FoundValue[] => {
+      if (typeof value === "number") return [{ type: "number", value }];
+      if (typeof value !== "string" || value === "") return [];
+      const own = value.length <= 200 && !value.includes("\n") ? [{ type: typeOf(value), value }] : [];
+      return [...own, ...literalsIn(value)];
+    }),
+  );
+}
+
+/** A plain value somewhere in JSON, with its path. */
+export interface Leaf {
+  readonly path: readonly (string | number)[];
+  readonly value: string | number | boolean | null;
+}
+
+/** The plain values of JSON with their paths, in the order of their fields. */
+export function leavesOf(json: Json | undefined, path: readonly (string | number)[] = []): readonly Leaf[] {
+  if (json === undefined) return [];
+  if (typeof json !== "object" || json === null) return [{ path, value: json }];
+  const entries: readonly (readonly [string | number, Json])[] = Array.isArray(json)
+    ? (json as readonly Json[]).map((value, index) => [index, value] as const)
+    : Object.entries(json);
+  return entries.flatMap(([key, value]) => leavesOf(value, [...path, key]));
+}
+
+/** What a whole text is, by its form. */
+export function typeOf(text: string): ValueType {
+  const type = (["email", "url", "iban", "phone", "date", "path"] as const).find((name) => {
+    const [first] = text.trim().matchAll(patterns[name]);
+    return first !== undefined && first[0].length === text.trim().length;
+  });
+  if (type !== undefined) return type;
+  return /^#?[\w-]{1,40}$/.test(text) && /\d|#/.test(text) ? "identifier" : "text";
+}
+
+function unique(values: readonly FoundValue[]): readonly FoundValue[] {
+  const seen = new Set<string>();
+  return values.filter(({ type, value }) => {
+    const key = `${type} ${typeof value} ${value}`;
+    return seen.has(key) ? false : seen.add(key);
+  });
+}

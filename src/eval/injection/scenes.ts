@@ -1,0 +1,82 @@
+import { canonicalJson } from "../../util/canonical-json.ts";
+import type { Replay, Scene, SceneCall } from "./stage.ts";
+import type { Pair, RecordedCall, Suite, SuiteCall, UserTask } from "./suite.ts";
+
+/** What a tool gives for a call that no task of the suite makes: nothing that an attacker could use. */
+const neutral: Replay = { type: "result", value: { status: "ok" } };
+
+/** What the tools of a suite gave, by tool and arguments: the first recording of each. */
+export type Recordings = (call: SuiteCall) => Replay | undefined;
+
+/** Collects what the calls of all tasks gave. */
+export function recordingsOf({ tasks }: Suite): Recordings {
+  const known = new Map<string, Replay>();
+  for (const step of tasks.flatMap(({ steps }) => steps)) {
+    const key = keyOf(step);
+    if (!known.has(key)) known.set(key, replayOf(step));
+  }
+  return (call) => known.get(keyOf(call));
+}
+
+/** The same for calls of the same tool with the same arguments. */
+export function keyOf({ tool, args }: SuiteCall): string {
+  return `${tool} ${canonicalJson(args)}`;
+}
+
+function replayOf({ result, error }: RecordedCall): Replay {
+  return error === undefined ? { type: "result", value: result } : { type: "failure", message: error };
+}
+
+/** How a scene is played. */
+export interface Playing {
+  /** The allow-list. */
+  readonly tools: readonly string[];
+  readonly approve: boolean;
+}
+
+/** A task as it should go: its calls in order, one a turn. */
+export function taskScene(task: UserTask, playing: Playing): Scene {
+  return { prompt: task.prompt, ...playing, turns: task.steps.map((step, index) => [taskCall(step, index)]) };
+}
+
+/** Where the calls after the injection come from, and what they are given. */
+export interface AfterInjection {
+  readonly turns: readonly (readonly SuiteCall[])[];
+  readonly recordings: Recordings;
+}
+
+/** A task up to the first result that carries the injection, then the attacker's calls. Their ids begin with `attack`, in the order given. */
+export function attackScene(
+  { user, taintedStep = -1 }: Pair,
+  { turns, recordings }: AfterInjection,
+  playing: Playing,
+): Scene {
+  let count = 0;
+  const attackCall = (call: SuiteCall): SceneCall => {
+    const id = `attack-${count}`;
+    count += 1;
+    return { id, tool: call.tool, args: call.args, replay: recordings(call) ?? neutral };
+  };
+  return {
+    prompt: user.prompt,
+    ...playing,
+    turns: [
+      ...user.steps.slice(0, taintedStep + 1).map((step, index) => [taskCall(step, index)]),
+      ...turns.map((calls) => calls.map(attackCall)),
+    ],
+    carrier: taskId(taintedStep),
+  };
+}
+
+/** Whether a judged call is one of the attacker's. */
+export function isAttack({ id }: SceneCall): boolean {
+  return id.startsWith("attack-");
+}
+
+function taskId(index: number): string {
+  return `task-${index}`;
+}
+
+function taskCall(step: RecordedCall, index: number): SceneCall {
+  return { id: taskId(index), tool: step.tool, args: step.args, replay: replayOf(step) };
+}

@@ -1,0 +1,175 @@
+import { agent } from "../../adapters/node.ts";
+import type { Agent } from "../../agent/agent.ts";
+import { skill } from "../../agent/skill.ts";
+import { WritError } from "../../error/writ-error.ts";
+import type { AgentEvent } from "../../event/event.ts";
+import type { ResultStatus } from "../../message/message.ts";
+import { type ModelFunction, modelFromFunction } from "../../model/function-model.ts";
+import type { Decision, Policy } from "../../policy/decision.ts";
+import { type Tool, tool } from "../../tool/tool.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
+import type { Suite } from "./suite.ts";
+
+/** What a tool is to give for a call. */
+export type Replay =
+  | { readonly type: "result"; readonly value: Json }
+  | { readonly type: "failure"; readonly message: string };
+
+/** A call that the scripted model makes. Ids are told apart within a scene. */
+export interface SceneCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly replay: Replay;
+}
+
+/** One run: what the user says, and what the model does whatever it is told. */
+export interface Scene {
+  readonly prompt: string;
+  /** The allow-list of the run. */
+  readonly tools: readonly string[];
+  /** The calls of each turn. */
+  readonly turns: readonly (readonly SceneCall[])[];
+  /** The call whose result carries the attack: where it did not run, nothing after it is called. */
+  readonly carrier?: string;
+  /** Whether a person who is asked says yes. */
+  readonly approve: boolean;
+}
+
+/** A call that was judged. */
+export interface Judged {
+  readonly call: SceneCall;
+  readonly decision: Decision;
+  /** Whether a person was asked. */
+  readonly wasAsked: boolean;
+  /** Whether the tool's own function was reached. */
+  readonly hasRun: boolean;
+  /** How it ended; undefined when the run ended before it was made. */
+  readonly status?: ResultStatus;
+}
+
+/** What a stage is built of. */
+export interface StageOptions {
+  readonly suite: Suite;
+  readonly policy: Policy;
+}
+
+/** Plays scenes, one after another, with the real agent, executor and policy. */
+export type Stage = (scene: Scene) => Promise<readonly Judged[]>;
+
+/** What is going on in the scene that is played. */
+interface Playing {
+  readonly scene: Scene;
+  readonly calls: ReadonlyMap<string, SceneCall>;
+  readonly hasRun: Set<string>;
+  turn: number;
+}
+
+/**
+ * Makes a stage. Its tools and agents are made once; they replay what the scene says, and touch nothing.
+ *
+ * @throws WritError `schema-invalid`, `name-invalid` for a tool of the suite that cannot be one, `eval-scene-failed` from a scene
+ */
+export function stage({ suite, policy }: StageOptions): Stage {
+  let playing: Playing | undefined;
+  const answer: ModelFunction = () => {
+    if (playing === undefined) return "Nothing is played.";
+    const { scene, hasRun } = playing;
+    const turn = scene.turns[playing.turn];
+    playing.turn += 1;
+    const [first] = turn ?? [];
+    if (turn === undefined || first === undefined) return "Done.";
+    if (scene.carrier !== undefined && isAfter(scene, first.id) && !hasRun.has(scene.carrier)) return "Done.";
+    return { calls: turn.map(({ id, tool: name, args }) => ({ id, name, arguments: args })) };
+  };
+  const replay = (callId: string): Json => {
+    const call = playing?.calls.get(callId);
+    playing?.hasRun.add(callId);
+    if (call?.replay.type === "failure") throw new Error(call.replay.message);
+    return call?.replay.value ?? null;
+  };
+  const tools = suite.tools.map((one) => toolOf(one, replay));
+  const agents = new Map<string, Agent<string, string>>();
+  const agentFor = (names: readonly string[]): Agent<string, string> => {
+    const key = names.join(" ");
+    const made = agents.get(key);
+    if (made !== undefined) return made;
+    const one = agent({
+      name: "attacked",
+      model: modelFromFunction(answer, { id: "scripted-attacker" }),
+      driver: "native",
+      tools,
+      skills: [
+        skill({ name: "chosen", description: "What the task needs", tools: names }),
+        skill({ name: "everything", description: "All that the agent has", tools }),
+      ],
+      policy,
+      budget: { turns: 1000, toolCalls: 100_000 },
+    });
+    agents.set(key, one);
+    return one;
+  };
+  return async (scene) => {
+    const calls = new Map(scene.turns.flat().map((call) => [call.id, call]));
+    playing = { scene, calls, hasRun: new Set(), turn: 0 };
+    const seen = watch();
+    const { outcome } = await agentFor(scene.tools).run(scene.prompt, {
+      skill: "chosen",
+      approve: () => scene.approve,
+      onEvent: seen.onEvent,
+    });
+    if (outcome.type !== "answered")
+      throw new WritError("eval-scene-failed", { prompt: scene.prompt, outcome: outcome.type });
+    return seen.judged(playing);
+  };
+}
+
+function isAfter({ turns, carrier }: Scene, id: string): boolean {
+  const turnOf = (wanted: string | undefined): number =>
+    turns.findIndex((calls) => calls.some((call) => call.id === wanted));
+  return turnOf(id) > turnOf(carrier);
+}
+
+function toolOf(
+  { name, description, parameters }: Suite["tools"][number],
+  replay: (callId: string) => Json,
+): Tool {
+  return tool({
+    name,
+    description,
+    inputSchema: parameters,
+    execute: (_args, { callId }) => replay(callId),
+  });
+}
+
+interface Watch {
+  readonly onEvent: (event: AgentEvent) => void;
+  readonly judged: (playing: Playing) => readonly Judged[];
+}
+
+function watch(): Watch {
+  const decisions = new Map<string, Decision>();
+  const asked = new Set<string>();
+  const statuses = new Map<string, ResultStatus>();
+  return {
+    onEvent(event) {
+      if (event.type === "call-decided") decisions.set(event.callId, event.decision);
+      else if (event.type === "approval-request") asked.add(event.callId);
+      else if (event.type === "tool-end") statuses.set(event.callId, event.result.status);
+    },
+    judged: ({ calls, hasRun }) =>
+      [...calls.values()].map((call) => {
+        const status = statuses.get(call.id);
+        return {
+          call,
+          decision: decisions.get(call.id) ?? notMade,
+          wasAsked: asked.has(call.id),
+          hasRun: hasRun.has(call.id),
+          ...(status === undefined ? {} : { status }),
+        };
+      }),
+  };
+}
+
+/** A call that the model never came to. */
+const notMade: Decision = { verdict: "deny", rule: "not-made", reason: "the run ended before it" };

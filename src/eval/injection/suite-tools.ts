@@ -1,0 +1,159 @@
+import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
+import type { PolicyJson } from "../../policy/rule.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import type { AddressType } from "./find-values.ts";
+import type { SuiteTool } from "./suite.ts";
+
+/** A parameter as a tool's schema describes it. */
+export interface SuiteParameter {
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** The JSON type of one value: of a list, that of its items. */
+  readonly json: "string" | "number" | "integer" | "boolean" | "object" | "null";
+  readonly isList: boolean;
+  /** The values that it can be, when they are counted. */
+  readonly values?: readonly Json[];
+  /** The kind of value that its JSON Schema says, by format or by type. */
+  readonly declared?: ValueType;
+  /** The kinds of value that its policy entry, its format, its name or its description ask for; empty where nothing says it. */
+  readonly types: readonly ValueType[];
+}
+
+/** What the schemas and the policy file say of a suite's tools. */
+export interface SuiteTools {
+  /** Whether a call changes something or reaches somebody: its effect in the policy file is neither `none` nor `read`. */
+  readonly hasEffect: (tool: string) => boolean;
+  /** Effectful, or a look-up that takes a link: by asking for a link it tells whoever owns it. */
+  readonly reaches: (tool: string) => boolean;
+  /** Whether the policy says that what it finds is as good as the user's own choice. */
+  readonly resolves: (tool: string) => boolean;
+  readonly roleOf: (tool: string, parameter: string) => ParameterRole;
+  readonly parametersOf: (tool: string) => readonly SuiteParameter[];
+}
+
+/** Reads the schemas of a suite's tools beside the annotations of a policy file. */
+export function suiteTools(
+  tools: readonly SuiteTool[],
+  annotations: NonNullable<PolicyJson["tools"]> = {},
+): SuiteTools {
+  const known = new Map(
+    tools.map((tool) => {
+      const annotation = Object.hasOwn(annotations, tool.name) ? annotations[tool.name] : undefined;
+      const { effect = "undeclared", parameters = {}, resolves = false } = annotation ?? {};
+      const described = parametersOf(tool).map((parameter) => {
+        const given = Object.hasOwn(parameters, parameter.name) ? parameters[parameter.name] : undefined;
+        const type = typeof given === "object" ? given.type : undefined;
+        return { ...parameter, types: type === undefined ? parameter.types : [type] };
+      });
+      return [tool.name, { effect, parameters, resolves, described }] as const;
+    }),
+  );
+  const hasEffect = (tool: string): boolean =>
+    !["none", "read"].includes(known.get(tool)?.effect ?? "undeclared");
+  const described = (tool: string): readonly SuiteParameter[] => known.get(tool)?.described ?? [];
+  return {
+    hasEffect,
+    reaches: (tool) =>
+      hasEffect(tool) || described(tool).some(({ types }) => types.includes("url") || types.includes("host")),
+    resolves: (tool) => known.get(tool)?.resolves === true,
+    roleOf: (tool, parameter) => {
+      const roles = known.get(tool)?.parameters ?? {};
+      const role = Object.hasOwn(roles, parameter) ? roles[parameter] : undefined;
+      return typeof role === "object" ? role.role : (role ?? "target");
+    },
+    parametersOf: described,
+  };
+}
+
+const jsonTypes = ["string", "number", "integer", "boolean", "object", "null"] as const;
+
+function parametersOf({ parameters }: SuiteTool): readonly SuiteParameter[] {
+  const properties = isJsonObject(parameters["properties"]) ? parameters["properties"] : {};
+  const required = Array.isArray(parameters["required"]) ? parameters["required"] : [];
+  return Object.entries(properties).map(([name, given]) => {
+    const schema = isJsonObject(given) ? given : {};
+    const shape = shapeOf(schema, parameters);
+    const isList = shape["type"] === "array";
+    const one = isList ? shapeOf(isJsonObject(shape["items"]) ? shape["items"] : {}, parameters) : shape;
+    const values = Array.isArray(one["enum"]) ? (one["enum"] as readonly Json[]) : undefined;
+    const declared = declaredType(one);
+    return {
+      name,
+
+      isRequired: required.includes(name),
+      json: jsonTypes.find((type) => type === one["type"]) ?? "string",
+      isList,
+      ...(values === undefined ? {} : { values }),
+      ...(declared === undefined ? {} : { declared }),
+      types: declared === undefined ? saidTypes(name, schema["description"] ?? "") : [declared],
+    };
+  });
+}
+
+/** The schema that says what a value is: behind references, and of alternatives the first that is not null. */
+function shapeOf(schema: JsonObject, root: JsonObject, depth = 0): JsonObject {
+  const reference = schema["$ref"];
+  if (typeof reference === "string" && depth < 8) return shapeOf(pointedAt(reference, root), root, depth + 1);
+  const listed = ["anyOf", "oneOf", "allOf"].map((word) => schema[word]).find(Array.isArray) as
+    | readonly Json[]
+    | undefined;
+  const first = listed?.filter(isJsonObject).find((each) => each["type"] !== "null");
+  if (first !== undefined && depth < 8) return shapeOf(first, root, depth + 1);
+  const { type } = schema;
+  return Array.isArray(type) ? { ...schema, type: type.find((each) => each !== "null") ?? "null" } : schema;
+}
+
+function pointedAt(reference: string, root: JsonObject): JsonObject {
+  const found = reference
+    .replace(/^#\/?/, "")
+    .split("/")
+    .filter((key) => key !== "")
+    .reduce<Json | undefined>(
+      (at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
+      root,
+    );
+  return isJsonObject(found) ? found : {};
+}
+
+const formats: Readonly<Record<string, ValueType>> = {
+  email: "email",
+  uri: "url",
+  url: "url",
+  hostname: "host",
+  date: "date",
+  "date-time": "date",
+};
+
+/** How names and descriptions of parameters speak of addresses. */
+const wordings: Readonly<Record<AddressType, { readonly name: RegExp; readonly description: RegExp }>> = {
+  email: {
+    name: /e-?mail|recipient|participant|attendee|invitee|^(?:to|cc|bcc)$/i,
+    description: /e-?mail address(?:es)?\b/i,
+  },
+  url: {
+    name: /url|link|website|webpage|web_page/i,
+    description: /\burls?\b|\blinks?\b|web ?(?:site|page)/i,
+  },
+  iban: { name: /iban|recipient|payee|beneficiary|account/i, description: /\biban\b|account number/i },
+  phone: { name: /phone|mobile|whatsapp/i, description: /phone number/i },
+};
+
+/** The number of a thing is no address, whatever thing it is. */
+const idName = /(?:^|_)ids?$/i;
+
+function declaredType({ format, type }: JsonObject): ValueType | undefined {
+  if (typeof format === "string" && Object.hasOwn(formats, format)) return formats[format];
+  return type === "number" || type === "integer" ? "number" : undefined;
+}
+
+function saidTypes(name: string, said: Json): readonly ValueType[] {
+  const description = typeof said === "string" ? said : "";
+  if (idName.test(name)) return ["identifier"];
+  const told = (Object.keys(wordings) as AddressType[]).filter((each) =>
+    wordings[each].description.test(description),
+  );
+  if (told.length > 0) return told;
+  const named = (Object.keys(wordings) as AddressType[]).filter((each) => wordings[each].name.test(name));
+  if (named.length > 0) return named;
+  return /date|day|time/i.test(name) ? ["date"] : [];
+}

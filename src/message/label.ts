@@ -1,0 +1,71 @@
+import { isJsonObject, type Json } from "../util/json.ts";
+
+/** Whether a value comes from the user and the author alone. */
+export type Integrity = "trusted" | "untrusted";
+
+/** Who may learn a value: everybody, these readers (canonical e-mail addresses, hosts), or nobody outside. */
+export type Secrecy = "public" | "private" | { readonly readers: readonly string[] };
+
+/** Where a value comes from and who may learn it. Combined values have the join of their labels, which is never higher than either. */
+export interface Label {
+  readonly integrity: Integrity;
+  readonly secrecy: Secrecy;
+  /** `tool/NAME`, `agent/NAME`, `memory/SLOT`, `input`; each once, in the order of their coming. None for what the user and the author wrote. */
+  readonly sources: readonly string[];
+}
+
+/** What the user and the author say. */
+export const trustedLabel: Label = Object.freeze({
+  integrity: "trusted",
+  secrecy: "public",
+  sources: Object.freeze([]),
+});
+
+/** What somebody else says: a stranger's words, from this source. */
+export function untrustedFrom(source: string): Label {
+  return { integrity: "untrusted", secrecy: "public", sources: [source] };
+}
+
+/**
+ * The label of a value made of both: untrusted if one is, for those alone who may learn both, from all sources. Gives `first` itself where
+ * `second` adds nothing, so that a long run makes no garbage.
+ */
+export function joinLabels(first: Label, second: Label): Label {
+  if (first === second || second === trustedLabel) return first;
+  const integrity = second.integrity === "untrusted" ? "untrusted" : first.integrity;
+  const secrecy = joinSecrecy(first.secrecy, second.secrecy);
+  const added = second.sources.filter((source) => !first.sources.includes(source));
+  if (integrity === first.integrity && secrecy === first.secrecy && added.length === 0) return first;
+  return { integrity, secrecy, sources: added.length === 0 ? first.sources : [...first.sources, ...added] };
+}
+
+function joinSecrecy(first: Secrecy, second: Secrecy): Secrecy {
+  if (second === "public" || first === "private") return first;
+  if (first === "public" || second === "private") return second;
+  const shared = first.readers.filter((reader) => second.readers.includes(reader));
+  return shared.length === first.readers.length ? first : { readers: shared };
+}
+
+/** Whether everybody may learn it and the user or the author wrote it. */
+export function isPlain({ integrity, secrecy }: Label): boolean {
+  return integrity === "trusted" && secrecy === "public";
+}
+
+/** A label that was kept as JSON; what cannot be read as one is a stranger's secret. */
+export function readLabel(json: unknown): Label {
+  const label = json as Json;
+  if (isJsonObject(label)) {
+    const { integrity, secrecy, sources } = label;
+    if ((integrity === "trusted" || integrity === "untrusted") && isSecrecy(secrecy) && areTexts(sources))
+      return label as unknown as Label;
+  }
+  return { integrity: "untrusted", secrecy: "private", sources: ["unreadable"] };
+}
+
+function isSecrecy(value: Json | undefined): boolean {
+  return value === "public" || value === "private" || (isJsonObject(value) && areTexts(value["readers"]));
+}
+
+function areTexts(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}

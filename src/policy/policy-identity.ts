@@ -1,0 +1,28 @@
+import { canonicalJson } from "../util/canonical-json.ts";
+import { toJson } from "../util/json.ts";
+import type { Policy } from "./decision.ts";
+import type { Annotation, Rule } from "./rule.ts";
+
+/** What a declarative policy says beside its verdicts. */
+export interface DeclaredPolicy extends Policy {
+  readonly tools: Readonly<Record<string, Annotation>>;
+  readonly constants: readonly string[];
+  /** Tools whose calls the rules count; `*` for all. */
+  readonly counted: readonly string[];
+  readonly rules: readonly Rule[];
+  toJSON(): unknown;
+}
+
+/** The policy as data, if it is one; undefined for a function of the author's. */
+export function rulePolicyOf(policy: Policy): DeclaredPolicy | undefined {
+  // A function of the author's has none of these.
+  return "toJSON" in policy && "tools" in policy && "constants" in policy
+    ? (policy as DeclaredPolicy)
+    : undefined;
+}
+
+/** A text that is another when the policy is: its rules, or the source of the function. What a function closes over is not in it. */
+export function policyIdentity(policy: Policy): string {
+  const json = toJson(rulePolicyOf(policy)?.toJSON());
+  return json.ok && json.value !== null ? canonicalJson(json.value) : `${policy.name} ${String(policy)}`;
+}

@@ -1,0 +1,32 @@
+import { type Capability, covers, type Resource } from "../tool/capability.ts";
+import type { Powers } from "../tool/power-port.ts";
+
+/**
+ * Whether a resource may be used: every list of the chain has a capability that covers it. A chain without lists is no power at all.
+ */
+export function permits(powers: Powers, resource: Resource): boolean {
+  return powers.length > 0 && powers.every((list) => listCovers(list, resource));
+}
+
+/** The powers of what runs inside: never more than those around it, and only of what its own list has. */
+export function narrow(powers: Powers, list: readonly Capability[]): Powers {
+  return [...powers, list];
+}
+
+/**
+ * In words, which list of the chain lacks the resource; undefined when it is permitted. The last list is what the tool declared, the one before it
+ * what the agent grants, those before that belong to runs around it and to the command line. It says nothing of what the lists have instead: a model
+ * may read it.
+ */
+export function whyNot(powers: Powers, resource: Resource): string | undefined {
+  if (powers.length === 0) return "Nothing is granted here.";
+  const lacking = powers.findLastIndex((list) => !listCovers(list, resource));
+  if (lacking === -1) return undefined;
+  if (lacking === powers.length - 1) return "The tool did not declare it.";
+  if (lacking === powers.length - 2) return "The agent does not grant it.";
+  return "A run around this one, or the command line, does not grant it.";
+}
+
+function listCovers(list: readonly Capability[], resource: Resource): boolean {
+  return list.some((capability) => covers(capability, resource));
+}

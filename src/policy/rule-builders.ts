@@ -1,0 +1,117 @@
+import { calls } from "./conditions.ts";
+import type { Condition, Rule } from "./rule.ts";
+
+/** What can still be said of a rule, each once. */
+export type RuleStep = "when" | "unless" | "because" | "show" | "named";
+
+/** The steps of {@link RuleDraft}. Each gives a new rule. */
+export interface RuleSteps<Open extends RuleStep> {
+  /** It holds for these calls only. */
+  when(condition: Condition): RuleDraft<Exclude<Open, "when">>;
+  /** It does not hold for these calls. */
+  unless(condition: Condition): RuleDraft<Exclude<Open, "unless">>;
+  /** Why, for people and for the model: it must say nothing that the model may not know. */
+  because(text: string): RuleDraft<Exclude<Open, "because">>;
+  /** The arguments that a person is shown first. */
+  show(...names: readonly string[]): RuleDraft<Exclude<Open, "show">>;
+  /** What decisions call it. */
+  named(name: string): RuleDraft<Exclude<Open, "named">>;
+}
+
+/**
+ * A rule that more can be said of. It is the data that it stands for: it equals its own JSON, and a step that was taken is a field from then on
+ * (`allow("x").when(c).when` is `c`).
+ */
+export type RuleDraft<Open extends RuleStep = RuleStep> = Omit<Rule, Open> & Pick<RuleSteps<Open>, Open>;
+
+/** A rule, as data or as the builders give it. */
+export interface RuleInput {
+  readonly verdict: Rule["verdict"];
+  readonly tools: readonly string[];
+  readonly when?: Condition | ((condition: Condition) => unknown);
+  readonly unless?: Condition | ((condition: Condition) => unknown);
+  readonly because?: string | ((text: string) => unknown);
+  readonly show?: readonly string[] | ((...names: readonly string[]) => unknown);
+  readonly named?: (name: string) => unknown;
+  readonly name?: string;
+}
+
+/**
+ * These tools may be called (`*`: all), unless another rule denies it or asks.
+ *
+ * @example
+ * ```ts
+ * import { allow, arg, boundToIntent } from "writ";
+ *
+ * export const rule = allow("send_mail").when(arg("to").each(boundToIntent("email"))).named("to those named");
+ * ```
+ */
+export function allow(...tools: readonly string[]): RuleDraft {
+  return draft({ verdict: "allow", tools: Object.freeze([...tools]) });
+}
+
+/**
+ * A person is asked before these tools are called (`*`: all), unless another rule denies it. With nobody to ask, they are denied.
+ *
+ * @example
+ * ```ts
+ * import { ask } from "writ";
+ *
+ * export const rule = ask("deploy").because("it reaches customers").show("stage");
+ * ```
+ */
+export function ask(...tools: readonly string[]): RuleDraft {
+  return draft({ verdict: "ask", tools: Object.freeze([...tools]) });
+}
+
+/**
+ * These tools may not be called (`*`: none), whatever other rules say.
+ *
+ * @example
+ * ```ts
+ * import { arg, deny, within } from "writ";
+ *
+ * export const rule = deny("pay").unless(arg("euro").is(within({ min: 0, max: 1000 })));
+ * ```
+ */
+export function deny(...tools: readonly string[]): RuleDraft {
+  return draft({ verdict: "deny", tools: Object.freeze([...tools]) });
+}
+
+/**
+ * A tool may be called so often in a run. It allows nothing by itself.
+ *
+ * @example
+ * ```ts
+ * import { limit } from "writ";
+ *
+ * export const rule = limit("send_mail", { perRun: 3 });
+ * ```
+ */
+export function limit(
+  tool: string,
+  { perRun }: { readonly perRun: number },
+): RuleDraft<Exclude<RuleStep, "when">> {
+  return draft({ verdict: "deny", tools: Object.freeze([tool]), when: calls({ atLeast: perRun }) });
+}
+
+const fieldOf = {
+  when: "when",
+  unless: "unless",
+  because: "because",
+  show: "show",
+  named: "name",
+} as const satisfies Readonly<Record<RuleStep, keyof Rule>>;
+
+/** Steps are hidden properties: neither JSON nor a comparison sees them. */
+function draft<Open extends RuleStep>(rule: Rule): RuleDraft<Open> {
+  const data: Rule = { ...rule };
+  for (const step of Object.keys(fieldOf) as RuleStep[]) {
+    const field = fieldOf[step];
+    if (Object.hasOwn(rule, field)) continue;
+    const take = (...said: readonly unknown[]): unknown =>
+      draft({ ...rule, [field]: step === "show" ? Object.freeze([...said]) : said[0] });
+    Object.defineProperty(data, step, { value: take });
+  }
+  return Object.freeze(data) as unknown as RuleDraft<Open>;
+}

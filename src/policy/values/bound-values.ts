@@ -1,0 +1,85 @@
+import type { ValueType } from "../../tool/parameters.ts";
+import { isJsonObject, type Json, maxJsonDepth } from "../../util/json.ts";
+import { canonical } from "./canonical.ts";
+import { hasWords } from "./find-words.ts";
+import { formOf } from "./form.ts";
+import { folded } from "./normal.ts";
+import { scan } from "./scan.ts";
+
+/** The values that stand in trusted texts. */
+export interface BoundValues {
+  /**
+   * Whether the value stands in one of the texts as a whole, in the canonical spelling of its type; without a type, of the most specific type that its form
+   * has. Of a list and of an object every value in it must (keys are not judged: a schema says them). `null`, truth values and an empty text are never
+   * bound; an empty list is. Never throws.
+   */
+  readonly has: (value: Json, type?: ValueType) => boolean;
+}
+
+/** What is bound to these texts: the intent and constants of the author. The texts are read once, when the first value is asked for; time is linear. */
+export function valuesIn(texts: readonly string[]): BoundValues {
+  let known: Known | undefined;
+  return {
+    has: (value, type) => {
+      known ??= readAll(texts);
+      return hasAll(known, value, type === undefined ? { depth: 0 } : { depth: 0, type });
+    },
+  };
+}
+
+interface Known extends ReturnType<typeof scan> {
+  readonly texts: readonly string[];
+  folded?: { readonly texts: readonly string[]; readonly quoted: ReadonlySet<string> };
+}
+
+function readAll(texts: readonly string[]): Known {
+  return { ...scan(texts), texts };
+}
+
+interface Asked {
+  readonly depth: number;
+  readonly type?: ValueType;
+}
+
+function hasAll(known: Known, value: Json, asked: Asked): boolean {
+  if (typeof value === "string" || typeof value === "number") return hasOne(known, value, asked.type);
+  if (typeof value !== "object" || value === null || asked.depth > maxJsonDepth) return false;
+  const parts: readonly Json[] = isJsonObject(value) ? Object.values(value) : value;
+  const inside = { ...asked, depth: asked.depth + 1 };
+  return parts.every((part) => hasAll(known, part, inside));
+}
+
+function hasOne(known: Known, value: string | number, asked: ValueType | undefined): boolean {
+  if (asked === undefined) {
+    const formed = formOf(value);
+    return formed !== undefined && hasCanonical(known, formed.type, formed.canonical);
+  }
+  const spelling = canonical(asked, value);
+  return spelling !== undefined && hasCanonical(known, asked, spelling);
+}
+
+function hasCanonical(known: Known, type: ValueType, spelling: string): boolean {
+  const { found } = known;
+  if (type === "text") return hasText(known, spelling);
+  if (type === "date") return hasDate(found.date, spelling);
+  return found[type].has(spelling);
+}
+
+/** A date with a time is bound when both stand in the texts; a date without a year when its day stands there with any, and the other way round. */
+function hasDate(dates: ReadonlySet<string>, spelling: string): boolean {
+  if (dates.has(spelling)) return true;
+  const split = spelling.indexOf("T");
+  if (split > 0) return dates.has(spelling.slice(split)) && hasDate(dates, spelling.slice(0, split));
+  if (spelling.startsWith("--")) return dates.has(`any${spelling.slice(1)}`);
+  return spelling.length === 10 && dates.has(`-${spelling.slice(4)}`);
+}
+
+function hasText(known: Known, spelling: string): boolean {
+  known.folded ??= {
+    texts: known.texts.map(folded),
+    quoted: new Set(known.quoted.map(folded)),
+  };
+  const { texts, quoted } = known.folded;
+  if (quoted.has(spelling)) return true;
+  return /\p{L}/v.test(spelling) && texts.some((text) => hasWords(text, spelling));
+}

@@ -1,0 +1,43 @@
+import type { ValueType } from "../../tool/parameters.ts";
+import type { Json } from "../../util/json.ts";
+import { canonicalDate } from "./date.ts";
+import { canonicalEmail } from "./email.ts";
+import { canonicalHost } from "./host.ts";
+import { canonicalIban } from "./iban.ts";
+import { canonicalIdentifier } from "./identifier.ts";
+import { hasHidden } from "./normal.ts";
+import { canonicalNumber } from "./number.ts";
+import { canonicalPath } from "./path.ts";
+import { canonicalPhone } from "./phone.ts";
+import { canonicalText } from "./plain-text.ts";
+import { canonicalUrl } from "./url.ts";
+
+const ofString: Readonly<Record<ValueType, (value: string) => string | undefined>> = {
+  email: canonicalEmail,
+  url: canonicalUrl,
+  host: canonicalHost,
+  path: canonicalPath,
+  iban: canonicalIban,
+  phone: canonicalPhone,
+  date: canonicalDate,
+  identifier: canonicalIdentifier,
+  number: canonicalNumber,
+  text: canonicalText,
+};
+
+/**
+ * The one canonical spelling that a value of this type has, so that two values are the same exactly when their spellings are. `undefined` when the value
+ * is none of the type, or has a character that nobody sees. A spelling is its own canonical spelling. Never throws; time is linear in the length of the value.
+ */
+export function canonical(type: ValueType, value: Json): string | undefined {
+  if (typeof value === "number") return ofNumber(type, value);
+  if (typeof value !== "string" || hasHidden(value)) return undefined;
+  return ofString[type](value);
+}
+
+function ofNumber(type: ValueType, value: number): string | undefined {
+  if (type === "number") return canonicalNumber(value);
+  const digits = canonicalIdentifier(value);
+  if (digits === undefined || type === "identifier" || type === "text") return digits;
+  return type === "phone" ? canonicalPhone(digits) : undefined;
+}

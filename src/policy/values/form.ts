@@ -1,0 +1,86 @@
+import type { ValueType } from "../../tool/parameters.ts";
+import { canonicalDate } from "./date.ts";
+import { canonicalEmail } from "./email.ts";
+import { canonicalHost } from "./host.ts";
+import { canonicalIban } from "./iban.ts";
+import { canonicalIdentifier, isDigits } from "./identifier.ts";
+import { compatible, hasHidden, maxValueLength } from "./normal.ts";
+import { canonicalNumber } from "./number.ts";
+import { canonicalPath } from "./path.ts";
+import { canonicalPhone } from "./phone.ts";
+import { canonicalText } from "./plain-text.ts";
+import { isKnownEnding } from "./top-level-domains.ts";
+import { canonicalUrl, isBareLink } from "./url.ts";
+
+/** A value with the type that its own form says. */
+export interface Formed {
+  readonly type: ValueType;
+  readonly canonical: string;
+}
+
+/**
+ * The most specific type that the form of a value has: an address before a number, a number before text. Nothing else is tried: what looks like an address and
+ * is none (`javascript:x`, `//host`, `a b://c`) has no form. Whole numbers are identifiers, because it may be a record that they choose.
+ */
+export function formOf(value: string | number): Formed | undefined {
+  if (typeof value === "number")
+    return Number.isInteger(value)
+      ? formed("identifier", canonicalIdentifier(value))
+      : formed("number", canonicalNumber(value));
+  if (hasHidden(value)) return undefined;
+  const text = compatible(value.trim());
+  if (text.length > maxValueLength) return formed("text", canonicalText(value));
+  if (text.includes("@")) {
+    const email = canonicalEmail(value);
+    if (email !== undefined) return { type: "email", canonical: email };
+  }
+  if (/^(?:[a-z][a-z0-9+.\-]*:\/\/|\/\/|\\\\|(?:javascript|vbscript|data|blob|file|mailto):)/iv.test(text))
+    return formed("url", canonicalUrl(value));
+  return numeric(value, text) ?? worded(value, text);
+}
+
+/** Forms that need a digit. */
+function numeric(value: string, text: string): Formed | undefined {
+  if (!/\d/v.test(text)) return undefined;
+  if (isDigits(text)) return formed("identifier", canonicalIdentifier(text));
+  const date = canonicalDate(value);
+  if (date !== undefined) return { type: "date", canonical: date };
+  const iban = canonicalIban(value);
+  if (iban !== undefined) return { type: "iban", canonical: iban };
+  return /^[\d.]+$/v.test(text) ? (formed("host", canonicalHost(text)) ?? amount(value)) : amount(value);
+}
+
+/** A number that is whole may choose a record (`13.0`, `$13`): it is bound only as it is written. */
+function amount(value: string): Formed | undefined {
+  const number = canonicalNumber(value);
+  if (number === undefined) return formed("phone", canonicalPhone(value));
+  if (number.includes(".")) return { type: "number", canonical: number };
+  return (
+    formed("phone", /^\s*(?:\+|00)/v.test(value) ? canonicalPhone(value) : undefined) ?? {
+      type: "identifier",
+      canonical: canonicalIdentifier(value) ?? value,
+    }
+  );
+}
+
+function worded(value: string, text: string): Formed | undefined {
+  const isOne = !/\s/v.test(text);
+  if (isOne) {
+    const host = canonicalHost(text);
+    if (host !== undefined && (host.startsWith("localhost") || isKnownEnding(text, false)))
+      return { type: "host", canonical: host };
+    if (/[\/\\?]/v.test(text) && isBareLink(text)) return formed("url", canonicalUrl(value));
+  }
+  const isPath = isOne
+    ? /[\/\\]|\.[a-z][a-z0-9]{0,9}$/iv.test(text)
+    : /^(?:\.{0,2}[\/\\]|~[\/\\]|[a-z]:[\/\\])/iv.test(text);
+  if (isPath) return formed("path", canonicalPath(value.trim()));
+  const identifier = isOne && /\d/v.test(text) ? canonicalIdentifier(value) : undefined;
+  return identifier === undefined
+    ? formed("text", canonicalText(value))
+    : { type: "identifier", canonical: identifier };
+}
+
+function formed(type: ValueType, canonical: string | undefined): Formed | undefined {
+  return canonical === undefined ? undefined : { type, canonical };
+}

@@ -1,0 +1,164 @@
+import { linkEnd } from "./link-end.ts";
+import { canonicalUrl, isBareLink } from "./url.ts";
+import { visible } from "./visible.ts";
+
+/** So many links of one text are listed when nothing else is said. */
+const defaultLimit = 256;
+
+/**
+ * The links in a free text, each once, in the order of their coming, at most `limit`: as `canonical("url")` spells them where it does, else as a parser of
+ * links reads them. Found are
+ * - addresses with any scheme and `://`, also `hxxp`, `https:x.y`, backslashes for slashes, and with a user in them;
+ * - `data:`, `javascript:` and `vbscript:`;
+ * - `//x.y` and `\\x.y`, `www.x.y`, and hosts with a known ending (`x.com`), with or without a path; an ending that files have as well (`x.py`, `x.zip`)
+ *   counts only with a path or a port behind it;
+ * - all of these in the targets of Markdown and HTML, behind HTML entities, in full-width letters, with invisible characters between, or as `x[.]com`.
+ *
+ * Not found: e-mail addresses and `mailto:`, names of files, `e.g.`, and addresses spelled out ("evil dot com", base64). Never throws. Linear.
+ */
+export function linksIn(text: string, limit: number = defaultLimit): readonly string[] {
+  const shown = visible(text);
+  const found = new Set<string>();
+  collect(shown, found, limit);
+  for (const value of attributesOf(shown)) collect(value, found, limit);
+  return [...found];
+}
+
+const triggers = /[:.\/\\]/gv;
+
+function collect(text: string, found: Set<string>, limit: number): void {
+  const search = new RegExp(triggers);
+  for (let match = search.exec(text); match !== null && found.size < limit; match = search.exec(text)) {
+    const link = linkAt(text, match.index);
+    if (link === undefined) continue;
+    if (link.canonical !== undefined) found.add(link.canonical);
+    search.lastIndex = Math.max(link.end, match.index + 1);
+  }
+}
+
+/** A part of the text that is read; without `canonical` no link, like an e-mail address. */
+interface Link {
+  readonly canonical?: string;
+  readonly end: number;
+}
+
+function linkAt(text: string, index: number): Link | undefined {
+  const character = text[index];
+  if (character === ":") return schemed(text, index);
+  if (character === ".") return hosted(text, index);
+  return /[\/\\]/v.test(text[index + 1] ?? "") ? relative(text, index) : undefined;
+}
+
+const longestScheme = 24;
+/** What is looked at to find the host of a link: so many characters, so that a text of half links stays linear. */
+const hostWindow = 300;
+const web = /(?:^|[^a-z])(?<scheme>h(?:tt|xx)ps?|ftps?|wss?)$/iv;
+const script = /(?:^|[^a-z])(?<scheme>data|javascript|vbscript)$/iv;
+const dataStart = /^data:(?:[a-z]+\/[a-z0-9.+\-]|[;,])/iv;
+/** What stands before the target of a link in Markdown and HTML. */
+const beforeTarget = /[\("'=<]/v;
+
+function schemed(text: string, colon: number): Link | undefined {
+  let start = colon;
+  while (start > colon - longestScheme && /[a-z0-9+.\-]/iv.test(text[start - 1] ?? " ")) start -= 1;
+  const before = text.slice(start, colon);
+  const scheme = web.exec(before)?.groups?.["scheme"];
+  if (scheme !== undefined) return onWeb(text, scheme, colon);
+  const runs = script.exec(before)?.groups?.["scheme"];
+  if (runs !== undefined) return runnable(text, runs, colon);
+  const own = before.replace(/^[^a-z]+/iv, "");
+  if (own.length < 2 || !text.startsWith("//", colon + 1)) return undefined;
+  const end = Math.max(linkEnd(text, colon - own.length), colon + 1);
+  return { canonical: spelled(text.slice(colon - own.length, end)), end };
+}
+
+function onWeb(text: string, scheme: string, colon: number): Link | undefined {
+  let start = colon + 1;
+  while (/[\/\\]/v.test(text[start] ?? "")) start += 1;
+  if (start === colon + 1 && !isBareLink(authorityAt(text, start))) return undefined;
+  const end = Math.max(linkEnd(text, colon - scheme.length), start);
+  const rest = text.slice(start, end).replaceAll("\\", "/");
+  return rest === ""
+    ? { end }
+    : { canonical: spelled(`${scheme.toLowerCase().replace("xx", "tt")}://${rest}`), end };
+}
+
+/** What could be the host of a link, and a user before it, with a port. */
+function authorityAt(text: string, start: number): string {
+  return /^[^\/\\?#\s<>"'`,;\(\)\[\]\{\}]*/v.exec(text.slice(start, start + hostWindow))?.[0] ?? "";
+}
+
+function runnable(text: string, written: string, colon: number): Link | undefined {
+  const scheme = written.toLowerCase();
+  const start = colon - scheme.length;
+  const isTarget = beforeTarget.test(text[start - 1] ?? "");
+  if (scheme === "data" && !isTarget && !dataStart.test(text.slice(start, start + 32))) return undefined;
+  if (!isTarget && !/\S/v.test(text[colon + 1] ?? " ")) return undefined;
+  const end = Math.max(linkEnd(text, start), colon + 1);
+  return { canonical: scheme + text.slice(colon, end), end };
+}
+
+/** `//x.y/z` and `\\x.y\z`: a link where no word or other slash stands before it; as a target also with a host of one part. */
+function relative(text: string, index: number): Link | undefined {
+  const before = text[index - 1] ?? " ";
+  if (/[\p{L}\p{N}\/\\.\-_]/v.test(before)) return undefined;
+  let start = index;
+  while (/[\/\\]/v.test(text[start] ?? "")) start += 1;
+  const authority = authorityAt(text, start);
+  const host = authority.slice(authority.lastIndexOf("@") + 1);
+  if (!isBareLink(`${host}/`) && !(beforeTarget.test(before) && /^[a-z0-9\[]/iv.test(host)))
+    return { end: start };
+  const end = Math.max(linkEnd(text, start), start);
+  return { canonical: spelled(`https://${text.slice(start, end).replaceAll("\\", "/")}`), end };
+}
+
+const inHost = /[\p{L}\p{N}\p{M}_\-]/v;
+
+/** A host that stands alone, and what follows it. A part of a path or of an e-mail address is none. */
+function hosted(text: string, dot: number): Link {
+  let start = dot;
+  while (start > 0 && inHost.test(text[start - 1] ?? "")) start -= 1;
+  const end = hostEnd(text, dot);
+  if (start === dot || end - start > hostWindow || isPartOfMore(text, start, end)) return { end };
+  const host = text.slice(start, end).replace(/[.\-]+$/v, "");
+  const follows = /^(?::\d|[\/?#\\])/v.test(text.slice(start + host.length, start + host.length + 2));
+  if (!isBareLink(follows ? `${host}/` : host)) return { end };
+  if (!follows) return { canonical: spelled(`https://${host}`), end };
+  const last = Math.max(linkEnd(text, start), end);
+  return { canonical: spelled(`https://${text.slice(start, last).replaceAll("\\", "/")}`), end: last };
+}
+
+function isPartOfMore(text: string, start: number, end: number): boolean {
+  const before = text[start - 1] ?? " ";
+  if (before === "/" || before === "\\" || (before === "@" && inHost.test(text[start - 2] ?? " ")))
+    return true;
+  return /^(?:\+[a-z0-9._\-]{0,40})?@/iv.test(text.slice(end, end + 42));
+}
+
+function hostEnd(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && (text[end] === "." || inHost.test(text[end] ?? ""))) end += 1;
+  return end;
+}
+
+/** As `canonical("url")` spells it, else as a parser reads it, else as it stands. */
+function spelled(link: string): string {
+  return canonicalUrl(link) ?? URL.parse(link)?.href ?? link;
+}
+
+const attribute =
+  /(?:href|src|srcset|action|poster|data|background|cite|ping|url)[\t\n\r ]*=[\t\n\r ]*(?<quote>["'])/giv;
+
+/** The values of HTML attributes that hold links, where a browser leaves out tabs and line ends that would end a link in a text. */
+function attributesOf(text: string): readonly string[] {
+  const values: string[] = [];
+  const search = new RegExp(attribute);
+  for (let match = search.exec(text); match !== null; match = search.exec(text)) {
+    const end = text.indexOf(match.groups?.["quote"] ?? '"', search.lastIndex);
+    if (end < 0) break;
+    const value = text.slice(search.lastIndex, end);
+    if (/[\t\n\r]/v.test(value)) values.push(`"${value.replaceAll(/[\t\n\r]/gv, "").trim()}"`);
+    search.lastIndex = end;
+  }
+  return values;
+}

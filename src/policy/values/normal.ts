@@ -1,0 +1,59 @@
+/** Longer values are compared as text only: no address, path or identifier is that long. In UTF-16 units. */
+export const maxValueLength = 4096;
+
+const beyondAscii = /\P{ASCII}/u;
+
+/**
+ * What a reader does not see, or sees in another order than it stands: zero-width characters, bidirectional controls, tags, control characters
+ * (but white space), lone surrogates, and what stands for a broken character.
+ */
+const hidden =
+  /[[\p{Cc}--[\t\n\v\f\r]]\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{fffd}]/v;
+const everyHidden = new RegExp(hidden, "gv");
+
+/** Normalising takes time quadratic in a run of marks on one letter, and no written language needs more than a few. */
+const tooManyMarks = /[\p{M}\u{ff9e}\u{ff9f}]{31,}/gv;
+const broken = "\u{fffd}";
+
+/** Whether a value or a part of a text has a character that nobody sees. Such a value is never equal to anything. */
+export function hasHidden(text: string): boolean {
+  return hidden.test(text);
+}
+
+/** Leaves out what nobody sees: what a program that ignores such characters would read. */
+export function withoutHidden(text: string): string {
+  return text.replaceAll(everyHidden, "");
+}
+
+export function isAscii(text: string): boolean {
+  return !beyondAscii.test(text);
+}
+
+/** NFC: one spelling of accents. For paths and addresses, where a full-width letter is another letter. Linear: a run of over 30 marks becomes hidden. */
+export function composed(text: string): string {
+  return isAscii(text) ? text : text.replaceAll(tooManyMarks, broken).normalize("NFC");
+}
+
+/** NFKC: also folds full-width letters, ligatures and the like. Look-alikes of other scripts stay different. Linear, as `composed` is. */
+export function compatible(text: string): string {
+  return isAscii(text) ? text : text.replaceAll(tooManyMarks, broken).normalize("NFKC");
+}
+
+const singleQuotes = /[\u{2018}-\u{201b}\u{2032}]/gv;
+const doubleQuotes = /[\u{201c}-\u{201f}\u{2033}]/gv;
+const dashes = /[\u{2010}-\u{2015}\u{2212}]/gv;
+const spaces = /\s+/gu;
+
+/** NFKC, lower case, one kind of quotes and dashes, and one space where white space is. Two texts that read alike become the same. */
+export function folded(text: string): string {
+  const lower = isAscii(text) ? text.toLowerCase() : foldBeyondAscii(text);
+  return lower.replaceAll(spaces, " ").trim();
+}
+
+function foldBeyondAscii(text: string): string {
+  return compatible(compatible(text).toLowerCase())
+    .replaceAll("\u{3c2}", "\u{3c3}")
+    .replaceAll(singleQuotes, "'")
+    .replaceAll(doubleQuotes, '"')
+    .replaceAll(dashes, "-");
+}

@@ -1,0 +1,221 @@
+import type { ValueType } from "../../tool/parameters.ts";
+import { has } from "./characters.ts";
+import { dateAt } from "./date.ts";
+import { canonicalEmail } from "./email.ts";
+import { canonicalHost } from "./host.ts";
+import { canonicalIban, checksumHolds } from "./iban.ts";
+import { canonicalIdentifier, isDigits } from "./identifier.ts";
+import { canonicalNumber } from "./number.ts";
+import { compatible, composed, hasHidden } from "./normal.ts";
+import { canonicalPath } from "./path.ts";
+import { canonicalPhone, phoneEnd } from "./phone.ts";
+import { type Listed, saysIdentifier } from "./says-identifier.ts";
+import { between, type Token, tokensOf, wordAt } from "./tokens.ts";
+import { canonicalUrl, isBareLink } from "./url.ts";
+
+/** Canonical values by their type. Text is not among them: it is searched, not collected. */
+export type FoundValues = Readonly<Record<Exclude<ValueType, "text">, Set<string>>>;
+
+/** What texts contain, and what stands between quotes in them. */
+export interface Scan {
+  readonly found: FoundValues;
+  readonly quoted: string[];
+}
+
+/** A text of this length at most is a value as a whole, as if it stood between quotes: an answer "13", or a constant. In UTF-16 units. */
+const maxWhole = 256;
+
+/** The values of all texts. Each is read once, in linear time. */
+export function scan(texts: readonly string[]): Scan {
+  const found: FoundValues = {
+    email: new Set(),
+    url: new Set(),
+    host: new Set(),
+    path: new Set(),
+    iban: new Set(),
+    phone: new Set(),
+    date: new Set(),
+    identifier: new Set(),
+    number: new Set(),
+  };
+  const quoted: string[] = [];
+  for (const text of texts) {
+    const tokens = tokensOf(composed(text));
+    const reading: Reading = { ...tokens, found, listed: -1 };
+    let index = 0;
+    while (index < tokens.words.length) index = readAt(reading, index);
+    for (const pair of tokens.pairs) addPair(found, pair);
+    for (const part of tokens.quoted) quoted.push(part);
+    if (text.length <= maxWhole) quoted.push(text.trim());
+  }
+  for (const part of quoted) addQuoted(found, part);
+  return { found, quoted };
+}
+
+interface Reading extends Listed {
+  readonly found: FoundValues;
+}
+
+/** Reads what begins at a word; returns the index of the next word to read. */
+function readAt(reading: Reading, index: number): number {
+  const { words, found } = reading;
+  const token = words[index];
+  if (token === undefined) return index + 1;
+  if (token.isLink) addLink(found, wordAt(reading, index));
+  else if (token.bits === has.letter) readName(reading, index);
+  else return readDigits(reading, index) ?? readWord(reading, index);
+  return index + 1;
+}
+
+/** A word of letters alone is the identifier of something only where a sign says so: `#general`. */
+function readName(reading: Reading, index: number): void {
+  const start = reading.words[index]?.start ?? 0;
+  if (reading.text[start - 1] === "#") reading.found.identifier.add(wordAt(reading, index));
+}
+
+/** Dates, times, phone numbers and account numbers, which may be made of several words. Their words are nothing else as well. */
+function readDigits(reading: Reading, index: number): number | undefined {
+  const { words, found } = reading;
+  const token = words[index];
+  if (token === undefined || (token.bits & (has.digit | has.beyondAscii)) === 0) return undefined;
+  const date = dateAt(reading, index);
+  if (date !== undefined) {
+    if (date.canonical !== undefined) addDate(found, date.canonical);
+    if (date.last - date.first === 1) addPlain(found, wordAt(reading, index));
+    return date.last;
+  }
+  return readPhone(reading, index) ?? readIban(reading, index);
+}
+
+/** A date with a time is also its date and its time; a date with a year is also its day of any year, for a value that names none. */
+function addDate(found: FoundValues, canonical: string): void {
+  found.date.add(canonical);
+  const split = canonical.indexOf("T");
+  const day = split < 0 ? canonical : canonical.slice(0, split);
+  if (split > 0) {
+    found.date.add(day);
+    const time = canonical.slice(split);
+    if (/^[T\d:]+$/v.test(time)) found.date.add(time);
+  }
+  if (/^\d{4}-\d\d-\d\d$/v.test(day)) found.date.add(`any${day.slice(4)}`);
+}
+
+function readPhone(reading: Reading, index: number): number | undefined {
+  const { text, words, found } = reading;
+  const token = words[index];
+  if (token === undefined) return undefined;
+  const start = text[token.start - 1] === "(" ? token.start - 1 : token.start;
+  const end = phoneEnd(text, start);
+  const phone = end < 0 ? undefined : canonicalPhone(text.slice(start, end));
+  if (phone === undefined) return undefined;
+  found.phone.add(phone);
+  let next = index + 1;
+  while ((words[next]?.start ?? end) < end) next += 1;
+  return next > index + 1 || text[token.start] === "+" ? next : undefined;
+}
+
+/** The most groups of four that an account number has. */
+const maxGroups = 9;
+
+/** An account number in groups of four. Where another group could belong to it, the checksum says where it ends, else all groups do. */
+function readIban(reading: Reading, index: number): number | undefined {
+  let written = wordAt(reading, index);
+  if (written.length !== 4 || !/^[A-Z]{2}\d{2}$/v.test(written)) return undefined;
+  const ends = new Map<string, number>();
+  for (let next = index + 1; next < index + maxGroups; next += 1) {
+    const group = wordAt(reading, next);
+    if (!/^[A-Z\d]{1,4}$/v.test(group) || between(reading, next - 1, next) !== " ") break;
+    written += group;
+    if (canonicalIban(written) !== undefined) ends.set(written, next + 1);
+    if (group.length < 4) break;
+  }
+  const all = [...ends.keys()];
+  const iban = all.find(checksumHolds) ?? all.at(-1);
+  if (iban === undefined) return undefined;
+  reading.found.iban.add(iban);
+  return ends.get(iban);
+}
+
+function readWord(reading: Reading, index: number): number {
+  const { words, found } = reading;
+  const bits = words[index]?.bits ?? 0;
+  const word = wordAt(reading, index);
+  const text = compatible(word);
+  if ((bits & has.beyondAscii) !== 0 && hasHidden(text)) return index + 1;
+  if (isDigits(text)) readNumber(reading, index, text);
+  else {
+    addPlain(found, word);
+    addAddress(found, bits, text);
+    if ((bits & (has.digit | has.beyondAscii)) !== 0) addNumeric(found, text);
+  }
+  return index + 1;
+}
+
+/** Digits alone are an identifier where the text says so, else a number. A phone number may have no other sign. */
+function readNumber(reading: Reading, index: number, digits: string): void {
+  const { words, text, found } = reading;
+  const token = words[index];
+  if (token === undefined) return;
+  const isIdentifier = saysIdentifier(reading, index);
+  if (isIdentifier || isQuoted(text, token)) found.identifier.add(digits);
+  if (!isIdentifier) addTo(found.number, canonicalNumber(digits));
+  addTo(found.phone, canonicalPhone(digits));
+}
+
+function isQuoted(text: string, { start, end }: Token): boolean {
+  return "'\"`".includes(text[start - 1] ?? " ") && text[start - 1] === text[end];
+}
+
+/** A whole token, of more than letters: a path, and an identifier if it has a digit or is a name with its `@`. */
+function addPlain(found: FoundValues, token: string): void {
+  if (hasHidden(token)) return;
+  addTo(found.path, canonicalPath(token));
+  if (token.startsWith("@") || /\p{N}/v.test(token))
+    found.identifier.add(canonicalIdentifier(token) ?? token);
+}
+
+/** `key:value` is no value by itself, but what looks like one may be: `localhost:3000`, `a1:b2`. */
+function addPair(found: FoundValues, pair: string): void {
+  addPlain(found, pair);
+  addTo(found.host, canonicalHost(pair));
+}
+
+function addAddress(found: FoundValues, bits: number, text: string): void {
+  if ((bits & (has.at | has.beyondAscii)) !== 0) addTo(found.email, canonicalEmail(text));
+  if ((bits & has.at) !== 0) return;
+  const host = text.includes(".") || text.startsWith("localhost") ? canonicalHost(text) : undefined;
+  addTo(found.host, host);
+  if (!text.includes(".") || !isBareLink(text)) return;
+  for (const scheme of ["https", "http"])
+    addTo(
+      found.url,
+      host?.includes(":") === false ? `${scheme}://${host}/` : canonicalUrl(`${scheme}://${text}`),
+    );
+}
+
+function addNumeric(found: FoundValues, text: string): void {
+  addTo(found.number, canonicalNumber(/^\d+-[a-z]+$/v.test(text) ? text.slice(0, text.indexOf("-")) : text));
+  addTo(found.iban, canonicalIban(text));
+  addTo(found.phone, canonicalPhone(text));
+}
+
+/** Who names a link names its host, and the page that a fragment is part of. */
+function addLink(found: FoundValues, text: string): void {
+  const url = canonicalUrl(text);
+  if (url === undefined) return;
+  found.url.add(url);
+  const fragment = url.indexOf("#");
+  if (fragment >= 0) found.url.add(url.slice(0, fragment));
+  addTo(found.host, canonicalHost(url.slice(url.indexOf("://") + 3).replace(/[\/?#].*$/v, "")));
+}
+
+/** What stands between quotes is a value as a whole, also with spaces in it or of letters alone. */
+function addQuoted(found: FoundValues, text: string): void {
+  if (hasHidden(text)) return;
+  addTo(found.path, canonicalPath(text));
+  addTo(found.identifier, canonicalIdentifier(text));
+}
+
+function addTo(set: Set<string>, value: string | undefined): void {
+  if (value !== undefined) set.add(value);
+}

@@ -1,0 +1,275 @@
+import { WritError } from "../error/writ-error.ts";
+import { assertNever } from "../util/assert-never.ts";
+import { readProgram, readVariable, readVariableScope, variableCovers } from "./name-scope.ts";
+import { netCovers, placeText, readNetScope } from "./net-scope.ts";
+import { pathCovers, readPathScope } from "./path-scope.ts";
+import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
+
+/** What a program can reach outside of itself. */
+export type CapabilityKind = "net" | "fs.read" | "fs.write" | "env" | "secret" | "exec" | "llm";
+
+/**
+ * A power over a part of the world, as data: what a tool *needs*, and what an agent *grants*. It opens nothing by itself; a tool runs with what
+ * both of them have. `scope` is canonical: two capabilities with the same kind and scope are the same power.
+ */
+export interface Capability<Kind extends CapabilityKind = CapabilityKind> {
+  readonly kind: Kind;
+  /** A host pattern, a folder, a name, a program; empty for `llm`. */
+  readonly scope: string;
+}
+
+/** One thing that is reached: canonical, so that it can be compared. */
+export type Resource =
+  | {
+      readonly kind: "net";
+      readonly protocol: "http:" | "https:";
+      /** Lower case, punycode, without a dot at the end; IP addresses in their one canonical spelling, of version 6 in brackets. */
+      readonly host: string;
+      readonly port: number;
+    }
+  | {
+      readonly kind: "fs.read" | "fs.write";
+      /** Absolute, every link resolved. */
+      readonly path: string;
+      /** Where scopes that have links in them really lead, by scope; a scope that is not here leads where it says. */
+      readonly roots?: ReadonlyMap<string, string>;
+    }
+  | { readonly kind: "env" | "secret"; readonly name: string }
+  /** The program as it was named: a bare name, or an absolute path. */
+  | { readonly kind: "exec"; readonly program: string }
+  | { readonly kind: "llm" };
+
+export function invalidCapability(text: string, reason: string): WritError<"capability-invalid"> {
+  return new WritError("capability-invalid", { text, reason });
+}
+
+const readers: Readonly<Record<CapabilityKind, (text: string) => ScopeReading>> = {
+  net: readNetScope,
+  "fs.read": readPathScope,
+  "fs.write": readPathScope,
+  env: readVariableScope,
+  secret: readVariable,
+  exec: readProgram,
+  llm: (text) => (text === "" ? readScope("") : noScope("there is only one llm: it has no scope.")),
+};
+
+/** All kinds, in the order of the documents. */
+export const capabilityKinds: readonly CapabilityKind[] = Object.keys(readers) as CapabilityKind[];
+
+function isKind(kind: unknown): kind is CapabilityKind {
+  return typeof kind === "string" && Object.hasOwn(readers, kind);
+}
+
+function make<Kind extends CapabilityKind>(kind: Kind, written: unknown): Capability<Kind> {
+  const reading = typeof written === "string" ? readers[kind](written) : noScope("it must be a text.");
+  if (!reading.ok) throw invalidCapability(rawText(kind, written), reading.reason);
+  return Object.freeze({ kind, scope: reading.scope });
+}
+
+function rawText(kind: string, scope: unknown): string {
+  return kind === "llm" && scope === "" ? kind : `${kind}(${String(scope)})`;
+}
+
+/**
+ * The network: one host, `*.suffix` for all hosts beneath a name of two parts or more (not the name itself), or `*` for every public host. It means
+ * https on port 443 unless a scheme or a port is written. A host that leads to a private address is reached only when that address, or `localhost`,
+ * is named itself.
+ *
+ * @throws WritError `capability-invalid`
+ * @example
+ * ```ts
+ * import { net } from "writ";
+ *
+ * export const needs = [net("api.weather.com"), net("*.weather.com"), net("api.x:8443"), net("http://127.0.0.1:18080")];
+ * ```
+ */
+export function net(host: string): Capability<"net"> {
+  return make("net", host);
+}
+
+/**
+ * Files: a file, or a folder and all beneath it. Paths are absolute, or `file:` addresses; `/**` at the end changes nothing. `/` does not reach into
+ * /proc, /sys and /dev.
+ *
+ * @throws WritError `capability-invalid`
+ * @example
+ * ```ts
+ * import { fs } from "writ";
+ *
+ * export const needs = [fs.read("/data"), fs.write("/data/out")];
+ * ```
+ */
+export const fs: {
+  /** Reading, looking and listing. */
+  readonly read: (path: string | URL) => Capability<"fs.read">;
+  /** Writing, making folders and removing; it does not mean reading. */
+  readonly write: (path: string | URL) => Capability<"fs.write">;
+} = Object.freeze({
+  read: (path: string | URL) => make("fs.read", path instanceof URL ? path.href : path),
+  write: (path: string | URL) => make("fs.write", path instanceof URL ? path.href : path),
+});
+
+/**
+ * The value of an environment variable, or of all whose names begin alike: `APP_*`.
+ *
+ * @throws WritError `capability-invalid`
+ * @example
+ * ```ts
+ * import { env } from "writ";
+ *
+ * export const needs = [env("CITY"), env("APP_*")];
+ * ```
+ */
+export function env(name: string): Capability<"env"> {
+  return make("env", name);
+}
+
+/**
+ * A secret, kept in the environment variable of that name. The tool can send it, and can neither read nor print it.
+ *
+ * @throws WritError `capability-invalid`
+ * @example
+ * ```ts
+ * import { net, secret } from "writ";
+ *
+ * export const needs = [net("api.weather.com"), secret("WEATHER_KEY")];
+ * ```
+ */
+export function secret(name: string): Capability<"secret"> {
+  return make("secret", name);
+}
+
+/**
+ * A program: by its bare name, looked for in /usr/local/bin, /usr/bin and /bin, or by its absolute path. It can do anything once it runs.
+ *
+ * @throws WritError `capability-invalid`
+ * @example
+ * ```ts
+ * import { exec } from "writ";
+ *
+ * export const needs = [exec("git")];
+ * ```
+ */
+export function exec(program: string): Capability<"exec"> {
+  return make("exec", program);
+}
+
+/**
+ * Asking the run's model.
+ *
+ * @example
+ * ```ts
+ * import { llm } from "writ";
+ *
+ * export const needs = [llm];
+ * ```
+ */
+export const llm: Capability<"llm"> = make("llm", "");
+
+/**
+ * Reads a capability as it stands on a command line: `net=api.weather.com`, `fs.read=/data`, `llm`.
+ *
+ * @throws WritError `capability-invalid`; for a kind that is unknown it names those that there are.
+ * @example
+ * ```ts
+ * import { parseCapability } from "writ";
+ *
+ * export const granted = parseCapability("net=api.weather.com");
+ * ```
+ */
+export function parseCapability(text: string): Capability {
+  const at = text.indexOf("=");
+  const kind = at === -1 ? text : text.slice(0, at);
+  if (!isKind(kind)) throw invalidCapability(text, unknownKind(kind));
+  if (at === -1 && kind !== "llm") throw invalidCapability(text, `write ${kind}=…`);
+  if (at !== -1 && kind === "llm") throw invalidCapability(text, "there is only one llm: it has no scope.");
+  return make(kind, text.slice(at === -1 ? text.length : at + 1));
+}
+
+/**
+ * Reads capabilities with commas between them; `none` is no capability at all. A scope with a comma in it cannot be written so.
+ *
+ * @throws WritError `capability-invalid`
+ * @example
+ * ```ts
+ * import { parseCapabilities } from "writ";
+ *
+ * export const ceiling = parseCapabilities("net=api.weather.com,fs.read=/data,llm");
+ * ```
+ */
+export function parseCapabilities(text: string): readonly Capability[] {
+  if (text.trim() === "none") return [];
+  return text.split(",").map((part) => parseCapability(part.trim()));
+}
+
+/**
+ * Takes what somebody calls a capability, like an entry of `needs`, `grants` or a JSON file, and gives it with its scope in the canonical spelling.
+ *
+ * @throws WritError `capability-invalid`
+ */
+export function readCapability(value: unknown): Capability {
+  const { kind, scope } = (typeof value === "object" && value !== null ? value : {}) as Partial<Capability>;
+  if (kind === undefined) throw invalidCapability(shownOf(value), "it is no capability.");
+  if (!isKind(kind)) throw invalidCapability(rawText(String(kind), scope), unknownKind(kind));
+  return make(kind, scope);
+}
+
+/** A capability as people read it: `net(api.weather.com)`, `llm`. */
+export function capabilityText({ kind, scope }: Capability): string {
+  return rawText(kind, scope);
+}
+
+/** A resource as people read it, in the spelling of the capability that would cover just this. */
+export function resourceText(resource: Resource): string {
+  return capabilityText(exactly(resource));
+}
+
+/** The smallest capability that covers a resource. */
+export function exactly(resource: Resource): Capability {
+  switch (resource.kind) {
+    case "net":
+      return { kind: "net", scope: placeText(resource) };
+    case "fs.read":
+    case "fs.write":
+      return { kind: resource.kind, scope: resource.path };
+    case "env":
+    case "secret":
+      return { kind: resource.kind, scope: resource.name };
+    case "exec":
+      return { kind: "exec", scope: resource.program };
+    case "llm":
+      return llm;
+    default:
+      return assertNever(resource);
+  }
+}
+
+/** Whether a capability is enough for a resource. One that was written by hand and is not canonical covers nothing more than one that is. */
+export function covers({ kind, scope }: Capability, resource: Resource): boolean {
+  if (kind !== resource.kind) return false;
+  switch (resource.kind) {
+    case "net":
+      return netCovers(scope, resource);
+    case "fs.read":
+    case "fs.write":
+      return pathCovers(resource.roots?.get(scope) ?? scope, resource.path);
+    case "env":
+      return variableCovers(scope, resource.name);
+    case "secret":
+      return scope === resource.name && readVariable(scope).ok;
+    case "exec":
+      return scope === resource.program && readProgram(scope).ok;
+    case "llm":
+      return true;
+    default:
+      return assertNever(resource);
+  }
+}
+
+function unknownKind(kind: string): string {
+  return `"${kind}" is no kind of capability. There are ${capabilityKinds.join(", ")}.`;
+}
+
+function shownOf(value: unknown): string {
+  return typeof value === "string" ? value : value === null ? "null" : typeof value;
+}

@@ -1,0 +1,43 @@
+import type { Label } from "../message/label.ts";
+
+/**
+ * A result with a label of its own, made with {@link labelled}.
+ *
+ * @example
+ * ```ts
+ * import { labelled, type Labelled } from "writ";
+ *
+ * export const own = (text: string): Labelled<string> => labelled(text, { integrity: "trusted" });
+ * ```
+ */
+export class Labelled<Value> {
+  readonly value: Value;
+  readonly label: Partial<Label>;
+
+  constructor(value: Value, label: Partial<Label>) {
+    this.value = value;
+    this.label = label;
+  }
+}
+
+/**
+ * Gives a tool's result a label of its own, where one tool finds things of different worth. What the label leaves out is as the tool declares it; it
+ * stands beside that of the arguments, which it cannot raise.
+ *
+ * @example
+ * ```ts
+ * import { labelled, tool } from "writ";
+ *
+ * export const readNote = tool({
+ *   name: "read_note",
+ *   description: "Read a note",
+ *   inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+ *   effect: "read",
+ *   execute: ({ name }) =>
+ *     name === "own" ? labelled("Call Ada.", { integrity: "trusted" }) : labelled("Shared text", { integrity: "untrusted" }),
+ * });
+ * ```
+ */
+export function labelled<Value>(value: Value, label: Partial<Label>): Labelled<Value> {
+  return new Labelled(value, label);
+}

@@ -1,0 +1,45 @@
+import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
+
+/** Folders that are no files of anybody: a grant of `/` does not reach into them, only one that names them does. */
+const machineFolders: readonly string[] = ["/proc", "/sys", "/dev"];
+
+const resolved = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)+$/;
+
+/** Reads an absolute path, or a `file:` address. Behind `/**` at its end, which changes nothing, all characters but `*` and `?` mean themselves. */
+export function readPathScope(text: string): ScopeReading {
+  if (text === "") return noScope("the path is missing.");
+  const path = text.startsWith("file:") ? pathOfAddress(text) : text;
+  if (path === undefined) return noScope("it is no file: address of this machine.");
+  if (path.includes("\0")) return noScope("a path has no NUL in it.");
+  if (!path.startsWith("/")) return noScope("a path must be absolute, as in /data.");
+  const parts = path.replace(/\/\*\*$/, "/").split("/");
+  if (parts.includes("..")) return noScope("`..` cannot be granted: name the folder itself.");
+  const kept = parts.filter((part) => part !== "" && part !== ".");
+  if (kept.some((part) => /[*?]/.test(part)))
+    return noScope("a folder is granted with all beneath it; `*` and `?` stand for nothing else.");
+  return readScope(`/${kept.join("/")}`);
+}
+
+/** Whether a path is the root or beneath it. A path that is not resolved is beneath nothing. */
+export function pathCovers(root: string, path: string): boolean {
+  if (!root.startsWith("/") || !isBeneath(path, root)) return false;
+  if (path !== "/" && !resolved.test(path)) return false;
+  const machine = machineFolders.find((folder) => isBeneath(path, folder));
+  return machine === undefined || isBeneath(root, machine);
+}
+
+function isBeneath(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`);
+}
+
+function pathOfAddress(text: string): string | undefined {
+  const url = text.startsWith("file:///") ? URL.parse(text) : null;
+  if (url === null || url.host !== "" || url.search !== "" || url.hash !== "") return undefined;
+  // The address forgets `..` and encoded separators when it is read: what was written must not have had them.
+  if (/(?:^|[/\\:])(?:\.|%2e){2}(?:[/\\]|$)|%2f|%5c|%00|\\/i.test(text)) return undefined;
+  try {
+    return decodeURIComponent(url.pathname);
+  } catch {
+    return undefined;
+  }
+}

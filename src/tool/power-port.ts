@@ -1,0 +1,51 @@
+import type { Label } from "../message/label.ts";
+import type { Capability, CapabilityKind, Resource } from "./capability.ts";
+import type { Handles } from "./handles.ts";
+
+/** Lists of capabilities, from the outermost: a resource may be used when each list has a capability that covers it. */
+export type Powers = readonly (readonly Capability[])[];
+
+/** What a piece of code that runs inside a tool may do, and whose it is. It goes with the work across `await`. */
+export interface PowerScope {
+  readonly tool: string;
+  readonly callId: string;
+  /** The grants of every run around the call, and what the tool declared. */
+  readonly powers: Powers;
+  /** What the model that made the call had seen, and what its run is for: a run that code begins in here is asked by that model, and for nothing else. */
+  readonly from?: {
+    readonly label: Label;
+    readonly intent: { readonly text: string; readonly constants: readonly string[]; readonly hash: string };
+  };
+  /** True while a handle itself is at work: the guard of tests looks away. */
+  readonly isHandle?: boolean;
+}
+
+/** What handles are opened with. */
+export interface HandleRequest {
+  readonly scope: PowerScope;
+  /** The kinds that the tool declared: other handles are not made. */
+  readonly kinds: ReadonlySet<CapabilityKind>;
+  /** Judges a canonical resource, records the look, and throws when it may not be used. @throws WritError `capability-denied` */
+  readonly use: (resource: Resource) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Handles that are open as long as their call. */
+export interface OpenHandles {
+  readonly handles: Partial<Omit<Handles, "llm">>;
+  /** Ends what is under way; every later use throws `capability-closed`. */
+  readonly close: () => void;
+}
+
+/** The machine's side of capabilities: where handles come from, and who runs inside what. */
+export interface PowerPort {
+  open(request: HandleRequest): OpenHandles;
+  /** Runs work inside a scope: {@link current} gives it to all that the work calls, also after `await`, and to nothing else. */
+  inside<Value>(scope: PowerScope, work: () => Value): Value;
+  /** The scope of the tool call that this code runs in; undefined outside of all tools. */
+  current(): PowerScope | undefined;
+  /** A text without the values of secrets that were used in this process, however they are encoded. */
+  scrub(text: string): string;
+  /** Whether a secret was used in this process. */
+  readonly holdsSecrets: boolean;
+}

@@ -1,0 +1,3 @@
+export function join(words: readonly string[]): string {
+  return words.join(" ");
+}

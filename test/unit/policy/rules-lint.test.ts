@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import {
+  arg,
+  boundToIntent,
+  calls,
+  effect,
+  not,
+  unknownLinks,
+  untrusted,
+} from "../../../src/policy/conditions.ts";
+import { guarded, strict } from "../../../src/policy/guarded.ts";
+import { widenings } from "../../../src/policy/policy-narrow.ts";
+import { policy, type PolicyOptions } from "../../../src/policy/policy.ts";
+import { allow, ask, deny, limit, type RuleInput } from "../../../src/policy/rule-builders.ts";
+import { tool } from "../../../src/tool/tool.ts";
+
+function lint(
+  rules: readonly RuleInput[],
+  tools?: Parameters<ReturnType<typeof policy>["lint"]>[0],
+  options: PolicyOptions = {},
+): string[] {
+  return policy("p", rules, options)
+    .lint(tools)
+    .map(({ type, rule, text }) => `${type} | ${rule} | ${text}`);
+}
+
+const send = tool({
+  name: "send_mail",
+  description: "",
+  inputSchema: { type: "object", properties: { recipient: { type: "string" }, text: { type: "string" } } },
+  execute: () => "",
+});
+const open = tool({ name: "note", description: "", inputSchema: { type: "object" }, execute: () => "" });
+
+describe("the lint of a policy", () => {
+  it("finds nothing wrong with the presets", () => {
+    expect(guarded().lint(["a"])).toEqual([]);
+    expect(strict().lint(["a"])).toEqual([]);
+  });
+
+  it("finds rules that can never matter", () => {
+    const never = (rule: string, other: string): string =>
+      `shadowed | ${rule} | it can never matter: ${other} holds for the same tools without a condition`;
+    expect(lint([allow("a", "b"), deny("a"), deny("b")])).toEqual([
+      never("allow a, b (rule 1)", "deny a (rule 2) and deny b (rule 3)"),
+    ]);
+    expect(lint([allow("a").when(effect("read")), ask("a")])).toEqual([
+      never("allow a (rule 1)", "ask a (rule 2)"),
+    ]);
+    expect(lint([ask("a").named("x"), deny("*").named("y")])).toEqual([never("x", "y")]);
+    expect(lint([allow("*"), deny("*")])).toEqual([never("allow * (rule 1)", "deny * (rule 2)")]);
+    expect(lint([allow("a", "b"), deny("a")])).toEqual([]);
+    expect(lint([allow("a"), deny("a").when(untrusted())])).toEqual([]);
+    expect(lint([allow("a"), deny("a").unless(untrusted())])).toEqual([]);
+    expect(lint([deny("a").when(untrusted()), ask("a")])).toEqual([]);
+  });
+
+  it("finds rules that say the same, whatever they are called", () => {
+    expect(lint([allow("a", "b").named("x"), allow("b", "a").because("y")])).toEqual([
+      "repeated | allow b, a (rule 2) | it says what x says",
+    ]);
+    expect(lint([allow("a"), allow("a").when(effect("write"))])).toEqual([]);
+  });
+
+  it("finds an allow for every effect of every tool", () => {
+    const wide =
+      'too-wide | allow * (rule 1) | it allows every effect of every tool: name the tools, or write .when(effect("none", "read"))';
+    expect(lint([allow("*")])).toEqual([wide]);
+    expect(lint([allow("*").unless(untrusted())])).toEqual([wide]);
+    expect(lint([allow("*"), ask("*").when(untrusted())])).toEqual([]);
+    expect(lint([allow("*").when(effect("none"))])).toEqual([]);
+  });
+
+  it("finds a limit that no call is within", () => {
+    expect(lint([allow("a"), limit("a", { perRun: 0 })])).toEqual([
+      'limit-zero | deny a (rule 2) | it holds from the first call on: write deny("a")',
+    ]);
+    expect(lint([allow("a"), limit("a", { perRun: 1 })])).toEqual([]);
+    expect(lint([ask("a").when(not(calls({ atLeast: 0 })))])).toEqual([]);
+  });
+
+  it("finds names of tools that do not exist, where the tools are given", () => {
+    const options = { tools: { sendmail: { effect: "write" } } } as const;
+    expect(lint([allow("send_mial"), ask("deploy"), deny("*")], [send], options)).toContain(
+      'unknown-tool | allow send_mial (rule 1) | there is no tool "send_mial": "send_mail" is meant?',
+    );
+    expect(lint([ask("deploy")], ["send_mail"])).toEqual([
+      'unknown-tool | ask deploy (rule 1) | there is no tool "deploy"',
+    ]);
+    expect(lint([], [send], options)).toEqual([
+      'unknown-tool | tools | there is no tool "sendmail": "send_mail" is meant?',
+    ]);
+    expect(lint([ask("deploy")], undefined, options)).toEqual([]);
+  });
+
+  it("finds names of arguments that the tools do not have", () => {
+    const wrong = allow("send_mail")
+      .when(not(arg("recipent").each(boundToIntent())))
+      .unless(unknownLinks("text"))
+      .show("subject");
+    expect(lint([wrong], [send])).toEqual([
+      'unknown-argument | allow send_mail (rule 1) | no tool of it has an argument "recipent": "recipient" is meant?',
+      'unknown-argument | allow send_mail (rule 1) | no tool of it has an argument "subject"',
+    ]);
+    expect(lint([wrong], ["send_mail"])).toEqual([]);
+    expect(lint([allow("note").when(arg("x").is(boundToIntent()))], [open])).toEqual([]);
+    expect(lint([ask("*").when(arg("x").is(boundToIntent()))], [send])).toEqual([]);
+    expect(lint([allow("send_mail").when(arg("recipient.name").is(boundToIntent()))], [send])).toEqual([]);
+  });
+});
+
+describe("widenings", () => {
+  const before = policy("p", [allow("a"), ask("b").named("x"), deny("c")], {
+    constants: ["k"],
+    tools: { t: { effect: "read" } },
+  }).toJSON();
+
+  it("are none where a policy stays, is renamed, reordered or narrowed", () => {
+    expect(widenings(before, before)).toEqual([]);
+    const same = policy("q", [deny("c"), ask("b").because("new"), allow("a")], {
+      constants: ["k"],
+      tools: { t: { effect: "read" } },
+    });
+    expect(widenings(before, same.toJSON())).toEqual([]);
+    const narrower = policy("q", [deny("c"), ask("b"), deny("d")], { tools: { t: { effect: "read" } } });
+    expect(widenings(before, narrower.toJSON())).toEqual([]);
+    expect(widenings(guarded().toJSON(), guarded({ extraRules: [deny("x")] }).toJSON())).toEqual([]);
+  });
+
+  it("name each thing that may allow more", () => {
+    const wider = policy("p", [allow("a"), allow("b"), deny("c").when(untrusted())], {
+      constants: ["k", "l"],
+      tools: { t: { effect: "write" }, u: {} },
+    });
+    expect(widenings(before, wider.toJSON())).toEqual([
+      'allows: allow("b")',
+      'does without: ask("b").named("x")',
+      'does without: deny("c")',
+      'vouches for: "l"',
+      "says otherwise of the tool: t",
+      "says otherwise of the tool: u",
+    ]);
+    expect(widenings(strict().toJSON(), guarded().toJSON())).toHaveLength(2);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import type { Policy } from "../../../src/policy/decision.ts";
+import { narrowed } from "../../../src/policy/policy-narrow.ts";
+import { policy, policyFromJson } from "../../../src/policy/policy.ts";
+import { allow, ask, deny, limit } from "../../../src/policy/rule-builders.ts";
+import { judge, verdictBy } from "./rules-scene.ts";
+
+/** What a policy says beside its verdicts. */
+const dataOf = (by: Policy): object => Object.fromEntries(Object.entries(by));
+
+describe("narrowed", () => {
+  it("is the stricter of both", () => {
+    const three = [policy("a", [allow("*")]), policy("b", [ask("*")]), policy("c", [deny("*")])] as const;
+    const order = ["allow", "ask", "deny"];
+    three.forEach((first, i) =>
+      three.forEach((second, j) =>
+        expect(verdictBy(narrowed(first, second), {})).toBe(order[Math.max(i, j)]),
+      ),
+    );
+  });
+
+  it("knows of tools what the first knows, without the trust that the second takes away; vouches for what both do; counts for both", () => {
+    const first = policy("a", [allow("*"), limit("send", { perRun: 1 })], {
+      constants: ["x", "y"],
+      tools: {
+        mail: { trusted: true, resolves: true, secrecy: { readers: ["a@b.c", "d@e.f"] } },
+        web: { effect: "write", trusted: true },
+      },
+    });
+    const second = policy("b", [limit("post", { perRun: 1 })], {
+      constants: ["y", "z"],
+      tools: {
+        mail: { effect: "read", trusted: false, resolves: false, secrecy: { readers: ["d@e.f"] } },
+        web: { trusted: true, secrecy: "private" },
+        file: { trusted: true, secrecy: { readers: ["g@h.i"] } },
+      },
+    });
+    const both = narrowed(first, second);
+    expect(dataOf(both)).toMatchObject({
+      constants: ["y"],
+      counted: ["send", "post"],
+      rules: [...first.rules, ...second.rules],
+      tools: {
+        mail: { trusted: false, resolves: false, secrecy: { readers: ["d@e.f"] } },
+        web: { effect: "write", trusted: true, secrecy: "private" },
+        file: { secrecy: { readers: ["g@h.i"] } },
+      },
+    });
+    expect((both as unknown as typeof first).tools["file"]).not.toHaveProperty("trusted");
+    expect((both as unknown as typeof first).tools["mail"]).not.toHaveProperty("effect");
+    const third = policy("c", [], { tools: { web: { secrecy: { readers: [] } } } });
+    expect(dataOf(narrowed(second, third))).toMatchObject({ tools: { web: { secrecy: "private" } } });
+  });
+
+  it("is data that no other policy can be made of, and a plain function where neither is data", () => {
+    const first = policy("a", [allow("*")], { constants: ["x"] });
+    const second: Policy = () => judge([]);
+    const json = (by: Policy): string => JSON.stringify((by as unknown as typeof first).toJSON());
+    expect(json(narrowed(first, second))).not.toBe(json(narrowed(first, policy("b", []))));
+    expect(json(narrowed(second, first))).toContain('"rules":[{"verdict":"allow"');
+    expect(dataOf(narrowed(second, first))).toMatchObject({ constants: [] });
+    expect(dataOf(narrowed(first, second))).toMatchObject({
+      constants: ["x"],
+      name: "a, narrowed by second",
+    });
+    expect(() => policyFromJson(JSON.parse(json(narrowed(first, second))))).toThrow("narrowedBy");
+    expect(narrowed(second, second)).not.toHaveProperty("toJSON");
+  });
+});
