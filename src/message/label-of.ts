@@ -1,5 +1,5 @@
 import { joinLabels, type Label, readLabel, trustedLabel, untrustedFrom } from "./label.ts";
-import type { Message } from "./message.ts";
+import type { Message, ResultStatus } from "./message.ts";
 
 /**
  * The label of a message. Without one of its own a tool's result is a stranger's, in whatever transcript it stands; what the runtime says in the
@@ -8,20 +8,18 @@ import type { Message } from "./message.ts";
 export function labelOf(message: Message): Label {
   if (message.role === "system") return trustedLabel;
   if (message.label !== undefined) return readLabel(message.label);
-  if (message.role !== "tool" || isRuntimeWord[message.status]) return trustedLabel;
+  if (message.role !== "tool" || runtimeWords.has(message.status)) return trustedLabel;
   return untrustedFrom(`tool/${message.name}`);
 }
 
-const isRuntimeWord = {
-  ok: false,
-  error: false,
-  unknown: false,
-  invalid: true,
-  denied: true,
-  timeout: true,
-  cancelled: true,
-  skipped: true,
-} as const;
+/** How a call ends that did not run, or was ended by the runtime: what is told then are its words. */
+const runtimeWords: ReadonlySet<string> = new Set<ResultStatus>([
+  "invalid",
+  "denied",
+  "timeout",
+  "cancelled",
+  "skipped",
+]);
 
 /** The join of what stands in these messages. */
 export function labelOfAll(messages: readonly Message[]): Label {

@@ -4,6 +4,7 @@ import { sameJson } from "../util/same-json.ts";
 import { isAbsent, type Leaf } from "./condition-values.ts";
 import { isWithinHost, placeOf } from "./condition-hosts.ts";
 import type { ValueTest } from "./rule.ts";
+import { compatible } from "./values/normal.ts";
 
 /** Whether something holds; undefined when it cannot be said. */
 export type Truth = boolean | undefined;
@@ -69,8 +70,7 @@ function isOneOf(leaf: Leaf, values: readonly Json[]): Truth {
 /** Values that people, and careless programs, take for the same. */
 function fold(value: Json): string {
   if (typeof value !== "string") return typeof value === "object" ? "" : String(value);
-  return value
-    .normalize("NFKC")
+  return compatible(value)
     .replaceAll(/[\p{C}\p{Z}\p{M}]/gu, "")
     .toLowerCase();
 }

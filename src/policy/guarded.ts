@@ -1,3 +1,4 @@
+import type { Label } from "../message/label.ts";
 import type { CallRequest, Decision } from "./decision.ts";
 import { policy, type PolicyOptions, type RulePolicy } from "./policy.ts";
 
@@ -77,8 +78,17 @@ export function sensible(call: CallRequest): Decision {
     verdict: "ask",
     rule: "sensible",
     reason: "it changes something, after data of strangers",
-    remedy:
-      'policy: guarded() of "writ", where the user chose what it acts on; or a policy of your own with rules for this tool',
+    remedy: remedyAfter(label),
     evidence: { label, intent: intent.hash },
   };
+}
+
+/** What an author can do: the tools that made the run untrusted are named, since their results may well be the author's own. */
+function remedyAfter({ sources }: Label): string {
+  const tools = sources.flatMap((source) =>
+    source.startsWith("tool/") ? [source.slice("tool/".length)] : [],
+  );
+  const own =
+    tools.length === 0 ? "" : `\`trusted: true\` on ${tools.join(", ")}, if what it gives is your own data; `;
+  return `\`approve\` for the run, so that a person is asked; ${own}\`policy: guarded()\`, which allows what the user chose; or rules of your own`;
 }

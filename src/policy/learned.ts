@@ -53,7 +53,8 @@ function learnFrom(before: Learned, message: Message, { calls, allowed }: Said):
   const label = joinLabels(before.label, own);
   const learned = label === before.label ? before : { ...before, label };
   if (own.integrity === "untrusted") return learned;
-  if (message.role === "user" && isAsked(message)) // what a model asked another one is trusted, and nobody's choice
+  if (message.role === "user" && isAsked(message))
+    // what a model asked another one is trusted, and nobody's choice
     return withText(learned, { text: textOf(message), isBound: own.sources.length === 0 });
   if (message.role !== "tool" || message.status !== "ok") return learned;
   const call = calls.get(message.callId);
@@ -69,7 +70,7 @@ function writtenOut(value: Json | undefined): string | undefined {
   function visit(part: Json, name: string): void {
     if (Array.isArray(part)) part.forEach((each: Json) => visit(each, name));
     else if (isJsonObject(part)) Object.entries(part).forEach(([key, each]) => visit(each, key));
-    else if (part !== null) lines.push(`${name}: ${String(part)}`);
+    else if (typeof part !== "object") lines.push(`${name}: ${String(part)}`);
   }
   visit(value, "");
   return lines.join("\n");

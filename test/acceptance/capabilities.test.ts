@@ -29,8 +29,8 @@ const seen: string[] = [];
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    seen.push(`${request.url} ${String(request.headers["authorization"] ?? "")}`);
-    response.end(`you sent ${String(request.headers["authorization"] ?? "nothing")}`);
+    seen.push(`${request.url} ${request.headers["authorization"] ?? ""}`);
+    response.end(`you sent ${request.headers["authorization"] ?? "nothing"}`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -325,7 +325,7 @@ describe("an agent's grants", () => {
       execute: async (_, { fetch, secret: take }) => {
         const key = take("WRIT_TEST_TOKEN");
         const response = await fetch(site, { headers: { authorization: ["Bearer ", key] } });
-        return { said: await response.text(), key, text: `${key}` };
+        return { said: await response.text(), key, text: key.toString() };
       },
     });
     const told: string[] = [];

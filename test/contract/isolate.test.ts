@@ -156,7 +156,7 @@ describe.skipIf(!works)("an isolated tool", { timeout: 30_000 }, () => {
 });
 
 describe.skipIf(!works)("an agent with an isolated tool", { timeout: 30_000 }, () => {
-  it("gives it what both declared and granted, and tells of each look [T7, T9]", async () => {
+  it("gives it what both declared and granted, and tells of each look [T9]", async () => {
     const place = realpathSync(mkdtempSync(join(folder, "agent-")));
     for (const name of ["tool", "data"]) mkdirSync(join(place, name));
     writeFileSync(join(place, "data/menu"), "tea 3");

@@ -29,17 +29,25 @@ export async function readText(path: string, options: ReadTextOptions): Promise<
   try {
     if (!(await stat(path)).isFile()) throw new TypeError("it is no regular file");
     // A pipe that takes the file's place after the check must not hold up the process.
-    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const { size } = await regular(file);
-    const bytes = await readAtMost(file, maxBytes + 1);
-    const end = bytes.length <= maxBytes ? bytes.length : characterBorder(bytes, maxBytes);
-    return {
-      text: decoded(bytes.subarray(0, end)),
-      leftOutBytes: bytes.length <= maxBytes ? 0 : Math.max(size, bytes.length) - end,
-    };
+    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      return await readOpen(file, maxBytes);
+    } finally {
+      await file.close();
+    }
   } catch (cause) {
     throw new WritError("file-unreadable", { path: shown, reason: reasonOf(cause) }, { cause });
   }
+}
+
+async function readOpen(file: FileHandle, maxBytes: number): Promise<FileText> {
+  const { size } = await regular(file);
+  const bytes = await readAtMost(file, maxBytes + 1);
+  const end = bytes.length <= maxBytes ? bytes.length : characterBorder(bytes, maxBytes);
+  return {
+    text: decoded(bytes.subarray(0, end)),
+    leftOutBytes: bytes.length <= maxBytes ? 0 : Math.max(size, bytes.length) - end,
+  };
 }
 
 async function regular(file: FileHandle): Promise<{ readonly size: number }> {

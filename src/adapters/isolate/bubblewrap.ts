@@ -107,6 +107,7 @@ async function withTargets<Value>(
   const seen = new Set<string>();
   const tcp = createServer(() => seen.add("connect to the host"));
   const unix = createServer(() => seen.add("connect to a socket file"));
+  const given = createServer(() => seen.add("connect to a socket file"));
   const udp = createSocket("udp4", () => seen.add("send a datagram"));
   try {
     mkdirSync(at("tool"));
@@ -115,6 +116,7 @@ async function withTargets<Value>(
     await Promise.all([
       once(tcp.listen(0, "127.0.0.1"), "listening"),
       once(unix.listen(at("socket")), "listening"),
+      once(given.listen(at("tool/socket")), "listening"),
       once(udp.bind(0, "127.0.0.1"), "listening"),
     ]);
     const address = tcp.address();
@@ -125,7 +127,7 @@ async function withTargets<Value>(
       newDatabase: at("database"),
       tcpPort: typeof address === "object" && address !== null ? address.port : 0,
       udpPort: udp.address().port,
-      unixSocket: at("socket"),
+      unixSockets: [at("socket"), "/tool/socket"],
       parentPid: process.pid,
       reached() {
         if (existsSync(at("new"))) seen.add("write outside");
@@ -137,6 +139,7 @@ async function withTargets<Value>(
   } finally {
     tcp.close();
     unix.close();
+    given.close();
     udp.close();
     rmSync(outside, { recursive: true, force: true });
   }

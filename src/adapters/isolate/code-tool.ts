@@ -81,7 +81,7 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
   checkNames(name, names);
   const start = { memoryBytes, handles: names.map((each) => `functions.${each}`) };
   const pool = openPool({ start: () => startInterpreter(start), processes: 2, idleMs: 30_000, fresh: false });
-  const { effect = names.length === 0 ? "none" : undefined, parameters = { code: "content" } } = definition;
+  const { effect = names.length === 0 ? "none" : undefined } = definition;
   const made = tool<typeof inputSchema, Json, Needs>({
     ...definition,
     name,
@@ -91,7 +91,6 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
     ]),
     inputSchema,
     effect,
-    parameters,
     timeoutMs: timeoutMs + answerMs + startMs,
     execute: async (args, context) => {
       const { code, input = null } = args as unknown as CodeArguments;

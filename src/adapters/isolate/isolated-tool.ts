@@ -91,7 +91,12 @@ export async function isolatedTool<
     throw new WritError("enforcement-unavailable", { tool: name, reason: found.reason });
   await warmPool(pool, name);
   const enforcement = enforcementOf(found, allowUnenforced);
-  return { ...made, enforcement: () => Promise.resolve(enforcement) };
+  const { unenforced } = enforcement;
+  return {
+    ...made,
+    enforcement: () => Promise.resolve(enforcement),
+    ...(unenforced === undefined ? {} : { unenforced }),
+  };
 }
 
 type CellDefinition = Pick<

@@ -56,7 +56,7 @@ function refused(server: string, name: unknown, reason: string): WritError<"mcp-
 }
 
 function callable(name: string): string {
-  const folded = name.normalize("NFKC");
+  const folded = name.slice(0, 4 * longestName).normalize("NFKC");
   const plain = folded.replaceAll(/[^a-zA-Z0-9_./-]/g, "_");
   const whole = /^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`;
   const lostLetters = /[^\p{ASCII}]/u.test(folded);

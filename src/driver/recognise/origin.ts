@@ -108,9 +108,12 @@ function significant(value: number): number {
   return value === 0 ? 0 : Number(Math.abs(value).toExponential(9).split("e")[0]);
 }
 
+/** Normalising takes time quadratic in a run of marks on one letter; no written language needs more than a few. */
+const tooManyMarks = /\p{M}{31,}/gu;
+
 /** Without case and accents. */
 export function plain(text: string): string {
-  return text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
+  return text.replaceAll(tooManyMarks, "").normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
 }
 
 function wordsOf(text: string): readonly string[] {

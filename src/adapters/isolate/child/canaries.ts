@@ -19,7 +19,8 @@ export interface Targets {
   readonly newDatabase: string;
   readonly tcpPort: number;
   readonly udpPort: number;
-  readonly unixSocket: string;
+  /** Outside, and among the files that the box was given: a file can be a door. */
+  readonly unixSockets: readonly string[];
   readonly parentPid: number;
 }
 
@@ -32,7 +33,10 @@ const attempts: Readonly<Record<string, Attempt>> = {
     ["self", "1", String(parentPid)].every((pid) => variablesOf(`/proc/${pid}/environ`).every(isOwn)),
   "environment variables": () => Object.keys(process.env).every(isOwn),
   "connect to the host": ({ tcpPort }) => cannotConnect({ port: tcpPort, host: "127.0.0.1" }),
-  "connect to a socket file": ({ unixSocket }) => cannotConnect({ path: unixSocket }),
+  "connect to a socket file": async ({ unixSockets }) => {
+    const held = await Promise.all(unixSockets.map((path) => cannotConnect({ path })));
+    return held.every(Boolean);
+  },
   "send a datagram": ({ udpPort }) => cannotSend(udpPort),
   "start a program": () => ["/bin/sh", process.execPath].every((program) => cannotStart(program)),
   "write through SQLite": ({ newDatabase }) => cannotWriteDatabase(newDatabase),

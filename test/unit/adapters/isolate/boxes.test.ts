@@ -49,7 +49,7 @@ describe("the canaries", { timeout: 30_000 }, () => {
       newDatabase: join(folder, "database"),
       tcpPort,
       udpPort: udp.address().port,
-      unixSocket: join(folder, "socket"),
+      unixSockets: [join(folder, "socket")],
       parentPid: process.ppid,
     });
     for (const server of [tcp, unix, udp]) server.close();
