@@ -34,9 +34,27 @@ function allowed(found: Verdict, sight: Sight): Decision {
 function blocked(found: Verdict, sight: Sight, book: RuleBook): Decision {
   const { verdict } = found;
   const { rule, reason } = said(found);
-  const remedy = remedyText(remediesFor(sight, found, book));
   const evidence = { ...evidenceOf(found, sight), ...valuesIn(sight) };
-  return { verdict, rule, reason, ...(remedy === undefined ? {} : { remedy }), evidence };
+  let worked: { readonly remedy: string | undefined } | undefined;
+  return {
+    verdict,
+    rule,
+    reason,
+    // Worked out when somebody reads it: it costs more than the decision.
+    get remedy() {
+      worked ??= { remedy: remedyFor(sight, found, book) };
+      return worked.remedy;
+    },
+    evidence,
+  };
+}
+
+function remedyFor(sight: Sight, found: Verdict, book: RuleBook): string | undefined {
+  try {
+    return remedyText(remediesFor(sight, found, book));
+  } catch {
+    return undefined; // what cannot be read has no remedy
+  }
 }
 
 /** What the model is told too: nothing but what the author wrote, and nothing of the arguments or of what was seen. */
