@@ -9,6 +9,7 @@ import {
   type Surroundings,
 } from "../adapters/find-model.ts";
 import { type CardFile, listCards } from "../adapters/model-cards.ts";
+import { enforcement, type Isolator } from "../adapters/isolate/isolate.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
 import { installCommand } from "../adapters/model/llama-cpp-runtime.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -39,6 +40,8 @@ export interface Findings {
   readonly cache: { readonly folder: string; readonly writable: boolean };
   /** What was remembered of models that were probed. */
   readonly cards: readonly CardFile[];
+  /** What can hold code of strangers here, as it was tried. */
+  readonly isolators: readonly Isolator[];
   /** The names of keys that are set. Their values are never read. */
   readonly keys: readonly string[];
 }
@@ -97,10 +100,23 @@ export function checksOf(found: Findings, choice: ModelChoice): readonly Check[]
           advice: "set WRIT_CACHE to a folder that can",
         },
     ...cards.map(cardCheck),
+    ...found.isolators.map(isolatorCheck),
     ...keys.map((key): Check => ({ name: key, state: "ok", text: `${key} is set` })),
     ...missingKeys.map((key): Check => ({ name: key, state: "note", text: `${key} is not set` })),
     modelCheck(choice),
   ];
+}
+
+function isolatorCheck({ mechanism, level, probes, reason = "" }: Isolator): Check {
+  const name = `isolation-${mechanism}`;
+  if (level === "isolated")
+    return {
+      name,
+      state: "ok",
+      text: `${mechanism} holds: ${probes.length} ways out were tried, none is open`,
+    };
+  const advice = mechanism === "linux-bwrap" ? "apt install bubblewrap" : "npm i quickjs-emscripten";
+  return { name, state: "note", text: `${mechanism} isolates nothing here: ${oneLine(reason)}`, advice };
 }
 
 function packageCheck(
@@ -184,6 +200,7 @@ async function look(): Promise<Findings> {
     files: listModelFiles(),
     cache: { folder, writable: isWritable(folder) },
     cards: listCards(),
+    isolators: await enforcement(),
     keys: knownKeys.filter((key) => (process.env[key] ?? "") !== ""),
   };
 }

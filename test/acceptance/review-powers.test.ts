@@ -20,9 +20,10 @@ import {
   secret,
   tool,
   type Tool,
+  fix,
   unrecoverable,
-  fixWith,
 } from "../../src/index.ts";
+import { connectMcp, mcpTools } from "../../src/adapters/mcp/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
 const token = "tok-0815-very-secret";
@@ -145,7 +146,7 @@ describe("values of secrets that came back from outside", () => {
           {
             recover: {
               executionFailed: () =>
-                fixWith(async (text: string) => {
+                fix(async (text: string) => {
                   prompts.push(text);
                   return "x";
                 }),
@@ -218,7 +219,7 @@ describe("the bounds of a run", () => {
         : { content: "y", usage: { inputTokens: 1, outputTokens: 10 } };
     };
     const m = scripted([{ calls: [{ name: "asks", arguments: {} }], usage: { inputTokens: 10, outputTokens: 10 } } as never, ...Array.from({ length: 60 }, () => ({ text: "y", usage: { inputTokens: 10, outputTokens: 10 } }) as never)]);
-    const one = agent({ name: "one", model: m, tools: [asks], grants: [llm], budget: { totalTokens: 100 } as never });
+    const one = agent({ name: "one", model: m, tools: [asks], grants: [llm], budget: { tokens: 100 } });
     const r = await one.run("go");
     console.log(asked, turn, model.length, m.requests.length, r.outcome, r.usage);
     expect(m.requests.length).toBeLessThan(12);
@@ -387,22 +388,12 @@ describe("the manifest", () => {
     expect(out.some((line) => line.startsWith("widened"))).toBe(true);
   });
   it("is widened by an agent inside whose label ends", async () => {
-    const sub = agent({ name: "sub", model: () => "true", outputSchema: z.boolean() } as never);
+    const sub = agent({ name: "sub", model: () => "true", output: z.boolean() } as never);
     const out = await widened(
       agent({ ...base, tools: [(sub as never as { asTool(o: object): Tool }).asTool({ description: "d" })] }) as never,
       agent({ ...base, tools: [(sub as never as { asTool(o: object): Tool }).asTool({ description: "d", fresh: true })] }) as never,
     );
     console.log(out);
-    expect(out.some((line) => line.startsWith("widened"))).toBe(true);
-  });
-  it("is widened by grants of asTool", async () => {
-    const fetches = tool({ name: "f", description: "t", inputSchema: z.object({ q: z.string() }), needs: [net("a.example"), net("b.example")], execute: () => "x" });
-    const sub = agent({ name: "sub", model: () => "true", tools: [fetches], grants: [net("a.example"), net("b.example")] } as never) as never as { asTool(o: object): Tool };
-    const out = await widened(
-      agent({ ...base, grants: [net("a.example"), net("b.example")], tools: [sub.asTool({ description: "d", grants: [net("a.example")] })] }) as never,
-      agent({ ...base, grants: [net("a.example"), net("b.example")], tools: [sub.asTool({ description: "d" })] }) as never,
-    );
-    console.log("asTool grants", out);
     expect(out.some((line) => line.startsWith("widened"))).toBe(true);
   });
   it("type of a target", async () => {
@@ -411,5 +402,68 @@ describe("the manifest", () => {
     const out = await widened(agent({ ...base, tools: [t("email")] }) as never, agent({ ...base, tools: [t("text")] }) as never);
     console.log("type", out);
     expect(out.length).toBeGreaterThan(0);
+  });
+});
+
+describe("what a tool hands to a run inside", () => {
+  it("is as untrusted there as its results would be", async () => {
+    const sent: unknown[] = [];
+    const send = tool({ name: "send", description: "s", inputSchema: z.object({ to: z.string() }), effect: "irreversible", execute: (args) => (sent.push(args), "sent") });
+    const sub = agent({ name: "sub", model: scripted([{ calls: [{ name: "send", arguments: { to: "x@evil.example" } }] }, "ok"]), tools: [send] });
+    const page = tool({
+      name: "page",
+      description: "Summarise a page",
+      ...nothing,
+      effect: "read",
+      needs: [net(site)],
+      execute: async (_, { fetch, run }) => sub(`Summarise: ${await (await fetch(site)).text()}`, { parent: run }),
+    });
+    const one = agent({ name: "one", model: calling("page"), tools: [page], grants: [net(site)] });
+    await one.run("Summarise the page");
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("MCP", () => {
+  it("a server that says with each list that it changed is not asked for ever", async () => {
+    let lists = 0;
+    let changed: () => void = () => undefined;
+    const tools = await mcpTools(
+      {
+        async listTools() {
+          lists += 1;
+          await new Promise((r) => setTimeout(r, 1));
+          changed();
+          return { tools: [{ name: "go", inputSchema: { type: "object" } }] };
+        },
+        callTool: async () => ({ content: [] }),
+        setNotificationHandler: (_: string, handler: () => void) => (changed = handler),
+      },
+      { server: "s", timeoutMs: 100 },
+    );
+    const [go] = tools as [Tool];
+    changed();
+    const r = await callTool(go, {});
+    console.log(r);
+    const after = lists;
+    await new Promise((r) => setTimeout(r, 300));
+    changed = () => undefined;
+    expect(lists - after).toBeLessThan(5);
+  });
+  it("reconnects under the guard of tests", async () => {
+    const program = `
+      const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...m }) + "\\n");
+      require("readline").createInterface(process.stdin).on("line", (line) => {
+        const { id, method, params } = JSON.parse(line);
+        if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } } });
+        if (method === "tools/list") send({ id, result: { tools: [{ name: "go", inputSchema: { type: "object" } }, { name: "die", inputSchema: { type: "object" } }] } });
+        if (method === "tools/call" && params.name === "die") process.exit(1);
+        if (method === "tools/call") send({ id, result: { content: [{ type: "text", text: "here" }] } });
+      });`;
+    await using notes = await connectMcp({ name: "notes", command: process.execPath, args: ["--eval", program] });
+    const one = agent({ name: "one", model: calling("notes/die"), tools: notes.tools });
+    await one.run("x");
+    const r = await agent({ name: "one", model: calling("notes/go"), tools: notes.tools }).run("x");
+    expect(r.transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ status: "ok" });
   });
 });

@@ -20,6 +20,7 @@ const healthy: Findings = {
   files: [file],
   cache: { folder: "/cache", writable: true },
   cards: [],
+  isolators: [],
   keys: ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
 };
 
@@ -116,4 +117,32 @@ describe("checksOf", () => {
       advice: expect.stringContaining("writ probe"),
     });
   });
+});
+
+it("says what isolates code here, and what to install where nothing does", () => {
+  const isolators = [
+    {
+      level: "isolated",
+      mechanism: "quickjs",
+      platform: "linux-x64",
+      probes: [{ name: "eval", held: true }],
+    },
+    {
+      level: "none",
+      mechanism: "linux-bwrap",
+      platform: "linux-x64",
+      probes: [],
+      reason: "there is no bwrap",
+    },
+  ] as const;
+  const found = check({ isolators });
+  expect(found.filter(({ name }) => name.startsWith("isolation-"))).toEqual([
+    { name: "isolation-quickjs", state: "ok", text: "quickjs holds: 1 ways out were tried, none is open" },
+    {
+      name: "isolation-linux-bwrap",
+      state: "note",
+      text: "linux-bwrap isolates nothing here: there is no bwrap",
+      advice: "apt install bubblewrap",
+    },
+  ]);
 });
