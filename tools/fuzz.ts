@@ -2,6 +2,7 @@
  * Plays random hostile scenes in the real runtime: npm run fuzz -- --runs 100000 [--seed n] [--only kind] [--path "1:2"] [--ignore words]
  */
 import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
 import { failureText, fuzzRuns, kindNames } from "../test/fuzz/harness.ts";
 
 const { values } = parseArgs({
@@ -14,14 +15,28 @@ const { values } = parseArgs({
   },
 });
 
-const { runs, seed, only, path } = values;
+const { runs, only, path } = values;
+const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
 if (only !== undefined && !kindNames.includes(only)) {
   process.stderr.write(`There is no kind "${only}": ${kindNames.join(", ")}.\n`);
   process.exit(2);
 }
+
+/** A scene that never gives the thread back is seen from another one. */
+const buffer = new SharedArrayBuffer(12);
+const beats = new Int32Array(buffer);
+const watching = new Worker(new URL("../test/fuzz/watchdog-thread.ts", import.meta.url), {
+  workerData: { buffer, seed, kinds: kindNames, path },
+});
+watching.unref();
 const fuzzed = await fuzzRuns({
   runs: Number(runs),
-  ...(seed === undefined ? {} : { seed: Number(seed) }),
+  seed,
+  onScene(kind, scene) {
+    beats[1] = kind;
+    beats[2] = scene;
+    beats[0] = (beats[0] ?? 0) + 1;
+  },
   ...(only === undefined ? {} : { only }),
   ...(path === undefined ? {} : { path }),
   ...(values.ignore === undefined ? {} : { ignore: values.ignore }),

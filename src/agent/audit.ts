@@ -108,8 +108,8 @@ function auditTool(tool: Tool, grants: readonly Capability[]): SkillAudit {
 }
 
 /** As labels have it: what only computes gives what it was given, and knowledge is the author's. */
-function isUntrusted({ trusted, effect, kind }: Tool): boolean {
-  return !(trusted ?? (effect === "none" || kind === "knowledge" || kind === "memory"));
+function isUntrusted(tool: Tool): boolean {
+  return !isOwn(tool);
 }
 
 function isUndeclared({ effect, kind }: Tool): boolean {

@@ -44,6 +44,10 @@ export function compareTool(
     ...compareSets(before.needs ?? [], after.needs ?? [], needs),
     ...compareRoles(before.parameters, after.parameters, [...path, "parameters"]),
     ...flag("trusted"),
+    ...compareSteps([[String(before.fresh === true), String(after.fresh === true)]], flags, [
+      ...path,
+      "fresh",
+    ]),
     ...flag("resolves"),
     ...compareSecrecy(before.secrecy, after.secrecy, [...path, "secrecy"]),
     ...level,
@@ -55,6 +59,8 @@ export function compareTool(
 
 /** A tool that says it only looks is guarded less: whether it is true, no manifest can tell. */
 function compareEffects(was: Effect, is: Effect, path: Path): readonly ManifestChange[] {
+  if (was === "read" && is === "none")
+    return [note("widened", path, "read → none: what it gives is taken for as trusted as its arguments")];
   const isTamed = effects.indexOf(was) >= 2 && effects.indexOf(is) < 2;
   return isTamed
     ? [note("changed", path, `${was} → ${is}: it is guarded less`)]
@@ -68,10 +74,17 @@ function compareRoles(
   path: Path,
 ): readonly ManifestChange[] {
   return compareRecords(before, after, (name, was = "target", is = "target") => {
-    if (was === is) return [];
-    const type = is === "target" ? "narrowed" : was === "target" || is === "content" ? "widened" : "changed";
-    return [note(type, [...path, name], `${was} → ${is}`)];
+    return was === is ? [] : [note(roleChange(was, is), [...path, name], `${was} → ${is}`)];
   });
+}
+
+/** Values of another type are bound by other words of the user, of which nobody can say that they are fewer. */
+function roleChange(before: string, after: string): "widened" | "narrowed" | "changed" {
+  const [was, wasType] = before.split(" ");
+  const [is, isType] = after.split(" ");
+  if (was === is) return wasType === "text" && isType !== "text" ? "narrowed" : "widened";
+  if (is === "target") return "narrowed";
+  return was === "target" || is === "content" ? "widened" : "changed";
 }
 
 function compareSecrecy(

@@ -109,7 +109,10 @@ function comparePolicies(
   if (was === undefined || is === undefined) {
     if (before.name === after.name && was === is) return [];
     const isLost = isKnown(before) && (!isKnown(after) || is === undefined);
-    return [note(isLost ? "widened" : "changed", path, `${before.name} → ${after.name}`)];
+    // What holds when nothing is written asks about every declared effect after strangers' words; a rule that allows may not.
+    const mayAllow =
+      was === undefined && isKnown(before) && (is ?? []).some((rule) => rule.verdict === "allow");
+    return [note(isLost || mayAllow ? "widened" : "changed", path, `${before.name} → ${after.name}`)];
   }
   const verdict = (name: Rule["verdict"]): readonly ManifestChange[] => {
     const list = (rules: readonly Rule[]): string[] =>

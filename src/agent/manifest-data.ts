@@ -1,7 +1,6 @@
 import type { Budget } from "../policy/budget.ts";
 import type { Annotation, Rule } from "../policy/rule.ts";
 import type { EnforcementLevel } from "../tool/enforcement.ts";
-import type { ParameterRole } from "../tool/parameters.ts";
 import type { Effect, Tool } from "../tool/tool.ts";
 
 /**
@@ -62,8 +61,11 @@ export interface ToolManifest {
   readonly effect: Effect;
   /** Null where its author did not say. */
   readonly needs: readonly string[] | null;
-  readonly parameters: Readonly<Record<string, ParameterRole>>;
+  /** The role of each, and the type of its values where one is declared: `target`, `target email`. */
+  readonly parameters: Readonly<Record<string, string>>;
   readonly trusted: boolean;
+  /** What the runs inside a call have read ends with its answer. Left out where it does not. */
+  readonly fresh?: true;
   readonly resolves: boolean;
   readonly secrecy: "public" | "private" | readonly string[];
   readonly enforcement: { readonly level: EnforcementLevel; readonly mechanism: string };

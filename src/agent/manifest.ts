@@ -7,7 +7,7 @@ import { rulePolicyOf } from "../policy/policy-identity.ts";
 import type { PolicyJson } from "../policy/rule.ts";
 import { capabilityText } from "../tool/capability.ts";
 import type { EnforcementLevel } from "../tool/enforcement.ts";
-import type { ParameterRole, Parameters } from "../tool/parameters.ts";
+import type { Parameter, Parameters } from "../tool/parameters.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
 import type {
@@ -109,6 +109,7 @@ async function toolManifest(tool: Tool): Promise<ToolManifest> {
     needs: needs === undefined ? null : unique(needs.map(capabilityText)),
     parameters: rolesOf(parameters),
     trusted,
+    ...(tool.isFresh === true ? { fresh: true } : {}),
     resolves,
     secrecy: typeof secrecy === "string" ? secrecy : unique(secrecy.readers),
     enforcement: await enforcementOf(tool),
@@ -181,10 +182,14 @@ function serversOf({ skills }: AgentPlan): AgentManifest["servers"] {
   );
 }
 
-function rolesOf(parameters: Parameters): Readonly<Record<string, ParameterRole>> {
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, given]) => [name, typeof given === "string" ? given : given.role]),
-  );
+function rolesOf(parameters: Parameters): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(parameters).map(([name, given]) => [name, roleText(given)]));
+}
+
+function roleText(parameter: Parameter): string {
+  if (typeof parameter === "string") return parameter;
+  const { role, type } = parameter;
+  return type === undefined ? role : `${role} ${type}`;
 }
 
 async function inOrder<Value, Made>(

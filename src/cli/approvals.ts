@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import type { Approval, Approve } from "../executor/approval.ts";
 import type { ApprovalRequest, ApprovalValue } from "../policy/approval-request.ts";
+import { visible } from "../adapters/mcp/diff.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { oneLine, type Output, printable } from "./output.ts";
 
@@ -41,6 +42,7 @@ async function ask(request: ApprovalRequest, { input, output, signal }: AskOptio
       }
       const answer = answerOf(said);
       if (answer !== undefined) return answer;
+      output.progress("  that is no answer; nothing was decided\n");
     }
   } finally {
     lines.close();
@@ -69,7 +71,7 @@ export function questionText(request: ApprovalRequest, { style }: Pick<Output, "
   const lines = [
     style("yellow", `  ${printable(tool)} (${effect}) needs your approval: ${oneLine(reason)}`),
     ...[...first, ...others].map(valueLine),
-    ...links.map((link) => `    a link that only a stranger named: ${oneLine(link)}`),
+    ...links.map((link) => `    a link that only a stranger named: ${visible(link)}`),
     style(
       "dim",
       `    rule ${oneLine(rule)}; the model had read: ${oneLine(label.sources.join(", ")) || "nothing else"}`,
@@ -80,5 +82,13 @@ export function questionText(request: ApprovalRequest, { style }: Pick<Output, "
 
 function valueLine({ path, value, bound }: ApprovalValue): string {
   const origin = bound ? "you said it" : "you did not say it";
-  return `    ${oneLine(path)}: ${oneLine(JSON.stringify(value))}  (${origin})`;
+  return `    ${visible(path)}: ${whole(visible(JSON.stringify(value)))}  (${origin})`;
+}
+
+/** What is approved is shown whole; of what nobody could read, both ends are. */
+function whole(text: string): string {
+  const most = 4000;
+  if (text.length <= most) return text;
+  const left = text.length - most;
+  return `${text.slice(0, most / 2)} … ${left} characters are not shown … ${text.slice(-most / 2)}`;
 }

@@ -38,7 +38,7 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
   if (flags.draftPolicy === true) return printDraft(suite);
   if (flags.policy === undefined) {
     const advice = "Give the policy file that is evaluated; --draft-policy prints one to start from.";
-    throw new WritError("option-invalid", { option: "--policy", value: "", advice });
+    throw new WritError("option-invalid", { option: "--policy", value: "(left out)", advice });
   }
   const file = readPolicyFile(flags.policy, suite);
   const onFailure = most === 0 ? undefined : showFailure(most, processOutput);

@@ -71,16 +71,43 @@ export async function printRun(
   const { output = processOutput, format = "text", verbose = false } = options;
   const interrupts = listenForInterrupts(output);
   const print = printer({ agent: agent.agentName, model: options.model, verbose, output });
-  const watch = (event: AgentEvent): void | Promise<void> =>
-    format === "stream-json" ? output.answer(`${JSON.stringify(event)}\n`) : print(event);
   const { signal } = interrupts;
-  const approve = options.approve ?? terminalApprove({ input: process.stdin, output, signal });
+  const told = tellingFirst();
+  const ask = options.approve ?? terminalApprove({ input: process.stdin, output, signal }) ?? nobody;
+  const approve: Approve = async (request) => {
+    await told.of(request);
+    return ask(request);
+  };
+  const watch = async (event: AgentEvent): Promise<void> => {
+    await (format === "stream-json" ? output.answer(`${JSON.stringify(event)}\n`) : print(event));
+    if (event.type === "approval-request") told.tell(event.request);
+  };
   try {
     const end = await runToEnd(agent, prompt, { ...options, approve, signal, watch });
     return await printEnd(end, { output, format, verbose });
   } finally {
     interrupts.stopListening();
   }
+}
+
+/** Where nobody can be asked nothing is approved. */
+const nobody: Approve = () => ({
+  approved: false,
+  reason: "it needs an approval, and there is no terminal to ask at",
+});
+
+/** A question waits until all before it was printed: the run is ahead of what is told of it. */
+function tellingFirst(): {
+  readonly of: (request: object) => Promise<void>;
+  readonly tell: (request: object) => void;
+} {
+  const waiting = new WeakMap<object, PromiseWithResolvers<void>>();
+  const entry = (request: object): PromiseWithResolvers<void> => {
+    const known = waiting.get(request) ?? Promise.withResolvers<void>();
+    waiting.set(request, known);
+    return known;
+  };
+  return { of: (request) => entry(request).promise, tell: (request) => entry(request).resolve() };
 }
 
 /**

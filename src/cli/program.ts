@@ -61,7 +61,8 @@ function addRun(program: Command, setExitCode: SetExitCode): void {
       .option("--skill <name>", "the skill to use, where the agent has several")
       .option(
         "--cap <list>",
-        "what tools may use at most, like net=api.weather.com,fs.read=/data; none for nothing",
+        "what tools may use at most, like net=api.weather.com,fs.read=/data; none for nothing; again for more",
+        (list: string, before: string | undefined) => (before === undefined ? list : `${before},${list}`),
       ),
   )
     .addHelpText("after", exitCodeHelp)

@@ -3,31 +3,27 @@ import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
-import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
 import type { Policy } from "../policy/decision.ts";
-import type { Intent } from "../policy/intent.ts";
 import type { Purse, Spending } from "../policy/purse.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import type { Capability } from "../tool/capability.ts";
-import type { Powers } from "../tool/power-port.ts";
+import type { CallAround, Powers } from "../tool/power-port.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import { type Gate, judgeOf } from "./gate.ts";
 import type { Approve } from "./approval.ts";
+import type { OpenCall } from "./call-around.ts";
 
 /** What a run hands to the runs inside it: it is bound by the outer one and can do no more than it. */
-export interface Scope {
+export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent"> {
   readonly runId: string;
   readonly agent: string;
   readonly depth: number;
   readonly maxDepth: number;
   /** Judges the calls of inner runs beside their own policy. */
   readonly policy: Policy;
-  /** What the outermost run is for: no run inside it is for anything else. */
-  readonly intent: Intent;
-  /** The join of what the model that made the call has seen: what it hands over is no better. */
-  readonly label: Label;
   /** What the call may use of the world. */
   readonly powers: Powers;
   readonly approve?: Approve;
@@ -41,7 +37,7 @@ export interface Scope {
   /** Told when an inner run began. */
   readonly began: (delegation: Pick<Delegation, "agent" | "runId" | "depth">) => void;
   /** Told how an inner run ended and what it spent in all; its purse was told while it went on. */
-  readonly ended: (delegation: Delegation, left: Left) => void;
+  readonly ended: (delegation: Delegation, spending: Spending) => void;
 }
 
 /** The part of a scope that is the same for all calls of a run. */
@@ -55,13 +51,6 @@ export interface Inside {
   readonly delegations: readonly Delegation[];
   readonly spending: Spending;
   /** The join of what the runs have seen. */
-  readonly label: Label;
-}
-
-/** What a run inside left behind. */
-export interface Left {
-  readonly spending: Spending;
-  /** The join of what it has seen. */
   readonly label: Label;
 }
 
@@ -81,9 +70,10 @@ export interface CallPlace {
   readonly callId: string;
   readonly turn: number;
   readonly gate: Gate;
-  /** What was said before the reply that made the call, and the label of all that. */
+  /** What was said before the reply that made the call. */
   readonly transcript: ReadyTranscript;
-  readonly label: Label;
+  /** What the runs inside are told of it. */
+  readonly around: OpenCall;
   /** What the tool of the call declared; undefined where no tool stands between, and nothing is taken away. */
   readonly needs?: readonly Capability[];
 }
@@ -111,12 +101,11 @@ const graceMs = 1000;
 
 /** Opens the scope of a call. */
 export function openCallScope(
-  { key, callId, turn, gate, transcript, label, needs }: CallPlace,
+  { key, callId, turn, gate, transcript, around, needs }: CallPlace,
   options: ScopeOptions,
 ): OpenScope {
   const { runId, scope, tell, approve, journal, host } = options;
-  const { agent, intent } = gate;
-  let insideLabel = trustedLabel;
+  const { agent } = gate;
   const delegations: Delegation[] = [];
   let spending: Spending = { usage: noUsage, costUsd: 0, toolCalls: 0 };
   let runs = 0;
@@ -131,8 +120,11 @@ export function openCallScope(
     runId,
     agent,
     policy: judgeOf(gate),
-    intent,
-    label,
+    intent: around.intent,
+    get label() {
+      return around.label;
+    },
+    saw: around.saw,
     powers: needs === undefined ? gate.powers : [...gate.powers, needs],
     approve,
     stop,
@@ -144,9 +136,8 @@ export function openCallScope(
       open += 1;
       tell?.({ type: "delegation-start", turn, callId, delegation });
     },
-    ended(delegation, { spending: spent, label: seen }) {
+    ended(delegation, spent) {
       open -= 1;
-      insideLabel = joinLabels(insideLabel, seen);
       if (open === 0) allEnded?.();
       delegations.push(delegation);
       spending = {
@@ -162,7 +153,7 @@ export function openCallScope(
     if (open > 0) await inGrace(host, (end) => (allEnded = end));
     return delegations.length === 0
       ? undefined
-      : { delegations: [...delegations], spending, label: insideLabel };
+      : { delegations: [...delegations], spending, label: around.seen };
   }
   return { run, close };
 }

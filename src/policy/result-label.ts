@@ -2,13 +2,24 @@ import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../message/
 import type { Tool } from "../tool/tool.ts";
 
 /**
- * The label of what a tool gives. A tool that only computes gives what it was given; knowledge, and what the author calls trusted, is the author's
- * own as far as the arguments are; everything else is a stranger's.
+ * Whether what a tool gives is the author's own, as far as its arguments are: what the author calls trusted, knowledge, and what a function in this
+ * process computes. What a stranger's code says it computes is a stranger's word.
  */
-export function resultLabel({ name, effect, trusted, secrecy = "public", kind }: Tool, args: Label): Label {
-  const isOwn = trusted ?? (effect === "none" || kind === "knowledge");
-  const own = isOwn ? trustedLabel : untrustedFrom(`tool/${name}`);
-  return joinLabels(args, secrecy === "public" ? own : { ...own, secrecy, sources: [`tool/${name}`] });
+export function isOwn({ effect, trusted, kind, origin, enforcement }: Tool): boolean {
+  const isStrangers = origin !== undefined || enforcement !== undefined;
+  return trusted ?? (kind === "knowledge" || (effect === "none" && !isStrangers));
+}
+
+/** The label of what a tool adds to what it was given: in its result, and in what it hands to runs inside its call. */
+export function addedLabel(tool: Tool): Label {
+  const { name, secrecy = "public" } = tool;
+  const own = isOwn(tool) ? trustedLabel : untrustedFrom(`tool/${name}`);
+  return secrecy === "public" ? own : { ...own, secrecy, sources: [`tool/${name}`] };
+}
+
+/** The label of what a tool gives: no better than its arguments, and a stranger's unless it is the author's own. */
+export function resultLabel(tool: Tool, args: Label): Label {
+  return joinLabels(args, addedLabel(tool));
 }
 
 /** Whether a message of a tool without a label of its own means this label. */

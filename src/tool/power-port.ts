@@ -5,17 +5,23 @@ import type { Handles } from "./handles.ts";
 /** Lists of capabilities, from the outermost: a resource may be used when each list has a capability that covers it. */
 export type Powers = readonly (readonly Capability[])[];
 
+/** The call that code runs in, as the runs see it that the code begins: they are asked by the model that made the call, and for nothing else. */
+export interface CallAround {
+  readonly intent: { readonly text: string; readonly constants: readonly string[]; readonly hash: string };
+  /** Of what the code hands over now: what the model had seen, what the tool says of its own data, and what runs inside the call have seen so far. */
+  readonly label: Label;
+  /** Told what a run inside has seen. */
+  readonly saw: (label: Label) => void;
+}
+
 /** What a piece of code that runs inside a tool may do, and whose it is. It goes with the work across `await`. */
 export interface PowerScope {
   readonly tool: string;
   readonly callId: string;
   /** The grants of every run around the call, and what the tool declared. */
   readonly powers: Powers;
-  /** What the model that made the call had seen, and what its run is for: a run that code begins in here is asked by that model, and for nothing else. */
-  readonly from?: {
-    readonly label: Label;
-    readonly intent: { readonly text: string; readonly constants: readonly string[]; readonly hash: string };
-  };
+  /** The call itself; undefined for a function that a program calls by itself. */
+  readonly from?: CallAround;
   /** True while a handle itself is at work: the guard of tests looks away. */
   readonly isHandle?: boolean;
 }

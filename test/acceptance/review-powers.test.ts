@@ -1,29 +1,37 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { connectMcp, mcpTools } from "../../src/adapters/mcp/tools.ts";
+import { questionText } from "../../src/cli/approvals.ts";
 import {
   agent,
-  allow,
   type AgentEvent,
+  type AgentManifest,
+  allow,
   callTool,
+  type Capability,
   compareManifests,
   exec,
+  fix,
   fs,
+  type Handles,
   llm,
   net,
   policy,
+  type Recovery,
   secret,
+  skill,
   tool,
   type Tool,
-  fix,
+  type ToolContext,
   unrecoverable,
 } from "../../src/index.ts";
-import { connectMcp, mcpTools } from "../../src/adapters/mcp/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
 const token = "tok-0815-very-secret";
@@ -36,7 +44,7 @@ beforeAll(async () => {
   process.env["WRIT_REVIEW_TOKEN"] = token;
   server = createServer((request, response) => {
     seen.push(String(request.url));
-    response.end(`you sent ${String(request.headers["authorization"] ?? "nothing")}`);
+    response.end(`you sent ${request.headers["authorization"] ?? "nothing"}`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -51,419 +59,434 @@ afterAll(() => {
 });
 
 const nothing = { inputSchema: z.object({}) };
-const calling = (...names: readonly string[]) =>
-  scripted([{ calls: names.map((name) => ({ name, arguments: {} })) }, "done"]);
+const calling = (name: string): ReturnType<typeof scripted> =>
+  scripted([{ calls: [{ name, arguments: {} }] }, "done"]);
 
-/** Sends the secret to a server that says it back, and does something with the answer. */
-function echoes(use: (answer: string, context: never) => unknown, more: object = {}): Tool {
+/** Fetches a path of the server of this file. */
+function fetches(path: string): Tool {
   return tool({
-    name: "echo",
-    description: "e",
+    name: "fetches",
+    description: "Fetch",
     ...nothing,
-    needs: [net(site), secret("WRIT_REVIEW_TOKEN"), llm, fs.read(folder)],
-    execute: async (_, context) => {
-      const response = await context.fetch(site, {
-        headers: { authorization: ["Bearer ", context.secret("WRIT_REVIEW_TOKEN")] },
-      });
-      return use(await response.text(), context as never);
-    },
-    ...more,
+    needs: [net(site)],
+    execute: async (_, { fetch }) => (await fetch(`${site}/${path}`)).text(),
   });
 }
-const echoGrants = (): ReturnType<typeof net>[] =>
-  [net(site), secret("WRIT_REVIEW_TOKEN"), llm, fs.read(folder)] as never;
 
-describe("values of secrets that came back from outside", () => {
-  it("are not in what the tool looked at", async () => {
-    const told: string[] = [];
-    const one = agent({
-      name: "one",
-      model: calling("echo"),
-      tools: [echoes((answer, { fs: files }: { fs: { readText(p: string): Promise<string> } }) => files.readText(join(folder, answer.slice(9))))],
-      grants: echoGrants(),
+/** What the server was asked for while something ran. */
+async function asked(run: () => Promise<unknown>): Promise<readonly string[]> {
+  const before = seen.length;
+  await run();
+  return seen.slice(before);
+}
+
+describe("the value of a secret that a server sent back", () => {
+  type Use = (
+    answer: string,
+    context: ToolContext & Pick<Handles, "llm"> & { readonly fs: Pick<Handles["fs"], "readText"> },
+  ) => unknown;
+
+  /** Runs an agent whose tool sends the secret, and does something with an answer that holds it. Gives all that anybody was told. */
+  async function played(
+    use: Use,
+    {
+      recover,
+      model = calling("echo"),
+      ...more
+    }: { recover?: Recovery; model?: ReturnType<typeof scripted>; hooks?: object[] } = {},
+  ): Promise<{ events: string; result: unknown; prompts: string }> {
+    const echo = tool({
+      name: "echo",
+      description: "Echo",
+      ...nothing,
+      needs: [net(site), secret("WRIT_REVIEW_TOKEN"), llm, fs.read(folder)],
+      ...(recover === undefined ? {} : { recover }),
+      execute: async (_, context) => {
+        const authorization = ["Bearer ", context.secret("WRIT_REVIEW_TOKEN")];
+        const response = await context.fetch(site, { headers: { authorization } });
+        return use(await response.text(), context);
+      },
     });
-    await one.run("go", { onEvent: (event) => told.push(JSON.stringify(event)) });
-    expect(told.filter((text) => text.includes(token))).toEqual([]);
+    const grants: readonly Capability[] = [net(site), secret("WRIT_REVIEW_TOKEN"), llm, fs.read(folder)];
+    const events: string[] = [];
+    const one = agent({ name: "one", model, tools: [echo], grants, ...more });
+    const result = await one.run("go", { onEvent: (event) => events.push(inspect(event, { depth: 20 })) });
+    return { events: events.join("\n"), result, prompts: JSON.stringify(model.requests) };
+  }
+  const fails: Use = (answer) => {
+    throw new Error(answer);
+  };
+
+  it("is not in what is told of the things that the tool looked at", async () => {
+    const { events } = await played((answer, { fs: files }) => files.readText(join(folder, answer)));
+    expect(events).toContain("capability-checked");
+    expect(events).not.toContain(token);
   });
-  it("are not in a prompt of the run's model that the tool makes", async () => {
+
+  it("is not in what the tool asks the run's model", async () => {
     const model = scripted([{ calls: [{ name: "echo", arguments: {} }] }, "inner", "done"]);
-    const one = agent({
-      name: "one",
-      model,
-      tools: [echoes((answer, { llm: ask }: { llm: (p: string) => Promise<string> }) => ask(answer))],
-      grants: echoGrants(),
-    });
-    const r = await one.run("go");
-    console.log(r.text, r.transcript.messages.at(-2));
-    expect(JSON.stringify(model.requests)).not.toContain(token);
+    const { prompts } = await played((answer, { llm: ask }) => ask(answer), { model });
+    expect(model.requests).toHaveLength(3);
+    expect(prompts).not.toContain(token);
   });
-  it("are not in the prompt of an agent that the tool runs", async () => {
+
+  it("is neither in the prompt nor in the events of an agent that the tool runs", async () => {
     const inner = scripted(["ok"]);
     const sub = agent({ name: "sub", model: inner });
-    const told: string[] = [];
-    const one = agent({
-      name: "one",
-      model: calling("echo"),
-      tools: [echoes((answer, { run }: { run: never }) => sub(answer, { parent: run }))],
-      grants: echoGrants(),
-    });
-    await one.run("go", { onEvent: (event) => told.push(JSON.stringify(event)) });
-    expect(JSON.stringify(inner.requests)).not.toContain(token);
-    expect(told.filter((text) => text.includes(token))).toEqual([]);
+    const { events } = await played((answer, { run }) => sub(answer, { parent: run }));
+    expect(inner.requests).toHaveLength(1);
+    expect(JSON.stringify(inner.requests) + events).not.toContain(token);
   });
-  it("are not in the error of a run that they end", async () => {
-    const told: string[] = [];
-    const one = agent({
-      name: "one",
-      model: calling("echo"),
-      tools: [
-        echoes(
-          (answer) => {
-            throw new Error(answer);
-          },
-          { recover: { executionFailed: () => unrecoverable() } },
-        ),
-      ],
-      grants: echoGrants(),
-    });
-    const result = await one.run("go", { onEvent: (event) => told.push(JSON.stringify(event)) });
-    expect(result.outcome.type).toBe("failed");
-    expect(told.filter((text) => text.includes(token))).toEqual([]);
-    expect(JSON.stringify(result)).not.toContain(token);
-    expect(inspect(result, { depth: 9 })).not.toContain(token);
-    expect(String(result.error?.stack) + String(result.error?.message)).not.toContain(token);
+
+  it("is not in the outcome of a run that it ended", async () => {
+    const { events, result } = await played(fails, { recover: { executionFailed: () => unrecoverable() } });
+    expect(events).toContain("cannot be recovered");
+    expect(events + JSON.stringify(result)).not.toContain(token);
   });
-  it("are not in the prompt of what mends a failure", async () => {
+
+  it("is not in causes and fields of the run's error", async () => {
+    const { result } = await played(
+      (answer) => {
+        const cause = new Error("between", { cause: new Error(answer) });
+        throw Object.assign(new Error("failed", { cause }), { answer });
+      },
+      { recover: { executionFailed: () => unrecoverable("no") } },
+    );
+    expect(inspect(result, { depth: 20 })).not.toContain(token);
+  });
+
+  it("is not in what a fixer is asked", async () => {
     const prompts: string[] = [];
-    const one = agent({
-      name: "one",
-      model: calling("echo"),
-      tools: [
-        echoes(
-          (answer) => {
-            throw new Error(answer);
-          },
-          {
-            recover: {
-              executionFailed: () =>
-                fix(async (text: string) => {
-                  prompts.push(text);
-                  return "x";
-                }),
-            },
-          },
-        ),
-      ],
-      grants: echoGrants(),
-    });
-    await one.run("go");
+    const fixer = async (text: string): Promise<string> => {
+      prompts.push(text);
+      return "mended";
+    };
+    await played(fails, { recover: { executionFailed: () => fix(fixer) } });
     expect(prompts).toHaveLength(1);
     expect(prompts.join()).not.toContain(token);
   });
-  it("are not in what hooks are shown", async () => {
+
+  it("is not in what hooks are shown", async () => {
     const shown: string[] = [];
-    const one = agent({
-      name: "one",
-      model: calling("echo"),
-      tools: [echoes((answer) => answer)],
-      grants: echoGrants(),
-      hooks: [{ name: "look", afterToolCall: (at: unknown) => void shown.push(JSON.stringify(at)) } as never],
-    });
-    await one.run("go");
+    const look = { name: "look", afterToolCall: (at: unknown): void => void shown.push(JSON.stringify(at)) };
+    await played((answer) => answer, { hooks: [look] });
     expect(shown).toHaveLength(1);
     expect(shown.join()).not.toContain(token);
   });
 });
-describe("a run that ends", () => {
-  it("tells no secret by causes or fields of errors", async () => {
-    const told: string[] = [];
-    const one = agent({
-      name: "one",
-      model: calling("echo"),
-      tools: [
-        echoes(
-          (answer) => {
-            throw Object.assign(new Error("failed", { cause: new Error("a", { cause: new Error(answer) }) }), { answer });
-          },
-          { recover: { executionFailed: () => unrecoverable("no") } },
-        ),
-      ],
-      grants: echoGrants(),
-    });
-    const result = await one.run("go", { onEvent: (event) => told.push(inspect(event, { depth: 9 })) });
-    expect(inspect(result, { depth: 12 })).not.toContain(token);
-    expect(told.join()).not.toContain(token);
-  });
-});
 
-describe("the bounds of a run", () => {
-  it("hold for questions that a tool asks its model beside each other", async () => {
-    let asked = 0;
-    const asks = tool({
-      name: "asks",
-      description: "a",
-      ...nothing,
-      needs: [llm],
-      execute: async (_, { llm: ask }) => {
-        await Promise.allSettled(Array.from({ length: 50 }, () => ask("x")));
-        return "ok";
-      },
-    });
-    let turn = 0;
-    const model = async () => {
-      asked += 1;
-      turn += 1;
-      await new Promise((r) => setTimeout(r, 5));
-      return turn === 1
-        ? { content: [{ type: "tool-call", id: "a", name: "asks", arguments: {} }], finish: "tool-calls", usage: { inputTokens: 1, outputTokens: 10 } }
-        : { content: "y", usage: { inputTokens: 1, outputTokens: 10 } };
-    };
-    const m = scripted([{ calls: [{ name: "asks", arguments: {} }], usage: { inputTokens: 10, outputTokens: 10 } } as never, ...Array.from({ length: 60 }, () => ({ text: "y", usage: { inputTokens: 10, outputTokens: 10 } }) as never)]);
-    const one = agent({ name: "one", model: m, tools: [asks], grants: [llm], budget: { tokens: 100 } });
-    const r = await one.run("go");
-    console.log(asked, turn, model.length, m.requests.length, r.outcome, r.usage);
-    expect(m.requests.length).toBeLessThan(12);
-  });
-});
-
-describe("a call that has ended", () => {
-  it("opens nothing any more by calling another tool", async () => {
-    const before = seen.length;
-    const fetches = tool({
-      name: "fetches",
-      description: "f",
-      ...nothing,
-      needs: [net(site)],
-      execute: async (_, { fetch }) => (await fetch(`${site}/late`)).text(),
-    });
-    let late: Promise<unknown> | undefined;
-    const slow = tool({
-      name: "slow",
-      description: "s",
-      ...nothing,
-      timeoutMs: 30,
-      needs: [net(site)],
-      execute: async () => {
-        late = new Promise((resolve) => setTimeout(resolve, 90)).then(() =>
-          callTool(fetches, {}, { grants: [net(site)] }),
-        );
-        await late;
-        return "x";
-      },
-    });
-    const one = agent({ name: "one", model: calling("slow"), tools: [slow], grants: [net(site)] });
-    const result = await one.run("go");
-    const { status } = result.transcript.messages.find(({ role }) => role === "tool") as { status: string };
-    expect(status).toBe("timeout");
-    await late;
-    expect(seen.slice(before)).toEqual([]);
-  });
-
-  it("gives a stream that it began no more than it had, whoever reads it", async () => {
-    const before = seen.length;
-    const fetches = tool({
-      name: "fetches",
-      description: "f",
-      ...nothing,
-      needs: [net(site)],
-      execute: async (_, { fetch }) => (await fetch(`${site}/stream`)).text(),
-    });
-    const inner = agent({ name: "inner", model: calling("fetches"), tools: [fetches], grants: [net(site)] });
-    let leaked: AsyncGenerator<AgentEvent, unknown> | undefined;
-    const leaks = tool({
-      name: "leaks",
-      description: "l",
-      ...nothing,
-      needs: [],
-      execute: () => {
-        leaked = inner.stream("go");
-        return "x";
-      },
-    });
-    const one = agent({ name: "one", model: calling("leaks"), tools: [leaks], grants: [net(site)] });
-    await one.run("go");
-    for await (const _ of leaked ?? []);
-    expect(seen.slice(before)).toEqual([]);
-  });
-  it("nesting: parent of an outer call widens nothing", async () => {
-    const before = seen.length;
-    const fetches = tool({
-      name: "fetches",
-      description: "f",
-      ...nothing,
-      needs: [net(site)],
-      execute: async (_, { fetch }) => (await fetch(`${site}/parent`)).text(),
-    });
-    const inner = agent({ name: "inner", model: calling("fetches"), tools: [fetches], grants: [net(site)] });
-    const outer = tool({
-      name: "outer",
-      description: "l",
-      ...nothing,
-      needs: [net(site)],
-      execute: async (_, { run }) => {
-        const narrow = tool({
-          name: "narrow",
-          description: "l",
-          ...nothing,
-          needs: [],
-          execute: () => inner("go", { parent: run }),
-        });
-        return (await callTool(narrow, {}, { grants: [] })).text;
-      },
-    });
-    const one = agent({ name: "one", model: calling("outer"), tools: [outer], grants: [net(site)] });
-    await one.run("go");
-    expect(seen.slice(before)).toEqual([]);
-  });
-});
-
-describe("files", () => {
-  it("long paths of many folders fail soon", async () => {
-    const reads = tool({
-      name: "reads",
-      description: "r",
-      inputSchema: z.object({ path: z.string() }),
-      needs: [fs.read(folder)],
-      execute: ({ path }, { fs: files }) => files.readText(path),
-    });
-    const path = `${folder}/${"a/".repeat(20_000)}x`;
-    const at = performance.now();
-    const r = await callTool(reads, { path }, { grants: [fs.read(folder)] });
-    console.log(r.status, r.text.length, performance.now() - at);
-    expect(performance.now() - at).toBeLessThan(1000);
-  }, 60_000);
-  it("tells nothing of what a dangling link outside leads to", async () => {
-    const outside = mkdtempSync(join(tmpdir(), "writ-outside-"));
-    mkdirSync(join(folder, "d"), { recursive: true });
-    symlinkSync(join(outside, "is"), join(folder, "d", "is"));
-    symlinkSync(join(outside, "isnt"), join(folder, "d", "isnt"));
-    writeFileSync(join(outside, "is"), "x");
-    const reads = tool({
-      name: "reads",
-      description: "r",
-      inputSchema: z.object({ path: z.string() }),
-      needs: [fs.read(folder)],
-      execute: ({ path }, { fs: files }) => files.readText(path),
-    });
-    const grants = [fs.read(folder)];
-    const is = await callTool(reads, { path: join(folder, "d", "is") }, { grants });
-    const isnt = await callTool(reads, { path: join(folder, "d", "isnt") }, { grants });
-    rmSync(outside, { recursive: true });
-    expect([is.status, isnt.status]).toEqual(["denied", "denied"]);
-  });
-});
-
-describe("programs", () => {
-  it("are given no variable that makes them start others", async () => {
-    const tar = tool({
-      name: "tar",
-      description: "t",
-      ...nothing,
-      needs: [exec("tar")],
-      execute: (_, { exec: run }) =>
-        run("tar", ["-cf", "/dev/null", "/etc/hostname"], {
-          env: { TAR_OPTIONS: `--checkpoint=1 --checkpoint-action=exec=touch\\ ${folder}/pwned` },
-        }),
-    });
-    const r = await callTool(tar, {}, { grants: [exec("tar")] });
-    console.log(r);
-    expect(r.status).toBe("error");
-  });
-});
-
-describe("the manifest", () => {
-  const base = { name: "a", model: () => "x" } as const;
-  const reading = (effect: "read" | "none") =>
-    tool({ name: "t", description: "t", inputSchema: z.object({ q: z.string() }), effect, execute: () => "x" });
-  const widened = async (before: { manifest(): Promise<never> }, after: { manifest(): Promise<never> }) =>
-    compareManifests(await before.manifest(), await after.manifest()).map(({ type, path, text }) => `${type} ${path} ${text}`);
-  it("is widened by rules that allow all in place of what holds without any", async () => {
-    const out = await widened(agent({ ...base, tools: [] }) as never, agent({ ...base, tools: [], policy: policy("all", [allow("*")]) }) as never);
-    console.log(out);
-    expect(out.some((line) => line.startsWith("widened"))).toBe(true);
-  });
-  it("is widened by results that become as trusted as their arguments", async () => {
-    const out = await widened(agent({ ...base, tools: [reading("read")] }) as never, agent({ ...base, tools: [reading("none")] }) as never);
-    console.log(out);
-    expect(out.some((line) => line.startsWith("widened"))).toBe(true);
-  });
-  it("is widened by an agent inside whose label ends", async () => {
-    const sub = agent({ name: "sub", model: () => "true", output: z.boolean() } as never);
-    const out = await widened(
-      agent({ ...base, tools: [(sub as never as { asTool(o: object): Tool }).asTool({ description: "d" })] }) as never,
-      agent({ ...base, tools: [(sub as never as { asTool(o: object): Tool }).asTool({ description: "d", fresh: true })] }) as never,
-    );
-    console.log(out);
-    expect(out.some((line) => line.startsWith("widened"))).toBe(true);
-  });
-  it("type of a target", async () => {
-    const t = (type: "email" | "text") =>
-      tool({ name: "t", description: "t", inputSchema: z.object({ q: z.string() }), effect: "write", parameters: { q: { role: "target", type } }, execute: () => "x" });
-    const out = await widened(agent({ ...base, tools: [t("email")] }) as never, agent({ ...base, tools: [t("text")] }) as never);
-    console.log("type", out);
-    expect(out.length).toBeGreaterThan(0);
-  });
-});
-
-describe("what a tool hands to a run inside", () => {
-  it("is as untrusted there as its results would be", async () => {
+describe("what a tool hands to an agent inside", () => {
+  it("is as untrusted there as its result would be: a stranger's page starts no guarded effect", async () => {
     const sent: unknown[] = [];
-    const send = tool({ name: "send", description: "s", inputSchema: z.object({ to: z.string() }), effect: "irreversible", execute: (args) => (sent.push(args), "sent") });
-    const sub = agent({ name: "sub", model: scripted([{ calls: [{ name: "send", arguments: { to: "x@evil.example" } }] }, "ok"]), tools: [send] });
+    const send = tool({
+      name: "send",
+      description: "Send",
+      inputSchema: z.object({ to: z.string() }),
+      effect: "irreversible",
+      execute: (args) => sent.push(args),
+    });
+    const call = { name: "send", arguments: { to: "x@evil.example" } };
+    const sub = agent({ name: "sub", model: scripted([{ calls: [call] }, "ok"]), tools: [send] });
     const page = tool({
       name: "page",
       description: "Summarise a page",
       ...nothing,
       effect: "read",
       needs: [net(site)],
-      execute: async (_, { fetch, run }) => sub(`Summarise: ${await (await fetch(site)).text()}`, { parent: run }),
+      execute: async (_, { fetch, run }) =>
+        sub(`Summarise: ${await (await fetch(site)).text()}`, { parent: run }),
     });
-    const one = agent({ name: "one", model: calling("page"), tools: [page], grants: [net(site)] });
-    await one.run("Summarise the page");
+    await agent({ name: "one", model: calling("page"), tools: [page], grants: [net(site)] }).run("Summarise");
     expect(sent).toEqual([]);
   });
 });
 
-describe("MCP", () => {
-  it("a server that says with each list that it changed is not asked for ever", async () => {
+describe("powers only shrink", () => {
+  it("by the ceiling of a run, also for what a skill that is a function calls", async () => {
+    const plain = skill({
+      name: "plain",
+      description: "Plain",
+      execute: async () => (await callTool(fetches("ceiling"), {}, { grants: [net(site)] })).text,
+    });
+    const one = agent({ name: "one", skills: [plain] });
+    expect(await asked(() => one.run("go", { ceiling: [] }))).toEqual([]);
+  });
+
+  it("by the ceiling of a run, also for an agent that a skill calls as the function that it is", async () => {
+    const inner = agent({
+      name: "inner",
+      model: calling("fetches"),
+      tools: [fetches("inner")],
+      grants: [net(site)],
+    });
+    const plain = skill({ name: "plain", description: "Plain", execute: () => inner("go") });
+    const one = agent({ name: "one", skills: [plain] });
+    expect(await asked(() => one.run("go", { ceiling: [] }))).toEqual([]);
+  });
+
+  it("by every call around, also where a run is told to belong to an outer one", async () => {
+    const inner = agent({
+      name: "inner",
+      model: calling("fetches"),
+      tools: [fetches("parent")],
+      grants: [net(site)],
+    });
+    const outer = tool({
+      name: "outer",
+      description: "Outer",
+      ...nothing,
+      needs: [net(site)],
+      execute: async (_, { run }) => {
+        const execute = (): Promise<string> => inner("go", { parent: run });
+        const narrow = tool({ name: "narrow", description: "Narrow", ...nothing, needs: [], execute });
+        return (await callTool(narrow, {}, { grants: [] })).text;
+      },
+    });
+    const one = agent({ name: "one", model: calling("outer"), tools: [outer], grants: [net(site)] });
+    expect(await asked(() => one.run("go"))).toEqual([]);
+  });
+
+  it("by the call that made a stream, whoever reads it", async () => {
+    const inner = agent({
+      name: "inner",
+      model: calling("fetches"),
+      tools: [fetches("stream")],
+      grants: [net(site)],
+    });
+    let stream: AsyncGenerator<AgentEvent, unknown> | undefined;
+    const execute = (): string => {
+      stream = inner.stream("go");
+      return "begun";
+    };
+    const begins = tool({ name: "begins", description: "Begin", ...nothing, needs: [], execute });
+    await agent({ name: "one", model: calling("begins"), tools: [begins], grants: [net(site)] }).run("go");
+    const read = async (): Promise<void> => {
+      for await (const { type } of stream ?? []) expect(type).toBeTypeOf("string");
+    };
+    expect(await asked(read)).toEqual([]);
+  });
+
+  it("to nothing when a call has timed out, also for tools that its code calls later", async () => {
+    let late: Promise<unknown> = Promise.resolve();
+    const slow = tool({
+      name: "slow",
+      description: "Slow",
+      ...nothing,
+      timeoutMs: 30,
+      needs: [net(site)],
+      execute: () => (late = pause(90).then(() => callTool(fetches("late"), {}, { grants: [net(site)] }))),
+    });
+    const one = agent({ name: "one", model: calling("slow"), tools: [slow], grants: [net(site)] });
+    const run = async (): Promise<void> => {
+      const { transcript } = await one.run("go");
+      expect(transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ status: "timeout" });
+      await late;
+    };
+    expect(await asked(run)).toEqual([]);
+  });
+});
+
+describe("the bounds of a run", () => {
+  it("hold for what a tool asks its model many times at once", async () => {
+    const usage = { inputTokens: 10, outputTokens: 10 };
+    const model = scripted([
+      { calls: [{ name: "asks", arguments: {} }], usage },
+      ...Array.from({ length: 60 }, () => ({ text: "y", usage })),
+    ]);
+    const asks = tool({
+      name: "asks",
+      description: "Ask",
+      ...nothing,
+      needs: [llm],
+      execute: async (_, { llm: ask }) => {
+        await Promise.allSettled(Array.from({ length: 50 }, () => ask("x")));
+        return "asked";
+      },
+    });
+    await agent({ name: "one", model, tools: [asks], grants: [llm], budget: { tokens: 100 } }).run("go");
+    expect(model.requests.length).toBeLessThan(10);
+  });
+});
+
+describe("files", () => {
+  const reads = (): Tool =>
+    tool({
+      name: "reads",
+      description: "Read",
+      inputSchema: z.object({ path: z.string() }),
+      needs: [fs.read(folder)],
+      timeoutMs: 300,
+      execute: ({ path }, { fs: files }) => files.readText(path),
+    });
+
+  it("are not looked for any more when the call has ended, however long the path", async () => {
+    const path = `${folder}/${"a/".repeat(200_000)}x`;
+    await callTool(reads(), { path }, { grants: [fs.read(folder)] });
+    await pause(100);
+    const before = process.cpuUsage();
+    await pause(500);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(150);
+  });
+
+  it("outside are denied behind a link, whether there is something or not", async () => {
+    const outside = mkdtempSync(join(tmpdir(), "writ-review-outside-"));
+    writeFileSync(join(outside, "there"), "x");
+    const statuses: string[] = [];
+    for (const name of ["there", "missing"]) {
+      symlinkSync(join(outside, name), join(folder, name));
+      const { status } = await callTool(reads(), { path: join(folder, name) }, { grants: [fs.read(folder)] });
+      statuses.push(status);
+    }
+    rmSync(outside, { recursive: true });
+    expect(statuses).toEqual(["denied", "denied"]);
+  });
+});
+
+describe("programs", () => {
+  it("are given no variable that makes them start others", async () => {
+    const made = join(folder, "made-by-tar");
+    const tar = tool({
+      name: "tar",
+      description: "Tar",
+      ...nothing,
+      needs: [exec("tar")],
+      execute: (_, { exec: run }) =>
+        run("tar", ["-cf", "/dev/null", "."], {
+          env: { TAR_OPTIONS: `--checkpoint=1 "--checkpoint-action=exec=touch ${made}"` },
+        }),
+    });
+    const { status, text } = await callTool(tar, {}, { grants: [exec("tar")] });
+    expect(existsSync(made)).toBe(false);
+    expect({ status, text }).toMatchObject({ status: "error", text: expect.stringContaining("refused") });
+  });
+});
+
+describe("the question at the terminal", () => {
+  const asks = (value: string): string =>
+    questionText(
+      {
+        tool: "send",
+        effect: "irreversible",
+        values: [{ path: "to", value, bound: false }],
+        rule: "r",
+        reason: "because",
+        label: { integrity: "untrusted", secrecy: "public", sources: [] },
+        links: [],
+        show: [],
+      } as unknown as Parameters<typeof questionText>[0],
+      { style: (_, text) => text },
+    );
+
+  it("shows what is not drawn", () => {
+    expect(asks("ada@exam\u{200B}ple.com")).toContain(String.raw`\u{200b}`);
+    expect(asks("hello\u{E0041}")).toContain(String.raw`\u{e0041}`);
+  });
+
+  it("shows all of what is approved", () => {
+    expect(asks(`${"Dear Ada, ".repeat(40)}https://evil.example/?q=all`)).toContain("evil.example");
+  });
+});
+
+describe("the manifest", () => {
+  const base = { name: "a", model: () => "x" } as const;
+  const looks = (more: Pick<Tool, "effect">): Tool => ({
+    ...tool({ name: "t", description: "t", inputSchema: z.object({ q: z.string() }), execute: () => "x" }),
+    ...more,
+  });
+  async function types(
+    before: { manifest(): Promise<AgentManifest> },
+    after: { manifest(): Promise<AgentManifest> },
+  ): Promise<readonly string[]> {
+    return compareManifests(await before.manifest(), await after.manifest()).map(({ type }) => type);
+  }
+
+  it("is widened by rules that allow everything in place of what holds without rules", async () => {
+    const allowing = agent({ ...base, policy: policy("all", [allow("*")]) });
+    expect(await types(agent(base), allowing)).toContain("widened");
+  });
+
+  it("is widened by results that become as trusted as their arguments", async () => {
+    const reading = agent({ ...base, tools: [looks({ effect: "read" })] });
+    const computing = agent({ ...base, tools: [looks({ effect: "none" })] });
+    expect(await types(reading, computing)).toContain("widened");
+  });
+
+  it("is widened by an agent inside that ends the label of what it read", async () => {
+    const sub = agent({ name: "sub", model: () => "true", output: z.boolean() });
+    const before = agent({ ...base, tools: [sub.asTool({ description: "d" })] });
+    const after = agent({ ...base, tools: [sub.asTool({ description: "d", fresh: true })] });
+    expect(await types(before, after)).toContain("widened");
+  });
+
+  it("has the type of a parameter, by which a value is compared with the user's", async () => {
+    const sends = (type: "email" | "text"): Tool =>
+      tool({
+        name: "t",
+        description: "t",
+        inputSchema: z.object({ q: z.string() }),
+        effect: "write",
+        parameters: { q: { role: "target", type } },
+        execute: () => "x",
+      });
+    const before = agent({ ...base, tools: [sends("email")] });
+    expect(await types(before, agent({ ...base, tools: [sends("text")] }))).not.toEqual([]);
+  });
+});
+
+describe("a server of tools", () => {
+  it("that says with each list that the list changed is not asked for ever", async () => {
     let lists = 0;
-    let changed: () => void = () => undefined;
+    let changed = (): void => undefined;
+    let isOver = false;
     const tools = await mcpTools(
       {
         async listTools() {
           lists += 1;
-          await new Promise((r) => setTimeout(r, 1));
-          changed();
+          await pause(1);
+          if (!isOver) changed();
           return { tools: [{ name: "go", inputSchema: { type: "object" } }] };
         },
         callTool: async () => ({ content: [] }),
-        setNotificationHandler: (_: string, handler: () => void) => (changed = handler),
+        setNotificationHandler(_method, handler) {
+          changed = handler;
+        },
       },
       { server: "s", timeoutMs: 100 },
     );
-    const [go] = tools as [Tool];
     changed();
-    const r = await callTool(go, {});
-    console.log(r);
-    const after = lists;
-    await new Promise((r) => setTimeout(r, 300));
-    changed = () => undefined;
-    expect(lists - after).toBeLessThan(5);
+    for (const each of tools) await callTool(each, {});
+    const before = lists;
+    await pause(300);
+    isOver = true;
+    expect(lists - before).toBeLessThan(5);
   });
-  it("reconnects under the guard of tests", async () => {
+
+  it("is connected anew under the guard of tests", async () => {
     const program = `
       const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...m }) + "\\n");
+      const tools = ["go", "die"].map((name) => ({ name, inputSchema: { type: "object" } }));
       require("readline").createInterface(process.stdin).on("line", (line) => {
         const { id, method, params } = JSON.parse(line);
-        if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } } });
-        if (method === "tools/list") send({ id, result: { tools: [{ name: "go", inputSchema: { type: "object" } }, { name: "die", inputSchema: { type: "object" } }] } });
+        const { protocolVersion } = params ?? {};
+        const serverInfo = { name: "x", version: "1" };
+        if (method === "initialize") send({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo } });
+        if (method === "tools/list") send({ id, result: { tools } });
         if (method === "tools/call" && params.name === "die") process.exit(1);
         if (method === "tools/call") send({ id, result: { content: [{ type: "text", text: "here" }] } });
       });`;
-    await using notes = await connectMcp({ name: "notes", command: process.execPath, args: ["--eval", program] });
-    const one = agent({ name: "one", model: calling("notes/die"), tools: notes.tools });
-    await one.run("x");
-    const r = await agent({ name: "one", model: calling("notes/go"), tools: notes.tools }).run("x");
-    expect(r.transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ status: "ok" });
+    await using notes = await connectMcp({
+      name: "notes",
+      command: process.execPath,
+      args: ["--eval", program],
+    });
+    await agent({ name: "one", model: calling("notes/die"), tools: notes.tools }).run("go");
+    const { transcript } = await agent({ name: "one", model: calling("notes/go"), tools: notes.tools }).run(
+      "go",
+    );
+    expect(transcript.messages.find(({ role }) => role === "tool")).toMatchObject({
+      status: "ok",
+      text: "here",
+    });
   });
 });

@@ -75,6 +75,8 @@ export interface Fuzzing {
   /** The place of one scene under its seed, as a failure names it. */
   readonly path?: string;
   readonly onProgress?: (done: number, runs: number) => void;
+  /** Told the number of a kind, and that of the scene in it, before it is played. */
+  readonly onScene?: (kind: number, scene: number) => void;
 }
 
 /** A scene in which an invariant did not hold, made as small as it could be. */
@@ -110,6 +112,7 @@ export async function fuzzRuns({
   path,
   ignore = [],
   onProgress,
+  onScene,
 }: Fuzzing): Promise<Fuzzed> {
   const wanted = Object.entries(kinds).filter(([name]) => only === undefined || name === only);
   if (wanted.length === 0) throw new Error(`there is no kind "${only}": ${kindNames.join(", ")}`);
@@ -120,8 +123,11 @@ export async function fuzzRuns({
   const byKind: Record<string, number> = {};
   const tally: Tally = {};
   let done = 0;
+  let place = { kind: 0, scene: 0 };
   const around = async (play: () => Promise<Faults>): Promise<Faults> => {
     done += 1;
+    onScene?.(place.kind, place.scene);
+    place = { ...place, scene: place.scene + 1 };
     if (done % 500 === 0) onProgress?.(done, runs);
     const faults = await guard.around(play);
     for (const book of takeBooks()) count(tally, book);
@@ -129,6 +135,7 @@ export async function fuzzRuns({
   };
   try {
     for (const [name, { share, check }] of wanted) {
+      place = { kind: kindNames.indexOf(name), scene: 0 };
       const numRuns = Math.max(1, Math.round((runs * share) / shares));
       const details = await check({ numRuns, seed, ...(path === undefined ? {} : { path }) }, around);
       byKind[name] = details.numRuns;

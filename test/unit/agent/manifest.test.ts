@@ -77,7 +77,7 @@ describe("agent.manifest()", () => {
     expect(tools?.["send"]).toEqual({
       effect: "irreversible",
       needs: ["env(FROM)", "net(mail.example)"],
-      parameters: { to: "target", text: "content" },
+      parameters: { to: "target", text: "content text" },
       trusted: false,
       resolves: false,
       secrecy: "public",

@@ -77,7 +77,7 @@ describe("printRun", () => {
       }),
     ).toBe(0);
     expect(output.told()).toContain(
-      "? 1 pay {}  needs an approval\n✗ 1 denied: it needs an approval, and there is nobody to ask\n",
+      "? 1 pay {}  needs an approval\n✗ 1 denied: it needs an approval, and there is no terminal to ask at\n",
     );
   });
 
