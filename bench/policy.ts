@@ -14,7 +14,8 @@ import {
   within,
 } from "../src/policy/conditions.ts";
 import type { CallRequest, Policy } from "../src/policy/decision.ts";
-import { guarded, sensible, strict } from "../src/policy/guarded.ts";
+import { guarded, strict } from "../src/policy/guarded.ts";
+import { sensible } from "../src/policy/sensible.ts";
 import { noIntent } from "../src/policy/intent.ts";
 import { knowing, learn, learnIntent } from "../src/policy/learned.ts";
 import { policy } from "../src/policy/policy.ts";

@@ -153,7 +153,8 @@ export {
   within,
 } from "./policy/conditions.ts";
 export { type Audience, explain } from "./policy/explain.ts";
-export { guarded, type PresetOptions, sensible, strict } from "./policy/guarded.ts";
+export { guarded, type PresetOptions, strict } from "./policy/guarded.ts";
+export { sensible } from "./policy/sensible.ts";
 export { type Finding, type LintedTool } from "./policy/lint.ts";
 export { type Advice, policy, policyFromJson, type PolicyOptions, type RulePolicy } from "./policy/policy.ts";
 export { narrowed, widenings } from "./policy/policy-narrow.ts";
@@ -264,7 +265,12 @@ export { type Checkpoint } from "./loop/checkpoint.ts";
 export { type CompactionOptions } from "./session/compaction.ts";
 export { type History, historyOf } from "./session/history.ts";
 export { inMemorySessions } from "./session/in-memory-sessions.ts";
-export { memoryBank, type MemoryBank, type MemoryBankOptions } from "./session/memory-bank.ts";
+export {
+  memoryBank,
+  type MemoryBank,
+  type MemoryBankOptions,
+  type Remembered,
+} from "./session/memory-bank.ts";
 export { inMemorySlots, type MemoryStore } from "./session/memory-store.ts";
 export {
   type Digest,

@@ -6,6 +6,7 @@ import {
   type CallToolOptions,
   callWith,
 } from "../executor/call-tool.ts";
+import { withoutSecrets } from "../executor/without-secrets.ts";
 import { type Chosen, type DecideRequest, decideWith } from "../loop/decide.ts";
 import { llmStepWith, type StepDecision, type StepRequest } from "../loop/llm-step.ts";
 import { type SafeLoopOptions, safeLoopWith } from "../loop/safe-loop.ts";
@@ -36,7 +37,12 @@ export async function* chatStream(
   model: ModelSource,
   request: ChatRequest,
 ): AsyncGenerator<Delta, ChatReply, undefined> {
-  return yield* chatStreamWith(resolveModel(model, "chatStream"), request);
+  return yield* chatStreamWith(resolveModel(model, "chatStream"), toldWithoutSecrets(request));
+}
+
+/** A tool may ask a model by itself: the secrets that it sent to others are none of the model's business. */
+export function toldWithoutSecrets(request: ChatRequest): ChatRequest {
+  return { ...request, messages: withoutSecrets(request.messages, nodeHost) };
 }
 
 /** Which model decides. Left out: the one that the environment variable `WRIT_MODEL` names; when it names none, there is no model. */
@@ -153,7 +159,11 @@ export function safeLoop({ model, ...options }: SafeLoopOptions & WithModel): Pr
  * ```
  */
 export function decide({ model, ...request }: DecideRequest & WithModel): Promise<Chosen> {
-  return settled(() => decideWith({ model: modelFor(model) }, request));
+  return settled(() => {
+    const question = withoutSecrets(request.question, nodeHost);
+    const context = withoutSecrets(request.context, nodeHost);
+    return decideWith({ model: modelFor(model) }, { ...request, question, context });
+  });
 }
 
 /**

@@ -3,6 +3,7 @@ import type { AgentDefinition, InputOf, ModelSource, OutputOf } from "../agent/d
 import { chatWith, type ChatReply, type ChatRequest } from "../model/chat.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import { nodeHost } from "./clock.ts";
+import { toldWithoutSecrets } from "./lower-doors.ts";
 import { resolveModel } from "./model/resolve.ts";
 
 const wiring = { host: nodeHost, resolveModel };
@@ -57,5 +58,5 @@ export function agent<
  * ```
  */
 export function chat(model: ModelSource, request: ChatRequest): Promise<ChatReply> {
-  return chatWith(resolveModel(model, "chat"), request);
+  return chatWith(resolveModel(model, "chat"), toldWithoutSecrets(request));
 }

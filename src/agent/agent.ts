@@ -1,3 +1,4 @@
+import { surrounded } from "../executor/call-powers.ts";
 import type { Host } from "../journal/host.ts";
 import type { Checkpoint } from "../loop/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -111,15 +112,13 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     const { runId, generator } = resumeAgent(around, checkpoint, options);
     return resultOf(runId, await drain(generator, options.onEvent));
   }
-  async function* turns(
-    input: Input,
-    options: RunOptions = {},
-  ): AsyncGenerator<Checkpoint, RunResult<Output>> {
-    return yield* walkTurns<Output>(options, async (walking) => {
+  function turns(input: Input, options: RunOptions = {}): AsyncGenerator<Checkpoint, RunResult<Output>> {
+    const walk = walkTurns<Output>(options, async (walking) => {
       const watched = options.onEvent !== undefined;
       const { runId, generator } = await beginAgent(around, { input, watched, ...walking });
       return resultOf(runId, await drain(generator, options.onEvent));
     });
+    return surrounded(wiring.host, walk);
   }
   const withChanges = (changes: Partial<AnyDefinition>): Agent<Input, Output> =>
     makeAgent({ ...definition, ...changes, budget: { ...definition.budget, ...changes.budget } }, wiring);

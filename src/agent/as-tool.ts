@@ -120,9 +120,19 @@ function checkFresh(agent: string, outputs: Behind["outputs"]): void {
   throw new WritError("definition-invalid", { where: `asTool() of agent "${agent}"`, reason });
 }
 
+/** Keywords beside which {@link saysLittle} sees all that a schema admits: a schema with any other is taken for one with room for words. */
+const plainKeywords: ReadonlySet<string> = new Set(
+  [
+    "type const enum properties required additionalProperties items minItems maxItems uniqueItems",
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
+    "$schema $comment title description default examples deprecated",
+  ].flatMap((names) => names.split(" ")),
+);
+
 /** Whether values of a schema have no room for words. */
 function saysLittle(schema: Json | undefined): boolean {
-  if (!isJsonObject(schema)) return false;
+  if (!isJsonObject(schema) || !Object.keys(schema).every((keyword) => plainKeywords.has(keyword)))
+    return false;
   const { type, properties, items, additionalProperties, maxItems } = schema;
   if (schema["const"] !== undefined || Array.isArray(schema["enum"])) return true;
   if (type === "boolean" || type === "number" || type === "integer" || type === "null") return true;

@@ -1,4 +1,5 @@
 import { rulePolicyOf } from "../policy/policy-identity.ts";
+import { isOwn } from "../policy/result-label.ts";
 import { type Capability, capabilityText } from "../tool/capability.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Audit, AuditFinding, SkillAudit } from "./audit-data.ts";
@@ -87,7 +88,7 @@ function auditTool(tool: Tool, grants: readonly Capability[]): SkillAudit {
   const origin = originOf(tool);
   const isFront = insideOf(tool).some(({ audit }) => audit !== undefined);
   return {
-    untrustedInput: isUntrusted(tool) ? [`${name} gives untrusted results`] : [],
+    untrustedInput: isOwn(tool) ? [] : [`${name} gives untrusted results`],
     sensitiveAccess: [
       ...(secrecy === "public" ? [] : [`${name} gives what not everybody may know`]),
       ...(kind === "memory" && name !== "memory_write" ? [`${name} gives what earlier runs wrote down`] : []),
@@ -105,11 +106,6 @@ function auditTool(tool: Tool, grants: readonly Capability[]): SkillAudit {
       ...using("net", "exec"),
     ],
   };
-}
-
-/** As labels have it: what only computes gives what it was given, and knowledge is the author's. */
-function isUntrusted(tool: Tool): boolean {
-  return !isOwn(tool);
 }
 
 function isUndeclared({ effect, kind }: Tool): boolean {
@@ -186,7 +182,7 @@ function ofTool(tool: Tool, skill: string, { grants, guardsAll }: Around): reado
   const lacking = (tool.needs ?? []).filter((need) => !grants.some((grant) => overlaps(need, grant)));
   return [
     ...(isUndeclared(tool) ? [{ ...undeclared(tool.name, guardsAll), ...about }] : []),
-    ...(isUntrusted(tool) ? unenforced(tool).map((finding) => ({ ...finding, ...about })) : []),
+    ...(isOwn(tool) ? [] : unenforced(tool).map((finding) => ({ ...finding, ...about }))),
     ...lacking.map((need) => ({
       severity: "low" as const,
       rule: "need-not-granted" as const,

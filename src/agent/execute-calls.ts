@@ -1,8 +1,10 @@
 import { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Approve } from "../executor/approval.ts";
+import { callAround } from "../executor/call-around.ts";
 import { surrounding } from "../executor/call-powers.ts";
 import { execute, type Executed } from "../executor/execute.ts";
+import { readableCall } from "../executor/readable-call.ts";
 import { slots } from "../executor/slots.ts";
 import type { Hook } from "../hook/hook.ts";
 import { sortHooks } from "../hook/run-hooks.ts";
@@ -13,6 +15,7 @@ import type { ResultMessage, ToolCall } from "../message/message.ts";
 import { emptyTranscript } from "../message/transcript.ts";
 import { allowList, type Tools } from "../policy/allow-list.ts";
 import { type Budget, emptyLedger, limitsOf } from "../policy/budget.ts";
+import { annotated, saidIn } from "../policy/annotate.ts";
 import { allowListed, type Policy } from "../policy/decision.ts";
 import { noIntent } from "../policy/intent.ts";
 import { learnIntent } from "../policy/learned.ts";
@@ -49,28 +52,30 @@ const name = "execute";
 
 /** Carries out calls with the executor alone. `adapters/lower-doors.ts` has the one for Node, under the name `execute`. */
 export async function executeCalls(
-  calls: readonly ToolCall[],
+  given: readonly ToolCall[],
   options: ExecuteCallsOptions,
   host: Host,
 ): Promise<ResultMessage[]> {
-  checkIds(calls);
+  checkIds(given);
+  const calls = given.map(readableCall);
   const { policy = allowListed, hooks = [], recover = {}, budget = {}, concurrency = Infinity } = options;
   if (!(concurrency >= 1))
     throw new WritError("definition-invalid", {
       where: "execute()",
       reason: "`concurrency` must be at least 1.",
     });
-  const allowed = allowList(name, options.tools);
+  const allowed = annotated(allowList(name, options.tools), policy);
   checkRecoveryRules(recover, { where: "execute()", known: [...allowed.tools.keys()] });
   const limits = limitsOf(budget, name);
   const { stop, unlink } = interruptBy(options.signal);
-  const intent = { ...noIntent(name), text: options.intent ?? "" };
+  const around = callAround(host);
+  const intent = { ...noIntent(name), ...(around?.intent ?? { text: options.intent ?? "" }) };
   const powers = [...surrounding(host), options.grants ?? []];
-  const gate = { agent: name, allowed, policy, intent, powers };
-  const learned = learnIntent(intent);
+  const gate = { agent: name, allowed, policy, said: saidIn(policy), intent, powers };
+  const learned = learnIntent(intent, around?.label);
   const batch = { turn: 1, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript(), learned };
   try {
-    const { results }: Executed = await execute(batch, {
+    const { results, inside }: Executed = await execute(batch, {
       runId: host.randomId(),
       journal: options.journal ?? directJournal,
       host,
@@ -87,6 +92,7 @@ export async function executeCalls(
       stopOnToolBlock: options.stopOnToolBlock ?? false,
       onThrow: () => undefined,
     });
+    for (const { label } of inside) around?.saw(label);
     return calls.map((call, index) => ({
       role: "tool",
       callId: call.id,

@@ -1,7 +1,7 @@
 import type { Hooks } from "../hook/run-hooks.ts";
 import type { Model } from "../model/model.ts";
 import type { Policy } from "../policy/decision.ts";
-import { sensible } from "../policy/guarded.ts";
+import { sensible } from "../policy/sensible.ts";
 import { rulesOf } from "../policy/policy-json.ts";
 import { rulePolicyOf } from "../policy/policy-identity.ts";
 import type { PolicyJson } from "../policy/rule.ts";

@@ -3,13 +3,14 @@ import { WritError } from "../error/writ-error.ts";
 import type { PlannedGate } from "../executor/gate.ts";
 import { type Hooks, sortHooks } from "../hook/run-hooks.ts";
 import type { Compact } from "../loop/options.ts";
+import { type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
 import type { SystemMessage } from "../message/message.ts";
 import { driverChoices } from "../model/driver-names.ts";
 import type { Model, ModelSettings } from "../model/model.ts";
 import { type AllowList, allowList, flattenTools, type Tools } from "../policy/allow-list.ts";
 import { type Limits, limitsOf } from "../policy/budget.ts";
 import { annotated, checkPolicyNames } from "../policy/annotate.ts";
-import { sensible } from "../policy/guarded.ts";
+import { sensible } from "../policy/sensible.ts";
 import type { Schema } from "../schema/schema.ts";
 import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { compactor } from "../session/compaction.ts";
@@ -50,6 +51,8 @@ export interface AgenticPlan extends SkillBase {
 export interface PlainPlan extends SkillBase {
   readonly type: "plain";
   readonly output?: Schema;
+  /** What it adds to the label of its input. */
+  readonly label: Label;
   readonly execute: (input: unknown) => unknown;
 }
 
@@ -198,12 +201,13 @@ interface Around {
 }
 
 function planPlain(skill: PlainSkill, { name, output }: AnyDefinition): PlainPlan {
-  const { description, execute } = skill;
+  const { description, execute, trusted = false } = skill;
   return {
     type: "plain",
     name: skill.name,
     description,
     execute,
+    label: trusted ? trustedLabel : untrustedFrom(`skill/${skill.name}`),
     input: inputSchema(skill.input, skill.name),
     output: output === undefined ? undefined : toSchema(output, { name, role: "output" }),
   };

@@ -1,4 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
+import { withoutSecrets } from "../executor/without-secrets.ts";
 import type { Host } from "../journal/host.ts";
 import { type Checkpoint, checkpointFault } from "../loop/checkpoint.ts";
 import { exhausted } from "../loop/end.ts";
@@ -6,7 +7,10 @@ import { type Finished, type Frame, frame } from "../loop/frame.ts";
 import { cycle } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/options.ts";
 import { priceOf } from "../loop/price.ts";
-import type { SystemMessage } from "../message/message.ts";
+import { seenBy } from "../loop/seen-by.ts";
+import { joinLabels } from "../message/label.ts";
+import { labelOf } from "../message/label-of.ts";
+import type { ReplyMessage, SystemMessage, UserMessage } from "../message/message.ts";
 import {
   addReply,
   addUser,
@@ -25,7 +29,7 @@ import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readI
 import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { runPlain } from "./plain.ts";
 import type { AgenticPlan, AgentPlan, AnyDefinition, PlainPlan, PlannedSkill } from "./plan.ts";
-import { askedMessage, declareIntent, type Declaring, gateOf, powersOf } from "./run-intent.ts";
+import { askedMessage, declareIntent, type Declaring, gateOf } from "./run-intent.ts";
 import { type Begun, frameOf, type RunFrame, type RunOptions } from "./runnable.ts";
 
 /** An agent as it was defined and checked. */
@@ -53,7 +57,8 @@ interface AgentRun extends AroundAgent, Omit<Wanted, "input"> {
 export async function beginAgent(around: AroundAgent, wanted: Wanted): Promise<Begun> {
   const { plan, host } = around;
   const base = frameOf(plan.name, wanted.options, { host, watched: wanted.watched });
-  const input = await readInput(wanted.input, { name: plan.name, schema: plan.input });
+  const read = await readInput(wanted.input, { name: plan.name, schema: plan.input });
+  const input = withoutSecrets(read, host);
   const run = { ...around, ...wanted, base, input };
   const options = { ...base, agent: plan.name, input: run.input, durationMs: plan.limits.durationMs };
   return { runId: base.runId, generator: frame(options, (inside) => runAgent(run, inside)) };
@@ -93,9 +98,10 @@ export function beginCycle(
   wanted: Wanted & { readonly input: Json },
 ): Begun {
   const { plan, host } = around;
-  const { input, options, watched } = wanted;
+  const { options, watched } = wanted;
+  const input = withoutSecrets(wanted.input, host);
   const base = frameOf(plan.name, options, { host, watched });
-  const run: AgentRun = { ...around, ...wanted, base };
+  const run: AgentRun = { ...around, ...wanted, base, input };
   const cycling = loopOptions(skill, run, { transcript, from });
   const { durationMs } = plan.limits;
   const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
@@ -216,8 +222,8 @@ function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: 
   const said = session?.loaded.messages ?? [];
   const asked = askedMessage(run.input, run.base, run.options);
   if (skill.type === "plain")
-    return answerPlainly(skill, { run, asked: addUser(transcriptAfter(said), asked), spent }, inside);
-  const system = systemFor(skill, run.options);
+    return answerPlainly(skill, { run, said: transcriptAfter(said), asked, spent }, inside);
+  const system = withoutSecrets(systemFor(skill, run.options), run.host);
   const before = said.length === 0 ? emptyTranscript(system) : transcriptAfter(said, system);
   const previous = session?.loaded.intent;
   return runCycle(loopOptions(skill, run, { transcript: addUser(before, asked), spent, previous }), inside);
@@ -225,24 +231,28 @@ function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: 
 
 interface Asked {
   readonly run: AgentRun;
-  readonly asked: ReadyTranscript;
+  /** What was said before. */
+  readonly said: ReadyTranscript;
+  readonly asked: UserMessage;
   readonly spent: Spent;
 }
 
 async function answerPlainly(
   skill: PlainPlan,
-  { run, asked, spent }: Asked,
+  { run, said, asked, spent }: Asked,
   inside: Frame,
 ): Promise<Finished> {
   const { plan, base, input } = run;
   const end = await runPlain(skill, { agent: plan.name, input, journal: base.journal }, inside);
-  if (end.outcome.type !== "answered") return { ...spent, end, transcript: asked };
-  const reply = contentText(end.outcome.content);
-  const said = {
-    role: "assistant" as const,
-    parts: [{ type: "text" as const, text: reply === "" ? "(empty)" : reply }],
-  };
-  return { ...spent, end, transcript: addReply(asked, said) as ReadyTranscript };
+  const label = joinLabels(labelOf(asked), skill.label); // of an error too: its words come from wherever the function looked
+  const transcript = addUser(said, asked);
+  if (end.outcome.type !== "answered") return { ...spent, end, label, transcript };
+  const reply = seenBy(replyMessage(contentText(end.outcome.content)), { label });
+  return { ...spent, end, label, transcript: addReply(transcript, reply) as ReadyTranscript };
+}
+
+function replyMessage(text: string): ReplyMessage {
+  return { role: "assistant", parts: [{ type: "text", text: text === "" ? "(empty)" : text }] };
 }
 
 /** What the model is told before everything else: the words of the agent's author, then those of this run alone. */
@@ -282,7 +292,7 @@ function loopOptions(
 ): LoopOptions {
   const { definition, plan, base, options, input, onTurn } = run;
   const intent = declareIntent({ plan, skill, base, options, input, from, previous });
-  const gate = gateOf(skill.gate, base, { intent, powers: powersOf(plan, base, options) });
+  const gate = gateOf(skill.gate, base, { intent, powers: [...base.powers, plan.grants] });
   return {
     ...base,
     transcript,

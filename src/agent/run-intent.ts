@@ -1,10 +1,10 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Gate, PlannedGate } from "../executor/gate.ts";
-import { surrounding } from "../executor/call-powers.ts";
-import type { Host } from "../journal/host.ts";
+import { withoutSecrets } from "../executor/without-secrets.ts";
 import type { Checkpoint } from "../loop/checkpoint.ts";
 import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
 import { type UserMessage, userMessage } from "../message/message.ts";
+import { saidIn, heldTo } from "../policy/annotate.ts";
 import { changedParts, type Digest, type Intent, makeIntent } from "../policy/intent.ts";
 import { policyIdentity, rulePolicyOf } from "../policy/policy-identity.ts";
 import { capabilityText } from "../tool/capability.ts";
@@ -61,7 +61,9 @@ function wantedText({ base, options, input, from }: Declaring): string {
     });
   if (options.intent !== undefined && (around !== undefined || from !== undefined))
     throw new WritError("intent-redeclared", { runId });
-  return around?.intent.text ?? options.intent ?? from?.intent.text ?? contentText(input);
+  return (
+    around?.intent.text ?? withoutSecrets(options.intent, host) ?? from?.intent.text ?? contentText(input)
+  );
 }
 
 /** A bound that was met is raised on purpose; anything else must be said to be meant. @throws WritError `intent-changed` */
@@ -118,23 +120,16 @@ function asJson(value: unknown): Json {
   return json.ok ? json.value : null;
 }
 
-/** What a run may use of the world: never more than the run around it, the call it is made in, or what its caller leaves it. */
-export function powersOf(
-  { grants = [] }: { readonly grants?: Gate["powers"][number] },
-  { parent, host }: { readonly parent?: RunFrame["parent"]; readonly host: Host },
-  { ceiling }: RunOptions,
-): Gate["powers"] {
-  const around = parent?.powers ?? surrounding(host);
-  return ceiling === undefined ? [...around, grants] : [...around, ceiling, grants];
-}
-
 /** The gate of one run. */
 export function gateOf(
   planned: PlannedGate,
   { parent }: RunFrame,
   held: Pick<Gate, "intent" | "powers">,
 ): Gate {
-  return { ...planned, ...held, ...(parent === undefined ? {} : { outer: parent.policy }) };
+  const said = saidIn(planned.policy, parent?.said);
+  if (parent === undefined) return { ...planned, ...held, said };
+  const allowed = heldTo(planned.allowed, parent.said);
+  return { ...planned, ...held, said, allowed, outer: parent.policy };
 }
 
 /** What is asked, as the model is told it: not the user's words where a model wrote it, or where the caller says what the user's words are. */

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
+import { surrounded } from "../executor/call-powers.ts";
 import { isAsked, textOf } from "../message/message.ts";
 import type { Transcript } from "../message/transcript.ts";
 import type { Wiring } from "./agent.ts";
@@ -16,7 +17,15 @@ export type LoopDefinition = Omit<AnyDefinition, "name" | "skills" | "selectSkil
 };
 
 /** Runs the turn cycle alone, from a transcript. `adapters/lower-doors.ts` has the one for Node, under the name `loop`. */
-export async function* loopWith(
+export function loopWith(
+  definition: LoopDefinition,
+  options: RunOptions,
+  wiring: Wiring,
+): AsyncGenerator<AgentEvent, RunResult<unknown>> {
+  return surrounded(wiring.host, events(definition, options, wiring));
+}
+
+async function* events(
   { transcript, ...rest }: LoopDefinition,
   options: RunOptions,
   wiring: Wiring,

@@ -2,6 +2,8 @@ import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { Approve } from "../executor/approval.ts";
+import { callAround } from "../executor/call-around.ts";
+import { type RunPowers, surrounded, surroundingRun } from "../executor/call-powers.ts";
 import { type Scope, scopeOf } from "../executor/scope.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
@@ -15,7 +17,7 @@ import type { IntentPart } from "../policy/intent.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { SessionHandle } from "../session/session.ts";
 import type { Capability } from "../tool/capability.ts";
-import type { PowerScope } from "../tool/power-port.ts";
+import type { CallAround } from "../tool/power-port.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { drain } from "../util/drain.ts";
 import { contentText } from "./answer.ts";
@@ -97,15 +99,15 @@ export interface Runnable<Input = never, Output = unknown> {
 }
 
 /** What every run needs, whatever is run; what a run inside another one inherits is filled in. */
-export interface RunFrame {
+export interface RunFrame extends RunPowers {
   readonly runId: string;
   readonly host: Host;
   readonly journal: Journal;
   readonly signal?: AbortSignal;
   readonly approve?: Approve;
   readonly parent?: Scope;
-  /** The call in whose code the run is begun, whether or not it was handed over as `parent`. */
-  readonly around?: PowerScope["from"];
+  /** The call in whose code the run is begun, whether or not it was handed over as `parent`; its label is that of what the run is given. */
+  readonly around?: CallAround;
   readonly watched: boolean;
 }
 
@@ -160,12 +162,12 @@ export function runnable<Input, Output>({
     const { runId, generator } = await begin(input, options, onEvent !== undefined);
     return resultOf(runId, await drain(generator, onEvent));
   }
-  async function* stream(
-    input: Input,
-    options: RunOptions = {},
-  ): AsyncGenerator<AgentEvent, RunResult<Output>> {
+  async function* events(input: Input, options: RunOptions): AsyncGenerator<AgentEvent, RunResult<Output>> {
     const { runId, generator } = await begin(input, options, true);
     return resultOf(runId, yield* generator);
+  }
+  function stream(input: Input, options: RunOptions = {}): AsyncGenerator<AgentEvent, RunResult<Output>> {
+    return surrounded(about.host, events(input, options));
   }
   async function call(input: Input, options?: RunOptions): Promise<Output> {
     return outputOf(await run(input, options), name);
@@ -206,11 +208,19 @@ export function frameOf(
     host,
     watched,
     parent,
-    around: parent ?? host.powers?.current()?.from,
+    around: asOfNow(parent ?? callAround(host)),
     journal: options.journal ?? place?.journal ?? directJournal,
     signal: options.signal ?? options.abortSignal,
     approve: options.approve ?? parent?.approve,
+    ...surroundingRun(host, { name, call: parent, ceiling: options.ceiling }),
   };
+}
+
+/** What runs beside this one will have seen is none of what this one is given. */
+function asOfNow(around: CallAround | undefined): CallAround | undefined {
+  if (around === undefined) return undefined;
+  const { intent, label, saw } = around;
+  return { intent, label, saw };
 }
 
 function parentOf(name: string, { parent: call }: RunOptions): Scope | undefined {

@@ -32,6 +32,7 @@ export interface PlainSkill {
   readonly knowledge?: readonly Knowledge[];
   readonly input?: SchemaSource;
   readonly modelDescription?: string;
+  readonly trusted?: boolean;
   readonly execute: (input: unknown) => unknown;
 }
 
@@ -52,7 +53,11 @@ export type SkillDefinition =
       /** Whether the agent's memory tools may be called. Default: when the agent has a memory. */
       readonly memory?: boolean;
     })
-  | (SkillAbout & { execute(input: unknown): unknown });
+  | (SkillAbout & {
+      execute(input: unknown): unknown;
+      /** Is what it gives the author's own, as far as its input is? Default: no; a function can fetch what strangers wrote, and its answer counts as theirs. */
+      readonly trusted?: boolean;
+    });
 
 /** What every skill says of itself. */
 interface SkillAbout {
@@ -74,7 +79,7 @@ interface SkillAbout {
  * ```ts
  * import { skill } from "writ";
  *
- * export const shout = skill({ name: "shout", description: "Upper case", execute: (input) => String(input).toUpperCase() });
+ * export const shout = skill({ name: "shout", description: "Upper case", trusted: true, execute: (input) => String(input).toUpperCase() });
  * ```
  */
 export function skill(definition: SkillDefinition): Skill {
@@ -85,8 +90,14 @@ export function skill(definition: SkillDefinition): Skill {
   if ("execute" in definition) {
     if ("tools" in definition)
       throw mixed(name, "has both `tools` and `execute`; it is agentic or plain, not both.");
-    return { type: "plain", ...about, execute: (input) => definition.execute(input) };
+    const { trusted } = definition;
+    return { type: "plain", ...about, trusted, execute: (input) => definition.execute(input) };
   }
+  if ("trusted" in definition)
+    throw mixed(
+      name,
+      "has `trusted`, which is for `execute`: what a model answers is as good as what it read.",
+    );
   if (!Array.isArray(definition.tools))
     throw mixed(name, "needs `tools` (an empty list for none) or `execute`.");
   const { instructions, tools, output, parse, memory } = definition;

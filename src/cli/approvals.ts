@@ -65,12 +65,11 @@ function readArguments(text: string): Approval | undefined {
 
 /** The question for people: each value, whether it is their own, and what the model had read. */
 export function questionText(request: ApprovalRequest, { style }: Pick<Output, "style">): string {
-  const { tool, effect, values, reason, rule, label, links, show } = request;
-  const first = values.filter(({ path }) => show.includes(path));
-  const others = values.filter(({ path }) => !show.includes(path));
+  const { tool, effect, values, more = 0, reason, rule, label, links } = request;
   const lines = [
     style("yellow", `  ${printable(tool)} (${effect}) needs your approval: ${oneLine(reason)}`),
-    ...[...first, ...others].map(valueLine),
+    ...values.map(valueLine),
+    ...(more === 0 ? [] : [`    … and ${more} more, which are not shown`]),
     ...links.map((link) => `    a link that only a stranger named: ${visible(link)}`),
     style(
       "dim",
@@ -81,7 +80,8 @@ export function questionText(request: ApprovalRequest, { style }: Pick<Output, "
 }
 
 function valueLine({ path, value, bound }: ApprovalValue): string {
-  const origin = bound ? "you said it" : "you did not say it";
+  const isEmpty = value === null || value === "";
+  const origin = isEmpty ? "empty" : bound ? "you said it" : "you did not say it";
   return `    ${visible(path)}: ${whole(visible(JSON.stringify(value)))}  (${origin})`;
 }
 

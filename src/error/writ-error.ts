@@ -52,8 +52,12 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
  * ```
  */
 export function isWritError<Code extends ErrorCode>(value: unknown, code?: Code): value is WritError<Code> {
-  if (!(value instanceof Error) || value.name !== "WritError" || !("code" in value)) return false;
-  return code === undefined || value.code === code;
+  try {
+    if (!(value instanceof Error) || value.name !== "WritError" || !("code" in value)) return false;
+    return code === undefined || value.code === code;
+  } catch {
+    return false; // code of strangers can throw what throws when it is looked at
+  }
 }
 
 /** The message of anything that was thrown, without ever throwing itself. */

@@ -27,7 +27,8 @@ export async function askPerson(
   const { turn } = batch;
   const { call, request, decision } = prepared;
   const { id: callId, name } = call;
-  const hash = callHash(name, request.arguments, options);
+  const args = request.arguments;
+  const hash = callHash(name, args, options);
   if (planning.approved?.includes(hash) === true) return { call, prepared };
   const question = approvalRequest(request, decision, hash);
   options.tell?.({
@@ -35,7 +36,7 @@ export async function askPerson(
     turn,
     callId,
     name,
-    arguments: request.arguments,
+    arguments: args,
     request: question,
   });
   const step = {
@@ -43,7 +44,12 @@ export async function askPerson(
     fingerprint: () => `${name} ${JSON.stringify(call.arguments)}`,
     run: () => answerOf(question, options.approve),
   };
-  const answer = await untilStopped(options.journal.step(step), options.stop);
+  const asking = options.journal.step(step).catch((error: unknown) => {
+    const reason = "the answer could not be recorded";
+    options.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
+    throw error;
+  });
+  const answer = await untilStopped(asking, options.stop);
   if (answer === "stopped") {
     options.tell?.({ type: "approval-answer", turn, callId, approved: false, reason: "the run was stopped" });
     return { call, prepared, result: cancelledResult(name) };

@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
-import { trustedLabel } from "../message/label.ts";
+import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import type { ResultMessage, ToolCall, ToolResult } from "../message/message.ts";
 import { emptyTranscript } from "../message/transcript.ts";
 import { type AllowList, allowList, type Tools } from "../policy/allow-list.ts";
@@ -10,19 +10,21 @@ import { allowListed } from "../policy/decision.ts";
 import { noIntent } from "../policy/intent.ts";
 import { learnIntent } from "../policy/learned.ts";
 import { purse } from "../policy/purse.ts";
+import { addedLabel } from "../policy/result-label.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { recoveryFor } from "../tool/recovery-rules.ts";
 import type { Capability } from "../tool/capability.ts";
-import type { Powers } from "../tool/power-port.ts";
+import type { CallAround, Powers } from "../tool/power-port.ts";
 import type { Tool, ToolContext, TypedTool } from "../tool/tool.ts";
 import { interruptBy } from "../util/interrupt.ts";
 import type { Json, JsonObject } from "../util/json.ts";
-import { allKinds, openPowers, surrounding, within } from "./call-powers.ts";
+import { callAround, type OpenCall, openCall } from "./call-around.ts";
+import { allKinds, openPowers, openScope, surrounding, within } from "./call-powers.ts";
 import { execute, type Executed } from "./execute.ts";
 import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
-
 import { openCallScope } from "./scope.ts";
+import { readableCall } from "./readable-call.ts";
 import { slots } from "./slots.ts";
 
 /** How one call is carried out. */
@@ -67,7 +69,7 @@ export async function callAmongWith(
 }
 
 function wholeCall({ id = "call_0", arguments: args = {}, ...rest }: CallInput): ToolCall {
-  return { ...rest, type: "tool-call", id, arguments: args };
+  return readableCall({ ...rest, type: "tool-call", id, arguments: args });
 }
 
 function notFound(name: string, { tools }: AllowList): ToolResult {
@@ -91,19 +93,29 @@ async function executeAlone(
 ): Promise<Executed> {
   const { run, limits, unlink } = noRun(options);
   const { host, grants = [] } = options;
-  const gate = directGate("callTool", allowed, [...surrounding(host), grants]);
-  const learned = learnIntent(gate.intent);
+  const around = callAround(host);
+  const gate = directGate("callTool", { allowed, around, powers: [...surrounding(host), grants] });
+  const learned = learnIntent(gate.intent, around?.label);
   const batch = { turn: 0, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript(), learned };
   try {
-    return await execute(batch, run);
+    const executed = await execute(batch, run);
+    for (const { label } of executed.inside) around?.saw(label);
+    return executed;
   } finally {
     unlink();
   }
 }
 
+interface Passing {
+  readonly allowed: AllowList;
+  readonly powers: Powers;
+  /** The call in whose code the program makes this one. */
+  readonly around: CallAround | undefined;
+}
+
 /** What stands before a call that a program makes: nothing but the powers that it gives. */
-function directGate(agent: string, allowed: AllowList, powers: Powers): Gate {
-  return { agent, allowed, policy: allowListed, intent: noIntent(agent), powers };
+function directGate(agent: string, { allowed, powers, around }: Passing): Gate {
+  return { agent, allowed, policy: allowListed, intent: { ...noIntent(agent), ...around?.intent }, powers };
 }
 
 /** What calls are carried out with where no run is around them. Runs that a tool starts inside are bound by the defaults alone. */
@@ -143,12 +155,19 @@ export async function callWith<Result>(
   const parsed = await input.parse(args);
   if (!parsed.ok) throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
   const { run, unlink } = noRun(options);
-  const around = surrounding(host);
-  const powers = grants === undefined && around.length > 0 ? around : [...around, grants ?? []];
-  const scope = { tool: name, callId: "call_0", powers };
+  const outer = surrounding(host);
+  const powers = grants === undefined && outer.length > 0 ? outer : [...outer, grants ?? []];
+  const before = callAround(host);
+  const gate = directGate("call", { allowed: allowList(name, [tool]), powers, around: before });
+  const label = before?.label ?? trustedLabel;
+  const around = openCall(gate.intent, () => joinLabels(label, addedLabel(tool)));
+  const { scope, end } = openScope({ tool: name, callId: "call_0", powers, from: around }, host);
   const opened = openPowers({ scope, kinds: allKinds, signal: run.stop.signal }, host);
   try {
-    const context = { ...contextOf(tool, args as JsonObject, { run, powers }), ...opened.handles };
+    const context = {
+      ...contextOf(tool, args as JsonObject, { run, gate, around, label }),
+      ...opened.handles,
+    };
     const value = await within(host, scope, () => tool.execute(parsed.value as never, context));
     const checked = await output?.parse(value);
     if (checked === undefined) return value;
@@ -156,22 +175,24 @@ export async function callWith<Result>(
     const reason = `Tool '${name}' failed: its result does not match its output schema: ${describeIssues(checked.issues)}`;
     throw new WritError("tool-failed", { tool: name, reason });
   } finally {
+    end();
     opened.close();
+    before?.saw(around.seen);
     unlink();
   }
 }
 
 interface Direct {
   readonly run: ExecuteOptions;
-  readonly powers: Powers;
+  readonly gate: Gate;
+  readonly around: OpenCall;
+  readonly label: Label;
 }
 
-function contextOf(tool: Tool, args: JsonObject, { run, powers }: Direct): ToolContext {
+function contextOf(tool: Tool, args: JsonObject, { run, gate, around, label }: Direct): ToolContext {
   const call = wholeCall({ name: tool.name, arguments: args });
   const key = "call/0";
-  const gate = directGate("call", allowList(tool.name, [tool]), powers);
-  const label = trustedLabel;
-  const place = { key, callId: call.id, turn: 0, gate, transcript: emptyTranscript(), label };
+  const place = { key, callId: call.id, turn: 0, gate, transcript: emptyTranscript(), around };
   return {
     signal: run.stop.signal,
     label,

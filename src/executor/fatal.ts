@@ -1,3 +1,4 @@
+import { causesOf } from "../error/causes.ts";
 import type { ErrorCode } from "../error/codes.ts";
 import { isWritError, type WritError } from "../error/writ-error.ts";
 import type { BudgetField, Excess } from "../policy/budget.ts";
@@ -15,7 +16,7 @@ export type FatalCode = Extract<ErrorCode, "tool-failed" | "tool-escalated" | "t
  * code between wraps what it catches.
  */
 export function fatalOf(thrown: unknown): Fatal | undefined {
-  for (let error = thrown, deep = 0; error instanceof Error && deep < 16; error = error.cause, deep += 1) {
+  for (const error of causesOf(thrown)) {
     if (isWritError(error, "budget-exhausted")) return { type: "exhausted", excess: excessOf(error) };
     if (isWritError(error, "tool-escalated"))
       return {
@@ -35,10 +36,9 @@ export function fatalOf(thrown: unknown): Fatal | undefined {
  * run goes on.
  */
 export function isDelegationBound(thrown: unknown): boolean {
-  for (let error = thrown, deep = 0; error instanceof Error && deep < 16; error = error.cause, deep += 1) {
-    if (isWritError(error, "delegation-exhausted") || isWritError(error, "delegation-too-deep")) return true;
-  }
-  return false;
+  return causesOf(thrown).some(
+    (error) => isWritError(error, "delegation-exhausted") || isWritError(error, "delegation-too-deep"),
+  );
 }
 
 /** The run that ends by its budget puts the bound into the cause of its error. */

@@ -1,4 +1,3 @@
-import { messageOf } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import type { ToolResult } from "../message/message.ts";
@@ -6,7 +5,8 @@ import type { Limits } from "../policy/budget.ts";
 import { labelOfArguments, type Learned } from "../policy/learned.ts";
 import { isDefaultLabel, resultLabel } from "../policy/result-label.ts";
 import type { Tool } from "../tool/tool.ts";
-import { type Json, parseJson } from "../util/json.ts";
+import type { Json } from "../util/json.ts";
+import { withoutSecrets } from "./without-secrets.ts";
 
 /** What the label of a result is made of. */
 export interface Origin {
@@ -15,7 +15,9 @@ export interface Origin {
   /** What the tool itself said of it. */
   readonly said?: Partial<Label>;
   /** The join of what runs inside the call have seen. */
-  readonly inside?: Label;
+  readonly inside: Label;
+  /** It says so little that `inside` ends here. */
+  readonly isFresh: boolean;
 }
 
 /** The run that a result comes into. */
@@ -34,20 +36,16 @@ export function finishResult(result: ToolResult, origin: Origin, { run, learned 
 function withLabel(result: ToolResult, origin: Origin, learned: Learned): ToolResult {
   const { status, label: own, ...rest } = result;
   if (own !== undefined || (status !== "ok" && status !== "error")) return result;
-  const { tool } = origin;
-  const label = labelFor(
-    status === "ok" ? origin : { ...origin, tool: { ...tool, isFresh: false } },
-    learned,
-  );
-  return isDefaultLabel(label, tool.name) ? { status, ...rest } : { status, ...rest, label };
+  const label = labelFor({ ...origin, isFresh: origin.isFresh && status === "ok" }, learned);
+  return isDefaultLabel(label, origin.tool.name) ? { status, ...rest } : { status, ...rest, label };
 }
 
-function labelFor({ tool, arguments: args, said, inside }: Origin, learned: Learned): Label {
+function labelFor({ tool, arguments: args, said, inside, isFresh }: Origin, learned: Learned): Label {
   const about = said === undefined ? tool : { ...tool, ...aboutOf(said) };
-  const own = resultLabel(about, labelOfArguments(learned, args));
+  const own = resultLabel(about, labelOfArguments(learned, args, tool.input.jsonSchema));
   const named =
     said?.sources === undefined ? own : joinLabels(own, { ...trustedLabel, sources: said.sources });
-  return inside === undefined || tool.isFresh === true ? named : joinLabels(named, inside);
+  return isFresh ? named : joinLabels(named, inside);
 }
 
 function aboutOf({ integrity, secrecy }: Partial<Label>): Partial<Tool> {
@@ -55,45 +53,6 @@ function aboutOf({ integrity, secrecy }: Partial<Label>): Partial<Tool> {
     ...(integrity === undefined ? {} : { trusted: integrity === "trusted" }),
     ...(secrecy === undefined ? {} : { secrecy }),
   };
-}
-
-/** What a tool told of its progress, without secrets. */
-export function cleanProgress(value: Json, { powers }: Host): Json {
-  if (powers?.holdsSecrets !== true) return value;
-  return scrubbed(powers.scrub(JSON.stringify(value)));
-}
-
-/** What a tool threw, without secrets: errors are printed and kept. */
-export function cleanError(error: unknown, { powers }: Host): unknown {
-  if (powers?.holdsSecrets !== true) return error;
-  const text = messageOf(error);
-  const clean = powers.scrub(text);
-  return clean === text && powers.scrub(stackOf(error)) === stackOf(error) ? error : new Error(clean);
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? `${error.stack ?? ""} ${messageOf(error.cause)}` : "";
-}
-
-/** Values of secrets that came back from outside must not go on. */
-function withoutSecrets(result: ToolResult, { powers }: Host): ToolResult {
-  if (powers?.holdsSecrets !== true) return result;
-  const { text, note, value, ...rest } = result;
-  const json = value === undefined ? undefined : JSON.stringify(value);
-  const clean = json === undefined ? undefined : powers.scrub(json);
-  return {
-    ...rest,
-    text: powers.scrub(text),
-    ...(note === undefined ? {} : { note: powers.scrub(note) }),
-    ...(clean === undefined || value === undefined
-      ? {}
-      : { value: clean === json ? value : scrubbed(clean) }),
-  };
-}
-
-function scrubbed(json: string): Json {
-  const parsed = parseJson(json);
-  return parsed.ok ? parsed.value : json;
 }
 
 function cutResult(result: ToolResult, maxBytes: number): ToolResult {

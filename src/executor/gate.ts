@@ -1,6 +1,8 @@
+import type { Said } from "../policy/annotate.ts";
 import { type AllowList, restrictList } from "../policy/allow-list.ts";
-import { type Decision, type Policy, strictest } from "../policy/decision.ts";
+import { type CallRequest, type Decision, type Policy, strictest } from "../policy/decision.ts";
 import type { Intent } from "../policy/intent.ts";
+import type { Purse } from "../policy/purse.ts";
 import type { Powers } from "../tool/power-port.ts";
 import type { Mode } from "../tool/tool.ts";
 
@@ -15,6 +17,8 @@ export interface PlannedGate {
 export interface Gate extends PlannedGate {
   /** The policy of the run around this one. The stricter of both holds, whatever this run's mode approves beforehand. */
   readonly outer?: Policy;
+  /** What the policies of this run and of all around it say of tools, outermost first: it holds inside too. */
+  readonly said?: readonly Said[];
   readonly intent: Intent;
   /** What may be used of the world: the grants of this run and of every run around it. */
   readonly powers: Powers;
@@ -23,6 +27,21 @@ export interface Gate extends PlannedGate {
 /** What judges a call of this run. */
 export function judgeOf({ policy, outer }: Pick<Gate, "policy" | "outer">): Policy {
   return outer === undefined ? policy : strictest(policy, outer);
+}
+
+/** What judges the calls of runs inside this one: the same, with the calls counted over this run and all that runs inside it. */
+export function judgeInside(gate: Gate, purse: Purse): Policy {
+  const judge = judgeOf(gate);
+  return gate.allowed.counted === undefined ? judge : (call) => judge(countedIn(purse, call));
+}
+
+/** What is costly to look at stays behind its getter. The call itself was counted before it is judged. */
+function countedIn(purse: Purse, call: CallRequest): CallRequest {
+  const calls = (tool: string): number => purse.calls(tool) - (tool === call.tool ? 1 : 0);
+  return Object.defineProperties({} as CallRequest, {
+    ...Object.getOwnPropertyDescriptors(call),
+    knows: { get: () => ({ ...call.knows, calls }), enumerable: true, configurable: true },
+  });
 }
 
 /** The gate after a call changed the mode of the run: never wider than before. */

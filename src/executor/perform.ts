@@ -1,29 +1,35 @@
+import { causesOf } from "../error/causes.ts";
 import { isWritError, messageOf } from "../error/writ-error.ts";
 import { askHooks } from "../hook/run-hooks.ts";
 import type { ToolResult } from "../message/message.ts";
-import { type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
-import type { ReadyTranscript } from "../message/transcript.ts";
-import type { Learned } from "../policy/learned.ts";
+import { trustedLabel, untrustedFrom } from "../message/label.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import { isBuiltin } from "../tool/builtins.ts";
-import type { CallScope } from "../tool/call-scope.ts";
 import type { AccessRecord } from "../tool/handles.ts";
 import { Labelled } from "../tool/labelled.ts";
-import type { PowerScope, Powers } from "../tool/power-port.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
-import { addSpending, type CallPowers, kindsOf, noSpending, openPowers, within } from "./call-powers.ts";
+import { within } from "./call-powers.ts";
 import { type Fatal, fatalOf } from "./fatal.ts";
-import { cleanError, cleanProgress, finishResult } from "./finish-result.ts";
-import type { Gate } from "./gate.ts";
+import { finishResult } from "./finish-result.ts";
 import { inTime } from "./in-time.ts";
 import type { ExecuteOptions } from "./options.ts";
 import type { Runnable } from "./prepare.ts";
 import { recoverExecution } from "./recover.ts";
-import { type Inside, openCallScope, type OpenScope } from "./scope.ts";
+import type { Inside } from "./scope.ts";
+import {
+  addHandles,
+  closeScope,
+  type PerformOptions,
+  scopeOfCall,
+  type Turn,
+  type Work,
+  workOf,
+} from "./work.ts";
+import { errorWithoutSecrets, progressWithoutSecrets, withoutSecrets } from "./without-secrets.ts";
 
 /** What the journal keeps of one call. Times are milliseconds since 1970. */
 export interface CallRecord {
@@ -40,19 +46,6 @@ export interface CallRecord {
   readonly by?: Readonly<Record<string, string>>;
   /** What it looked at of the world, and whether it might. */
   readonly access?: readonly AccessRecord[];
-}
-
-/** The turn that a call stands in. */
-interface Turn {
-  readonly turn: number;
-  readonly gate: Gate;
-  readonly transcript: ReadyTranscript;
-  readonly learned: Learned;
-}
-
-/** What a call needs of its run and its turn. */
-export interface PerformOptions extends Turn {
-  readonly run: ExecuteOptions;
 }
 
 /** What the calls of a turn are performed with. */
@@ -76,8 +69,7 @@ type Ended = Settled & Pick<CallRecord, "by">;
 export async function perform(runnable: Runnable, key: string, options: PerformOptions): Promise<CallRecord> {
   const { host, stop, slots } = options.run;
   const { tool, args, call } = runnable;
-  const powers: Powers = [...options.gate.powers, tool.needs ?? []];
-  const work: Work = { runnable, key, within: scopeFor(runnable, powers, options) };
+  const work = workOf(runnable, key, options);
   let leave: (() => void) | undefined;
   let startedAt = host.now();
   let settled: Settled;
@@ -91,14 +83,23 @@ export async function perform(runnable: Runnable, key: string, options: PerformO
   } finally {
     leave?.();
   }
+  work.end();
   work.powers?.close();
   const inside = await closeScope(work);
+  settled = withoutSecrets(settled, host);
   const ended: Ended =
     options.run.hooks.afterToolCall === undefined
       ? settled
       : { ...settled, ...(await askAfter(runnable, settled.result, options)) };
-  const said = { tool, arguments: call.arguments, said: work.label, inside: inside?.label };
-  const result = finishResult(ended.result, said, options);
+  const isFresh = tool.isFresh === true && work.isMended !== true && ended.by === undefined;
+  const origin = {
+    tool,
+    arguments: call.arguments,
+    said: withoutSecrets(work.label, host),
+    inside: work.around.seen,
+    isFresh,
+  };
+  const result = finishResult(ended.result, origin, options);
   const access = work.powers?.access ?? [];
   const record = { ...ended, result, startedAt, endedAt: host.now() };
   return {
@@ -108,54 +109,8 @@ export async function perform(runnable: Runnable, key: string, options: PerformO
   };
 }
 
-/** Ends the runs inside a call; what its own questions to the model cost is counted with them. */
-async function closeScope({ scope, powers }: Work): Promise<Inside | undefined> {
-  const inside = await scope?.close();
-  const spent = powers?.spent();
-  if (spent === undefined) return inside;
-  const { delegations = [], spending = noSpending, label = trustedLabel } = inside ?? {};
-  return { delegations, spending: addSpending(spending, spent), label };
-}
-
-function scopeFor({ tool, call }: Runnable, powers: Powers, { gate, learned }: PerformOptions): PowerScope {
-  const from = { label: learned.label, intent: gate.intent };
-  return { tool: tool.name, callId: call.id, powers, from };
-}
-
-/** A call that is being carried out. */
-interface Work {
-  readonly runnable: Runnable;
-  readonly key: string;
-  /** What surrounds all that the tool calls. */
-  readonly within: PowerScope;
-  /** What the tool sees of its run; made when it looks. */
-  scope?: OpenScope;
-  /** What it may use of the world; opened when its tool declared something. */
-  powers?: CallPowers;
-  /** What the tool itself said of its result. */
-  label?: Partial<Label>;
-}
-
-function scopeOfCall(work: Work, { run, learned, ...place }: PerformOptions): CallScope {
-  const { key, runnable } = work;
-  const { needs = [] } = runnable.tool;
-  work.scope ??= openCallScope({ callId: runnable.call.id, key, label: learned.label, needs, ...place }, run);
-  return work.scope.run;
-}
-
-/** Gives the tool's context the handles of what it declared. */
-function addHandles(
-  context: ToolContext,
-  { work, options }: { readonly work: Work; readonly options: PerformOptions },
-): void {
-  const { run } = options;
-  const kinds = kindsOf(work.runnable.tool.needs ?? []);
-  work.powers = openPowers({ scope: work.within, kinds, signal: context.signal, ask: run.ask }, run.host);
-  Object.assign(context, work.powers.handles);
-}
-
 function thrownResult({ call, tool }: Runnable, error: unknown, { run }: PerformOptions): Settled {
-  run.onThrow(call.id, cleanError(error, run.host));
+  run.onThrow(call.id, error);
   const denied = capabilityDenied(error);
   if (denied !== undefined)
     return {
@@ -175,9 +130,7 @@ function thrownResult({ call, tool }: Runnable, error: unknown, { run }: Perform
 
 /** Says which capability was missing, if that is why a tool failed; looks into causes, since code between wraps what it catches. */
 function capabilityDenied(thrown: unknown): string | undefined {
-  for (let error = thrown, deep = 0; error instanceof Error && deep < 16; error = error.cause, deep += 1)
-    if (isWritError(error, "capability-denied")) return error.message;
-  return undefined;
+  return causesOf(thrown).find((error) => isWritError(error, "capability-denied"))?.message;
 }
 
 /** What the hooks make of a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. */
@@ -221,7 +174,12 @@ async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
     callId: call.id,
     idempotencyKey: `${run.runId}/${key}`,
     progress: (value: Json) =>
-      run.tell?.({ type: "tool-progress", turn, callId: call.id, value: cleanProgress(value, run.host) }),
+      run.tell?.({
+        type: "tool-progress",
+        turn,
+        callId: call.id,
+        value: progressWithoutSecrets(value, run.host),
+      }),
     get call() {
       return structuredClone(call);
     },
@@ -242,13 +200,21 @@ async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
   return settled === "timeout" || late ? { result: timedOut(tool, timeoutMs) } : settled;
 }
 
-/** Runs the tool once. Throws what it throws. */
+/** Runs the tool once. Throws what it throws, but for secrets: recoveries, fixers and the run's own error are told of it. */
 function attempt(work: Work, context: ToolContext, { host }: ExecuteOptions): Settled | Promise<Settled> {
   const { tool, args } = work.runnable;
-  const value = within(host, work.within, () => tool.execute(args, context));
-  return isThenable(value)
-    ? Promise.resolve(value).then((late) => checkResult(tool, unlabelled(work, late)))
-    : checkResult(tool, unlabelled(work, value));
+  const failed = (error: unknown): never => {
+    throw errorWithoutSecrets(error, host) as Error;
+  };
+  try {
+    const value = within(host, work.within, () => tool.execute(args, context));
+    const settled = isThenable(value)
+      ? Promise.resolve(value).then((late) => checkResult(tool, unlabelled(work, late)))
+      : checkResult(tool, unlabelled(work, value));
+    return settled instanceof Promise ? settled.catch(failed) : settled;
+  } catch (error) {
+    return failed(error);
+  }
 }
 
 /** Takes a value out of the label that the tool gave it. */
@@ -277,6 +243,7 @@ async function attemptWithRecovery(
   try {
     return await again();
   } catch (error) {
+    work.threw = true;
     const recovered = await recoverExecution({
       tool,
       recovery,
@@ -289,7 +256,10 @@ async function attemptWithRecovery(
     });
     if (recovered.type === "unhandled") throw recovered.error;
     if (recovered.type === "succeeded") return recovered.value;
-    if (recovered.type === "fixed") return await checkResult(tool, recovered.value);
+    if (recovered.type === "fixed") {
+      work.isMended = true;
+      return await checkResult(tool, recovered.value);
+    }
     const { result } = recovered;
     return recovered.type === "failed" ? { result, fatal: recovered.fatal } : { result, escalated: true };
   }

@@ -56,8 +56,10 @@ export async function planBatch(batch: Batch, options: ExecuteOptions): Promise<
     }
     ({ account } = reserved);
     const { uses, approved } = account.ledger;
+    options.scope.outer?.count(call.name); // before it is judged: what runs beside it must see it
     const planning = planCall({ call, batch, index: planned.length, uses, approved }, options);
     const entry = planning instanceof Promise ? await planning : planning;
+    if (entry.result !== undefined) options.scope.outer?.count(call.name, -1);
     planned.push(entry);
     account = { ...account, ledger: noted(account.ledger, entry, batch) };
     ended ??= endAfter(entry, options);

@@ -11,7 +11,7 @@ import type { ExecuteOptions } from "./options.ts";
 import { cancelledResult, resultText } from "./perform.ts";
 import { decidedFact } from "./decided-fact.ts";
 import { denied, deniedBy, type Prepared, prepare, type Runnable } from "./prepare.ts";
-import { mayMend, repair } from "./repair.ts";
+import { afterRepair, mayMend, repair } from "./repair.ts";
 import type { Planned } from "./run-calls.ts";
 
 /** Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended where the author says how), policy, and a person where the policy asks. */
@@ -51,8 +51,10 @@ async function planSlowly(
   if (prepared === "stopped") return { call: planning.call, result: cancelledResult(planning.call.name) };
   if (!mayMend(prepared, options)) return settleOne(plannedOf(prepared), planning, options);
   const mended = await repair(planning, prepared, options);
-  const judged = mended.result === undefined ? await judgeMended(mended, planning, options) : mended;
-  return settleOne(judged, planning, options);
+  const after = afterRepair(planning, mended);
+  const judged = mended.result === undefined ? await judgeMended(mended, after, options) : mended;
+  const { inside } = mended;
+  return { ...(await settleOne(judged, after, options)), ...(inside === undefined ? {} : { inside }) };
 }
 
 /** What was mended is another call than the hooks saw. */

@@ -5,8 +5,10 @@ import type { ToolUse } from "../policy/constraints.ts";
 import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
 import { knowing, type Learned } from "../policy/learned.ts";
 import { describeIssues, type Issue, type ParseResult } from "../schema/schema.ts";
+import { propertyNames } from "../schema/property-names.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, type Json, toJson } from "../util/json.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
+import { plainJson } from "../util/plain-json.ts";
 import { type Gate, judgeOf } from "./gate.ts";
 
 /** A call that may run, or may once a person agrees: its arguments are parsed. */
@@ -87,6 +89,8 @@ function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
   const request = requestOf(proposal, parsed.value);
   const decision = decisionOf(judgeOf(proposal.gate), request);
   const { verdict } = decision;
+  const unseen = verdict === "ask" ? unseenIn(request) : undefined;
+  if (unseen !== undefined) return deniedBy(unseen, call);
   if (verdict === "allow" || verdict === "ask") {
     const type = verdict === "ask" ? "ask" : "run";
     return {
@@ -102,7 +106,21 @@ function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
   return deniedBy(decision, call);
 }
 
-/** What the policy judges is what the tool would get, not what the model wrote. Made as JSON when somebody looks at it. */
+/** A person agrees to nothing that cannot be shown. */
+function unseenIn(request: CallRequest): Decision | undefined {
+  try {
+    void request.arguments;
+    return undefined;
+  } catch (error) {
+    const reason = `a person must agree to it, and ${messageOf(error)}`;
+    return { verdict: "deny", rule: "policy-error", reason };
+  }
+}
+
+/**
+ * What the policy judges is what the tool would get, not what the model wrote. Made as JSON whenever somebody looks at it; what JSON cannot show in full
+ * (an object of a class, a function) throws then, which allows nothing.
+ */
 function requestOf({ call, tool, turn, gate, learned, uses }: Proposal, args: unknown): CallRequest {
   return {
     agent: gate.agent,
@@ -113,13 +131,16 @@ function requestOf({ call, tool, turn, gate, learned, uses }: Proposal, args: un
     effect: tool.effect,
     parameters: tool.parameters ?? noParameters,
     kind: tool.kind,
+    get fields() {
+      return propertyNames(tool.input.jsonSchema);
+    },
     get knows() {
       return knowing(gate.intent, learned, uses);
     },
     get arguments() {
-      const json = toJson(args);
-      if (!json.ok) throw new TypeError(`the parsed arguments cannot be shown as JSON: ${json.reason}`);
-      return json.value;
+      const shown = plainJson(args);
+      if (!shown.ok) throw new TypeError(`its parsed arguments cannot be shown as JSON: ${shown.reason}`);
+      return shown.value;
     },
   };
 }

@@ -1,5 +1,7 @@
 import { untilStopped } from "../util/interrupt.ts";
+import { joinLearned } from "../policy/learned.ts";
 import { judging, type Planning } from "./batch.ts";
+import { openCall } from "./call-around.ts";
 import type { ExecuteOptions } from "./options.ts";
 import { cancelledResult } from "./perform.ts";
 import { type Prepared, prepare, type Refused } from "./prepare.ts";
@@ -21,6 +23,13 @@ export function mayMend(
     prepared.wrong !== undefined &&
     recoveryOf(prepared.wrong.tool)?.invalidArguments !== undefined
   );
+}
+
+/** The place of a call as it is judged after it was mended: it is no better than what was read for that. */
+export function afterRepair(planning: Planning, { inside }: Planned): Planning {
+  if (inside === undefined) return planning;
+  const { batch } = planning;
+  return { ...planning, batch: { ...batch, learned: joinLearned(batch.learned, inside.label) } };
 }
 
 /** Has wrong arguments mended, as one step of the journal; what was mended is decided about like any other call. */
@@ -50,7 +59,7 @@ export async function repair(planning: Planning, refused: Wrong, options: Execut
   }
   const { malformed: _malformed, ...rest } = call;
   const mended = { ...rest, arguments: repaired.arguments };
-  const prepared = await prepare(mended, judging(planning));
+  const prepared = await prepare(mended, judging(afterRepair(planning, { call, ...spent })));
   return {
     call: mended,
     prepared,
@@ -74,10 +83,9 @@ async function askRepair({ refused, key, planning }: Asking, options: ExecuteOpt
   const { call, wrong } = refused;
   const recovery = options.recoveryOf(wrong.tool);
   if (recovery === undefined) return { repaired: { type: "unhandled" } };
-  const scope = openCallScope(
-    { callId: call.id, key, ...planning.batch, label: planning.batch.learned.label },
-    options,
-  );
+  const { gate, learned } = planning.batch;
+  const around = openCall(gate.intent, () => learned.label);
+  const scope = openCallScope({ callId: call.id, key, ...planning.batch, around }, options);
   const repaired = await repairArguments({
     call,
     tool: wrong.tool,

@@ -1,8 +1,10 @@
 import type { Fact } from "../event/event.ts";
 import type { Step } from "../journal/journal.ts";
+import { joinLabels } from "../message/label.ts";
+import { labelOf } from "../message/label-of.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
-import type { Learned } from "../policy/learned.ts";
+import { joinLearned, type Learned } from "../policy/learned.ts";
 import type { Fatal } from "./fatal.ts";
 import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
@@ -23,7 +25,7 @@ export interface Planned {
   readonly approved?: string;
   /** A person put other arguments in the place of the model's. */
   readonly isEdited?: boolean;
-  /** What runs inside its mending spent. */
+  /** What runs inside its mending spent and have seen. */
   readonly inside?: Inside;
 }
 
@@ -49,8 +51,8 @@ export interface PlannedBatch {
  */
 export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Promise<readonly CallRecord[]> {
   const { turn, planned, early } = batch;
-  const records: (CallRecord | undefined)[] = planned.map(({ result, escalated = false }) =>
-    result === undefined ? undefined : { ...notRun(result), escalated },
+  const records: (CallRecord | undefined)[] = planned.map(({ result, escalated = false, ...entry }) =>
+    result === undefined ? undefined : { ...toldOfMending(entry, notRun(result)), escalated },
   );
   let told = 0;
   function end(index: number, record: CallRecord): void {
@@ -59,9 +61,14 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
       tellEnd(batch, { index: told, record: records[told] as CallRecord }, options);
   }
   const performing = performOptions(options, batch);
+  function performOne(key: string, { prepared, inside }: Planned): Promise<CallRecord> {
+    const learned = inside === undefined ? batch.learned : joinLearned(batch.learned, inside.label);
+    return perform(prepared as Runnable, key, { ...performing, learned });
+  }
   const indexes: number[] = [];
   const steps: Step<CallRecord>[] = [];
-  planned.forEach(({ call, prepared, result, isEdited = false }, index) => {
+  planned.forEach((entry, index) => {
+    const { call, prepared, result, isEdited = false } = entry;
     if (result !== undefined) return;
     indexes.push(index);
     const key = `turn/${turn}/call/${index}`;
@@ -71,8 +78,9 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
       run: async () => {
         const begun = early?.get(call.id);
         const isBegun = begun !== undefined && begun.prepared === prepared;
-        const performed = await (isBegun ? begun.record : perform(prepared as Runnable, key, performing));
-        const record = isEdited ? toldOfEdit(call, performed) : performed;
+        const performed = await (isBegun ? begun.record : performOne(key, entry));
+        const mended = toldOfMending(entry, performed);
+        const record = isEdited ? toldOfEdit(call, mended) : mended;
         end(index, record);
         return record;
       },
@@ -89,6 +97,14 @@ function toldOfEdit({ arguments: args }: ToolCall, record: CallRecord): CallReco
   const { result } = record;
   const text = `(A person changed the arguments to ${JSON.stringify(args)}.)\n${result.text}`;
   return { ...record, result: { ...result, text } };
+}
+
+/** What is said of a call whose arguments an agent mended is no better than what that agent has seen: it may say it in any words. */
+function toldOfMending({ call, inside }: Planned, record: CallRecord): CallRecord {
+  if (inside === undefined) return record;
+  const { result } = record;
+  const own = labelOf({ role: "tool", callId: call.id, name: call.name, ...result });
+  return { ...record, result: { ...result, label: joinLabels(own, inside.label) } };
 }
 
 function notRun(result: ToolResult): CallRecord {

@@ -5,19 +5,19 @@ import type { Journal } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
 import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
-import { addUsage, noUsage } from "../message/usage.ts";
 import type { Policy } from "../policy/decision.ts";
-import type { Purse, Spending } from "../policy/purse.ts";
+import { purse, type Purse, type Spending } from "../policy/purse.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
-import { type Gate, judgeOf } from "./gate.ts";
+import { type Gate, judgeInside } from "./gate.ts";
 import type { Approve } from "./approval.ts";
 import type { OpenCall } from "./call-around.ts";
+import { addSpending, noSpending } from "./call-powers.ts";
 
 /** What a run hands to the runs inside it: it is bound by the outer one and can do no more than it. */
-export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent"> {
+export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" | "said"> {
   readonly runId: string;
   readonly agent: string;
   readonly depth: number;
@@ -105,21 +105,24 @@ export function openCallScope(
   options: ScopeOptions,
 ): OpenScope {
   const { runId, scope, tell, approve, journal, host } = options;
-  const { agent } = gate;
   const delegations: Delegation[] = [];
-  let spending: Spending = { usage: noUsage, costUsd: 0, toolCalls: 0 };
+  const shared = purse(scope.purse);
+  let spending = noSpending;
   let runs = 0;
   let open = 0;
   let allEnded: (() => void) | undefined;
   const stop = interrupt<unknown>();
   const unlink = options.stop.onStop(() => stop.stop(options.stop.reason));
-  const { skill } = gate.allowed;
+  const { agent, allowed } = gate;
+  const { skill } = allowed;
   const run: CallScope = Object.freeze({ runId, agent, skill, turn, depth: scope.depth, transcript });
   scopes.set(run, {
     ...scope,
     runId,
     agent,
-    policy: judgeOf(gate),
+    purse: shared,
+    policy: judgeInside(gate, scope.purse),
+    said: gate.said,
     intent: around.intent,
     get label() {
       return around.label;
@@ -140,22 +143,23 @@ export function openCallScope(
       open -= 1;
       if (open === 0) allEnded?.();
       delegations.push(delegation);
-      spending = {
-        usage: addUsage(spending.usage, spent.usage),
-        costUsd: spending.costUsd + spent.costUsd,
-        toolCalls: spending.toolCalls + spent.toolCalls,
-      };
+      spending = addSpending(spending, spent);
     },
   });
   async function close(): Promise<Inside | undefined> {
     unlink();
     stop.stop({ type: "cancelled", reason: "the call that it was part of has ended" });
     if (open > 0) await inGrace(host, (end) => (allEnded = end));
-    return delegations.length === 0
-      ? undefined
-      : { delegations: [...delegations], spending, label: around.seen };
+    if (delegations.length === 0) return undefined;
+    const counted = allowed.counted === undefined ? spending : withCalls(spending, shared);
+    return { delegations: [...delegations], spending: counted, label: around.seen };
   }
   return { run, close };
+}
+
+/** What was spent, with the calls that were counted while it was. */
+function withCalls(spending: Spending, { counted: calls }: Purse): Spending {
+  return calls === undefined ? spending : { ...spending, calls };
 }
 
 /** Waits until what is given to `onEnd` is called, but not for ever. */

@@ -1,3 +1,4 @@
+import { resultStatuses } from "../message/message.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { hookFields, type HookPlace } from "./hook.ts";
 
@@ -66,16 +67,7 @@ export function allowedFields(place: HookPlace): string {
   return hookFields[place].join(", ") || "none";
 }
 
-const statuses: ReadonlySet<Json> = new Set([
-  "ok",
-  "error",
-  "invalid",
-  "denied",
-  "timeout",
-  "cancelled",
-  "skipped",
-  "unknown",
-]);
+const statuses: ReadonlySet<Json> = new Set(resultStatuses);
 
 function isResult(value: { readonly [key: string]: Json }): boolean {
   const { status = null, text: told, note } = value;

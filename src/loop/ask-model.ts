@@ -5,6 +5,7 @@ import { followAnswer } from "../driver/partial-answer.ts";
 import { thinkingFilter, type Told } from "../driver/thinking.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { asRuntime } from "../executor/call-powers.ts";
+import { withoutSecrets } from "../executor/without-secrets.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { type FinishReason, type ReplyMessage, textOf, type ToolCall } from "../message/message.ts";
@@ -95,7 +96,8 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
   emit?.({ type: "message-start", turn, driver: driver.name });
   const tell = emit === undefined ? undefined : teller(driver, input, { turn, named, emit });
   const request = driver.request(withMarks(input, driver));
-  const sent = question.change === undefined ? request : await question.change(request);
+  const changed = question.change === undefined ? request : await question.change(request);
+  const sent = { ...changed, messages: withoutSecrets(changed.messages, question.host) };
   for await (const delta of input.model.stream(sent, streamOptions(stop))) {
     const call = assembler.push(delta);
     tell?.push(delta);

@@ -1,28 +1,58 @@
 import { WritError } from "../error/writ-error.ts";
-import { asRuntime } from "../executor/call-powers.ts";
+import { type AskOnce, asRuntime } from "../executor/call-powers.ts";
+import { slots } from "../executor/slots.ts";
+import { withoutSecrets } from "../executor/without-secrets.ts";
+import { completeUsage, type Usage } from "../message/usage.ts";
 import { type ChatReply, chatWith } from "../model/chat.ts";
-import type { Purse, Spending } from "../policy/purse.ts";
+import type { Purse } from "../policy/purse.ts";
+import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
 import { priceOf } from "./price.ts";
+import { withinTokens } from "./within-tokens.ts";
 
-/** What a tool's question to the run's model is asked with. */
+/** What the questions of a run's tools to its model are asked with. */
 export interface AskingOnce extends Pick<LoopOptions, "model" | "price" | "settings" | "gate" | "host"> {
   readonly purse: Purse;
-  readonly signal: AbortSignal;
 }
 
-/** Asks the run's model for a tool: once, without tools, within the bounds of the run. @throws WritError `delegation-exhausted`, and what the model's adapter throws */
-export async function askOnce(
-  prompt: string,
-  { model, price, settings, gate, host, purse, signal }: AskingOnce,
-): Promise<{ readonly text: string; readonly spending: Spending }> {
-  const excess = purse.turnExcess();
-  if (excess !== undefined)
-    throw new WritError("delegation-exhausted", { name: gate.agent, reason: excess.message });
-  const asking = (): Promise<ChatReply> => chatWith(model, { messages: prompt, settings, signal });
-  const { text, usage } = await asRuntime(host, asking);
-  const costUsd = priceOf(usage, { price, model }) ?? Infinity;
-  const spending = { usage, costUsd, toolCalls: 0 };
-  purse.spend(spending);
-  return { text, spending };
+/**
+ * Asks the run's model for its tools: once, without tools, within the bounds of the run. Where there are such bounds, one question waits for the other:
+ * only what was answered is known to be spent. What is sent and not waited for is counted by its length. @throws WritError `delegation-exhausted`, the
+ * reason of the signal, and what the model's adapter throws
+ */
+export function askingOnce(options: AskingOnce): AskOnce {
+  const { model, price, settings, gate, host, purse } = options;
+  const turns = slots(1);
+  return async (question, { signal, spend }) => {
+    const { stop, unlink } = interruptBy(signal);
+    const entering = purse.isBounded ? turns.enter(undefined) : undefined;
+    const prompt = withoutSecrets(question, host);
+    function book(usage: Usage): void {
+      const spending = { usage, costUsd: priceOf(usage, { price, model }) ?? Infinity, toolCalls: 0 };
+      purse.spend(spending);
+      spend(spending);
+    }
+    try {
+      if (entering !== undefined) await untilStopped(entering, stop);
+      signal.throwIfAborted();
+      const excess = purse.turnExcess();
+      if (excess !== undefined)
+        throw new WritError("delegation-exhausted", { name: gate.agent, reason: excess.message });
+      const request = { messages: prompt, settings: withinTokens(settings, purse.tokensLeft()), signal };
+      const asking = asRuntime(host, (): Promise<ChatReply> => chatWith(model, request));
+      const reply = await untilStopped(asking, stop).catch((error: unknown) => {
+        if (stop.reason === undefined) throw error;
+        return "stopped" as const;
+      });
+      if (reply === "stopped") {
+        book(completeUsage(undefined, { input: prompt.length, output: 0 }));
+        throw signal.reason as Error;
+      }
+      book(reply.usage);
+      return reply.text;
+    } finally {
+      unlink();
+      entering?.then((leave) => leave()).catch(() => undefined);
+    }
+  };
 }

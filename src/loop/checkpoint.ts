@@ -5,7 +5,7 @@ import type { Usage } from "../message/usage.ts";
 import type { Intent } from "../policy/intent.ts";
 import type { Ledger } from "../policy/budget.ts";
 import type { Mode } from "../tool/tool.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
+import { isJsonObject, type Json, toJson } from "../util/json.ts";
 
 /**
  * A run between two turns, as JSON: every call has its result, nothing is under way. It can be kept anywhere and the run resumed from it, on
@@ -36,6 +36,13 @@ type Check = (value: Json | undefined) => boolean;
 
 const isText: Check = (value) => typeof value === "string";
 const isCount: Check = (value) => typeof value === "number" && value >= 0;
+const isWhole: Check = (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+const isIntent: Check = (value) =>
+  isJsonObject(value) &&
+  ["text", "agent", "skill", "policy", "tools", "limits", "hash"].every((field) => isText(value[field])) &&
+  areTexts(value["constants"]) &&
+  (value["previous"] === undefined || isText(value["previous"]));
+const areTexts: Check = (value) => Array.isArray(value) && value.every((each) => typeof each === "string");
 const hasCounts =
   (...counts: readonly string[]): Check =>
   (value) =>
@@ -50,6 +57,7 @@ const areUses: Check = (value) =>
         isJsonObject(use) &&
         isText(use["tool"]) &&
         isCount(use["calls"]) &&
+        (use["inside"] === undefined || isCount(use["inside"])) &&
         typeof use["succeeded"] === "boolean",
     ));
 
@@ -58,17 +66,16 @@ const checks: Readonly<Record<string, Check>> = {
   agent: isText,
   skill: isText,
   status: isText,
-  intent: (value) =>
-    isJsonObject(value) &&
-    isText(value["text"]) &&
-    isText(value["hash"]) &&
-    Array.isArray(value["constants"]),
+  intent: isIntent,
   transcript: (value) => isJsonObject(value) && Array.isArray(value["messages"]),
   ledger: (value) =>
-    hasCounts("turns", "toolCalls", "tokens", "sameToolInARow")(value) &&
-    areUses((value as JsonObject)["uses"]),
+    hasCounts("tokens")(value) &&
+    isJsonObject(value) &&
+    ["turns", "toolCalls", "sameToolInARow"].every((field) => isWhole(value[field])) &&
+    (value["approved"] === undefined || areTexts(value["approved"])) &&
+    areUses(value["uses"]),
   usage: hasCounts("inputTokens", "outputTokens"),
-  driver: isCount,
+  driver: isWhole,
   modes: (value) => Array.isArray(value) && value.every(isJsonObject),
   elapsedMs: isCount,
   answer: (value) => value === undefined || isJsonObject(value),

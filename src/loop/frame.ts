@@ -1,12 +1,14 @@
 import { messageOf } from "../error/writ-error.ts";
 import { type AgentEvent, isFact, type RunEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
+import { within } from "../executor/call-powers.ts";
 import type { Scope } from "../executor/scope.ts";
 import type { Host } from "../journal/host.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger } from "../policy/budget.ts";
+import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
@@ -29,6 +31,10 @@ export interface FrameOptions {
   readonly watched: boolean;
   /** The run around this one. */
   readonly parent?: Scope;
+  /** The call in whose code it was begun, as it was then. */
+  readonly around?: CallAround;
+  /** What all code of the run is surrounded by, where that is less than what surrounds this. */
+  readonly scope?: PowerScope;
 }
 
 /** What the work inside a frame is given. */
@@ -66,7 +72,9 @@ export async function* frame(
 ): AsyncGenerator<AgentEvent, LoopResult> {
   const stop = interrupt<StopReason>();
   const events = options.watched ? channel<AgentEvent>(mergeLive) : undefined;
-  const running = runFramed(options, { stop, events }, work).finally(() => events?.close());
+  const { host, scope } = options;
+  const begin = (): Promise<LoopResult> => runFramed(options, { stop, events }, work);
+  const running = (scope === undefined ? begin() : within(host, scope, begin)).finally(() => events?.close());
   running.catch(() => undefined); // thrown below, once the reader has been told what happened before
   let finished = false;
   try {
@@ -135,20 +143,20 @@ function beginInside({ parent, agent, runId }: FrameOptions): void {
   parent?.began({ agent, runId, depth: parent.depth + 1 });
 }
 
-/** Tells the run around this one how this ended and what it spent. */
+/** Tells the run around this one how this ended, what it has seen and what it spent. */
 function endInside(options: FrameOptions, finished: Finished): void {
-  const { parent, agent, runId } = options;
+  const { parent, around, agent, runId } = options;
   const { end, usage, ledger } = finished;
   const { costUsd, toolCalls } = ledger;
   const outcome = end.outcome.type;
   const spending = { usage, costUsd, toolCalls };
-  const label = labelled(options, finished);
-  parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, { spending, label });
+  around?.saw(labelled(options, finished));
+  parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, spending);
 }
 
 /** What a run gives is no better than what it was given. */
-function labelled({ parent }: FrameOptions, { label = trustedLabel }: Finished): Label {
-  return parent === undefined ? label : joinLabels(parent.label, label);
+function labelled({ around }: FrameOptions, { label = trustedLabel }: Finished): Label {
+  return around === undefined ? label : joinLabels(around.label, label);
 }
 
 /** Where the events of this run go: to its own reader, and up to that of the run around it. */

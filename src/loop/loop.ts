@@ -204,7 +204,9 @@ async function act({ state, message, early }: Acting, run: Run): Promise<Step> {
       status: "unknown",
       text: "Not known: the run ended while the call was carried out.",
     } as const;
-    return { state: { ...state, transcript: settleAll(open, () => result) }, end: endBy(error, run) };
+    const settled = settleAll(open, () => result);
+    const after = learn(learned, settled.since(transcript.length), gate.allowed);
+    return { state: { ...state, transcript: settled, learned: after }, end: endBy(error, run) };
   }
 }
 

@@ -11,7 +11,7 @@ import { noRepeats, type Repeats } from "../policy/repeats.ts";
 import type { Mode } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { askOnce } from "./ask-once.ts";
+import { askingOnce } from "./ask-once.ts";
 import { endBy } from "./end.ts";
 import type { Frame } from "./frame.ts";
 import type { End, LoopOptions, StopReason, Tell } from "./options.ts";
@@ -92,7 +92,7 @@ export function beginRun(
     stop,
     tell,
     startedAt,
-    ask: (prompt, signal) => askOnce(prompt, { ...options, purse: own, signal }),
+    ask: askingOnce({ ...options, purse: own }),
     slots: slots(options.concurrency),
     scope: { depth, maxDepth, purse: own, forward, outer: parent?.purse },
     onThrow: (callId, error) => thrown.set(callId, error),

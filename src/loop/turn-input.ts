@@ -4,10 +4,11 @@ import { heldToShape } from "../driver/reply-shape.ts";
 import { callsOf } from "../message/message.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { driverNames } from "../model/driver-names.ts";
-import type { ModelSettings, ToolChoice } from "../model/model.ts";
+import type { ToolChoice } from "../model/model.ts";
 import { fingerprint } from "../util/hash.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import type { Run, State } from "./run.ts";
+import { withinTokens } from "./within-tokens.ts";
 
 /** What the driver makes this turn's request of. */
 export function turnInput(state: State, run: Run): TurnInput {
@@ -31,15 +32,6 @@ function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
   if (choice === "none" || choice === "auto") return choice;
   const isThere = typeof choice === "string" || gate.allowed.tools.has(choice.tool);
   return called || !isThere ? "auto" : choice;
-}
-
-/** What is left of the token budget bounds what the model may write. */
-export function withinTokens(settings: ModelSettings, left: number): ModelSettings {
-  if (left === Infinity) return settings;
-  return {
-    ...settings,
-    maxOutputTokens: Math.max(1, Math.min(settings.maxOutputTokens ?? Infinity, Math.floor(left))),
-  };
 }
 
 /** What a request is known by: the model, the tools, and what this turn adds to the transcript. */

@@ -39,7 +39,8 @@ export function joinLabels(first: Label, second: Label): Label {
   return { integrity, secrecy, sources: added.length === 0 ? first.sources : [...first.sources, ...added] };
 }
 
-function joinSecrecy(first: Secrecy, second: Secrecy): Secrecy {
+/** Those alone who may learn both. */
+export function joinSecrecy(first: Secrecy, second: Secrecy): Secrecy {
   if (second === "public" || first === "private") return first;
   if (first === "public" || second === "private") return second;
   const shared = first.readers.filter((reader) => second.readers.includes(reader));
@@ -53,13 +54,16 @@ export function isPlain({ integrity, secrecy }: Label): boolean {
 
 /** A label that was kept as JSON; what cannot be read as one is a stranger's secret. */
 export function readLabel(json: unknown): Label {
-  const label = json as Json;
-  if (isJsonObject(label)) {
-    const { integrity, secrecy, sources } = label;
-    if ((integrity === "trusted" || integrity === "untrusted") && isSecrecy(secrecy) && areTexts(sources))
-      return label as unknown as Label;
-  }
+  if (isLabel(json)) return json;
   return { integrity: "untrusted", secrecy: "private", sources: ["unreadable"] };
+}
+
+/** Whether a value is a whole label. */
+export function isLabel(value: unknown): value is Label {
+  const label = value as Json;
+  if (!isJsonObject(label)) return false;
+  const { integrity, secrecy, sources } = label;
+  return (integrity === "trusted" || integrity === "untrusted") && isSecrecy(secrecy) && areTexts(sources);
 }
 
 function isSecrecy(value: Json | undefined): boolean {

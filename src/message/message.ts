@@ -84,15 +84,18 @@ export interface ReplyMessage {
  * person said no; `timeout` it took too long; `cancelled` the run was stopped; `skipped` something before it stopped the batch, or a
  * budget forbids it; `unknown` a crash hid whether it happened.
  */
-export type ResultStatus =
-  | "ok"
-  | "error"
-  | "invalid"
-  | "denied"
-  | "timeout"
-  | "cancelled"
-  | "skipped"
-  | "unknown";
+export type ResultStatus = (typeof resultStatuses)[number];
+
+export const resultStatuses = [
+  "ok",
+  "error",
+  "invalid",
+  "denied",
+  "timeout",
+  "cancelled",
+  "skipped",
+  "unknown",
+] as const;
 
 /** The one result of a call. `text` is what the model is told; `note` is what people are told beside it; `value` is what the tool returned. */
 export interface ToolResult {

@@ -10,6 +10,7 @@ import type {
 } from "./message.ts";
 import { charactersOf } from "./measure.ts";
 import { callsOf, isAsked } from "./message.ts";
+import { messageFault, resultFault } from "./message-fault.ts";
 
 /**
  * The conversation as an append-only value. Every call ends in exactly one result, results stand in the order of the calls, call ids are
@@ -253,6 +254,9 @@ function endOfTurn(messages: readonly Message[], count: number): number {
 /** What a provider accepts as the id of a call. */
 const wellFormedId = /^[a-zA-Z0-9_-]{1,64}$/;
 
+/** Leaves room for a number behind it. */
+const longestFallback = 48;
+
 /**
  * The id a call gets: the one that the provider gave if it is well-formed and not yet used, else `fallback`, made unique. Deterministic.
  * `taken` are ids of the reply that is being read, which the transcript does not know yet.
@@ -265,8 +269,9 @@ export function acceptableId(
   const { callIds } = tipOf(transcript).log;
   const free = (id: string): boolean => wellFormedId.test(id) && !callIds.has(id) && !place.taken.has(id);
   if (free(proposed)) return proposed;
-  let id = place.fallback;
-  for (let attempt = 2; !free(id); attempt += 1) id = `${place.fallback}_${attempt}`;
+  const fallback = place.fallback.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestFallback);
+  let id = fallback;
+  for (let attempt = 2; !free(id); attempt += 1) id = `${fallback}_${attempt}`;
   return id;
 }
 
@@ -284,7 +289,13 @@ export function acceptableId(
  */
 export function readTranscript(json: TranscriptJson): Transcript {
   let transcript: Transcript = emptyTranscript();
-  json.messages.forEach((message, index) => {
+  const { messages } = (json as Partial<TranscriptJson> | undefined) ?? {};
+  if (!Array.isArray(messages))
+    throw new WritError("transcript-invalid", { index: 0, reason: "is not there: `messages` is no list" });
+  (messages as readonly Message[]).forEach((message, index) => {
+    const fault = messageFault(message);
+    if (fault !== undefined)
+      throw new WritError("transcript-invalid", { index, reason: `is no message: ${fault}` });
     try {
       transcript = addAny(transcript, message);
     } catch (error) {
@@ -295,10 +306,24 @@ export function readTranscript(json: TranscriptJson): Transcript {
       );
     }
   });
-  for (const [callId, result] of Object.entries(json.settled ?? {})) {
-    transcript = settle(transcript as OpenTranscript, callId, result);
-  }
+  for (const [callId, result] of Object.entries(json.settled ?? {}))
+    transcript = settleRead(transcript, callId, result);
   return transcript;
+}
+
+function settleRead(transcript: Transcript, callId: string, result: ToolResult): Transcript {
+  const index = transcript.length;
+  const fault = transcript.state === "open" ? resultFault(result) : "no call is open";
+  if (fault !== undefined || transcript.state !== "open")
+    throw new WritError("transcript-invalid", {
+      index,
+      reason: `has a result of "${callId}" that cannot be read: ${fault}`,
+    });
+  try {
+    return settle(transcript, callId, result);
+  } catch (cause) {
+    throw new WritError("transcript-invalid", { index, reason: (cause as Error).message }, { cause });
+  }
 }
 
 function addAny(transcript: Transcript, message: Message): Transcript {

@@ -1,6 +1,8 @@
 import type { Label } from "../message/label.ts";
 import type { ValueType } from "../tool/parameters.ts";
 import type { Json } from "../util/json.ts";
+import { isChoice, sightOf } from "./condition-sight.ts";
+import { isAbsent, type Leaf } from "./condition-values.ts";
 import type { CallRequest, Decision } from "./decision.ts";
 import type { Intent } from "./intent.ts";
 
@@ -12,8 +14,13 @@ export interface ApprovalRequest extends Pick<
   /** The rule that asks, and why. */
   readonly rule: string;
   readonly reason: string;
-  /** Each value in the arguments: whether the user chose it. What is not bound, a model wrote after all that `label` says. */
+  /**
+   * The values in the arguments, names that the model chose among them: whether the user chose each. What is not bound, a model wrote after all that
+   * `label` says. First what the rule shows first, then targets, amounts and ids, then content; 200 at most.
+   */
   readonly values: readonly ApprovalValue[];
+  /** How many values are not listed; left out when all are. */
+  readonly more?: number;
   /** Where what the model had seen comes from. */
   readonly label: Label;
   readonly intent: Pick<Intent, "text" | "hash">;
@@ -25,7 +32,7 @@ export interface ApprovalRequest extends Pick<
   readonly hash: string;
 }
 
-/** A value in the arguments of a call, and where it comes from. */
+/** A value in the arguments of a call, and where it comes from. `null` stands for an empty list or object as well; a name is in brackets: `headers(X-Id)`. */
 export interface ApprovalValue {
   readonly path: string;
   readonly value: Json;
@@ -36,7 +43,7 @@ export interface ApprovalValue {
 /** The question about a call. */
 export function approvalRequest(request: CallRequest, decision: Decision, hash: string): ApprovalRequest {
   const { agent, skill, turn, callId, tool, effect, arguments: args, knows } = request;
-  const { evidence } = decision;
+  const show = decision.evidence?.show ?? [];
   return {
     agent,
     skill,
@@ -47,11 +54,10 @@ export function approvalRequest(request: CallRequest, decision: Decision, hash: 
     arguments: args,
     rule: decision.rule,
     reason: decision.reason,
-    values: valuesOf(request),
+    ...seenBy(request, show),
     label: knows.label,
     intent: { text: knows.intent.text, hash: knows.intent.hash },
-    links: evidence?.links ?? [],
-    show: evidence?.show ?? [],
+    show,
     hash,
   };
 }
@@ -59,22 +65,28 @@ export function approvalRequest(request: CallRequest, decision: Decision, hash: 
 /** More values than a person reads. */
 const maxValues = 200;
 
-function valuesOf({ arguments: args, parameters, knows }: CallRequest): readonly ApprovalValue[] {
-  const values: ApprovalValue[] = [];
-  function visit(value: Json, path: string, type: ValueType | undefined): void {
-    if (values.length >= maxValues) return;
-    if (typeof value === "object" && value !== null) {
-      for (const [key, each] of Object.entries(value))
-        visit(each, path === "" ? key : `${path}.${key}`, typeAt(path, key) ?? type);
-      return;
-    }
-    const typed = type === undefined ? {} : { type };
-    values.push({ path, value, bound: knows.isBound(value, type), ...typed });
-  }
-  function typeAt(path: string, key: string): ValueType | undefined {
-    const parameter = path === "" && Object.hasOwn(parameters, key) ? parameters[key] : undefined;
-    return typeof parameter === "object" ? parameter.type : undefined;
-  }
-  visit(args, "", undefined);
-  return values;
+/** What the person sees of the arguments, judged as the policy judges them: first what the rule shows first, then what the call acts on. */
+function seenBy(
+  request: CallRequest,
+  show: readonly string[],
+): Pick<ApprovalRequest, "values" | "more" | "links"> {
+  const sight = sightOf(request, {}, Infinity);
+  const leaves = sight.leaves();
+  if (leaves === undefined)
+    return { values: [{ path: "", value: request.arguments, bound: false }], links: [] };
+  const rank = (leaf: Leaf): number => (show.some((name) => isAt(leaf, name)) ? 0 : isChoice(leaf) ? 1 : 2);
+  const listed = leaves.toSorted((one, other) => rank(one) - rank(other)).slice(0, maxValues);
+  const more = leaves.length - listed.length;
+  const values = listed.map((leaf): ApprovalValue => {
+    const { path, value, type } = leaf;
+    const bound = isAbsent(leaf) || sight.isBound(leaf, type) === true;
+    return type === undefined ? { path, value, bound } : { path, value, bound, type };
+  });
+  const links = [...new Set(leaves.flatMap((leaf) => sight.strangersLinks(leaf)))];
+  return { values, ...(more === 0 ? {} : { more }), links };
+}
+
+/** Whether a value stands in the argument that a rule names. */
+function isAt({ path }: Leaf, name: string): boolean {
+  return path.startsWith(name) && /^(?:$|[.[(])/.test(path.slice(name.length));
 }

@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Usage } from "../message/usage.ts";
-import type { ToolUse } from "./constraints.ts";
+import { countInside, type ToolUse } from "./constraints.ts";
 
 /** What bounds a run. Each bound is enforced; a bound left out has the default named here. */
 export interface Budget {
@@ -178,11 +178,17 @@ export function spend(ledger: Ledger, { usage, costUsd = Infinity }: Spent): Led
 /** Books what runs inside this one spent. */
 export function spendInside(
   ledger: Ledger,
-  inside: { readonly usage: Usage; readonly costUsd: number; readonly toolCalls: number },
+  inside: {
+    readonly usage: Usage;
+    readonly costUsd: number;
+    readonly toolCalls: number;
+    readonly calls?: Readonly<Record<string, number>>;
+  },
 ): Ledger {
-  const { usage, costUsd, toolCalls } = inside;
+  const { usage, costUsd, toolCalls, calls } = inside;
   return {
     ...ledger,
+    ...(calls === undefined ? {} : { uses: countInside(ledger.uses, calls) }),
     tokens: ledger.tokens + usage.inputTokens + usage.outputTokens,
     costUsd: ledger.costUsd + ((costUsd as number | null) ?? Infinity), // JSON has no endless number
     toolCalls: ledger.toolCalls + toolCalls,

@@ -1,7 +1,15 @@
 import type { Parameter, Parameters, ValueType } from "../tool/parameters.ts";
 import type { Effect } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
-import { isAbsent, type Leaf, leavesAt, leavesOf, type Sort } from "./condition-values.ts";
+import {
+  isAbsent,
+  type Leaf,
+  leavesAt,
+  leavesOf,
+  looksLikeName,
+  type ReadingOfArguments,
+  type Sort,
+} from "./condition-values.ts";
 import type { Truth } from "./condition-tests.ts";
 import type { CallRequest, RunKnowledge } from "./decision.ts";
 import type { Annotation } from "./rule.ts";
@@ -31,24 +39,42 @@ export function isEffectful(effect: Effect): boolean {
   return effect !== "none" && effect !== "read";
 }
 
-/** Looks at a call. An annotation of the policy stands over what the tool says of itself. */
-export function sightOf(call: CallRequest, annotation: Annotation = {}): Sight {
+/** Looks at a call. An annotation of the policy stands over what the tool says of itself. `most` values are looked at, if not 5000. */
+export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: number): Sight {
   const effect = effectOf(call, annotation);
-  const rest: Sort = { role: isEffectful(effect) ? "target" : "content" };
-  const sortOf = (name: string): Sort =>
-    sortIn(annotation.parameters, name) ?? sortIn(call.parameters, name) ?? rest;
   const args = once(() => call.arguments as unknown);
   const knows = once(() => call.knows);
+  const rest = once((): Sort => ({ role: actsOnRest(effect, knows) ? "target" : "content" }));
+  const lists = [annotation.parameters, call.parameters];
+  const reading: ReadingOfArguments = {
+    sortOf: (name) => sortIn(lists[0], name) ?? sortIn(lists[1], name) ?? rest(),
+    isName: namesOf(call, lists),
+    ...(most === undefined ? {} : { most }),
+  };
   const paths = new Map<string, readonly Leaf[] | undefined>();
   return {
     call,
     knows,
     effect,
     args,
-    leaves: once(() => leavesOf(args(), sortOf)),
-    at: (path) => remembered(paths, path, () => leavesAt(args(), path, sortOf(path.split(".", 1)[0] ?? ""))),
+    leaves: once(() => leavesOf(args(), reading)),
+    at: (path) => remembered(paths, path, () => leavesAt(args(), path, reading)),
     ...memoryOf(knows),
   };
+}
+
+/** Whether arguments that nobody listed say whom a call reaches: where it may change something, and where looking may tell what not everybody may know. */
+function actsOnRest(effect: Effect, knows: () => RunKnowledge): boolean {
+  return isEffectful(effect) || (effect === "read" && knows().label.secrecy !== "public");
+}
+
+/** The names that are the author's. Where no schema is known, the form of a name must say it. */
+function namesOf(
+  { fields }: CallRequest,
+  lists: readonly (Parameters | undefined)[],
+): ReadingOfArguments["isName"] {
+  if (fields === undefined) return looksLikeName;
+  return (key) => fields.has(key) || lists.some((list) => list !== undefined && Object.hasOwn(list, key));
 }
 
 /** The same value is looked at once, wherever it stands. */

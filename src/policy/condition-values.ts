@@ -20,19 +20,31 @@ export interface Leaf extends Sort {
 const mostLeaves = 5000;
 const deepest = 64;
 
+/** How arguments are read. */
+export interface ReadingOfArguments {
+  readonly sortOf: (parameter: string) => Sort;
+  /** Whether the name of a field is the author's. Any other is a value too: the model chose it. */
+  readonly isName: (key: string) => boolean;
+  /** So many values are looked at. Default 5000. */
+  readonly most?: number;
+}
+
 /**
  * All values in the arguments of a call, each with the role of the argument that it stands in. An empty list or object is one empty value. Names of
- * fields that no author would write are values too: a map may carry its content in its keys.
+ * fields that the author did not give are values too: a map may carry its content in its keys.
  *
  * Undefined when they cannot be read, or are too many. May throw where a getter or a proxy does.
  */
-export function leavesOf(args: unknown, sortOf: (parameter: string) => Sort): readonly Leaf[] | undefined {
+export function leavesOf(args: unknown, reading: ReadingOfArguments): readonly Leaf[] | undefined {
+  const { sortOf, isName, most = mostLeaves } = reading;
   const leaves: Leaf[] = [];
-  if (!isPlainObject(args)) return collect(args, { path: "", sort: sortOf(""), depth: 0 }, leaves);
+  if (!isPlainObject(args))
+    return collect(args, { path: "", sort: sortOf(""), depth: 0, isName, most }, leaves);
   for (const name of Object.keys(args)) {
     const sort = sortOf(name);
-    if (!isAuthorsName(name)) leaves.push({ ...sort, path: `(${name})`, value: name, isOdd: false });
-    if (collect(args[name], { path: name, sort, depth: 1 }, leaves) === undefined) return undefined;
+    if (!isName(name)) leaves.push({ ...sort, path: `(${name})`, value: name, isOdd: false });
+    if (collect(args[name], { path: name, sort, depth: 1, isName, most }, leaves) === undefined)
+      return undefined;
   }
   return leaves;
 }
@@ -41,12 +53,17 @@ export function leavesOf(args: unknown, sortOf: (parameter: string) => Sort): re
  * The values at a dotted path, through lists. One empty value where nothing is. Undefined when they cannot be read, or are too many. A name with dots
  * in it is found as well: whatever a tool might take for the argument is looked at.
  */
-export function leavesAt(args: unknown, path: string, sort: Sort): readonly Leaf[] | undefined {
+export function leavesAt(
+  args: unknown,
+  path: string,
+  { sortOf, isName, most = mostLeaves }: ReadingOfArguments,
+): readonly Leaf[] | undefined {
   const found: unknown[] = [];
   if (!find(args, path, { found, depth: 0 })) return undefined;
+  const sort = sortOf(path.split(".", 1)[0] ?? "");
   const leaves: Leaf[] = [];
   for (const value of found.length === 0 ? [null] : found)
-    if (collect(value, { path, sort, depth: 1 }, leaves) === undefined) return undefined;
+    if (collect(value, { path, sort, depth: 1, isName, most }, leaves) === undefined) return undefined;
   return leaves;
 }
 
@@ -55,20 +72,20 @@ export function isAbsent({ value, isOdd }: Leaf): boolean {
   return !isOdd && (value === null || value === "");
 }
 
-interface Position {
+interface Position extends Required<Pick<ReadingOfArguments, "isName" | "most">> {
   readonly path: string;
   readonly sort: Sort;
   readonly depth: number;
 }
 
 function collect(value: unknown, at: Position, leaves: Leaf[]): Leaf[] | undefined {
-  const { path, sort, depth } = at;
-  if (depth > deepest || leaves.length >= mostLeaves) return undefined;
-  const deeper = depth + 1;
+  const { path, sort, depth, isName, most } = at;
+  if (depth > deepest || leaves.length >= most) return undefined;
+  const deeper = { ...at, depth: depth + 1 };
   if (Array.isArray(value)) {
     if (value.length === 0) leaves.push({ ...sort, path, value: null, isOdd: false });
     for (let index = 0; index < value.length; index += 1)
-      if (collect(value[index], { path: `${path}[${index}]`, sort, depth: deeper }, leaves) === undefined)
+      if (collect(value[index], { ...deeper, path: `${path}[${index}]` }, leaves) === undefined)
         return undefined;
     return leaves;
   }
@@ -79,9 +96,8 @@ function collect(value: unknown, at: Position, leaves: Leaf[]): Leaf[] | undefin
   const keys = Object.keys(value);
   if (keys.length === 0) leaves.push({ ...sort, path, value: null, isOdd: false });
   for (const key of keys) {
-    if (!isAuthorsName(key)) leaves.push({ ...sort, path: `${path}(${key})`, value: key, isOdd: false });
-    if (collect(value[key], { path: `${path}.${key}`, sort, depth: deeper }, leaves) === undefined)
-      return undefined;
+    if (!isName(key)) leaves.push({ ...sort, path: `${path}(${key})`, value: key, isOdd: false });
+    if (collect(value[key], { ...deeper, path: `${path}.${key}` }, leaves) === undefined) return undefined;
   }
   return leaves;
 }
@@ -97,7 +113,7 @@ function leafOf(value: unknown, path: string, { role, type }: Sort): Leaf {
 }
 
 /** An address, a number or a sentence is no name that a program gives to a field. */
-function isAuthorsName(key: string): boolean {
+export function looksLikeName(key: string): boolean {
   return /^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u.test(key);
 }
 

@@ -4,8 +4,10 @@ import type { Decision } from "./decision.ts";
 /** What a run did so far with a tool that constraints speak of. */
 export interface ToolUse {
   readonly tool: string;
-  /** Calls that ran, or are about to. */
+  /** Calls that ran, or are about to, those of runs inside among them. */
   readonly calls: number;
+  /** Those of runs inside, which are none of what constraints count; left out when there are none. */
+  readonly inside?: number;
   /** Whether one of them succeeded in a turn that is over. */
   readonly succeeded: boolean;
 }
@@ -26,8 +28,8 @@ export function violation(
   { name, uses }: { readonly name: string; readonly uses: readonly ToolUse[] },
 ): Decision | undefined {
   const { maxCalls = Infinity, onlyAfter = [] } = constraints;
-  const calls = uses.find(({ tool }) => tool === name)?.calls ?? 0;
-  if (calls >= maxCalls) {
+  const { calls = 0, inside = 0 } = uses.find(({ tool }) => tool === name) ?? {};
+  if (calls - inside >= maxCalls) {
     const reason = maxCalls === 0 ? "its constraint maxCalls forbids it" : exceeded(maxCalls);
     return { verdict: "deny", rule: "max-calls", reason, remedy: "a higher `maxCalls` of the tool" };
   }
@@ -47,6 +49,22 @@ function exceeded(maxCalls: number): string {
 /** The uses with one more call in them. */
 export function countCall(uses: readonly ToolUse[] = [], name: string): readonly ToolUse[] {
   return changed(uses, name, (use) => ({ ...use, calls: use.calls + 1 }));
+}
+
+/** The uses with the calls of runs inside in them, by the names of their tools. */
+export function countInside(
+  uses: readonly ToolUse[] = [],
+  counts: Readonly<Record<string, number>>,
+): readonly ToolUse[] {
+  return Object.entries(counts).reduce(
+    (sum, [name, count]) =>
+      changed(sum, name, (use) => ({
+        ...use,
+        calls: use.calls + count,
+        inside: (use.inside ?? 0) + count,
+      })),
+    uses,
+  );
 }
 
 /** The uses after a call of the tool succeeded. */

@@ -12,7 +12,10 @@ export interface CallRequest {
   readonly callId: string;
   readonly tool: string;
   readonly effect: Effect;
+  /** In full: a Set is the list of its values, a Map the list of its pairs. Throws where the tool would get what JSON cannot show. */
   readonly arguments: Json;
+  /** The names that the tool's schema gives to fields. Any other name in the arguments was chosen by the model: it is a value. Default: what looks like a name is one. */
+  readonly fields?: ReadonlySet<string>;
   /** What the arguments are to the call, as its tool says. */
   readonly parameters: Parameters;
   /** `knowledge` and `memory` are the author's and the agent's own: no effect outside. */

@@ -1,6 +1,8 @@
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { labelOf } from "../message/label-of.ts";
 import { isAsked, type Message, textOf, type ToolCall, callsOf } from "../message/message.ts";
+import { propertyNames } from "../schema/property-names.ts";
+import type { JsonSchema } from "../schema/schema.ts";
 import type { ValueType } from "../tool/parameters.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import type { AllowList } from "./allow-list.ts";
@@ -34,6 +36,12 @@ export function learnIntent({ text, constants }: Intent, label: Label = trustedL
   return { label, texts, length: texts.length };
 }
 
+/** The same after something with this label was read. */
+export function joinLearned(learned: Learned, label: Label): Learned {
+  const joined = joinLabels(learned.label, label);
+  return joined === learned.label ? learned : { ...learned, label: joined };
+}
+
 /** What is known after these messages, which come after all others. `allowed` says which tools look up what the user chose. */
 export function learn(before: Learned, messages: readonly Message[], allowed: AllowList): Learned {
   const calls = new Map<string, ToolCall>();
@@ -50,16 +58,16 @@ interface Said {
 
 function learnFrom(before: Learned, message: Message, { calls, allowed }: Said): Learned {
   const own = labelOf(message);
-  const label = joinLabels(before.label, own);
-  const learned = label === before.label ? before : { ...before, label };
+  const learned = joinLearned(before, own);
   if (own.integrity === "untrusted") return learned;
   if (message.role === "user" && isAsked(message))
     // what a model asked another one is trusted, and nobody's choice
     return withText(learned, { text: textOf(message), isBound: own.sources.length === 0 });
   if (message.role !== "tool" || message.status !== "ok") return learned;
   const call = calls.get(message.callId);
-  const resolves = allowed.tools.get(message.name)?.resolves === true;
-  const isBound = resolves && call !== undefined && isBoundIn(learned, call.arguments);
+  const { resolves = false, input } = allowed.tools.get(message.name) ?? {};
+  const isBound =
+    resolves && call !== undefined && saidBy(learned, call.arguments, input?.jsonSchema) === "user";
   return withText(learned, { text: writtenOut(message.value) ?? message.text, isBound });
 }
 
@@ -103,10 +111,36 @@ function isKnownLinkIn({ texts, length }: Learned, url: string): boolean {
   return false;
 }
 
-/** The label of what a model wrote: that of all it has seen, unless every value of it is the user's own choice. */
-export function labelOfArguments(learned: Learned, args: Json): Label {
+/**
+ * The label of what a model wrote: that of all it has seen, unless every value of it is the user's own choice, and so is every name in it that the schema
+ * does not have. Without a schema no name is judged.
+ */
+export function labelOfArguments(learned: Learned, args: Json, schema?: JsonSchema): Label {
   if (learned.label === trustedLabel) return trustedLabel;
-  return isBoundIn(learned, args) ? trustedLabel : learned.label;
+  return saidBy(learned, args, schema) === "model" ? learned.label : trustedLabel;
+}
+
+/** Whose words arguments are: those of the user alone, nobody's (there are none: null and empty texts), or else the model's, as truth values are. */
+type Speaker = "user" | "nobody" | "model";
+
+function saidBy(learned: Learned, args: Json, schema: JsonSchema | undefined): Speaker {
+  const names = schema === undefined ? undefined : propertyNames(schema);
+  function speakerOf(value: Json): Speaker {
+    if (Array.isArray(value)) return together(value.map(speakerOf));
+    if (isJsonObject(value)) return together(Object.entries(value).flatMap(speakersOf));
+    if (value === null || value === "") return "nobody";
+    return isBoundIn(learned, value) ? "user" : "model";
+  }
+  function speakersOf([key, value]: readonly [string, Json]): readonly Speaker[] {
+    const isName = names === undefined || names.has(key);
+    return isName ? [speakerOf(value)] : [speakerOf(key), speakerOf(value)];
+  }
+  return speakerOf(args);
+}
+
+function together(speakers: readonly Speaker[]): Speaker {
+  if (speakers.includes("model")) return "model";
+  return speakers.includes("user") ? "user" : "nobody";
 }
 
 /** What policies are told of the run around a call. */

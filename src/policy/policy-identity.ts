@@ -1,7 +1,8 @@
 import { canonicalJson } from "../util/canonical-json.ts";
 import { toJson } from "../util/json.ts";
-import type { Policy } from "./decision.ts";
+import { allowListed, type Policy } from "./decision.ts";
 import type { Annotation, Rule } from "./rule.ts";
+import { sensible } from "./sensible.ts";
 
 /** What a declarative policy says beside its verdicts. */
 export interface DeclaredPolicy extends Policy {
@@ -19,6 +20,12 @@ export function rulePolicyOf(policy: Policy): DeclaredPolicy | undefined {
   return "toJSON" in policy && "tools" in policy && "constants" in policy
     ? (policy as DeclaredPolicy)
     : undefined;
+}
+
+/** The tools whose calls a policy counts. A function of the author's may count any: nobody can look into it. */
+export function countedBy(policy: Policy): readonly string[] {
+  if (policy === sensible || policy === allowListed) return [];
+  return rulePolicyOf(policy)?.counted ?? ["*"];
 }
 
 /** A text that is another when the policy is: its rules, or the source of the function. What a function closes over is not in it. */

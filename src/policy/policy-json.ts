@@ -1,5 +1,5 @@
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
-import type { Parameter, Parameters } from "../tool/parameters.ts";
+import { type Parameter, parameterRoles, type Parameters, valueTypes } from "../tool/parameters.ts";
 import {
   entriesOf,
   fieldsOf,
@@ -12,7 +12,7 @@ import {
   wrong,
 } from "./policy-fields.ts";
 import { presetRules } from "./rule-presets.ts";
-import { checkedRules, effectNames, reader, roleNames, typeNames } from "./rule-check.ts";
+import { checkedRules, effectNames, reader } from "./rule-check.ts";
 import type { Annotation, PolicyJson, Rule } from "./rule.ts";
 
 /**
@@ -97,10 +97,10 @@ function checkedSecrecy(value: unknown, place: Place): NonNullable<Annotation["s
 }
 
 function checkedParameter(value: unknown, place: Place): Parameter {
-  if (typeof value === "string") return wordOf(value, place, roleNames);
+  if (typeof value === "string") return wordOf(value, place, parameterRoles);
   const fields = fieldsOf(value, place, ["role", "type"]);
   return Object.freeze({
-    role: wordOf(fields.get("role"), inside(place, "role"), roleNames),
-    ...reader(fields, place)("type", (type, at) => wordOf(type, at, typeNames)),
+    role: wordOf(fields.get("role"), inside(place, "role"), parameterRoles),
+    ...reader(fields, place)("type", (type, at) => wordOf(type, at, valueTypes)),
   });
 }

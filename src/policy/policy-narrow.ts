@@ -1,7 +1,7 @@
 import { canonicalJson } from "../util/canonical-json.ts";
 import type { Json } from "../util/json.ts";
 import { type Policy, strictest } from "./decision.ts";
-import { type DeclaredPolicy, policyIdentity, rulePolicyOf } from "./policy-identity.ts";
+import { countedBy, type DeclaredPolicy, policyIdentity, rulePolicyOf } from "./policy-identity.ts";
 import { rulesOf } from "./policy-json.ts";
 import { ruleCode } from "./rule-code.ts";
 import type { Annotation, PolicyJson, Rule } from "./rule.ts";
@@ -33,13 +33,8 @@ type PolicyData = Pick<DeclaredPolicy, keyof DeclaredPolicy> & { readonly name: 
 
 /** What stands beside the verdicts, where one of the two is data. As JSON it is the rules of one, and nothing that could be read back as wider than both. */
 function narrowedData(policy: Policy, by: Policy): PolicyData | undefined {
-  const { rules: wasRules, constants = [], tools: wasTools = {}, counted = [] } = dataOf(policy);
-  const {
-    rules: isRules,
-    constants: others = constants,
-    tools: isTools = {},
-    counted: more = [],
-  } = dataOf(by);
+  const { rules: wasRules, constants = [], tools: wasTools = {} } = dataOf(policy);
+  const { rules: isRules, constants: others = constants, tools: isTools = {} } = dataOf(by);
   const rules = wasRules ?? isRules;
   if (rules === undefined) return undefined;
   const name = `${policy.name}, narrowed by ${by.name}`;
@@ -52,7 +47,7 @@ function narrowedData(policy: Policy, by: Policy): PolicyData | undefined {
     ...held,
     name,
     rules: [...(wasRules ?? []), ...(isRules ?? [])],
-    counted: [...new Set([...counted, ...more])],
+    counted: [...new Set([...countedBy(policy), ...countedBy(by)])],
     toJSON: () => ({ ...held, name, rules, narrowedBy }),
   };
 }

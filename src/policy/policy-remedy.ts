@@ -34,12 +34,12 @@ const longestValue = 120;
 const mostValues = 8;
 
 /**
- * The smallest change that would have allowed a blocked call: a constant, the effect of a tool, or rules. Empty where none is small: a person's yes is
+ * The smallest change that would have allowed a blocked call: the effect of a tool that declares none, a constant, or rules. Empty where none is small: a person's yes is
  * all that is left then. It names what the model asked for, which may be what an attacker wants: people judge it.
  */
 export function remediesFor(sight: Sight, { matched }: Verdict, book: RuleBook): readonly Remedy[] {
   try {
-    return constantsFor(sight, book) ?? effectFor(sight, book) ?? rulesFor(sight, matched);
+    return effectFor(sight, book) ?? constantsFor(sight, book) ?? rulesFor(sight, matched);
   } catch {
     return [];
   }
@@ -147,9 +147,9 @@ function effectFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined 
 
 /** The call as plain data: what stands behind a getter was looked at already. */
 function shown(sight: Sight): Sight["call"] {
-  const { agent, skill, turn, callId, tool, effect, kind, parameters } = sight.call;
+  const { agent, skill, turn, callId, tool, effect, kind, parameters, fields } = sight.call;
   const [args, knows] = [sight.args() as Json, sight.knows()];
-  return { agent, skill, turn, callId, tool, effect, kind, parameters, knows, arguments: args };
+  return { agent, skill, turn, callId, tool, effect, kind, parameters, fields, knows, arguments: args };
 }
 
 /** An exception to each rule that stands in the way, and an allow where no rule gives one. */

@@ -15,7 +15,7 @@ export function narrow(powers: Powers, list: readonly Capability[]): Powers {
 
 /**
  * In words, which list of the chain lacks the resource; undefined when it is permitted. The last list is what the tool declared, the one before it
- * what the agent grants, those before that belong to runs around it and to the command line. It says nothing of what the lists have instead: a model
+ * what its agent or its caller grants, those before that belong to calls and runs around it and to the command line. It says nothing of what the lists have instead: a model
  * may read it.
  */
 export function whyNot(powers: Powers, resource: Resource): string | undefined {
@@ -23,8 +23,8 @@ export function whyNot(powers: Powers, resource: Resource): string | undefined {
   const lacking = powers.findLastIndex((list) => !listCovers(list, resource));
   if (lacking === -1) return undefined;
   if (lacking === powers.length - 1) return "The tool did not declare it.";
-  if (lacking === powers.length - 2) return "The agent does not grant it.";
-  return "A run around this one, or the command line, does not grant it.";
+  if (lacking === powers.length - 2) return "It was not granted.";
+  return "What is around it (a call, a run, or the command line) does not grant it.";
 }
 
 function listCovers(list: readonly Capability[], resource: Resource): boolean {

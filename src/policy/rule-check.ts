@@ -1,4 +1,4 @@
-import type { ParameterRole, ValueType } from "../tool/parameters.ts";
+import { parameterRoles, valueTypes } from "../tool/parameters.ts";
 import type { Effect } from "../tool/tool.ts";
 import {
   entriesOf,
@@ -15,20 +15,7 @@ import {
 } from "./policy-fields.ts";
 import type { Condition, Rule, ValueTest } from "./rule.ts";
 
-export const roleNames: readonly ParameterRole[] = ["target", "content", "amount", "id"];
 export const effectNames: readonly Effect[] = ["none", "read", "write", "irreversible", "undeclared"];
-export const typeNames: readonly ValueType[] = [
-  "email",
-  "url",
-  "host",
-  "path",
-  "iban",
-  "phone",
-  "date",
-  "identifier",
-  "number",
-  "text",
-];
 const verdicts = ["allow", "ask", "deny"] as const;
 
 /** Deep frozen copies of rules. Those that have a name have each another one. @throws WritError `policy-invalid` */
@@ -95,7 +82,7 @@ const conditions: Readonly<Record<Type, (value: unknown, place: Place) => Condit
   roles: (value, place) => {
     const fields = fieldsOf(value, place, ["type", "roles", "is"]);
     const roles = someOf(fields.get("roles"), inside(place, "roles"), (role, at) =>
-      wordOf(role, at, roleNames),
+      wordOf(role, at, parameterRoles),
     );
     return { type: "roles", roles, is: checkedTest(fields.get("is"), inside(place, "is")) };
   },
@@ -139,7 +126,7 @@ function checkedCondition(value: unknown, place: Place): Condition {
 const tests: Readonly<Record<ValueTest["type"], (value: unknown, place: Place) => ValueTest>> = {
   bound: (value, place) => {
     const fields = fieldsOf(value, place, ["type", "as"]);
-    const as = reader(fields, place)("as", (name, at) => wordOf(name, at, typeNames));
+    const as = reader(fields, place)("as", (name, at) => wordOf(name, at, valueTypes));
     return { type: "bound", ...as };
   },
   "one-of": (value, place) => {

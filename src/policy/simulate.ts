@@ -1,5 +1,6 @@
 import { joinLabels, type Label } from "../message/label.ts";
 import { type Message, type ReplyMessage, type ToolResult, userMessage } from "../message/message.ts";
+import { propertyNames } from "../schema/property-names.ts";
 import type { Tool } from "../tool/tool.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import type { Json } from "../util/json.ts";
@@ -18,7 +19,7 @@ export interface RecordedEvent {
 
 /** What a tool says of itself. */
 export type DescribedTool = Pick<Tool, "name"> &
-  Partial<Pick<Tool, "effect" | "parameters" | "trusted" | "resolves" | "secrecy" | "kind">>;
+  Partial<Pick<Tool, "input" | "effect" | "parameters" | "trusted" | "resolves" | "secrecy" | "kind">>;
 
 /** What the events of a run do not say. */
 export interface SimulateOptions {
@@ -158,7 +159,9 @@ function resultMessage(
   const tool = listed.get(name);
   const { trusted, secrecy } = (Object.hasOwn(tools, name) ? tools[name] : undefined) ?? {};
   const said = trusted !== undefined || secrecy !== undefined;
-  const label = said ? resultLabel(asTool(tool, name), labelOfArguments(learned, args)) : result.label;
+  const label = said
+    ? resultLabel(asTool(tool, name), labelOfArguments(learned, args, tool?.input?.jsonSchema))
+    : result.label;
   return { role: "tool", callId, name, ...result, ...(label === undefined ? {} : { label }) };
 }
 
@@ -195,7 +198,7 @@ function requestOf(
   scene: Scene,
   { turn, callId, name, arguments: args, decision }: Recorded["call-decided"],
 ): CallRequest {
-  const { effect = "undeclared", parameters = {}, kind } = scene.listed.get(name) ?? {};
+  const { effect = "undeclared", parameters = {}, kind, input } = scene.listed.get(name) ?? {};
   const learned = { ...scene.learned, label: withOthers(scene, decision.evidence?.label) };
   const calls = (tool: string): number => scene.ran.get(tool) ?? 0;
   return {
@@ -207,6 +210,7 @@ function requestOf(
     effect,
     arguments: args,
     parameters,
+    ...(input === undefined ? {} : { fields: propertyNames(input.jsonSchema) }),
     ...(kind === undefined ? {} : { kind }),
     knows: { ...knowing(scene.intent, learned), calls },
   };

@@ -1,4 +1,4 @@
-import { isPlain, joinLabels, type Label, readLabel, trustedLabel } from "../message/label.ts";
+import { isPlain, type Label, readLabel, trustedLabel } from "../message/label.ts";
 import { parseJson } from "../util/json.ts";
 import { inMemorySlots, type MemoryStore } from "./memory-store.ts";
 import { checkCount, keepAll, linesOf, type Retention } from "./retention.ts";
@@ -7,8 +7,8 @@ import { checkCount, keepAll, linesOf, type Retention } from "./retention.ts";
 export interface MemoryBank {
   /** The whole text of a slot; empty when nothing was written. */
   read(slot: string): Promise<string>;
-  /** Where what stands in a slot comes from: what a model wrote after it had read untrusted things is no better in the next run. */
-  label(slot: string): Promise<Label>;
+  /** The text, with the label that it was written with: what a model wrote after it had read untrusted things is no better in the next run. */
+  recall(slot: string): Promise<Remembered>;
   /**
    * Puts a text in the place of what the slot had, and gives what was kept of it: the bank's limits hold whoever writes. Writes to one slot
    * happen in the order of their calls, each whole; one that fails changes nothing. `label`: where the text comes from; left out, from the program.
@@ -18,6 +18,12 @@ export interface MemoryBank {
   search(slot: string, query: string): Promise<string>;
   /** The slots that were written. */
   slots(): Promise<readonly string[]>;
+}
+
+/** A text of a memory, and where it comes from. */
+export interface Remembered {
+  readonly text: string;
+  readonly label: Label;
 }
 
 /** How a memory bank is made. */
@@ -49,32 +55,18 @@ export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
   if (maxLines !== Infinity) checkCount(maxLines, "`maxLines` of a memory bank");
   const writing = new Map<string, Promise<unknown>>();
 
-  async function keep(slot: string, { text, label }: Kept): Promise<string> {
+  async function keep(slot: string, { text, label }: Remembered): Promise<string> {
     const retained = await retention(linesOf(text));
     const lines = retained.flatMap((line) => line.split("\n")); // what an author's function calls a line may be several
     const kept = withEnding(lines.slice(-maxLines), text);
-    const before = await readLabelOf(slot);
-    // Written first, and never better than what is still there: a crash between the two must not raise it.
-    await writeLabel(slot, joinLabels(before, label));
-    await store.write(slot, kept);
-    await writeLabel(slot, label);
+    await store.write(slot, written({ text: kept, label }));
     return kept;
   }
-
-  async function readLabelOf(slot: string): Promise<Label> {
-    const kept = await store.read(labelSlot(slot));
-    if (kept === "") return trustedLabel;
-    const parsed = parseJson(kept);
-    return readLabel(parsed.ok ? parsed.value : undefined);
-  }
-  async function writeLabel(slot: string, label: Label): Promise<void> {
-    const text = isPlain(label) ? "" : JSON.stringify(label);
-    if (text !== (await store.read(labelSlot(slot)))) await store.write(labelSlot(slot), text);
-  }
+  const recall = async (slot: string): Promise<Remembered> => remembered(await store.read(slot));
 
   return {
-    read: (slot) => store.read(slot),
-    label: readLabelOf,
+    read: async (slot) => (await recall(slot)).text,
+    recall,
     async write(slot, text, label = trustedLabel) {
       const before = writing.get(slot);
       const given = { text, label };
@@ -87,26 +79,32 @@ export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
         if (writing.get(slot) === done) writing.delete(slot);
       }
     },
-    async search(slot, query) {
-      const wanted = query.toLowerCase();
-      const lines = linesOf(await store.read(slot));
-      return lines.filter((line) => line.toLowerCase().includes(wanted)).join("\n");
-    },
-    slots: async () => (await store.slots()).filter((slot) => !slot.startsWith(labelPrefix)),
+    search: async (slot, query) => linesWith(query, (await recall(slot)).text),
+    slots: () => store.slots(),
   };
 }
 
-/** A text that is written, and where it comes from. */
-interface Kept {
-  readonly text: string;
-  readonly label: Label;
+/** The lines of a text that contain the query in any case. */
+export function linesWith(query: string, text: string): string {
+  const wanted = query.toLowerCase();
+  const lines = linesOf(text);
+  return lines.filter((line) => line.toLowerCase().includes(wanted)).join("\n");
 }
 
-/** The labels stand beside the texts in the same store, in slots that no agent is called like. */
-const labelPrefix = "\u0001label/";
+const labelMark = "\u0001label ";
 
-function labelSlot(slot: string): string {
-  return `${labelPrefix}${slot}`;
+/** Text and label are one entry of the store, so that no other writer and no crash comes between them. A text of the user's or the author's stands as it is. */
+function written({ text, label }: Remembered): string {
+  return isPlain(label) && !text.startsWith(labelMark)
+    ? text
+    : `${labelMark}${JSON.stringify(label)}\n${text}`;
+}
+
+function remembered(entry: string): Remembered {
+  if (!entry.startsWith(labelMark)) return { text: entry, label: trustedLabel };
+  const [line = "", ...lines] = entry.slice(labelMark.length).split("\n");
+  const parsed = parseJson(line);
+  return { text: lines.join("\n"), label: readLabel(parsed.ok ? parsed.value : undefined) };
 }
 
 /** The lines as a text that ends as the text they were taken from. */

@@ -2,7 +2,7 @@ import type { JsonSchema } from "../schema/schema.ts";
 import { isPlain } from "../message/label.ts";
 import { type Labelled, labelled } from "../tool/labelled.ts";
 import { tool, type Tool } from "../tool/tool.ts";
-import type { MemoryBank } from "./memory-bank.ts";
+import { linesWith, type MemoryBank } from "./memory-bank.ts";
 
 /**
  * The tools through which a model uses one slot of a memory: `memory_read`, `memory_write` and `memory_search`. In one turn they run in the
@@ -11,10 +11,11 @@ import type { MemoryBank } from "./memory-bank.ts";
  * An agent with a `memory` has them already, for the slot of its name.
  */
 export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
-  async function withLabel(text: string): Promise<Labelled<string>> {
-    const label = await bank.label(slot);
-    if (isPlain(label)) return labelled(text, {});
-    return labelled(text, { ...label, sources: [...label.sources, `memory/${slot}`] });
+  async function recalled(partOf: (text: string) => string): Promise<Labelled<string>> {
+    const { text, label } = await bank.recall(slot);
+    const part = partOf(text);
+    if (isPlain(label)) return labelled(part, {});
+    return labelled(part, { ...label, sources: [...label.sources, `memory/${slot}`] });
   }
   const tools: readonly Tool[] = [
     tool({
@@ -22,7 +23,7 @@ export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
       description: "Read your whole memory: what you wrote down before, in this run or in earlier ones.",
       inputSchema: textFields(),
       effect: "read",
-      execute: async () => withLabel(await bank.read(slot)),
+      execute: async () => recalled((text) => text),
     }),
     tool({
       name: "memory_write",
@@ -44,7 +45,7 @@ export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
       inputSchema: textFields("query"),
       effect: "read",
       execute: async (args: unknown) =>
-        withLabel(await bank.search(slot, (args as { readonly query: string }).query)),
+        recalled((text) => linesWith((args as { readonly query: string }).query, text)),
     }),
   ];
   return tools.map((made) => ({ ...made, kind: "memory", trusted: true, exclusiveKey: () => "memory" }));

@@ -138,7 +138,8 @@ export interface SummariseOptions {
  * const writer = agent({ name: "writer", instructions: "Say in short what was said.", model: "ollama/qwen2.5:7b" });
  * const store = inMemorySessions();
  * await store.create("talk");
- * await summariseSession(store, "talk", { keepRuns: 10, summarise: (messages) => writer(JSON.stringify(messages)) });
+ * const intent = "Sum up what was said"; // the messages hold the words of others than the user
+ * await summariseSession(store, "talk", { keepRuns: 10, summarise: (messages) => writer(JSON.stringify(messages), { intent }) });
  * ```
  */
 export async function summariseSession(

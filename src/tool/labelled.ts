@@ -1,4 +1,5 @@
-import type { Label } from "../message/label.ts";
+import { WritError } from "../error/writ-error.ts";
+import { isLabel, type Label } from "../message/label.ts";
 
 /**
  * A result with a label of its own, made with {@link labelled}.
@@ -24,6 +25,7 @@ export class Labelled<Value> {
  * Gives a tool's result a label of its own, where one tool finds things of different worth. What the label leaves out is as the tool declares it; it
  * stands beside that of the arguments, which it cannot raise.
  *
+ * @throws WritError `definition-invalid` for what is no label: the call fails
  * @example
  * ```ts
  * import { labelled, tool } from "writ";
@@ -39,5 +41,11 @@ export class Labelled<Value> {
  * ```
  */
 export function labelled<Value>(value: Value, label: Partial<Label>): Labelled<Value> {
+  if (!isLabel({ integrity: "trusted", secrecy: "public", sources: [], ...label }))
+    throw new WritError("definition-invalid", {
+      where: "labelled()",
+      reason:
+        'a label has `integrity` ("trusted" or "untrusted"), `secrecy` ("public", "private" or { readers: [...] }) and `sources`, a list of texts.',
+    });
   return new Labelled(value, label);
 }

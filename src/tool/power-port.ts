@@ -22,7 +22,9 @@ export interface PowerScope {
   readonly powers: Powers;
   /** The call itself; undefined for a function that a program calls by itself. */
   readonly from?: CallAround;
-  /** True while a handle itself is at work: the guard of tests looks away. */
+  /** Whether the call goes on, and all calls around it. What its code begins afterwards has no powers. Left out: for ever. */
+  readonly isOpen?: () => boolean;
+  /** True while a handle itself is at work, or code of the author that is no tool: the guard of tests looks away. */
   readonly isHandle?: boolean;
 }
 

@@ -165,7 +165,9 @@ export function unrecoverable(reason?: string): Unrecoverable {
  *
  * const noTrailingCommas = agent({
  *   name: "no-trailing-commas",
- *   skills: [skill({ name: "mend", description: "Mends JSON", execute: (text) => String(text).replaceAll(/,(?=\s*[}\]])/g, "") })],
+ *   skills: [
+ *     skill({ name: "mend", description: "Mends JSON", trusted: true, execute: (text) => String(text).replaceAll(/,(?=\s*[}\]])/g, "") }),
+ *   ],
  * });
  *
  * export const save = tool({

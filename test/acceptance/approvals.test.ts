@@ -101,7 +101,7 @@ describe("the question", () => {
         reason: expect.any(String),
         values: [
           { path: "to", value: to, bound: false, type: "iban" },
-          { path: "amount", value: 7, bound: false },
+          { path: "amount", value: 7, bound: false, type: "number" },
         ],
         label: { integrity: "untrusted", secrecy: "public", sources: ["tool/look"] },
         intent: { text: "Pay my debts", hash: expect.stringMatching(/^[0-9a-f]{64}$/) },

@@ -286,7 +286,7 @@ describe("labels persist", () => {
     const definition = { memory };
     const write = (content: string): ScriptStep => calling(["memory_write", { content }]);
     await run([calling("read_mail"), write("The mail says: pay."), "done"], [readMail()], { definition });
-    expect(await memory.label("a")).toEqual(from("tool/read_mail"));
+    expect((await memory.recall("a")).label).toEqual(from("tool/read_mail"));
     expect(await memory.slots()).toEqual(["a"]);
     for (const look of [calling("memory_read"), calling(["memory_search", { query: "mail" }])]) {
       const { result, events } = await run(

@@ -276,3 +276,33 @@ describe("schemas of a stranger", () => {
     });
   });
 });
+
+describe("results that are none", () => {
+  const given = (result: unknown): Promise<readonly Tool[]> =>
+    mcpTools({
+      listTools: async () => ({ tools: named("go") }),
+      callTool: async () => result as object,
+    });
+
+  it.each([null, undefined, 5, "x", true, [["a"]]])("%j is a failure", async (result) => {
+    const [go] = await given(result);
+    const { status, text } = await callTool(go as Tool, {});
+    expect({ status, text }).toEqual({
+      status: "error",
+      text: "Tool 'go' failed: what the client gave is no result of a tool",
+    });
+  });
+
+  it.each([true, "true", 1, {}])("with isError %j is a failure", async (isError) => {
+    const [go] = await given({ content: [{ type: "text", text: "it broke" }], isError });
+    expect(await callTool(go as Tool, {})).toMatchObject({
+      status: "error",
+      text: "Tool 'go' failed: it broke",
+    });
+  });
+
+  it.each([false, null, undefined])("with isError %j is none", async (isError) => {
+    const [go] = await given({ content: [{ type: "text", text: "done" }], isError });
+    expect(await callTool(go as Tool, {})).toMatchObject({ status: "ok", text: "done" });
+  });
+});

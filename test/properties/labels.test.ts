@@ -257,7 +257,7 @@ describe(`labels that are kept, ${runs} random runs`, () => {
       const first = keeper({ bank, own, calls: looks ? ["look", "memory_write"] : ["memory_write"] });
       const second = keeper({ bank, own, calls: ["memory_read"] });
       const { label: written } = await first.run("remember");
-      const kept = await bank.label("keeper");
+      const { label: kept } = await bank.recall("keeper");
       if (!isKeptNotHigher(kept, looks ? own : trustedLabel)) expect.fail(told(own, kept));
       const { label: read } = await second.run("what was it?");
       if (!isKeptNotHigher(read, kept)) expect.fail(told(written, kept, read));
@@ -302,7 +302,9 @@ describe(`labels that are kept, ${runs} random runs`, () => {
         model: saying(outerLooks ? ["look", "inner"] : ["inner"], { input: "eve@y.com" }),
         tools: [looking(own), inner.asTool()],
       });
-      const { label: after } = await outer.run("go");
+      const { label: after, transcript } = await outer.run("go");
+      const results = transcript.messages.filter((message) => message.role === "tool");
+      expect(results.map(({ status }) => status)).toEqual(results.map(() => "ok"));
       const isSeen = outerLooks || innerLooks;
       if (isSeen && !isKeptNotHigher(after, own)) expect.fail(told(own, after));
       if (outerLooks && told1 !== undefined && !isKeptNotHigher(told1, own))

@@ -43,7 +43,9 @@ function readingOf(call: CallRequest, known: Annotation | undefined): Reading {
     roleOf: (name) =>
       parameterIn(known?.parameters, name) ??
       parameterIn(call.parameters, name) ??
-      (changes(effect) ? "target" : "content"),
+      (changes(effect) || (effect === "read" && call.knows.label.secrecy !== "public")
+        ? "target"
+        : "content"),
   };
 }
 

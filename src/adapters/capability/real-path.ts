@@ -1,8 +1,15 @@
-import { realpath } from "node:fs/promises";
+import { readlink, realpath } from "node:fs/promises";
 import { posix } from "node:path";
 import { permits } from "../../policy/powers.ts";
 import { type Resource, resourceText } from "../../tool/capability.ts";
 import { handleFailed, type Lifetime } from "./lifetime.ts";
+
+/** What systems take at most, in bytes. A longer path leads nowhere, and would be looked for folder by folder. */
+const maxPathBytes = 4096;
+const maxNameBytes = 255;
+
+/** As many links as Linux follows. */
+const maxLinks = 40;
 
 /** A path with its links resolved, as far as there is something. */
 export interface RealPath {
@@ -23,18 +30,18 @@ export interface FileJudge {
 }
 
 /** Judges paths by where they really lead. Where scopes lead is looked up once, at the first path that needs it. */
-export function fileJudge({ powers, use }: Pick<Lifetime, "powers" | "use">): FileJudge {
+export function fileJudge({ powers, use, signal }: Pick<Lifetime, "powers" | "use" | "signal">): FileJudge {
   let roots: Promise<ReadonlyMap<string, string>> | undefined;
   async function judge(kind: "fs.read" | "fs.write", path: string): Promise<void> {
     const resource: Resource = { kind, path };
     if (permits(powers, resource)) return use(resource);
-    roots ??= realRoots(powers);
+    roots ??= realRoots(powers, signal);
     use({ ...resource, roots: await roots });
   }
   return {
     async find(kind, path) {
       checkPath(kind, path);
-      const real = await resolvePath(path);
+      const real = await resolvePath(path, signal);
       await judge(kind, real.path);
       return real;
     },
@@ -43,7 +50,7 @@ export function fileJudge({ powers, use }: Pick<Lifetime, "powers" | "use">): Fi
       const name = path.slice(path.lastIndexOf("/") + 1);
       if (name === "" || name === "." || name === "..")
         throw handleFailed(resourceText({ kind, path }), "the path must end in a name.");
-      const { path: folder, problem } = await resolvePath(path.slice(0, -name.length));
+      const { path: folder, problem } = await resolvePath(path.slice(0, -name.length), signal);
       const target = posix.join(folder, name);
       await judge(kind, target);
       return { path: target, folder, name, problem };
@@ -52,36 +59,59 @@ export function fileJudge({ powers, use }: Pick<Lifetime, "powers" | "use">): Fi
 }
 
 function checkPath(kind: "fs.read" | "fs.write", path: unknown): void {
-  const resource = `${kind}(${String(path)})`;
+  const written = String(path);
+  const resource = `${kind}(${written.length > maxPathBytes ? `${written.slice(0, 80)}…` : written})`;
   if (process.platform === "win32") throw handleFailed(resource, "there are no file handles on Windows.");
   if (typeof path !== "string" || !path.startsWith("/"))
     throw handleFailed(resource, "the path must be absolute.");
+  if (Buffer.byteLength(path) > maxPathBytes)
+    throw handleFailed(resource, `the path has more than ${maxPathBytes} bytes.`);
+  if (path.split("/").some((name) => Buffer.byteLength(name) > maxNameBytes))
+    throw handleFailed(resource, `a name in the path has more than ${maxNameBytes} bytes.`);
   if (path.includes("\0")) throw handleFailed(resource.replaceAll("\0", "␀"), "a path has no NUL in it.");
 }
 
-/** Never fails: of what cannot be resolved the nearest folder that can is resolved, and the rest is taken by its letters. */
-async function resolvePath(path: string): Promise<RealPath> {
+/**
+ * Of what cannot be resolved the nearest folder that can is resolved, and the rest is taken by its letters; a link to where there is nothing is followed,
+ * so that it is judged like one to where there is something. Fails only when it is stopped.
+ */
+async function resolvePath(path: string, signal: AbortSignal, links = 0): Promise<RealPath> {
   try {
     return { path: await realpath(path) };
   } catch (problem) {
-    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-      const folder = await realpath(path.slice(0, end)).catch(() => undefined);
-      if (folder !== undefined) return { path: withoutEnd(posix.join(folder, path.slice(end))), problem };
+    for (let end = path.lastIndexOf("/"); end >= 0; end = end === 0 ? -1 : path.lastIndexOf("/", end - 1)) {
+      signal.throwIfAborted();
+      const folder = await realpath(path.slice(0, end) || "/").catch(() => undefined);
+      if (folder === undefined) continue;
+      const rest = path.slice(end);
+      const target = links < maxLinks ? await throughLink(folder, rest) : undefined;
+      if (target === undefined) return { path: withoutEnd(posix.join(folder, rest)), problem };
+      return { path: (await resolvePath(target, signal, links + 1)).path, problem };
     }
     return { path: withoutEnd(posix.normalize(path)), problem };
   }
+}
+
+/** Where a path leads whose next name is a link; undefined when it is none. */
+async function throughLink(folder: string, rest: string): Promise<string | undefined> {
+  const [, name = "", after = ""] = /^\/+([^/]*)(.*)$/s.exec(rest) ?? [];
+  const link = await readlink(posix.join(folder, name)).catch(() => undefined);
+  return link === undefined ? undefined : `${link.startsWith("/") ? "" : `${folder}/`}${link}${after}`;
 }
 
 function withoutEnd(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-async function realRoots(powers: Lifetime["powers"]): Promise<ReadonlyMap<string, string>> {
+async function realRoots(
+  powers: Lifetime["powers"],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
   const scopes = new Set(
     powers.flat().flatMap(({ kind, scope }) => (kind === "fs.read" || kind === "fs.write" ? [scope] : [])),
   );
   const found = await Promise.all(
-    [...scopes].map(async (scope) => [scope, (await resolvePath(scope)).path] as const),
+    [...scopes].map(async (scope) => [scope, (await resolvePath(scope, signal)).path] as const),
   );
   return new Map(found.filter(([scope, path]) => scope !== path));
 }

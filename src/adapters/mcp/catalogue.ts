@@ -3,6 +3,7 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
+import { asHandle } from "../capability/scopes.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpClient } from "./client.ts";
 import { boundedText } from "./content.ts";
@@ -12,6 +13,12 @@ import { listTools } from "./list-tools.ts";
 import { type McpPin, pinOf } from "./pins.ts";
 import { callRemote, RemoteFailure } from "./remote-call.ts";
 import { type McpTaking, type Taken, takeTools } from "./take.ts";
+
+/** How often in a row a list is looked at that changed meanwhile: a server that says so each time would never be done. */
+const maxLooks = 3;
+
+/** How often between two calls a server can make its list be looked at. What it says after that, the next call looks at. */
+const maxUnasked = 8;
 
 /** How calls reach a server, whoever connects to it. */
 export interface Line {
@@ -61,6 +68,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
   let changes = refused;
   let doubtful = false;
   let looking: Promise<void> | undefined;
+  let unasked = 0;
 
   async function look(): Promise<void> {
     doubtful = false;
@@ -83,19 +91,26 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
     }
   }
 
-  /** While one look is under way a further doubt makes one more of it, and not one each. */
+  /** While one look is under way a further doubt makes one more of it, and not one each. @throws WritError `mcp-unusable` when that does not end */
   async function settled(): Promise<void> {
-    while (doubtful || looking !== undefined) await (looking ??= look().finally(() => (looking = undefined)));
+    for (let looks = 0; doubtful || looking !== undefined; looks += 1) {
+      if (looks === maxLooks)
+        throw new WritError("mcp-unusable", { server, reason: "its list changes whenever it is looked at" });
+      await (looking ??= look().finally(() => (looking = undefined)));
+    }
+  }
+
+  async function reach(): Promise<McpClient> {
+    await settled();
+    const connected = await line.client();
+    await settled(); // who was connected anew is looked at before anything is sent
+    return connected;
   }
 
   async function call(each: Taken, args: JsonObject, context: ToolContext): Promise<Json> {
     const bounds = { timeoutMs, signal: context.signal, what: "reaching the server" };
-    const client = await inTime(async () => {
-      await settled();
-      const connected = await line.client();
-      await settled(); // who was connected anew is looked at before anything is sent
-      return connected;
-    }, bounds);
+    unasked = 0;
+    const client = await asHandle(() => inTime(reach, bounds));
     const change = changes.find(({ tool }) => tool === each.own);
     if (change !== undefined) throw changedError(server, [change]);
     try {
@@ -117,7 +132,9 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
     changes: () => changes,
     doubt() {
       doubtful = true;
-      settled().catch(() => undefined); // the next call looks again, and fails with the reason
+      if (looking !== undefined || unasked === maxUnasked) return;
+      unasked += 1;
+      asHandle(settled).catch(() => undefined); // the next call looks again, and fails with the reason
     },
   };
 }

@@ -28,7 +28,7 @@ export class RemoteFailure extends Error {
  *
  * The client is given the tool's schema without that of its result, which is checked here: clients compile a stranger's patterns otherwise.
  *
- * @throws RemoteFailure when the tool says that it failed; whatever the client throws
+ * @throws RemoteFailure when the tool says that it failed, and for what is no result; whatever the client throws
  */
 export async function callRemote(client: McpClient, call: RemoteCall, context: ToolContext): Promise<Json> {
   const { name, args, inputSchema, timeoutMs } = call;
@@ -43,9 +43,11 @@ export async function callRemote(client: McpClient, call: RemoteCall, context: T
     return client.callTool({ name, arguments: args }, options);
   };
   const bounds = { timeoutMs: timeoutMs + ownGraceMs, signal: context.signal, what: "the call" };
-  const result = await asHandle(() => inTime(send, bounds));
-  const { content, structuredContent, isError } = isJsonObject(result) ? result : {};
-  if (isError === true)
+  const result: unknown = await asHandle(() => inTime(send, bounds));
+  if (!isJsonObject(result)) throw new RemoteFailure("what the client gave is no result of a tool");
+  const { content, structuredContent, isError } = result;
+  // A client that does not check results lets other spellings of a failure through.
+  if (isError !== undefined && isError !== null && isError !== false)
     throw new RemoteFailure(contentText(content) ?? "the server says that it failed, and not why");
   return structuredContent ?? contentText(content) ?? "(no content)";
 }

@@ -1,4 +1,4 @@
-import { surrounding } from "../../executor/call-powers.ts";
+import { openCall } from "../../executor/call-around.ts";
 import type { Gate } from "../../executor/gate.ts";
 import { type Inside, openCallScope, type OpenScope } from "../../executor/scope.ts";
 import type { Journal } from "../../journal/journal.ts";
@@ -10,6 +10,7 @@ import type { ReadyTranscript } from "../../message/transcript.ts";
 import { addUsage, noUsage, type Usage } from "../../message/usage.ts";
 import { allowList } from "../../policy/allow-list.ts";
 import { emptyLedger, type Ledger, type Limits, spendInside } from "../../policy/budget.ts";
+import { heldTo } from "../../policy/annotate.ts";
 import { allowListed } from "../../policy/decision.ts";
 import { makeIntent, noIntent } from "../../policy/intent.ts";
 import { purse, type Spending } from "../../policy/purse.ts";
@@ -77,7 +78,9 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
   let ledger = emptyLedger;
 
   function open(place: string, until: Interrupt<StopReason>): OpenScope {
-    const at = { key: place, callId: place, turn: 0, gate, transcript, label };
+    const before = label;
+    const around = openCall(gate.intent, () => before);
+    const at = { key: place, callId: place, turn: 0, gate, transcript, around };
     return openCallScope(at, { ...base, scope, tell, stop: until });
   }
   async function perform(
@@ -125,16 +128,15 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
 
 /** A composition calls no tools: what it has is for the runs inside. */
 function gateOfComposite({ name, base, options, transcript }: CompositeRunOptions): Gate {
-  const { parent, around, host } = base;
-  const outer = parent?.powers ?? surrounding(host);
-  const powers = options.ceiling === undefined ? outer : [...outer, options.ceiling];
+  const { parent, around, host, powers } = base;
   const { text, constants } = around?.intent ?? {
     text: options.intent ?? askedOf(transcript),
     constants: [],
   };
   const intent = parent?.intent ?? makeIntent({ ...noIntent(name), text, constants }, host.digest);
-  const policy = parent?.policy ?? allowListed;
-  return { agent: name, allowed: allowList(name, []), policy, intent, powers };
+  const { policy = allowListed, said } = parent ?? {};
+  const allowed = heldTo(allowList(name, []), said);
+  return { agent: name, allowed, policy, said, intent, powers };
 }
 
 /** What a composition was asked, in words. */

@@ -1,4 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
+import { withoutSecrets } from "../../executor/without-secrets.ts";
 import { endBy, failed } from "../../loop/end.ts";
 import { type Finished, type Frame, frame } from "../../loop/frame.ts";
 import type { End } from "../../loop/options.ts";
@@ -122,7 +123,7 @@ function begin({ composition, name, limits }: Named, { given, options, watched }
   const base = frameOf(name, options, { host: about.host, watched });
   const json = toJson(given);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
-  const input = json.value;
+  const input = withoutSecrets(json.value, about.host);
   const generator = frame({ ...base, agent: name, input, durationMs: limits.durationMs }, (inside) =>
     carryOut({ composition, name, limits, base, options, given, input }, inside),
   );

@@ -8,11 +8,12 @@ const defaultLimit = 256;
 /**
  * The links in a free text, each once, in the order of their coming, at most `limit`: as `canonical("url")` spells them where it does, else as a parser of
  * links reads them. Found are
- * - addresses with any scheme and `://`, also `hxxp`, `https:x.y`, backslashes for slashes, and with a user in them;
+ * - addresses with any scheme and `://`, also `hxxp`, `https:x.y` whatever its ending, backslashes for slashes, and with a user in them;
  * - `data:`, `javascript:` and `vbscript:`;
  * - `//x.y` and `\\x.y`, `www.x.y`, and hosts with a known ending (`x.com`), with or without a path; an ending that files have as well (`x.py`, `x.zip`)
  *   counts only with a path or a port behind it;
- * - all of these in the targets of Markdown and HTML, behind HTML entities, in full-width letters, with invisible characters between, or as `x[.]com`.
+ * - all of these in the targets of Markdown (definitions of references too) and HTML, behind HTML entities and backslashes, in full-width letters, with
+ *   invisible characters between, or as `x[.]com`. What a backslash escapes in Markdown is read with and without it.
  *
  * Not found: e-mail addresses and `mailto:`, names of files, `e.g.`, and addresses spelled out ("evil dot com", base64). Never throws. Linear.
  */
@@ -20,9 +21,13 @@ export function linksIn(text: string, limit: number = defaultLimit): readonly st
   const shown = visible(text);
   const found = new Set<string>();
   collect(shown, found, limit);
+  if (shown.includes("\\")) collect(shown.replaceAll(escaped, "$1"), found, limit);
   for (const value of attributesOf(shown)) collect(value, found, limit);
   return [...found];
 }
+
+/** Markdown takes any mark for itself behind a backslash. */
+const escaped = /\\([!-\/:-@\[-`\{-~])/gv;
 
 const triggers = /[:.\/\\]/gv;
 
@@ -55,8 +60,24 @@ const hostWindow = 300;
 const web = /(?:^|[^a-z])(?<scheme>h(?:tt|xx)ps?|ftps?|wss?)$/iv;
 const script = /(?:^|[^a-z])(?<scheme>data|javascript|vbscript)$/iv;
 const dataStart = /^data:(?:[a-z]+\/[a-z0-9.+\-]|[;,])/iv;
-/** What stands before the target of a link in Markdown and HTML. */
+/** What stands before the target of a link in Markdown and HTML: right before it, or with white space between. */
 const beforeTarget = /[\("'=<]/v;
+const beforeEqualSign = /(?:href|src|action|poster|data|background|cite|ping)$/iv;
+const longestName = 10;
+
+function isTarget(text: string, start: number): boolean {
+  if (beforeTarget.test(text[start - 1] ?? "")) return true;
+  const end = withoutSpace(text, start);
+  if (text[end - 1] !== "=") return /\][\(:]/v.test(text.slice(Math.max(0, end - 2), end));
+  const name = withoutSpace(text, end - 1);
+  return beforeEqualSign.test(text.slice(Math.max(0, name - longestName), name));
+}
+
+function withoutSpace(text: string, end: number): number {
+  let index = end;
+  while (/[\t\n\r ]/v.test(text[index - 1] ?? "")) index -= 1;
+  return index;
+}
 
 function schemed(text: string, colon: number): Link | undefined {
   let start = colon;
@@ -75,12 +96,19 @@ function schemed(text: string, colon: number): Link | undefined {
 function onWeb(text: string, scheme: string, colon: number): Link | undefined {
   let start = colon + 1;
   while (/[\/\\]/v.test(text[start] ?? "")) start += 1;
-  if (start === colon + 1 && !isBareLink(authorityAt(text, start))) return undefined;
+  if (start === colon + 1 && !isHost(authorityAt(text, start), isTarget(text, colon - scheme.length)))
+    return undefined;
   const end = Math.max(linkEnd(text, colon - scheme.length), start);
   const rest = text.slice(start, end).replaceAll("\\", "/");
   return rest === ""
     ? { end }
     : { canonical: spelled(`${scheme.toLowerCase().replace("xx", "tt")}://${rest}`), end };
+}
+
+/** Whether a parser reads this as a host with several parts, or as any host where nothing else can stand. */
+function isHost(authority: string, isAlone: boolean): boolean {
+  const host = URL.parse(`https://${authority}`)?.hostname ?? "";
+  return isAlone ? /^[a-z0-9\[]/iv.test(host) : /[a-z0-9]\.[a-z0-9]/iv.test(host);
 }
 
 /** What could be the host of a link, and a user before it, with a port. */
@@ -91,9 +119,9 @@ function authorityAt(text: string, start: number): string {
 function runnable(text: string, written: string, colon: number): Link | undefined {
   const scheme = written.toLowerCase();
   const start = colon - scheme.length;
-  const isTarget = beforeTarget.test(text[start - 1] ?? "");
-  if (scheme === "data" && !isTarget && !dataStart.test(text.slice(start, start + 32))) return undefined;
-  if (!isTarget && !/\S/v.test(text[colon + 1] ?? " ")) return undefined;
+  const isAlone = isTarget(text, start);
+  if (scheme === "data" && !isAlone && !dataStart.test(text.slice(start, start + 32))) return undefined;
+  if (!isAlone && !/\S/v.test(text[colon + 1] ?? " ")) return undefined;
   const end = Math.max(linkEnd(text, start), colon + 1);
   return { canonical: scheme + text.slice(colon, end), end };
 }
@@ -106,7 +134,7 @@ function relative(text: string, index: number): Link | undefined {
   while (/[\/\\]/v.test(text[start] ?? "")) start += 1;
   const authority = authorityAt(text, start);
   const host = authority.slice(authority.lastIndexOf("@") + 1);
-  if (!isBareLink(`${host}/`) && !(beforeTarget.test(before) && /^[a-z0-9\[]/iv.test(host)))
+  if (!isBareLink(`${host}/`) && !(isTarget(text, index) && /^[a-z0-9\[]/iv.test(host)))
     return { end: start };
   const end = Math.max(linkEnd(text, start), start);
   return { canonical: spelled(`https://${text.slice(start, end).replaceAll("\\", "/")}`), end };

@@ -12,7 +12,7 @@ const named: Readonly<Record<string, string>> = {
   newline: "",
 };
 const entity =
-  /&(?:#(?<decimal>\d{1,7})|#x(?<hex>[0-9a-f]{1,6})|(?<name>amp|colon|commat|period|sol|bsol|tab|newline));?/giv;
+  /&(?:#0*(?<decimal>[1-9]\d{0,6})|#x0*(?<hex>[1-9a-f][0-9a-f]{0,5})|(?<name>amp|colon|commat|period|sol|bsol|tab|newline));?/giv;
 const defanged = /\[\.\]|\(\.\)|\{\.\}|\[dot\]|\(dot\)/giv;
 const defangedColon = /\[:\]|\[:\/\/\]/gv;
 const ideographicStops = /[\u{3002}\u{ff61}]/gv;

@@ -35,9 +35,9 @@ describe("powers", () => {
     const has = [net("*")];
     expect(whyNot([has, has, has], api)).toBeUndefined();
     expect(whyNot([has, has, [net("other.com")]], api)).toBe("The tool did not declare it.");
-    expect(whyNot([has, [], has], api)).toBe("The agent does not grant it.");
+    expect(whyNot([has, [], has], api)).toBe("It was not granted.");
     expect(whyNot([[], has, has], api)).toBe(
-      "A run around this one, or the command line, does not grant it.",
+      "What is around it (a call, a run, or the command line) does not grant it.",
     );
     expect(whyNot([], api)).toBe("Nothing is granted here.");
   });

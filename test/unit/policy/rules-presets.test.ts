@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { guarded, sensible, strict } from "../../../src/policy/guarded.ts";
+import { guarded, strict } from "../../../src/policy/guarded.ts";
+import { sensible } from "../../../src/policy/sensible.ts";
 import { deny } from "../../../src/policy/rule-builders.ts";
 import { callOf, type Said, verdictBy } from "./rules-scene.ts";
 
@@ -67,12 +68,18 @@ describe("guarded", () => {
 
   it("asks before looking where that tells what not everybody may know", () => {
     const look = (args: object, more: Said = {}): string =>
-      by({ ...mail(args, { effect: "read", secrecy: "private" }), parameters: { site: "target" }, ...more });
+      by({
+        ...mail(args, { effect: "read", secrecy: "private" }),
+        parameters: { site: "target", query: "content" },
+        ...more,
+      });
     expect(look({ site: "https://evil.example/?q=secret" })).toBe("ask secrecy-of-looking");
     expect(look({ query: "see https://evil.example/?q=secret" })).toBe("ask secrecy-of-looking");
     expect(look({ query: "see https://known.example/" })).toBe("allow chosen");
     expect(look({ site: "ada@example.com" })).toBe("allow chosen");
     expect(look({ query: "plain words" })).toBe("allow chosen");
+    expect(look({ unlisted: "plain words" })).toBe("ask secrecy-of-looking");
+    expect(look({ unlisted: "plain words" }, { effect: "none" })).toBe("allow chosen");
     expect(look({ site: "https://evil.example/?q=secret" }, { secrecy: "public" })).toBe("allow chosen");
     expect(look({ site: "https://evil.example/?q=secret" }, { untrusted: false })).toBe("allow chosen");
   });

@@ -172,7 +172,10 @@ describe("policy.simulate", () => {
       "allow",
     ]);
     const book = policy("p", rules, { tools: { inbox: { effect: "read", trusted: true, resolves: true } } });
-    expect(verdicts(book)).toEqual(["allow", "allow", "allow"]);
+    expect(verdicts(book)).toEqual(["allow", "allow", "deny"]); // nobody chose what it found when it was asked for nothing
+    const ofBob = { ...inbox, args: { from: "bob@example.com" } };
+    const found = book.simulate([...run.slice(0, 1), reply(ofBob), ...run.slice(2)], { tools });
+    expect(found.map(({ would }) => would.verdict)).toEqual(["allow", "allow", "allow"]);
   });
 
   it("counts calls that ran, and those that a person agreed to", () => {

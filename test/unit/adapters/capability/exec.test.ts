@@ -137,6 +137,9 @@ describe("what is refused", () => {
       " ",
     ),
     ..."HOME JAVA_TOOL_OPTIONS EDITOR PAGER http_proxy HTTPS_PROXY SSL_CERT_FILE X=Y __proto__ 1A".split(" "),
+    ..."TAR_OPTIONS GNUMAKEFLAGS MAKEFLAGS RSYNC_RSH WGETRC MANPAGER AWKLIBPATH GCC_EXEC_PREFIX LDFLAGS".split(
+      " ",
+    ),
     "",
     "A B",
   ])("the variable %j", async (name) => {

@@ -149,7 +149,7 @@ describe("what is refused [Y11, Y12]", () => {
   it("declared and granted, or not at all", async () => {
     const needed = net(server.origin);
     const { fetch } = open([needed], { grants: [net(other.origin)] });
-    expect(await end(() => fetch(server.origin))).toContain("The agent does not grant it");
+    expect(await end(() => fetch(server.origin))).toContain("It was not granted");
     expect(await end(() => fetch(other.origin))).toContain("The tool did not declare it");
   });
 

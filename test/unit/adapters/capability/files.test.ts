@@ -117,6 +117,8 @@ describe("reading [Y11]", () => {
     await symlink("loop", join(data, "loop"));
     await symlink("nothing", join(data, "dangling"));
     await symlink("../outside/nothing", join(data, "away"));
+    await symlink("../outside/circle", join(data, "round"));
+    await symlink("circle", join(outside, "circle"));
     const { fs } = open();
     expect(await fs.readText(join(data, "near"))).toBe("inside");
     expect(await fs.readText(join(data, "chain"))).toBe("inside");
@@ -127,15 +129,27 @@ describe("reading [Y11]", () => {
       "folder/secret.txt",
       "folder/../outside/secret.txt",
       "folder/nothing",
+      "away",
+      "away/deeper",
+      "round",
     ])
       expect(await end(() => fs.readText(`${data}/${name}`)), name).toContain("capability-denied");
     expect(await end(() => fs.list(join(data, "folder")))).toContain("capability-denied");
-    for (const name of ["loop", "dangling", "away"])
+    for (const name of ["loop", "dangling", "dangling/deeper"])
       expect(await end(() => fs.readText(join(data, name))), name).toContain("handle-failed");
     expect((await fs.list(data)).find(({ name }) => name === "folder")).toEqual({
       name: "folder",
       type: "other",
     });
+  });
+
+  it("looks for no path that is longer than any can be", async () => {
+    const { fs, looks } = open();
+    expect(await end(() => fs.readText(`${data}/${"a/".repeat(200_000)}x`))).toContain(
+      "more than 4096 bytes",
+    );
+    expect(await end(() => fs.readText(`${data}/${"ä".repeat(128)}`))).toContain("more than 255 bytes");
+    expect(looks).toEqual([]);
   });
 
   it("grants that are links themselves lead where they lead", async () => {

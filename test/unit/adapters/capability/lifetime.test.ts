@@ -67,7 +67,7 @@ describe("the handles of a call [T9, Y7]", () => {
     expect((await files.fs.list("/usr/share")).length).toBeGreaterThan(0);
     expect(await end(() => files.fs.list("/usr/lib"))).toContain("The tool did not declare it");
     expect(await end(() => openHandles([fs.read("/etc")], { grants }).fs.list("/etc"))).toContain(
-      "The agent does not grant it",
+      "It was not granted",
     );
     delete process.env["HANDLE_REGION"];
   });

@@ -1,0 +1,42 @@
+/**
+ * Variables that change which code a program loads, which other programs it starts, which files of settings it reads, or whom it trusts, by what they are
+ * for. A star stands for any letters. A program decides itself what it reads: no list can be complete.
+ */
+const names: Readonly<Record<string, string>> = {
+  system: "PATH HOME TMPDIR XDG_* MAIL* TERMINFO* TERMCAP TERMPATH INPUTRC",
+  shells:
+    "SHELL IFS PS4 ENV BASH_* BASHOPTS SHELLOPTS CDPATH FPATH ZDOTDIR PROMPT_COMMAND GLOBIGNORE HISTFILE SUDO_* DOAS_*",
+  loaders: "LD_* DYLD_* GLIBC_* GCONV_PATH MALLOC_* LOCPATH NLSPATH LIBPATH SHLIB_PATH *SAN_OPTIONS",
+  network:
+    "SSL_* OPENSSL_* CURL_* WGETRC SYSTEM_WGETRC NETRC *_PROXY HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_* KRB5* SASL_* LDAP* NSS_* P11_KIT_* GNUPGHOME",
+  versions: "GIT_* HG* SVN_* CVS* BZR_* SSH_* RSYNC_* BORG_* RESTIC_* RCLONE_*",
+  editors:
+    "EDITOR VISUAL *_EDITOR EXINIT VIMINIT GVIMINIT MYVIMRC VIM VIMRUNTIME NVIM_* EMACS* PAGER *PAGER LESS* MANOPT MANPATH MANROFF* GROFF_* BROWSER",
+  text: "AWKPATH AWKLIBPATH GAWK_* GREP_OPTIONS RIPGREP_CONFIG_PATH FZF_* JQ_*",
+  archives: "TAR_OPTIONS TAR_* TAPE GZIP BZIP BZIP2 XZ_* ZSTD_* ZIP* UNZIP* CPIO_*",
+  building:
+    "MAKE* GNUMAKEFLAGS MFLAGS CMAKE_* NINJA_* CC CXX CPP LD AS AR *FLAGS COMPILER_PATH LIBRARY_PATH CPATH *_INCLUDE_PATH GCC_* PKG_CONFIG* ACLOCAL* AUTOM4TE* M4PATH CARGO_* RUST* GO* CCACHE_* DISTCC_*",
+  languages:
+    "NODE_* NPM_* YARN_* PNPM_* BUN_* DENO_* TS_NODE_* PYTHON* PIP_* UV_* CONDA_* POETRY_* PERL* RUBY* GEM_* BUNDLE_* PHP* LUA_* R_* JULIA_* TCL* OCAML* CAML* GHC* ERL_* ELIXIR_* GUILE_*",
+  "virtual machines":
+    "JAVA_* _JAVA_* JDK_* JRE_* CLASSPATH MAVEN_* GRADLE_* ANT_* SBT_* DOTNET_* COR_* CORECLR_* MONO_*",
+  databases:
+    "PSQLRC PSQL_* PGSERVICEFILE PGSYSCONFDIR PGPASSFILE MYSQL_HOME MYSQL_TEST_* LIBMYSQL_* ODBC* SQLITE_*",
+  desktops:
+    "DISPLAY DBUS_* GTK_* GDK_* GIO_* GST_* QT_* QML* G_MESSAGES_* FONTCONFIG_* MAGICK_* GS_* TEXINPUTS TEXMF* OPENSCAD*",
+  clouds:
+    "DOCKER_* KUBECONFIG KUBE_* HELM_* ANSIBLE_* TF_CLI_* AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE CLOUDSDK_*",
+};
+
+const pattern = new RegExp(
+  `^(?:${Object.values(names)
+    .flatMap((line) => line.split(" "))
+    .map((name) => name.replaceAll("*", ".*"))
+    .join("|")})$`,
+  "i",
+);
+
+/** Whether a variable is given to no program. */
+export function isRefusedVariable(name: string): boolean {
+  return pattern.test(name);
+}

@@ -1,0 +1,107 @@
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+import { type Json, toJson } from "../util/json.ts";
+
+/** A service can send back the secret that it was sent. What leaves a tool for the runtime, and what a model is asked, goes through here. */
+type Where = Pick<Host, "powers">;
+type Scrub = (text: string) => string;
+
+function scrubOf({ powers }: Where): Scrub | undefined {
+  return powers?.holdsSecrets === true ? (text) => powers.scrub(text) : undefined;
+}
+
+/** The same plain data without the values of secrets. What is not plain in it stays as it is. */
+export function withoutSecrets<Value>(value: Value, where: Where): Value {
+  const scrub = scrubOf(where);
+  return scrub === undefined ? value : (clean(value, scrub) as Value);
+}
+
+function clean(value: unknown, scrub: Scrub): unknown {
+  if (typeof value === "string") return scrub(value);
+  if (typeof value === "number") return scrub(String(value)) === String(value) ? value : scrub(String(value));
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((each: unknown) => clean(each, scrub));
+  const fields = Object.entries(value) as [string, unknown][];
+  return Object.fromEntries(fields.map(([key, field]) => [scrub(key), clean(field, scrub)]));
+}
+
+/** What a tool told of its progress, without secrets. What is no JSON is told as nothing once there are secrets. */
+export function progressWithoutSecrets(value: Json, where: Where): Json {
+  const scrub = scrubOf(where);
+  if (scrub === undefined) return value;
+  const json = toJson(value);
+  return json.ok ? (clean(json.value, scrub) as Json) : null;
+}
+
+/**
+ * What was thrown, without secrets: it is printed, kept and shown to models. When one stands anywhere in it (its words, its causes, its fields), another
+ * error takes its place, with the same name and code, the same words but for the secret, and causes that are as clean; its other fields are gone.
+ */
+export function errorWithoutSecrets(thrown: unknown, where: Where): unknown {
+  const scrub = scrubOf(where);
+  return scrub === undefined ? thrown : cleanError(thrown, scrub, 0);
+}
+
+/** Deeper chains of causes are nobody's wish. */
+const deepest = 16;
+
+function cleanError(thrown: unknown, scrub: Scrub, depth: number): unknown {
+  if (!holdsSecret(thrown, scrub)) return thrown;
+  const words = scrub(messageOf(thrown));
+  try {
+    if (!(thrown instanceof Error)) return typeof thrown === "string" ? words : new Error(words);
+    const cause = depth === deepest ? undefined : cleanError(thrown.cause, scrub, depth + 1);
+    const error = isWritError(thrown) ? sameCode(thrown, cause, scrub) : sameName(thrown, cause, scrub);
+    if (typeof thrown.stack === "string") error.stack = scrub(thrown.stack);
+    return error;
+  } catch {
+    return new Error(words);
+  }
+}
+
+function sameCode(thrown: WritError, cause: unknown, scrub: Scrub): Error {
+  const { code, data, retryable, retryAfterMs } = thrown;
+  const more = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return new WritError(code, clean(data, scrub) as typeof data, { cause, retryable, ...more });
+}
+
+function sameName({ name, message }: Error, cause: unknown, scrub: Scrub): Error {
+  const error = new Error(scrub(message), cause === undefined ? undefined : { cause });
+  return Object.defineProperty(error, "name", { value: scrub(name), configurable: true, writable: true });
+}
+
+/** Errors of some libraries hold on to half the program: one with more in it is taken for one that holds a secret. */
+const mostParts = 1000;
+
+/** Whether a secret stands anywhere in a value, as far as somebody who prints it would see. What cannot be looked into may hold anything. */
+function holdsSecret(value: unknown, scrub: Scrub): boolean {
+  const seen = new Set<unknown>();
+  const waiting: unknown[] = [value];
+  try {
+    while (waiting.length > 0) {
+      const part = waiting.pop();
+      if (typeof part === "object" && part !== null) {
+        if (seen.has(part)) continue;
+        seen.add(part);
+        if (seen.size > mostParts) return true;
+        waiting.push(...partsOf(part));
+      } else if (typeof part !== "function" && typeof part !== "symbol") {
+        const text = String(part);
+        if (scrub(text) !== text) return true;
+      }
+    }
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function partsOf(value: object): readonly unknown[] {
+  if (value instanceof Uint8Array) return [new TextDecoder().decode(value)];
+  const parts: unknown[] = value instanceof Error ? [value.stack, value.message, value.name] : [];
+  if (value instanceof Map) parts.push(...value.keys(), ...value.values());
+  if (value instanceof Set) parts.push(...value);
+  for (const key of Reflect.ownKeys(value))
+    parts.push(String(key), Object.getOwnPropertyDescriptor(value, key)?.value);
+  return parts;
+}
