@@ -10,7 +10,7 @@ import { priceOf } from "../loop/price.ts";
 import { seenBy } from "../loop/seen-by.ts";
 import { joinLabels } from "../message/label.ts";
 import { labelOf } from "../message/label-of.ts";
-import type { ReplyMessage, SystemMessage, UserMessage } from "../message/message.ts";
+import { isAsked, type ReplyMessage, type SystemMessage, type UserMessage } from "../message/message.ts";
 import {
   addReply,
   addUser,
@@ -74,6 +74,7 @@ export function resumeAgent(around: AroundAgent, checkpoint: Checkpoint, options
   const transcript = readTranscript(checkpoint.transcript);
   if (agent !== plan.name) throw unusable(plan, `it is of the agent "${agent}"`);
   if (skill?.type !== "agentic") throw unusable(plan, `the agent has no skill "${name}" that asks a model`);
+  if (!transcript.messages.some(isAsked)) throw unusable(plan, "nobody asks anything in its transcript");
   if (transcript.state === "open") throw unusable(plan, "calls in it have no result");
   const wanted = { input, options: { runId, ...options }, watched: options.onEvent !== undefined };
   return beginCycle(around, { skill, transcript, from: checkpoint }, wanted);

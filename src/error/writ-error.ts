@@ -1,3 +1,4 @@
+import { thrownText } from "../util/thrown.ts";
 import { catalogue, type ErrorCode, type ErrorData } from "./codes.ts";
 
 /** What may be added to an error beside its code and data. */
@@ -62,12 +63,7 @@ export function isWritError<Code extends ErrorCode>(value: unknown, code?: Code)
 
 /** The message of anything that was thrown, without ever throwing itself. */
 export function messageOf(thrown: unknown): string {
-  try {
-    if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
-    return String(thrown);
-  } catch {
-    return "something was thrown that cannot be shown";
-  }
+  return thrownText(thrown);
 }
 
 function fill(template: string, data: Readonly<Record<string, string | number>>): string {

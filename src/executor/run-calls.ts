@@ -33,6 +33,8 @@ export interface Planned {
 export interface EarlyCall {
   readonly prepared: Runnable;
   readonly record: Promise<CallRecord>;
+  /** Ends it, if it still goes on: nobody asks for it any more. Waits until it has ended. */
+  readonly giveUp: () => Promise<unknown>;
 }
 
 /** The planned calls of one turn. */

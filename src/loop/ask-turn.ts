@@ -10,7 +10,7 @@ import type { ModelRequest } from "../model/model.ts";
 import type { Json } from "../util/json.ts";
 import { changeReply, changeRequest, type HookedCall, replyOf } from "./around-model.ts";
 import { asWritError, askModel, type ModelRecord, type Question } from "./ask-model.ts";
-import { earlyCalls } from "./early-calls.ts";
+import { earlyCalls, giveUpEarly } from "./early-calls.ts";
 import { endBy } from "./end.ts";
 import type { End } from "./options.ts";
 import type { Run, State } from "./run.ts";
@@ -131,7 +131,7 @@ const maxAttempts = 10;
 async function askUntilAnswered(asking: Asking, hooked: HookedCall): Promise<ModelRecord> {
   const { run, turn, note } = hooked;
   for (let attempt = 1; ; attempt += 1) {
-    asking.early.clear(); // what an attempt that failed has called, nobody asks for any more
+    if (asking.early.size > 0) await giveUpEarly(asking.early); // what an attempt that failed has called, nobody asks for any more
     const change = (request: ModelRequest): Promise<ModelRequest> => changeRequest(request, hooked);
     const question = questionOf(asking, { turn, run, change: run.hooks.beforeModel && change });
     try {

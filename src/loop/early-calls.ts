@@ -7,6 +7,7 @@ import type { ToolCall } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
 import { type Ledger, reserveCall } from "../policy/budget.ts";
 import type { Tool } from "../tool/tool.ts";
+import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { State } from "./run.ts";
 
 /** The reply that is being read. Calls that were started are put into `early`, by id. */
@@ -27,7 +28,13 @@ export function earlyCalls(
   const { gate, limits, transcript, learned } = state;
   let reserved: Ledger | undefined = state.ledger;
   let index = 0;
-  const performing = performOptions(options, { turn, gate, transcript, learned });
+  let own: OwnStop | undefined;
+  const start = (prepared: Runnable, place: number): EarlyCall => {
+    own ??= ownStop(options);
+    const performing = performOptions({ ...options, stop: own.stop }, { turn, gate, transcript, learned });
+    const record = perform(prepared, `turn/${turn}/call/${place}`, performing);
+    return { prepared, record, giveUp: () => endBoth(own, record) };
+  };
   return (call) => {
     const place = index;
     index += 1;
@@ -41,8 +48,32 @@ export function earlyCalls(
     if (prepared === undefined || prepared instanceof Promise) return;
     if (prepared.type !== "run" || !mayOverlap(prepared)) return;
     options.scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
-    early.set(call.id, { prepared, record: perform(prepared, `turn/${turn}/call/${place}`, performing) });
+    early.set(call.id, start(prepared, place));
   };
+}
+
+/** What ends the early calls of one reply: the end of the run, or of the reply. */
+interface OwnStop {
+  readonly stop: Interrupt<unknown>;
+  readonly unlink: () => void;
+}
+
+function ownStop({ stop: outer }: ExecuteOptions): OwnStop {
+  const stop = interrupt<unknown>();
+  return { stop, unlink: outer.onStop(() => stop.stop(outer.reason)) };
+}
+
+async function endBoth(own: OwnStop | undefined, record: Promise<unknown>): Promise<void> {
+  own?.stop.stop({ type: "cancelled", reason: "the reply that made the call was given up" });
+  own?.unlink();
+  await record;
+}
+
+/** Ends what was started for a reply and is not used: a run must not end before what goes on inside it. */
+export async function giveUpEarly(early: Map<string, EarlyCall>): Promise<void> {
+  const calls = [...early.values()];
+  early.clear();
+  await Promise.all(calls.map((call) => call.giveUp()));
 }
 
 /** The ledger with the call in it; undefined when a bound of this run, or of one around it, forbids the call. */

@@ -19,16 +19,17 @@ import {
   settleAll,
 } from "../message/transcript.ts";
 import { addUsage } from "../message/usage.ts";
-import { spend, spendInside } from "../policy/budget.ts";
+import { spendInside } from "../policy/budget.ts";
 import { learn } from "../policy/learned.ts";
-import { priceOf } from "./price.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { askTurn } from "./ask-turn.ts";
 import { afterTurn, answeredBefore, beforeTurn, mayGoOn, readAnswer, unacceptable } from "./around-turn.ts";
+import { booked, repairsOf } from "./booked.ts";
 import { circleOf, type Circle, rememberAct } from "./circles.ts";
 import { compactTurn } from "./compact-turn.ts";
 import { authorStopped, endBy, exhausted, failed, stopped } from "./end.ts";
+import { giveUpEarly } from "./early-calls.ts";
 import { endOfBatch } from "./end-of-batch.ts";
 import type { Finished, Frame } from "./frame.ts";
 import { moreTime } from "./more-time.ts";
@@ -122,9 +123,17 @@ async function prepareTurn(state: State, run: Run): Promise<Step> {
 }
 
 async function askAndAct(before: State, run: Run): Promise<Step> {
+  const early = new Map<string, EarlyCall>();
+  try {
+    return await askThenAct(before, early, run);
+  } finally {
+    if (early.size > 0) await giveUpEarly(early);
+  }
+}
+
+async function askThenAct(before: State, early: Map<string, EarlyCall>, run: Run): Promise<Step> {
   const { turns: turn } = before.ledger;
   const input = turnInput(before, run);
-  const early = new Map<string, EarlyCall>();
   const asked = await askTurn({ state: before, input, early }, run);
   if ("outcome" in asked) {
     const driver = driverOf(before, run).name;
@@ -163,21 +172,6 @@ async function askAndAct(before: State, run: Run): Promise<Step> {
   return await keeping(state, run, () =>
     answer(state, { reading: { ...reading, message }, record: asked }, run),
   );
-}
-
-/** Books what a reply used, here and in the runs around this one. */
-function booked(state: State, { usage }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
-  const { turns: turn } = state.ledger;
-  const costUsd = priceOf(usage, run);
-  const total = addUsage(state.usage, usage);
-  run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
-  run.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
-  return { ledger: spend(state.ledger, { usage, costUsd }), usage: total };
-}
-
-function repairsOf(reading: Reading): { readonly repairs?: readonly string[] } {
-  const repairs = "repairs" in reading ? (reading.repairs ?? []) : [];
-  return repairs.length === 0 ? {} : { repairs };
 }
 
 interface Acting {

@@ -57,18 +57,18 @@ export function untilStopped<Value, Reason>(
       },
       (error: unknown) => {
         forget();
-        reject(error instanceof Error ? error : new Error(textOf(error), { cause: error }));
+        reject(asError(error));
       },
     );
   });
 }
 
-/** The text of anything that was thrown: an object can refuse to be a text. */
-function textOf(thrown: unknown): string {
+/** Whatever was thrown, as an error. What is thrown can be made so that it throws when it is looked at. */
+function asError(thrown: unknown): Error {
   try {
-    return String(thrown);
+    return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
   } catch {
-    return "something was thrown that cannot be shown";
+    return new Error("something was thrown that cannot be shown");
   }
 }
 

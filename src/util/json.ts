@@ -1,3 +1,5 @@
+import { thrownText } from "./thrown.ts";
+
 /** Any value that JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -35,7 +37,7 @@ export function parseJson(text: string): ParsedJson {
     if (suspiciousKey.test(text) && pollutes(value)) return { ok: false, reason: pollution };
     return { ok: true, value };
   } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message : "it is not JSON" };
+    return { ok: false, reason: thrownText(error, "it is not JSON") };
   }
 }
 
@@ -55,7 +57,7 @@ export function toJson(value: unknown): ParsedJson {
     ) as string | undefined;
     return text === undefined ? { ok: true, value: null } : parseJson(text);
   } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message : "it cannot be written as JSON" };
+    return { ok: false, reason: thrownText(error, "it cannot be written as JSON") };
   }
 }
 

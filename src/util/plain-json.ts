@@ -1,3 +1,4 @@
+import { thrownText } from "./thrown.ts";
 import { type Json, maxJsonDepth, type ParsedJson } from "./json.ts";
 
 /**
@@ -11,7 +12,7 @@ export function plainJson(value: unknown): ParsedJson {
   try {
     return { ok: true, value: plain(value, 0) };
   } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message : "it cannot be read" };
+    return { ok: false, reason: thrownText(error, "it cannot be read") };
   }
 }
 

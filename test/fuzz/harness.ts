@@ -136,7 +136,7 @@ export async function fuzzRuns({
   try {
     for (const [name, { share, check }] of wanted) {
       place = { kind: kindNames.indexOf(name), scene: 0 };
-      const numRuns = Math.max(1, Math.round((runs * share) / shares));
+      const numRuns = Math.max(1, Math.ceil((runs * share) / shares));
       const details = await check({ numRuns, seed, ...(path === undefined ? {} : { path }) }, around);
       byKind[name] = details.numRuns;
       if (details.failed) failures.push(failureOf(name, details));

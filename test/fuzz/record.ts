@@ -116,7 +116,7 @@ export function count(tally: Tally, { ran, judged, answered, powers, usedSecret 
   add("people said yes", answered.filter(({ isYes }) => isYes).length);
   add("people said no", answered.filter(({ isYes }) => !isYes).length);
   add("things were reached", powers.reached.length);
-  add("secrets leaked", usedSecret ? 1 : 0);
+  add("tools sent a secret back", usedSecret ? 1 : 0);
   add("runs saw untrusted data", judged.some(({ label }) => label.integrity === "untrusted") ? 1 : 0);
 }
 
