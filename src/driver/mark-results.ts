@@ -29,16 +29,9 @@ function isStranger({ trusted, effect, kind }: Tool): boolean {
   return kind === undefined && !(trusted ?? effect === "none");
 }
 
-const shownMessages = new WeakMap<Message, Message>();
-
 function shown(message: Message): Message {
-  if (message.role !== "system" && message.role !== "tool") return message;
-  let marked = shownMessages.get(message);
-  if (marked === undefined) {
-    marked = message.role === "system" ? withRule(message) : withMark(message);
-    shownMessages.set(message, marked);
-  }
-  return marked;
+  if (message.role === "system") return withRule(message);
+  return message.role === "tool" ? withMark(message) : message;
 }
 
 /** What the model is told of results that are marked. */

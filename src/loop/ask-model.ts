@@ -97,7 +97,7 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
   const tell = emit === undefined ? undefined : teller(driver, input, { turn, named, emit });
   const request = driver.request(withMarks(input, driver));
   const changed = question.change === undefined ? request : await question.change(request);
-  const sent = { ...changed, messages: withoutSecrets(changed.messages, question.host) };
+  const sent = cleanRequest(changed, question.host);
   for await (const delta of input.model.stream(sent, streamOptions(stop))) {
     const call = assembler.push(delta);
     tell?.push(delta);
@@ -114,6 +114,12 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
     model: id,
     reason: "the reply ended with an error",
   });
+}
+
+/** The request without secrets that came in by any way. Its messages are only looked at when there are secrets: else nobody may want them as a list. */
+function cleanRequest(request: ModelRequest, host: Host): ModelRequest {
+  if (host.powers?.holdsSecrets !== true) return request;
+  return { ...request, messages: withoutSecrets(request.messages, host) };
 }
 
 interface Teller {

@@ -218,19 +218,37 @@ export function dropTurns(
   return ready({ log: logOf(kept), length: kept.length });
 }
 
-/** The same conversation with other messages in the place of some: for a model that is shown more, or less, than there is. Nothing can be added to it. */
-export function shownAs(transcript: ReadyTranscript, show: (message: Message) => Message): ReadyTranscript {
-  let list: readonly Message[] | undefined;
+/** How a message is shown to somebody; the same object for the same message. */
+type Show = (message: Message) => Message;
+
+/** What was shown of a log so far, by how. */
+const shownLists = new WeakMap<Log, WeakMap<Show, Message[]>>();
+
+function shownUpTo({ log, length }: Tip, show: Show): readonly Message[] {
+  let lists = shownLists.get(log);
+  if (lists === undefined) shownLists.set(log, (lists = new WeakMap()));
+  let shown = lists.get(show);
+  if (shown === undefined) lists.set(show, (shown = []));
+  while (shown.length < length) shown.push(show(log.messages[shown.length] as Message));
+  return shown;
+}
+
+/**
+ * The same conversation with other messages in the place of some: for a model that is shown more, or less, than there is. Nothing can be added to it.
+ * Each message is shown once, however often this is asked.
+ */
+export function shownAs(transcript: ReadyTranscript, show: Show): ReadyTranscript {
+  const tip = tipOf(transcript);
   return {
     state: "ready",
     length: transcript.length,
     get messages() {
-      return (list ??= transcript.messages.map(show));
+      return shownUpTo(tip, show).slice(0, tip.length);
     },
     get characters() {
       return transcript.characters;
     },
-    since: (from) => transcript.since(from).map(show),
+    since: (from) => shownUpTo(tip, show).slice(from, tip.length),
     toJSON: () => transcript.toJSON(),
   };
 }
