@@ -2,7 +2,7 @@
  * A short benchmark for continuous integration: writ and the minimal loop only. It looks at ratios, by the cheapest repetition in processor
  * time, because nothing else holds still on a shared machine; what fails is measured again, six times in all.
  *
- * Fails when a turn at 1 000 turns costs over 1.3 times one at 100; when 10 000 deltas cost over 12 times 1 000, of which calls are read or not; or when a ratio to the
+ * Fails when a turn at 1 000 turns costs over 2.5 times one at 100; when 10 000 deltas cost over 12 times 1 000, of which calls are read or not; or when a ratio to the
  * minimal loop is over twice the one noted in ratios.json. Run: npm run bench:smoke [-- --note], which notes the ratios of this run.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -77,7 +77,8 @@ function checksOf(notes: Readonly<Record<string, number>>): readonly Check[] {
       says: "a turn of 1 000 to one of 100",
       above: place("writ", "turns", 1000),
       below: place("writ", "turns", 100),
-      limit: 1.3,
+      // What grows is garbage collection of what a long run keeps: 1.2 to 1.7 were seen. A cost that is not linear gives about 10.
+      limit: 2.5,
     },
     flat("text"),
     flat("arguments"),

@@ -125,53 +125,50 @@ async function prepareTurn(state: State, run: Run): Promise<Step> {
 async function askAndAct(before: State, run: Run): Promise<Step> {
   const early = new Map<string, EarlyCall>();
   try {
-    return await askThenAct(before, early, run);
+    const { turns: turn } = before.ledger;
+    const input = turnInput(before, run);
+    const asked = await askTurn({ state: before, input, early }, run);
+    if ("outcome" in asked) {
+      const driver = driverOf(before, run).name;
+      run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
+      return { state: before, end: asked };
+    }
+    const speaker = speakerOf(asked.driver, run);
+    const reading = readingOf(asked, { driver: speaker, input, turn });
+    const message = seenBy(reading.message, before.learned);
+    const learned =
+      message.label === undefined ? before.learned : learn(before.learned, [message], before.gate.allowed);
+    run.tell?.({
+      type: "message-end",
+      turn,
+      message,
+      ...repairsOf(reading),
+      finishReason: asked.finishReason,
+      driver: asked.driver,
+      durationMs: asked.endedAt - asked.startedAt,
+    });
+    const state = {
+      ...before,
+      ...booked(before, asked, run),
+      learned,
+      driver: Math.max(0, run.drivers.indexOf(speaker)),
+      speaker,
+      now: asked.endedAt,
+      sent: before.transcript.length,
+    };
+    const isWhole = (reading.type === "final" || reading.type === "pending") && asked.finishReason === "stop";
+    if (run.stopOn.includes(asked.finishReason) && !isWhole)
+      return stopOnReason(state, { message, finishReason: asked.finishReason }, run);
+    if (asked.finishReason === "content-filter") return filtered(state, message, run);
+    if (reading.type === "calls") return await act({ state, message, early }, run);
+    if (reading.type === "violation") return askAgain(state, { ...reading, message }, run);
+    if (reading.type === "pending") return askOn(state, message, run);
+    return await keeping(state, run, () =>
+      answer(state, { reading: { ...reading, message }, record: asked }, run),
+    );
   } finally {
     if (early.size > 0) await giveUpEarly(early);
   }
-}
-
-async function askThenAct(before: State, early: Map<string, EarlyCall>, run: Run): Promise<Step> {
-  const { turns: turn } = before.ledger;
-  const input = turnInput(before, run);
-  const asked = await askTurn({ state: before, input, early }, run);
-  if ("outcome" in asked) {
-    const driver = driverOf(before, run).name;
-    run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
-    return { state: before, end: asked };
-  }
-  const speaker = speakerOf(asked.driver, run);
-  const reading = readingOf(asked, { driver: speaker, input, turn });
-  const message = seenBy(reading.message, before.learned);
-  const learned = learn(before.learned, [message], before.gate.allowed);
-  run.tell?.({
-    type: "message-end",
-    turn,
-    message,
-    ...repairsOf(reading),
-    finishReason: asked.finishReason,
-    driver: asked.driver,
-    durationMs: asked.endedAt - asked.startedAt,
-  });
-  const state = {
-    ...before,
-    ...booked(before, asked, run),
-    learned,
-    driver: Math.max(0, run.drivers.indexOf(speaker)),
-    speaker,
-    now: asked.endedAt,
-    sent: before.transcript.length,
-  };
-  const isWhole = (reading.type === "final" || reading.type === "pending") && asked.finishReason === "stop";
-  if (run.stopOn.includes(asked.finishReason) && !isWhole)
-    return stopOnReason(state, { message, finishReason: asked.finishReason }, run);
-  if (asked.finishReason === "content-filter") return filtered(state, message, run);
-  if (reading.type === "calls") return await act({ state, message, early }, run);
-  if (reading.type === "violation") return askAgain(state, { ...reading, message }, run);
-  if (reading.type === "pending") return askOn(state, message, run);
-  return await keeping(state, run, () =>
-    answer(state, { reading: { ...reading, message }, record: asked }, run),
-  );
 }
 
 interface Acting {

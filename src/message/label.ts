@@ -34,9 +34,10 @@ export function joinLabels(first: Label, second: Label): Label {
   if (first === second || second === trustedLabel) return first;
   const integrity = second.integrity === "untrusted" ? "untrusted" : first.integrity;
   const secrecy = joinSecrecy(first.secrecy, second.secrecy);
-  const added = second.sources.filter((source) => !first.sources.includes(source));
-  if (integrity === first.integrity && secrecy === first.secrecy && added.length === 0) return first;
-  return { integrity, secrecy, sources: added.length === 0 ? first.sources : [...first.sources, ...added] };
+  const isKnown = second.sources.every((source) => first.sources.includes(source));
+  if (integrity === first.integrity && secrecy === first.secrecy && isKnown) return first;
+  const sources = isKnown ? first.sources : [...new Set([...first.sources, ...second.sources])];
+  return { integrity, secrecy, sources };
 }
 
 /** Those alone who may learn both. */

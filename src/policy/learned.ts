@@ -44,15 +44,28 @@ export function joinLearned(learned: Learned, label: Label): Learned {
 
 /** What is known after these messages, which come after all others. `allowed` says which tools look up what the user chose. */
 export function learn(before: Learned, messages: readonly Message[], allowed: AllowList): Learned {
-  const calls = new Map<string, ToolCall>();
-  return messages.reduce((learned, message) => {
-    if (message.role === "assistant") for (const call of callsOf(message)) calls.set(call.id, call);
-    return learnFrom(learned, message, { calls, allowed });
-  }, before);
+  const calls = mayResolve(allowed) ? new Map<string, ToolCall>() : undefined;
+  let learned = before;
+  for (const message of messages) {
+    if (calls !== undefined && message.role === "assistant")
+      for (const call of callsOf(message)) calls.set(call.id, call);
+    learned = learnFrom(learned, message, { calls, allowed });
+  }
+  return learned;
+}
+
+const resolving = new WeakMap<AllowList, boolean>();
+
+/** Whether any of the tools looks up what the user chose: else no call needs to be remembered. */
+function mayResolve(allowed: AllowList): boolean {
+  let may = resolving.get(allowed);
+  if (may === undefined)
+    resolving.set(allowed, (may = [...allowed.tools.values()].some(({ resolves }) => resolves === true)));
+  return may;
 }
 
 interface Said {
-  readonly calls: ReadonlyMap<string, ToolCall>;
+  readonly calls: ReadonlyMap<string, ToolCall> | undefined;
   readonly allowed: AllowList;
 }
 
@@ -64,7 +77,7 @@ function learnFrom(before: Learned, message: Message, { calls, allowed }: Said):
     // what a model asked another one is trusted, and nobody's choice
     return withText(learned, { text: textOf(message), isBound: own.sources.length === 0 });
   if (message.role !== "tool" || message.status !== "ok") return learned;
-  const call = calls.get(message.callId);
+  const call = calls?.get(message.callId);
   const { resolves = false, input } = allowed.tools.get(message.name) ?? {};
   const isBound =
     resolves && call !== undefined && saidBy(learned, call.arguments, input?.jsonSchema) === "user";
