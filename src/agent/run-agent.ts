@@ -29,7 +29,7 @@ import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readI
 import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { runPlain } from "./plain.ts";
 import type { AgenticPlan, AgentPlan, AnyDefinition, PlainPlan, PlannedSkill } from "./plan.ts";
-import { askedMessage, declareIntent, type Declaring, gateOf } from "./run-intent.ts";
+import { askedMessage, declareIntent, type Declaring, gateOf, isWhole } from "./run-intent.ts";
 import { type Begun, frameOf, type RunFrame, type RunOptions } from "./runnable.ts";
 
 /** An agent as it was defined and checked. */
@@ -66,10 +66,11 @@ export async function beginAgent(around: AroundAgent, wanted: Wanted): Promise<B
 
 /** Goes on with a run from a checkpoint. @throws WritError `checkpoint-invalid`, `transcript-invalid` */
 export function resumeAgent(around: AroundAgent, checkpoint: Checkpoint, options: RunOptions): Begun {
-  const { plan } = around;
+  const { plan, host } = around;
   const fault = checkpointFault(checkpoint);
   if (fault !== undefined) throw unusable(plan, fault);
-  const { agent, input, runId, skill: name } = checkpoint;
+  const { agent, input, runId, skill: name, intent } = checkpoint;
+  if (!isWhole(intent, host.digest)) throw unusable(plan, "its intent is not the one that was hashed");
   const skill = plan.skills.get(name);
   const transcript = readTranscript(checkpoint.transcript);
   if (agent !== plan.name) throw unusable(plan, `it is of the agent "${agent}"`);

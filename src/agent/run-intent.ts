@@ -51,19 +51,19 @@ export function declareIntent(declaring: Declaring): Intent {
   return makeIntent({ ...parts, previous: from.intent.hash }, host.digest);
 }
 
-/** @throws WritError `intent-redeclared`, and `intent-changed` for a checkpoint in which somebody wrote */
+/** @throws WritError `intent-redeclared` */
 function wantedText({ base, options, input, from }: Declaring): string {
   const { around, runId, host } = base;
-  if (from !== undefined && makeIntent(from.intent, host.digest).hash !== from.intent.hash)
-    throw new WritError("intent-changed", {
-      changed: "record of what it is for",
-      accept: "nothing accepts that",
-    });
   if (options.intent !== undefined && (around !== undefined || from !== undefined))
     throw new WritError("intent-redeclared", { runId });
   return (
     around?.intent.text ?? withoutSecrets(options.intent, host) ?? from?.intent.text ?? contentText(input)
   );
+}
+
+/** Whether an intent that was kept is still what was hashed. */
+export function isWhole(intent: Intent, digest: Digest): boolean {
+  return makeIntent(intent, digest).hash === intent.hash;
 }
 
 /** A bound that was met is raised on purpose; anything else must be said to be meant. @throws WritError `intent-changed` */

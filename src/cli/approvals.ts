@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import type { Approval, Approve } from "../executor/approval.ts";
 import type { ApprovalRequest, ApprovalValue } from "../policy/approval-request.ts";
-import { visible } from "../adapters/mcp/diff.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
+import { visible } from "../util/visible.ts";
 import { oneLine, type Output, printable } from "./output.ts";
 
 /** Where a person is asked. */

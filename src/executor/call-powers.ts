@@ -1,13 +1,11 @@
 import { WritError } from "../error/writ-error.ts";
-import { noUsage } from "../message/usage.ts";
-import { addUsage } from "../message/usage.ts";
+import type { Host } from "../journal/host.ts";
+import { addUsage, noUsage } from "../message/usage.ts";
 import { whyNot } from "../policy/powers.ts";
 import type { Spending } from "../policy/purse.ts";
-import { type CapabilityKind, type Capability, type Resource } from "../tool/capability.ts";
-import { resourceText } from "../tool/capability.ts";
+import { type Capability, type CapabilityKind, type Resource, resourceText } from "../tool/capability.ts";
 import type { AccessRecord, Handles } from "../tool/handles.ts";
 import type { PowerScope, Powers } from "../tool/power-port.ts";
-import type { Host } from "../journal/host.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 
 /** Asks the run's model once, without tools. Gives up when the signal is aborted; what was spent by then is told all the same. */

@@ -3,11 +3,12 @@ import type { ExecuteOptions } from "../executor/options.ts";
 import { perform, performOptions } from "../executor/perform.ts";
 import { type Prepared, prepare, type Runnable } from "../executor/prepare.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
+import type { PerformOptions, Turn } from "../executor/work.ts";
 import type { ToolCall } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
 import { type Ledger, reserveCall } from "../policy/budget.ts";
 import type { Tool } from "../tool/tool.ts";
-import { interrupt, type Interrupt } from "../util/interrupt.ts";
+import { interrupt } from "../util/interrupt.ts";
 import type { State } from "./run.ts";
 
 /** The reply that is being read. Calls that were started are put into `early`, by id. */
@@ -28,12 +29,16 @@ export function earlyCalls(
   const { gate, limits, transcript, learned } = state;
   let reserved: Ledger | undefined = state.ledger;
   let index = 0;
-  let own: OwnStop | undefined;
+  let started: Started | undefined;
   const start = (prepared: Runnable, place: number): EarlyCall => {
-    own ??= ownStop(options);
-    const performing = performOptions({ ...options, stop: own.stop }, { turn, gate, transcript, learned });
+    started ??= startedBy(options, { turn, gate, transcript, learned });
+    const { performing, end } = started;
     const record = perform(prepared, `turn/${turn}/call/${place}`, performing);
-    return { prepared, record, giveUp: () => endBoth(own, record) };
+    const giveUp = (): Promise<unknown> => {
+      end();
+      return record;
+    };
+    return { prepared, record, giveUp };
   };
   return (call) => {
     const place = index;
@@ -52,21 +57,23 @@ export function earlyCalls(
   };
 }
 
-/** What ends the early calls of one reply: the end of the run, or of the reply. */
-interface OwnStop {
-  readonly stop: Interrupt<unknown>;
-  readonly unlink: () => void;
+/** What the early calls of one reply are performed with; the end of the run ends them, and so does that of the reply. */
+interface Started {
+  readonly performing: PerformOptions;
+  readonly end: () => void;
 }
 
-function ownStop({ stop: outer }: ExecuteOptions): OwnStop {
+function startedBy(options: ExecuteOptions, turn: Turn): Started {
+  const { stop: outer } = options;
   const stop = interrupt<unknown>();
-  return { stop, unlink: outer.onStop(() => stop.stop(outer.reason)) };
-}
-
-async function endBoth(own: OwnStop | undefined, record: Promise<unknown>): Promise<void> {
-  own?.stop.stop({ type: "cancelled", reason: "the reply that made the call was given up" });
-  own?.unlink();
-  await record;
+  const unlink = outer.onStop(() => stop.stop(outer.reason));
+  return {
+    performing: performOptions({ ...options, stop }, turn),
+    end() {
+      stop.stop({ type: "cancelled", reason: "the reply that made the call was given up" });
+      unlink();
+    },
+  };
 }
 
 /** Ends what was started for a reply and is not used: a run must not end before what goes on inside it. */

@@ -12,9 +12,3 @@ export function inside<Value>(scope: PowerScope, work: () => Value): Value {
 export function current(): PowerScope | undefined {
   return scopes.getStore();
 }
-
-/** Runs work of the runtime itself inside whatever scope there is: the guard of tests looks away. */
-export function asHandle<Value>(work: () => Value): Value {
-  const scope = current();
-  return scope === undefined ? work() : inside({ ...scope, isHandle: true }, work);
-}

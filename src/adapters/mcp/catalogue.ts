@@ -3,11 +3,12 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
-import { asHandle } from "../capability/scopes.ts";
+import { asRuntime } from "../../executor/call-powers.ts";
+import { nodePowers } from "../capability/node-powers.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpClient } from "./client.ts";
 import { boundedText } from "./content.ts";
-import { visible } from "./diff.ts";
+import { visible } from "../../util/visible.ts";
 import { inTime } from "./in-time.ts";
 import { listTools } from "./list-tools.ts";
 import { type McpPin, pinOf } from "./pins.ts";
@@ -110,7 +111,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
   async function call(each: Taken, args: JsonObject, context: ToolContext): Promise<Json> {
     const bounds = { timeoutMs, signal: context.signal, what: "reaching the server" };
     unasked = 0;
-    const client = await asHandle(() => inTime(reach, bounds));
+    const client = await asRuntime({ powers: nodePowers }, () => inTime(reach, bounds));
     const change = changes.find(({ tool }) => tool === each.own);
     if (change !== undefined) throw changedError(server, [change]);
     try {
@@ -134,7 +135,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
       doubtful = true;
       if (looking !== undefined || unasked === maxUnasked) return;
       unasked += 1;
-      asHandle(settled).catch(() => undefined); // the next call looks again, and fails with the reason
+      asRuntime({ powers: nodePowers }, settled).catch(() => undefined); // the next call looks again, and fails with the reason
     },
   };
 }

@@ -1,3 +1,4 @@
+import { visible } from "../../util/visible.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 
 const longestDiff = 40;
@@ -48,12 +49,4 @@ function firstDifference(a: string, b: string): number {
 function cut(text: string, from: number): string {
   const part = text.slice(from, from + longestValue).toWellFormed();
   return visible(`${from > 0 ? "…" : ""}${part}${from + longestValue < text.length ? "…" : ""}`);
-}
-
-/** A text with each character that is not drawn written out, as `\u{200b}`. */
-export function visible(text: string): string {
-  return text.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
-    (character) => String.raw`\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
 }

@@ -1,7 +1,7 @@
 import { skeletonOf } from "../../agent/audit-look-alike.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { fingerprint } from "../../util/hash.ts";
-import { visible } from "./diff.ts";
+import { visible } from "../../util/visible.ts";
 import { hiddenInName, mixesScripts } from "./screen.ts";
 
 const longestName = 64;

@@ -2,7 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import type { McpClient, McpRequestOptions } from "./client.ts";
 import { contentText } from "./content.ts";
-import { asHandle } from "../capability/scopes.ts";
+import { asRuntime } from "../../executor/call-powers.ts";
+import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
 
 /** One call of a tool of a server. */
@@ -43,7 +44,7 @@ export async function callRemote(client: McpClient, call: RemoteCall, context: T
     return client.callTool({ name, arguments: args }, options);
   };
   const bounds = { timeoutMs: timeoutMs + ownGraceMs, signal: context.signal, what: "the call" };
-  const result: unknown = await asHandle(() => inTime(send, bounds));
+  const result: unknown = await asRuntime({ powers: nodePowers }, () => inTime(send, bounds));
   if (!isJsonObject(result)) throw new RemoteFailure("what the client gave is no result of a tool");
   const { content, structuredContent, isError } = result;
   // A client that does not check results lets other spellings of a failure through.

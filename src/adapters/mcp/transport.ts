@@ -7,7 +7,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { messageOf, WritError } from "../../error/writ-error.ts";
-import { visible } from "./diff.ts";
+import { visible } from "../../util/visible.ts";
 import { boundedFetch } from "./http-fetch.ts";
 import { inTime } from "./in-time.ts";
 
