@@ -68,11 +68,17 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
   readonly examples?: readonly WorkedExample[];
   /** `answer`: in the last turn of the budget the model may call no tools, so that it answers. Default `tools`. */
   readonly lastTurn?: "tools" | "answer";
-  /** How many calls of one turn run at a time. Default: all. */
+  /**
+   * How many calls of one turn run at a time. Default: calls that change something (the effects `write` and `irreversible`) run in their
+   * order, after the calls before them and before those after them; all others run beside each other.
+   */
   readonly concurrency?: number;
   /** What a call outside the allow-list does: `feedback` tells the model and goes on, `throw` ends the run. Default `feedback`. */
   readonly onUnknownTool?: "feedback" | "throw";
-  /** Ends the run at the first tool that fails. Default: the model is told and goes on. */
+  /**
+   * Ends the run at the first call that fails. Calls of the reply that have not begun are skipped; those that have begun end by themselves.
+   * Default: the model is told and goes on.
+   */
   readonly throwOnToolFailure?: boolean;
   /** Skips the rest of a turn's calls after one that a rule, a hook or a person denied. Default: the others run. */
   readonly stopOnToolBlock?: boolean;

@@ -38,7 +38,7 @@ export interface ExecuteCallsOptions {
   readonly recover?: RecoveryRules;
   /** Of the budget of a run: what bounds calls. */
   readonly budget?: Pick<Budget, "toolCalls" | "toolMs" | "sameToolInARow" | "argumentBytes" | "resultBytes">;
-  /** How many calls run at a time. Default: all. */
+  /** How many calls run at a time. Default: calls that change something run in their order, all others beside each other. */
   readonly concurrency?: number;
   /** Skips the rest after a call that was denied. */
   readonly stopOnToolBlock?: boolean;
@@ -58,8 +58,8 @@ export async function executeCalls(
 ): Promise<ResultMessage[]> {
   checkIds(given);
   const calls = given.map(readableCall);
-  const { policy = allowListed, hooks = [], recover = {}, budget = {}, concurrency = Infinity } = options;
-  if (!(concurrency >= 1))
+  const { policy = allowListed, hooks = [], recover = {}, budget = {}, concurrency } = options;
+  if (concurrency !== undefined && !(concurrency >= 1))
     throw new WritError("definition-invalid", {
       where: "execute()",
       reason: "`concurrency` must be at least 1.",
@@ -89,6 +89,8 @@ export async function executeCalls(
       startedAt: host.now(),
       approve: options.approve,
       onUnknownTool: "feedback",
+      concurrency,
+      throwOnToolFailure: false,
       stopOnToolBlock: options.stopOnToolBlock ?? false,
       onThrow: () => undefined,
     });

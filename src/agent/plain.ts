@@ -1,5 +1,6 @@
-import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
+import { watchedJournal } from "../journal/watched-journal.ts";
 import { failed, stopped } from "../loop/end.ts";
 import type { Frame } from "../loop/frame.ts";
 import type { End } from "../loop/options.ts";
@@ -30,13 +31,15 @@ export async function runPlain(
       return json.value;
     },
   };
+  let hasLostJournal = false;
+  const watched = watchedJournal(journal, () => (hasLostJournal = true));
   try {
-    const output = await untilStopped(journal.step(step), frame.stop);
+    const output = await untilStopped(watched.step(step), frame.stop);
     const { reason } = frame.stop;
     if (reason !== undefined) return stopped({ gate: { agent } }, reason);
     return { outcome: { type: "answered", content: output, finishReason: "stop" }, output };
   } catch (cause) {
-    if (isWritError(cause, "journal-mismatch")) return { outcome: failed(cause), error: cause, throws: true };
+    if (hasLostJournal) throw cause;
     const error = new WritError(
       "skill-failed",
       { skill: skill.name, name: agent, reason: messageOf(cause) },

@@ -312,7 +312,7 @@ function loopOptions(
     toolChoice: definition.toolChoice ?? "auto",
     marks: definition.markResults ?? true,
     lastTurn: definition.lastTurn ?? "tools",
-    concurrency: definition.concurrency ?? Infinity,
+    concurrency: definition.concurrency,
     onUnknownTool: definition.onUnknownTool ?? "feedback",
     throwOnToolFailure: definition.throwOnToolFailure ?? false,
     stopOnToolBlock: definition.stopOnToolBlock ?? false,

@@ -138,6 +138,8 @@ function noRun({ host, signal, timeoutMs }: CallToolOptions & Wiring): {
     recoveryOf: (tool) => recoveryFor(tool, {}),
     startedAt: host.now(),
     onUnknownTool: "feedback",
+    concurrency: undefined,
+    throwOnToolFailure: false,
     stopOnToolBlock: false,
     onThrow: () => undefined,
   };

@@ -8,11 +8,12 @@ import type { Recovery } from "../tool/recovery.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Approve } from "./approval.ts";
 import type { AskOnce } from "./call-powers.ts";
+import type { Ordering } from "./order.ts";
 import type { RunScope } from "./scope.ts";
 import type { Slots } from "./slots.ts";
 
 /** What the calls of a run are carried out with. */
-export interface ExecuteOptions {
+export interface ExecuteOptions extends Ordering {
   readonly runId: string;
   readonly journal: Journal;
   readonly host: Host;

@@ -17,6 +17,7 @@ import { type Fatal, fatalOf } from "./fatal.ts";
 import { finishResult } from "./finish-result.ts";
 import { inTime } from "./in-time.ts";
 import type { ExecuteOptions } from "./options.ts";
+import { haltedBy, skippedResult } from "./order.ts";
 import type { Runnable } from "./prepare.ts";
 import { recoverExecution } from "./recover.ts";
 import type { Inside } from "./scope.ts";
@@ -53,7 +54,7 @@ export function performOptions(
   run: ExecuteOptions,
   { turn, gate, transcript, learned }: Turn,
 ): PerformOptions {
-  return { run, turn, gate, transcript, learned };
+  return { run, turn, gate, transcript, learned, halt: {} };
 }
 
 /** How a call ended; what it threw is kept until the author's rules for failures were asked. */
@@ -63,25 +64,43 @@ type Settled = Pick<CallRecord, "result" | "fatal" | "escalated">;
 type Ended = Settled & Pick<CallRecord, "by">;
 
 /**
- * Runs one call: waits for its slot, runs the tool within its time, checks the result. Never throws: every end is a result. A value that
- * comes after the time-out or after the run was stopped is ignored. `key` is the place of the call in its run.
+ * Runs one call: waits for its slot, runs the tool within its time, checks the result. Every end is a result. A value that comes after the
+ * time-out or after the run was stopped is ignored. `key` is the place of the call in its run.
+ *
+ * @throws only the error of a journal that failed inside the call: then it has no result
  */
 export async function perform(runnable: Runnable, key: string, options: PerformOptions): Promise<CallRecord> {
-  const { host, stop, slots } = options.run;
+  const { run, halt } = options;
+  const slot: Slot = {};
+  try {
+    const record = await carryOut(workOf(runnable, key, options), slot, options);
+    halt.reason ??= haltedBy(record, run);
+    return record;
+  } catch (error) {
+    halt.lost ??= { error };
+    throw error;
+  } finally {
+    slot.leave?.();
+  }
+}
+
+/** A call's turn; there is nothing to leave before it has one, nor where nobody waits. */
+interface Slot {
+  leave?: () => void;
+}
+
+async function carryOut(work: Work, slot: Slot, options: PerformOptions): Promise<CallRecord> {
+  const { host, slots } = options.run;
+  const { runnable } = work;
   const { tool, args, call } = runnable;
-  const work = workOf(runnable, key, options);
-  let leave: (() => void) | undefined;
   let startedAt = host.now();
   let settled: Settled;
   try {
-    leave = await slots.enter(tool.exclusiveKey(args));
+    slot.leave = await slots.enter(tool.exclusiveKey(args));
     startedAt = host.now();
-    settled =
-      stop.reason === undefined ? await runTool(work, options) : { result: cancelledResult(tool.name) };
+    settled = notBegun(tool, options) ?? (await runTool(work, options));
   } catch (error) {
     settled = thrownResult(runnable, error, options);
-  } finally {
-    leave?.();
   }
   work.end();
   work.powers?.close();
@@ -107,6 +126,12 @@ export async function perform(runnable: Runnable, key: string, options: PerformO
     ...(inside === undefined ? {} : { inside }),
     ...(access.length === 0 ? {} : { access }),
   };
+}
+
+/** The end of a call that cannot begin any more, now that it is its turn. */
+function notBegun({ name }: Tool, { run, halt }: PerformOptions): Settled | undefined {
+  if (run.stop.reason !== undefined) return { result: cancelledResult(name) };
+  return halt.reason === undefined ? undefined : { result: skippedResult(halt.reason) };
 }
 
 function thrownResult({ call, tool }: Runnable, error: unknown, { run }: PerformOptions): Settled {
@@ -195,9 +220,9 @@ async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
       ? attempt(work, context, run)
       : attemptWithRecovery({ work, context, recovery, deadline }, options);
   const settled = settling instanceof Promise ? await inTime(settling, { timeoutMs, own, run }) : settling;
-  if (settled === "stopped") return { result: cancelledResult(tool.name) };
+  if (settled === "stopped") return { result: overtaken(tool, cancelledResult(tool.name)) };
   const late = deadline !== Infinity && run.host.now() > deadline; // also when the tool held up the thread
-  return settled === "timeout" || late ? { result: timedOut(tool, timeoutMs) } : settled;
+  return settled === "timeout" || late ? { result: overtaken(tool, timedOut(tool, timeoutMs)) } : settled;
 }
 
 /** Runs the tool once. Throws what it throws, but for secrets: recoveries, fixers and the run's own error are told of it. */
@@ -250,7 +275,11 @@ async function attemptWithRecovery(
       arguments: args,
       error,
       again,
-      stopped: () => stop.reason !== undefined || host.now() > deadline || context.signal.aborted,
+      stopped: () =>
+        stop.reason !== undefined ||
+        host.now() > deadline ||
+        context.signal.aborted ||
+        work.scope?.hasLostJournal() === true,
       context: { signal: context.signal, parent: context.run },
       onThrow: (thrown) => onThrow(call.id, thrown),
     });
@@ -295,6 +324,13 @@ export function resultText(value: Json): string {
 
 function timedOut(tool: Tool, timeoutMs: number): ToolResult {
   return { status: "timeout", text: `Tool '${tool.name}' timed out after ${timeoutMs} ms.` };
+}
+
+/** The result of a call that was at work when its end came: of a tool that changes something nobody knows whether it did. */
+function overtaken({ effect }: Tool, result: ToolResult): ToolResult {
+  if (effect !== "write" && effect !== "irreversible") return result;
+  const { text } = result;
+  return { status: "unknown", text: `${text} It was at work by then: its effect may have happened.` };
 }
 
 /** The result of a call that the end of the run stopped. */

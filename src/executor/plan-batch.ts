@@ -6,6 +6,7 @@ import { type Batch, begunEarly } from "./batch.ts";
 import { meetBound } from "./bounds.ts";
 import type { Fatal } from "./fatal.ts";
 import type { ExecuteOptions } from "./options.ts";
+import { haltedBy, skippedResult } from "./order.ts";
 import { planCall } from "./plan-call.ts";
 import type { Planned } from "./run-calls.ts";
 
@@ -75,13 +76,14 @@ function noted(ledger: Ledger, { call, result, approved }: Planned, { gate }: Ba
 }
 
 function skipped(call: ToolCall, { reason }: Ended): Planned {
-  return { call, result: { status: "skipped", text: `Not run: ${reason}.` } };
+  return { call, result: skippedResult(reason) };
 }
 
 /** What a planned call ends: the run, or its batch. */
-function endAfter({ call, prepared, result, fatal }: Planned, options: ExecuteOptions): Ended | undefined {
-  if (fatal !== undefined)
-    return { end: { fatal: { call, fatal } }, reason: "an earlier call ended the run" };
+function endAfter(planned: Planned, options: ExecuteOptions): Ended | undefined {
+  const { call, prepared, result, fatal } = planned;
+  const reason = result === undefined ? undefined : haltedBy({ ...planned, result }, options);
+  if (reason !== undefined) return { end: fatal === undefined ? {} : { fatal: { call, fatal } }, reason };
   const isUnknown = prepared?.type === "refused" && prepared.unknownTool === true;
   if (isUnknown && options.onUnknownTool === "throw")
     return { end: { unknown: call }, reason: "an earlier call stopped the batch" };

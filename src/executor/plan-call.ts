@@ -1,5 +1,6 @@
 import { messageOf } from "../error/writ-error.ts";
 import { consult } from "../hook/consult.ts";
+import { hookFailure } from "../hook/run-hooks.ts";
 import type { ToolResult } from "../message/message.ts";
 import { violation } from "../policy/constraints.ts";
 import type { Decision } from "../policy/decision.ts";
@@ -116,6 +117,7 @@ async function askBefore(
     return { ...planning, call: { ...rest, arguments: answer.arguments } };
   } catch (error) {
     if (options.stop.reason !== undefined) return { call, result: cancelledResult(call.name) };
+    if (hookFailure(error) === undefined) throw error; // the journal failed, which says nothing of the call
     return plannedOf(denied(call, "hook-failed", messageOf(error)));
   }
 }

@@ -8,6 +8,7 @@ import { joinLearned, type Learned } from "../policy/learned.ts";
 import type { Fatal } from "./fatal.ts";
 import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
+import { groupsOf, haltedBy, skippedResult } from "./order.ts";
 import { type CallRecord, perform, performOptions } from "./perform.ts";
 import type { Prepared, Runnable } from "./prepare.ts";
 import type { Inside } from "./scope.ts";
@@ -52,7 +53,7 @@ export interface PlannedBatch {
  * before it have ended.
  */
 export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Promise<readonly CallRecord[]> {
-  const { turn, planned, early } = batch;
+  const { turn, planned } = batch;
   const records: (CallRecord | undefined)[] = planned.map(({ result, escalated = false, ...entry }) =>
     result === undefined ? undefined : { ...toldOfMending(entry, notRun(result)), escalated },
   );
@@ -67,31 +68,55 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
     const learned = inside === undefined ? batch.learned : joinLearned(batch.learned, inside.label);
     return perform(prepared as Runnable, key, { ...performing, learned });
   }
-  const indexes: number[] = [];
-  const steps: Step<CallRecord>[] = [];
-  planned.forEach((entry, index) => {
-    const { call, prepared, result, isEdited = false } = entry;
-    if (result !== undefined) return;
-    indexes.push(index);
+  const running: Promise<CallRecord>[] = [];
+  function stepOf(index: number): Step<CallRecord> {
+    const entry = planned[index] as Planned;
+    const { call, isEdited = false } = entry;
     const key = `turn/${turn}/call/${index}`;
-    steps.push({
+    async function run(): Promise<CallRecord> {
+      const performed = await (earlyRecord(batch, entry) ?? performOne(key, entry));
+      const mended = toldOfMending(entry, performed);
+      const record = isEdited ? toldOfEdit(call, mended) : mended;
+      end(index, record);
+      return record;
+    }
+    return {
       key,
       fingerprint: () => `${call.name} ${JSON.stringify(call.arguments)}`,
-      run: async () => {
-        const begun = early?.get(call.id);
-        const isBegun = begun !== undefined && begun.prepared === prepared;
-        const performed = await (isBegun ? begun.record : performOne(key, entry));
-        const mended = toldOfMending(entry, performed);
-        const record = isEdited ? toldOfEdit(call, mended) : mended;
-        end(index, record);
-        return record;
+      run: () => {
+        const work = run();
+        running.push(work);
+        return work;
       },
+    };
+  }
+  if (records[0] !== undefined) end(0, records[0]);
+  const { halt } = performing;
+  for (const group of groupsOf(planned, options)) {
+    const { reason } = halt;
+    const skipped = (index: number): boolean =>
+      reason !== undefined && earlyRecord(batch, planned[index] as Planned) === undefined;
+    for (const index of group.filter(skipped)) end(index, notRun(skippedResult(reason ?? "")));
+    const wanted = group.filter((index) => !skipped(index));
+    const settled = await options.journal.all(wanted.map(stepOf)).catch(async (error: unknown) => {
+      await Promise.allSettled(running); // what has begun ends, and is recorded if it can be
+      throw error;
     });
-  });
-  const settled = await options.journal.all(steps);
-  settled.forEach((record, place) => end(indexes[place] as number, record));
-  if (settled.length === 0 && records[0] !== undefined) end(0, records[0]);
+    settled.forEach((record, place) => {
+      end(wanted[place] as number, record);
+      halt.reason ??= haltedBy(record, options);
+    });
+  }
   return records as CallRecord[];
+}
+
+/** The end of a call that was started while its reply was read. */
+function earlyRecord(
+  { early }: Pick<PlannedBatch, "early">,
+  { call, prepared }: Planned,
+): Promise<CallRecord> | undefined {
+  const begun = early?.get(call.id);
+  return begun !== undefined && begun.prepared === prepared ? begun.record : undefined;
 }
 
 /** The model must not take the result for that of the call it made. */

@@ -3,6 +3,7 @@ import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
+import { watchedJournal } from "../journal/watched-journal.ts";
 import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Policy } from "../policy/decision.ts";
@@ -92,7 +93,13 @@ export interface ScopeOptions {
 /** The scope of a call while it is open. */
 export interface OpenScope {
   readonly run: CallScope;
-  /** Ends the runs that still go on inside, and gives what happened; undefined when nothing did. */
+  /** The journal failed in a run inside: the call has no result any more, whatever its tool makes of that. */
+  readonly hasLostJournal: () => boolean;
+  /**
+   * Ends the runs that still go on inside, and gives what happened; undefined when nothing did.
+   *
+   * @throws the error of a journal that failed in one of them
+   */
   readonly close: () => Promise<Inside | undefined>;
 }
 
@@ -108,6 +115,7 @@ export function openCallScope(
   const delegations: Delegation[] = [];
   const shared = purse(scope.purse);
   let spending = noSpending;
+  let lost: { readonly error: unknown } | undefined;
   let runs = 0;
   let open = 0;
   let allEnded: (() => void) | undefined;
@@ -133,7 +141,8 @@ export function openCallScope(
     stop,
     nextRun() {
       const place = `${key}/${(runs += 1)}`;
-      return { runId: `${runId}/${place}`, journal: prefixedJournal(journal, place) };
+      const own = watchedJournal(prefixedJournal(journal, place), (error) => (lost ??= { error }));
+      return { runId: `${runId}/${place}`, journal: own };
     },
     began(delegation) {
       open += 1;
@@ -150,11 +159,12 @@ export function openCallScope(
     unlink();
     stop.stop({ type: "cancelled", reason: "the call that it was part of has ended" });
     if (open > 0) await inGrace(host, (end) => (allEnded = end));
+    if (lost !== undefined) throw lost.error;
     if (delegations.length === 0) return undefined;
     const counted = allowed.counted === undefined ? spending : withCalls(spending, shared);
     return { delegations: [...delegations], spending: counted, label: around.seen };
   }
-  return { run, close };
+  return { run, hasLostJournal: () => lost !== undefined, close };
 }
 
 /** What was spent, with the calls that were counted while it was. */

@@ -4,8 +4,8 @@ export interface Slots {
   enter(key: string | undefined): Promise<() => void> | undefined;
 }
 
-/** Makes the slots of one turn. Waiting calls begin in the order in which they came. */
-export function slots(limit: number): Slots {
+/** Makes the slots of a run, without a limit by default. Waiting calls begin in the order in which they came. */
+export function slots(limit: number = Infinity): Slots {
   return new TurnSlots(limit);
 }
 

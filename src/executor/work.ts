@@ -17,6 +17,7 @@ import {
 } from "./call-powers.ts";
 import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
+import type { Halt } from "./order.ts";
 import type { Runnable } from "./prepare.ts";
 import { type Inside, openCallScope, type OpenScope } from "./scope.ts";
 
@@ -31,6 +32,8 @@ export interface Turn {
 /** What a call needs of its run and its turn. */
 export interface PerformOptions extends Turn {
   readonly run: ExecuteOptions;
+  /** What the calls of its batch tell each other. */
+  readonly halt: Halt;
 }
 
 /** Ends the runs inside a call; what its own questions to the model cost is counted with them. */

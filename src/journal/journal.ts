@@ -15,6 +15,9 @@ export interface Step<Result> {
  */
 export interface Journal {
   step<Result>(step: Step<Result>): Promise<Result>;
-  /** The only concurrency of a run: steps that are made of one effect each, given in call order, all started, results in the same order. */
+  /**
+   * The only concurrency of a run: steps that are made of one effect each, given in call order, all started, results in the same order.
+   * When one cannot be recorded the others end and are recorded first; then it throws.
+   */
   all<Result>(steps: readonly Step<Result>[]): Promise<Result[]>;
 }

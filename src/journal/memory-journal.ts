@@ -1,4 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
+import { waitForAll } from "../util/wait-for-all.ts";
 import type { Journal, Step } from "./journal.ts";
 
 /** What a journal keeps of one step: its result as JSON text, and the fingerprint of what it was asked. */
@@ -46,5 +47,5 @@ export function memoryJournal(records: readonly JournalRecord[] = []): MemoryJou
     return JSON.parse(json) as Result;
   }
 
-  return { records: kept, step, all: (steps) => Promise.all(steps.map(step)) };
+  return { records: kept, step, all: (steps) => waitForAll(steps.map(step)) };
 }

@@ -112,7 +112,8 @@ function questionOf(
 }
 
 /** Nothing starts while the model still writes when something after its reply can say that it must not run. */
-function startsEarly({ toolChoice }: TurnInput, { hooks, stopOn, stopOnToolBlock, limits }: Run): boolean {
+function startsEarly({ toolChoice }: TurnInput, run: Run): boolean {
+  const { hooks, stopOn, stopOnToolBlock, throwOnToolFailure, limits } = run;
   return (
     toolChoice !== "none" &&
     typeof toolChoice === "string" && // of a named tool another call is a violation
@@ -120,6 +121,7 @@ function startsEarly({ toolChoice }: TurnInput, { hooks, stopOn, stopOnToolBlock
     hooks.afterModel === undefined &&
     stopOn.length === 0 &&
     !stopOnToolBlock &&
+    !throwOnToolFailure &&
     limits.repeats === Infinity
   );
 }

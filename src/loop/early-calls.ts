@@ -1,5 +1,6 @@
 import { measure } from "../executor/plan-batch.ts";
 import type { ExecuteOptions } from "../executor/options.ts";
+import { isOrdered } from "../executor/order.ts";
 import { perform, performOptions } from "../executor/perform.ts";
 import { type Prepared, prepare, type Runnable } from "../executor/prepare.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
@@ -34,9 +35,10 @@ export function earlyCalls(
     started ??= startedBy(options, { turn, gate, transcript, learned });
     const { performing, end } = started;
     const record = perform(prepared, `turn/${turn}/call/${place}`, performing);
+    record.catch(() => undefined); // thrown where its batch waits for it, if it comes to that
     const giveUp = (): Promise<unknown> => {
       end();
-      return record;
+      return record.catch(() => undefined);
     };
     return { prepared, record, giveUp };
   };
@@ -49,7 +51,7 @@ export function earlyCalls(
     const isLooking =
       (tool?.effect === "none" || tool?.effect === "read") && gate.allowed.counted?.has(tool.name) !== true;
     const prepared = isLooking ? prepare(call, { turn, gate, learned, uses: state.ledger.uses }) : undefined;
-    if (mayEndBatch({ tool, prepared }, options)) reserved = undefined;
+    if (holdsUp({ tool, prepared }, options)) reserved = undefined;
     if (prepared === undefined || prepared instanceof Promise) return;
     if (prepared.type !== "run" || !mayOverlap(prepared)) return;
     options.scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
@@ -99,9 +101,11 @@ interface Proposed {
   readonly prepared: Prepared | Promise<Prepared> | undefined;
 }
 
-/** Whether the calls after this one may be skipped: its tool is unknown, or what mends its arguments can end the run. */
-function mayEndBatch({ tool, prepared }: Proposed, { onUnknownTool, recoveryOf }: ExecuteOptions): boolean {
+/** Tells whether the calls after this one wait for it or may be skipped: its tool is unknown, or what mends its arguments can end the run. */
+function holdsUp({ tool, prepared }: Proposed, options: ExecuteOptions): boolean {
+  const { onUnknownTool, recoveryOf } = options;
   if (tool === undefined) return onUnknownTool === "throw";
+  if (isOrdered(tool, options)) return true;
   const isChecked = prepared !== undefined && !(prepared instanceof Promise) && prepared.type !== "refused";
   return !isChecked && recoveryOf(tool)?.invalidArguments !== undefined;
 }

@@ -1,12 +1,11 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Executed } from "../executor/execute.ts";
+import { isFailure } from "../executor/order.ts";
 import type { Gate } from "../executor/gate.ts";
-import type { ResultStatus, ToolCall } from "../message/message.ts";
+import type { ToolCall } from "../message/message.ts";
 import { exhausted, failed, stopped, suspended } from "./end.ts";
 import type { End } from "./options.ts";
 import type { Run } from "./run.ts";
-
-const failures: ReadonlySet<ResultStatus> = new Set(["error", "timeout", "invalid"]);
 
 /** The calls of a turn, and the gate that they came through. */
 export interface Called {
@@ -27,8 +26,8 @@ export function endOfBatch(executed: Executed, { calls, gate }: Called, run: Run
     return { outcome: { type: "refused", code: error.code, message: error.message }, error };
   }
   const failure = run.throwOnToolFailure
-    ? executed.results.findIndex(
-        ({ status }, index) => failures.has(status) && !executed.escalated.has(index),
+    ? executed.results.findIndex((result, index) =>
+        isFailure({ result, escalated: executed.escalated.has(index) }),
       )
     : -1;
   const call = calls[failure];

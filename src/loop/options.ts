@@ -58,7 +58,7 @@ export interface LoopOptions {
   readonly marks: boolean;
   /** `answer`: in the last turn of the budget the model may call no tools. */
   readonly lastTurn: "tools" | "answer";
-  readonly concurrency: number;
+  readonly concurrency: number | undefined;
   readonly onUnknownTool: "feedback" | "throw";
   readonly throwOnToolFailure: boolean;
   /** Skips the rest of a turn's calls after one that was denied. */

@@ -79,6 +79,7 @@ export function beginRun(
   const maxDepth = Math.min(parent?.maxDepth ?? Infinity, depth + limits.depth);
   const { stop, tell, forward } = frame;
   const { journal, host, hooks, recoveryOf, approve, onUnknownTool, stopOnToolBlock } = options;
+  const { concurrency, throwOnToolFailure } = options;
   const execution: ExecuteOptions = {
     runId,
     journal,
@@ -88,12 +89,14 @@ export function beginRun(
     approve,
     onUnknownTool,
     stopOnToolBlock,
+    concurrency,
+    throwOnToolFailure,
     limits,
     stop,
     tell,
     startedAt,
     ask: askingOnce({ ...options, purse: own }),
-    slots: slots(options.concurrency),
+    slots: slots(concurrency),
     scope: { depth, maxDepth, purse: own, forward, outer: parent?.purse },
     onThrow: (callId, error) => thrown.set(callId, error),
   };

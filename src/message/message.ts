@@ -82,7 +82,7 @@ export interface ReplyMessage {
 /**
  * How a call ended. `ok` the tool's result; `error` the tool failed; `invalid` the arguments were wrong; `denied` allow-list, policy or a
  * person said no; `timeout` it took too long; `cancelled` the run was stopped; `skipped` something before it stopped the batch, or a
- * budget forbids it; `unknown` a crash hid whether it happened.
+ * budget forbids it; `unknown` nobody knows whether it happened: a stop, the end of its time or a crash overtook a tool that changes something.
  */
 export type ResultStatus = (typeof resultStatuses)[number];
 

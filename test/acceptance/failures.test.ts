@@ -75,7 +75,7 @@ describe("a model call that fails", () => {
 });
 
 describe("tools that fail and tools that ask", () => {
-  it("case 32: throwOnToolFailure ends the run at the first failure, after the calls of its turn; without it the model is told [C8, C13]", async () => {
+  it("case 32: throwOnToolFailure ends the run at the first failure, and no later call of its reply begins; without it the model is told [C8, C13]", async () => {
     const bad = tool({
       name: "bad",
       description: "",
@@ -101,7 +101,7 @@ describe("tools that fail and tools that ask", () => {
     expect(resultsIn(strict.result.transcript)).toMatchObject([
       { status: "ok" },
       { status: "error", text: "Tool 'bad' failed: out of range" },
-      { status: "ok" },
+      { status: "skipped" },
     ]);
     expect(model.requests).toHaveLength(1);
   });

@@ -42,7 +42,11 @@ export interface CompositeRun {
   readonly stop: Interrupt<StopReason>;
   /** Opens a place for runs inside this one, until it is closed or stopped. */
   open(place: string, stop: Interrupt<StopReason>): OpenScope;
-  /** Runs a member until it ends or is stopped. Never throws; what happened is told and counted by `book`. */
+  /**
+   * Runs a member until it ends or is stopped; what happened is told and counted by `book`.
+   *
+   * @throws only the error of a journal that failed inside
+   */
   perform(job: Job, stop: Interrupt<StopReason>): Promise<Ran>;
   /** Tells of the runs inside a place, and counts what they spent. */
   book(place: string, inside: Inside | undefined): void;

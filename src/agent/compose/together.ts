@@ -5,6 +5,7 @@ import { slots } from "../../executor/slots.ts";
 import type { StopReason } from "../../loop/options.ts";
 import { interrupt } from "../../util/interrupt.ts";
 import { toJson } from "../../util/json.ts";
+import { waitForAll } from "../../util/wait-for-all.ts";
 import type { CompositeRun, Job, Ran } from "./composite-run.ts";
 import { failureOf, outputOf, stageFailed, throwIfStopped } from "./course.ts";
 import type { Member } from "./members.ts";
@@ -87,10 +88,12 @@ async function runAll(
   const ran: Ran[] = [];
   let decided: number | undefined;
   let last = 0;
+  let hasLostJournal = false;
   async function one(job: Job, index: number): Promise<void> {
     const leave = await turns.enter(undefined);
     ran[index] = {};
-    if (stop.reason === undefined) {
+    try {
+      if (stop.reason !== undefined || hasLostJournal) return;
       const ended = await run.perform(job, stop);
       ran[index] = ended;
       last = index;
@@ -100,10 +103,14 @@ async function runAll(
         const reason = `"${job.member.name}" ${answered ? "answered first" : "did not answer"}`;
         stop.stop({ type: "cancelled", reason });
       }
+    } catch (error) {
+      hasLostJournal = true; // what has begun ends, and is recorded if it can be; nothing else begins
+      throw error;
+    } finally {
+      leave?.();
     }
-    leave?.();
   }
-  await Promise.all(jobs.map(one));
+  await waitForAll(jobs.map(one));
   unlink();
   return { ran, last, ...(decided === undefined ? {} : { decided }) };
 }

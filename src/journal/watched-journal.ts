@@ -1,0 +1,29 @@
+import { directJournal } from "./direct-journal.ts";
+import type { Journal, Step } from "./journal.ts";
+
+/**
+ * The same journal, which tells when it fails itself: a record that cannot be written, or that was made from another request. An error that
+ * the work of a step throws is not a failure of the journal.
+ */
+export function watchedJournal(journal: Journal, onFailure: (error: unknown) => void): Journal {
+  if (journal === directJournal) return journal; // keeps nothing, so it cannot fail
+  async function watch<Result>(record: (watched: Watched) => Promise<Result>): Promise<Result> {
+    let hasThrown = false;
+    const noteThrown = (error: unknown): never => {
+      hasThrown = true;
+      throw error;
+    };
+    try {
+      return await record((step) => ({ ...step, run: () => step.run().catch(noteThrown) }));
+    } catch (error) {
+      if (!hasThrown) onFailure(error);
+      throw error;
+    }
+  }
+  return {
+    step: (step) => watch((watched) => journal.step(watched(step))),
+    all: (steps) => watch((watched) => journal.all(steps.map(watched))),
+  };
+}
+
+type Watched = <Result>(step: Step<Result>) => Step<Result>;
