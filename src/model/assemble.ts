@@ -8,6 +8,7 @@ import type {
 } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import { type Json, isJsonObject, parseJson, toJson } from "../util/json.ts";
+import { sameJson } from "../util/same-json.ts";
 import type { Delta, ReportedResponse } from "./model.ts";
 
 /** A whole reply, put together from its deltas. */
@@ -146,7 +147,11 @@ function callParts(parts: Parts, modelId: string, nameCall: NameCall): CallParts
       const { place, named, text } = open(delta.id);
       calls.delete(delta.id);
       const { type: _type, id: _id, arguments: whole, ...rest } = delta;
-      const call: ToolCall = { type: "tool-call", ...readArguments(whole ?? text), ...named, ...rest };
+      const read =
+        whole === undefined || rest.providerExecuted === true
+          ? readArguments(whole ?? text)
+          : writtenArguments(text, whole);
+      const call: ToolCall = { type: "tool-call", ...read, ...named, ...rest };
       parts[place] = call;
       return call;
     },
@@ -179,6 +184,19 @@ function cutLastCall(parts: readonly ReplyPart[]): readonly ReplyPart[] {
     const text = typeof part.arguments === "string" ? part.arguments : JSON.stringify(part.arguments);
     return { ...part, arguments: text, malformed: "the reply was cut off at the token limit" };
   });
+}
+
+/**
+ * The arguments of a call that came in pieces and are given whole as well. Some packages put `{}`, or something that they mended, in place of text
+ * that is not JSON: a call runs only with the value that the model wrote. Where no text came, the whole alone counts.
+ */
+function writtenArguments(text: string, whole: Json): Pick<ToolCall, "arguments" | "malformed"> {
+  const given = readArguments(whole);
+  if (text === whole || text === given.arguments || text.trim() === "") return given;
+  const written = readArguments(text);
+  if (written.malformed !== undefined || sameJson(written.arguments, given.arguments)) return written;
+  const malformed = "the provider gave them a second time, with another value";
+  return { arguments: text, malformed };
 }
 
 /** The arguments of a call from what the provider gave: the text of JSON, or a value. Nothing at all means no arguments. */

@@ -73,7 +73,10 @@ export type Delta =
   | {
       readonly type: "call-end";
       readonly id: string;
-      /** The arguments whole: a value, or the JSON text of one. Left out when they came in pieces. */
+      /**
+       * The arguments whole: a value, or the JSON text of one. Left out when they came in pieces; a call whose pieces say something else does
+       * not run.
+       */
       readonly arguments?: Json;
       readonly providerExecuted?: boolean;
       readonly providerMetadata?: ProviderMetadata;

@@ -28,8 +28,10 @@ export function expectSame({ message, finishReason, usage }: Reply, said: Partia
     arguments: args,
     malformed,
   }));
-  if (said.calls === undefined) expect(calls.length).toBeGreaterThan(0);
-  else expect(calls).toEqual(said.calls.map((call) => ({ ...call, malformed: undefined })));
+  if (said.calls === undefined) {
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.filter(({ malformed }) => malformed !== undefined)).toEqual([]);
+  } else expect(calls).toEqual(said.calls.map((call) => ({ ...call, malformed: undefined })));
   if (said.inputTokens !== undefined)
     expect(usage).toMatchObject({ inputTokens: said.inputTokens, outputTokens: said.outputTokens });
   if (said.finishReason !== undefined) expect(finishReason).toBe(said.finishReason);
