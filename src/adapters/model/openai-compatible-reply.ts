@@ -46,10 +46,12 @@ function chunkOf(text: string): Chunk {
   throw new UnreadableReply(`a part of the answer is not a JSON object: ${excerpt(text.trim())}`);
 }
 
-/** The first choice: no other was asked for. */
+/** The choice of index 0, which some servers do not write. Others are not read: each is a reply of its own. */
 function choiceOf({ choices }: JsonObject): JsonObject | undefined {
-  const [choice] = Array.isArray(choices) ? (choices as readonly Json[]) : [];
-  return isJsonObject(choice) ? choice : undefined;
+  if (!Array.isArray(choices)) return undefined;
+  return (choices as readonly Json[])
+    .filter(isJsonObject)
+    .find((choice) => Number(choice["index"] ?? 0) === 0);
 }
 
 /** An error in place of a chunk. Older servers write its fields into the chunk itself. */

@@ -3,7 +3,9 @@ import {
   openaiCompatible,
   type OpenaiCompatibleOptions,
 } from "../../../src/adapters/model/openai-compatible.ts";
+import { agent } from "../../../src/index.ts";
 import type { Delta, Model } from "../../../src/model/model.ts";
+import { fakeTool } from "../../../src/testing.ts";
 import { openaiChunk as chunk } from "../../contract/openai-wire.ts";
 import { type Answer, playedServer, type PlayedServer, sse } from "../../contract/played-server.ts";
 import { callsOf, endOf, expectWellFormed, finishOf, textOf } from "../../contract/read-deltas.ts";
@@ -145,6 +147,60 @@ describe("calls as servers stream them", () => {
     expect(
       finishOf(await replied([piece(call({ index: 0, id: "a" }, "add", '{"a"')), chunk({}, "length")])),
     ).toBe("length");
+  });
+});
+
+describe("replies with several choices", () => {
+  const add = (a: number): object[] => [
+    { index: 0, id: `call_${a}`, type: "function", function: { name: "add", arguments: `{"a":${a}}` } },
+  ];
+  const choice = (index: unknown, delta: object, finish_reason: string | null = null): object => ({
+    ...(index === undefined ? {} : { index }),
+    delta,
+    finish_reason,
+  });
+  const first = choice(0, { content: "hello", tool_calls: add(3) });
+  const second = choice(1, { content: "good day", tool_calls: add(100) });
+  const end = choice(0, {}, "tool_calls");
+  const message = ({ delta, ...rest }: Record<string, unknown>): object => ({
+    ...rest,
+    message: delta,
+    finish_reason: "tool_calls",
+  });
+  const whole = (...choices: readonly object[]): Answer => ({
+    json: { choices: choices.map((each) => message({ ...each })) },
+  });
+  const streamed = (...chunks: readonly (readonly object[])[]): Answer => ({
+    sse: sse(
+      chunks.map((choices) => ({ choices })),
+      true,
+    ),
+  });
+
+  it.each<[string, Answer]>([
+    ["in chunks of their own", streamed([first], [second], [choice(1, {}, "stop")], [end])],
+    ["the second before the first", streamed([second], [first], [end])],
+    ["in the same chunks, in any order", streamed([second, first], [end, choice(1, {}, "stop")])],
+    ["whole, in any order", whole(second, first)],
+    ["whole, without an index", whole({ ...first, index: undefined }, { ...second, index: undefined })],
+  ])("only the first counts: %s", async (_how, answer) => {
+    server.play(answer);
+    const tool = fakeTool("add", "sum");
+    const asked = agent({ name: "a", model: model(), tools: [tool], budget: { turns: 1 } });
+    const { transcript } = await asked.run("Add.");
+    expect(tool.calls).toEqual([{ a: 3 }]);
+    const reply = transcript.messages.find(({ role }) => role === "assistant");
+    expect(reply).toMatchObject({ parts: [{ text: "hello" }, { arguments: { a: 3 } }] });
+  });
+
+  it("the end of the second is not the end of the reply", async () => {
+    server.play({ sse: sse([first, choice(1, {}, "stop")].map((each) => ({ choices: [each] }))) });
+    await expect(ask(model())).rejects.toMatchObject({ code: "provider-failed", retryable: true });
+  });
+
+  it("a second choice alone is not a reply", async () => {
+    server.play(whole(second));
+    await expect(ask(model())).rejects.toMatchObject({ code: "provider-failed" });
   });
 });
 
