@@ -28,9 +28,27 @@ const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>([
 
 /** A word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) are `other`. */
 export function finishReasonOf(reason: unknown): FinishReason {
-  const unified =
-    typeof reason === "object" && reason !== null && "unified" in reason ? reason.unified : reason;
+  const unified = field(reason, "unified") ?? reason;
   return finishReasons.has(unified) ? (unified as FinishReason) : "other";
+}
+
+/** What a package puts at the end of a stream. */
+export interface StreamFinish {
+  readonly finishReason?: unknown;
+  readonly usage?: unknown;
+}
+
+/**
+ * Tells whether the provider's answer ended before the reply did. Packages finish such a stream too: as `interrupted` in V4, as `unknown` or
+ * `other` in V2, elsewhere as `other` without a raw reason. Some say `tool-calls` when a call had begun: then no token was counted either.
+ */
+export function endedEarly({ finishReason, usage }: StreamFinish): boolean {
+  const unified = field(finishReason, "unified");
+  const raw = field(finishReason, "raw");
+  if (unified === "interrupted") return true;
+  if (typeof raw === "string" && raw !== "") return false;
+  if (unified === "tool-calls") return usageOf(usage).usage === undefined;
+  return finishReasonOf(finishReason) === "other";
 }
 
 /** Numbers side by side in V2, nested since V3. What the provider did not count is left out. */

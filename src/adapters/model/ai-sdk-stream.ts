@@ -2,7 +2,14 @@ import { Buffer } from "node:buffer";
 import type { ProviderMetadata } from "../../message/message.ts";
 import type { Delta, ReportedResponse } from "../../model/model.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
-import { finishReasonOf, type ResponseMetadata, responseOf, usageOf } from "./ai-sdk-end.ts";
+import {
+  finishReasonOf,
+  type ResponseMetadata,
+  responseOf,
+  type StreamFinish,
+  usageOf,
+} from "./ai-sdk-end.ts";
+import { UnreadableReply } from "./http-reply.ts";
 
 interface WithMetadata {
   readonly providerMetadata?: ProviderMetadata;
@@ -63,10 +70,8 @@ interface KeptPart extends WithMetadata {
   readonly kind?: string;
 }
 
-interface FinishPart {
+interface FinishPart extends StreamFinish {
   readonly type: "finish";
-  readonly usage?: unknown;
-  readonly finishReason?: unknown;
 }
 
 interface ResponsePart extends ResponseMetadata {
@@ -100,10 +105,8 @@ export type ContentPart =
   | KeptPart;
 
 /** A reply that came whole, from `doGenerate`. */
-export interface GeneratedReply {
+export interface GeneratedReply extends StreamFinish {
   readonly content: readonly ContentPart[];
-  readonly usage?: unknown;
-  readonly finishReason?: unknown;
   readonly response?: ResponseMetadata;
 }
 
@@ -130,10 +133,10 @@ export function* partsOf(reply: GeneratedReply): Generator<StreamPart> {
 }
 
 /**
- * The parts of a stream as deltas. The last is always `end`, also when the stream has no `finish`. Every call starts once and ends once,
- * whether or not its arguments came in pieces before; sources that stand inside a text come after it, so that a text stays one part.
+ * The parts of a stream as deltas. Every call starts once and ends once, whether or not its arguments came in pieces before; sources that stand
+ * inside a text come after it, so that a text stays one part.
  *
- * @throws StreamFailure at an `error` part.
+ * @throws StreamFailure at an `error` part. UnreadableReply when the parts end without a `finish`.
  */
 export async function* toDeltas(
   parts: AsyncIterable<StreamPart> | Iterable<StreamPart>,
@@ -159,8 +162,7 @@ export async function* toDeltas(
     }
     yield* read(part, state);
   }
-  yield* release(state);
-  yield { type: "end", finishReason: "other" };
+  throw new UnreadableReply("the answer ended before the reply did");
 }
 
 interface StartedCall {

@@ -2,6 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { abortErrorOf } from "./abort-error.ts";
+import { endedEarly } from "./ai-sdk-end.ts";
 import { providerError } from "./ai-sdk-errors.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, toPrompt } from "./ai-sdk-prompt.ts";
@@ -82,7 +83,9 @@ export function isAiSdkModel(value: unknown): value is AiSdkModel {
  * Makes a model of any AI SDK model object. Nothing of the AI SDK is imported.
  *
  * Everything that a provider puts on the parts of a reply (signatures of reasoning, ids of items) goes back to it with the same parts. A
- * model whose package only has `doGenerate` answers in one piece. `stream` throws what the signal was aborted with, and these:
+ * model whose package only has `doGenerate` answers in one piece. A stream that ends without a reason of the provider's is half a reply:
+ * `provider-failed`. Arguments that a package changes after it streamed them do not run; what it changes before, nobody can see. `stream` throws
+ * what the signal was aborted with, and these:
  *
  * @throws WritError `model-invalid` when the object is no AI SDK model. From `stream`: `provider-unreachable`, `provider-refused-key`,
  *   `model-not-found`, `model-without-tools`, `provider-failed` (retryable as its package says), and `option-invalid` for a grammar.
@@ -176,7 +179,10 @@ async function ask(
   return partsOf((await orAborted(model.doGenerate(options), signal)) as GeneratedReply);
 }
 
-/** The parts of a stream. Whoever stops reading, or aborts, cancels the stream, and with it the provider's request. */
+/**
+ * The parts of a stream, without the finish of one that ended early. Whoever stops reading, or aborts, cancels the stream, and with it the
+ * provider's request.
+ */
 async function* streamParts(
   stream: ReadableStream<unknown>,
   signal: AbortSignal,
@@ -188,8 +194,11 @@ async function* streamParts(
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read())
-      yield next.value as StreamPart;
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const part = next.value as StreamPart;
+      if (part.type === "finish" && endedEarly(part)) break;
+      yield part;
+    }
     if (signal.aborted) throw abortErrorOf(signal);
   } finally {
     signal.removeEventListener("abort", cancel);

@@ -94,7 +94,7 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>): AsyncGenerator<De
       const { tool_calls: pieces } = message;
       if (Array.isArray(pieces)) for (const piece of pieces as readonly Json[]) yield* calls.piece(piece);
     }
-    if (typeof choice["finish_reason"] === "string") finish = choice["finish_reason"];
+    finish = reasonIn(choice) ?? finish;
   }
   if (!done && finish === undefined) throw new UnreadableReply("the answer ended before the reply did");
   yield* calls.end();
@@ -104,6 +104,11 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>): AsyncGenerator<De
     ...(usage === undefined ? {} : { usage }),
     ...(response === undefined ? {} : { response }),
   };
+}
+
+/** Why the reply ended, once the server says so. Some write an empty reason into each chunk. */
+function reasonIn({ finish_reason: reason }: JsonObject): string | undefined {
+  return typeof reason === "string" && reason !== "" ? reason : undefined;
 }
 
 /** Reasoning and text. Some providers give the text as a list of parts, with the reasoning among them. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aiSdk, type AiSdkModel } from "../../../src/adapters/model/ai-sdk.ts";
-import { agent, chat } from "../../../src/index.ts";
+import { agent, chat, tool } from "../../../src/index.ts";
 import { callsOf } from "../../../src/message/message.ts";
 import { fakeTool } from "../../../src/testing.ts";
 
@@ -15,8 +15,9 @@ const counted = {
 };
 
 /** The last part of a stream, in the words of the version. The raw word is only told since V3. */
-function finish(version: Version, unified: string, raw?: string, usage: object = counted[version]): object {
-  return { type: "finish", finishReason: version === "v2" ? unified : { unified, raw }, usage };
+function finish(version: Version, unified: string, raw?: string): object {
+  const finishReason = version === "v2" ? unified : { unified, raw };
+  return { type: "finish", finishReason, usage: counted[version] };
 }
 
 function called(pieces: readonly string[], input: string, more: object = {}): readonly object[] {
@@ -37,7 +38,10 @@ function said(text: string): readonly object[] {
 }
 
 /** A model object that streams the replies given, one a request, the last one again and again. */
-function played(version: Version, ...replies: readonly (readonly object[])[]): AiSdkModel {
+function played(
+  version: Version,
+  ...replies: readonly (readonly object[] | AsyncIterable<object>)[]
+): AiSdkModel {
   let next = 0;
   return {
     specificationVersion: version,
@@ -46,14 +50,12 @@ function played(version: Version, ...replies: readonly (readonly object[])[]): A
     doStream: () => {
       const reply = replies[Math.min(next, replies.length - 1)] ?? [];
       next += 1;
-      return Promise.resolve({
-        stream: ReadableStream.from([{ type: "stream-start", warnings: [] }, ...reply]),
-      });
+      return Promise.resolve({ stream: ReadableStream.from(reply) });
     },
   };
 }
 
-const deleting = () => fakeTool("delete", "deleted", { effect: "irreversible" });
+const deleting = () => fakeTool("delete", "deleted");
 
 describe.each(versions)("arguments that a package makes up (%s)", (version) => {
   const done = [...said("Done."), finish(version, "stop", "stop")];
@@ -64,14 +66,14 @@ describe.each(versions)("arguments that a package makes up (%s)", (version) => {
     ["another value", ['{"path": "out/one"}'], "{}"],
     ["a value that lacks a field", ['{"path": "a", "deep": [1, 2]}'], '{"path": "a", "deep": [1]}'],
   ])("never run: %s", async (_name, pieces, input) => {
-    const tool = deleting();
+    const remove = deleting();
     const model = played(
       version,
       [...called(pieces, input), finish(version, "tool-calls", "tool_calls")],
       done,
     );
-    const { outcome, transcript } = await agent({ name: "a", model, tools: [tool] }).run("Delete out/one.");
-    expect(tool.calls).toEqual([]);
+    const { outcome, transcript } = await agent({ name: "a", model, tools: [remove] }).run("Delete out/one.");
+    expect(remove.calls).toEqual([]);
     expect(outcome).toMatchObject({ type: "answered", content: "Done." });
     const [reply, result] = transcript.messages.slice(-3);
     expect(reply).toMatchObject({
@@ -109,7 +111,7 @@ describe.each(versions)("arguments that a package makes up (%s)", (version) => {
     ["where nothing was written", [], "{}", {}],
     ["where only blanks were written", [" ", "\n"], '{"a":1}', { a: 1 }],
     ["where null was written", ["null"], "{}", {}],
-  ])("count where they are what was written: %s", async (_name, pieces, input, args) => {
+  ])("count where they are what was written: %s", async (...[, pieces, input, args]) => {
     const model = played(version, [...called(pieces, input), finish(version, "tool-calls", "tool_calls")]);
     const { message } = await chat(aiSdk(model), { messages: "x", tools: [deleting()] });
     expect(callsOf(message)).toEqual([{ type: "tool-call", id: "c", name: "delete", arguments: args }]);
@@ -137,3 +139,103 @@ describe.each(versions)("arguments that a package makes up (%s)", (version) => {
     });
   });
 });
+
+describe.each(versions)("a stream that ends early (%s)", (version) => {
+  const half = said("The ice is safe only");
+  const whole = called(['{"path": "out/one"}'], '{"path": "out/one"}');
+
+  it.each<[string, readonly object[]]>([
+    ["nothing at all", []],
+    ["text, and no finish", half],
+    ["text, and a finish that nobody told", [...half, finish(version, "other")]],
+    ["text, and a finish without a reason", [...half, { type: "finish", usage: counted[version] }]],
+    ["text, and a finish with an empty reason", [...half, finish(version, "other", "")]],
+    ["text, and the word of V2 for it", [...half, finish(version, "unknown")]],
+    ["text, and the word of V4 for it", [...half, finish(version, "interrupted", "end_turn")]],
+    ["a call, and no finish", whole],
+    ["a call, and a finish that nobody told", [...whole, finish(version, "other")]],
+  ])("is not an answer, and can be asked again: %s", async (_name, reply) => {
+    const remove = deleting();
+    const asked = agent({ name: "a", model: played(version, reply), tools: [remove] });
+    const error = { code: "provider-failed", retryable: true };
+    await expect(asked.run("x")).rejects.toMatchObject(error);
+    await expect(chat(aiSdk(played(version, reply)), { messages: "x" })).rejects.toMatchObject(error);
+    expect(remove.calls).toEqual([]);
+  });
+
+  it("leaves no result of a call that had started", async () => {
+    const started = Promise.withResolvers<void>();
+    const look = tool({
+      name: "delete",
+      description: "Looks",
+      effect: "none",
+      inputSchema: { type: "object" },
+      execute: () => {
+        started.resolve();
+        return "looked";
+      },
+    });
+    await look.input.parse({}); // what reads schemas is loaded with the first, and until then no call starts early
+    async function* cutLater(): AsyncGenerator<object> {
+      yield* whole;
+      await started.promise;
+    }
+    const model = played(version, cutLater(), [...said("Done."), finish(version, "stop", "stop")]);
+    const hooks = [{ onError: () => ({ retryAfterMs: 0 }) }];
+    const { outcome, transcript } = await agent({ name: "a", model, tools: [look], hooks }).run("x");
+    expect(outcome).toMatchObject({ type: "answered", content: "Done." });
+    expect(transcript.messages.some(({ role }) => role === "tool")).toBe(false);
+  });
+
+  it.each<readonly [string, object, string]>([
+    ["stop", { ...finish(version, "stop"), usage: {} }, "stop"],
+    ["length", { ...finish(version, "length"), usage: {} }, "length"],
+  ])("is told from one that ended: %s", async (_name, end, finishReason) => {
+    const { outcome } = await agent({ name: "a", model: played(version, [...half, end]) }).run("x");
+    expect(outcome).toEqual({ type: "answered", content: "The ice is safe only", finishReason });
+  });
+
+  it("is told from calls without a raw reason, where tokens were counted", async () => {
+    const remove = deleting();
+    const model = played(
+      version,
+      [...whole, finish(version, "tool-calls")],
+      [...said("Done."), finish(version, "stop")],
+    );
+    await agent({ name: "a", model, tools: [remove] }).run("x");
+    expect(remove.calls).toEqual([{ path: "out/one" }]);
+  });
+
+  it("is none where the reply came whole, whatever its reason", async () => {
+    const model = {
+      ...played(version),
+      doStream: undefined,
+      doGenerate: () =>
+        Promise.resolve({ ...finish(version, "other"), content: [{ type: "text", text: "All of it." }] }),
+    } as unknown as AiSdkModel;
+    const { outcome } = await agent({ name: "a", model }).run("x");
+    expect(outcome).toMatchObject({ type: "answered", content: "All of it." });
+  });
+});
+
+describe.each(["v3", "v4"] as const)(
+  "a stream that ends early, where raw reasons are told (%s)",
+  (version) => {
+    it("does not run what a package makes of a call that had begun", async () => {
+      const remove = deleting();
+      const model = played(version, [
+        ...called(["{}"], "{}"),
+        { ...finish(version, "tool-calls"), usage: { inputTokens: {}, outputTokens: {} } },
+      ]);
+      const asked = agent({ name: "a", model, tools: [remove] });
+      await expect(asked.run("x")).rejects.toMatchObject({ code: "provider-failed", retryable: true });
+      expect(remove.calls).toEqual([]);
+    });
+
+    it("is told from one that ended for another reason, in the provider's own word", async () => {
+      const model = played(version, [...said("All of it."), finish(version, "other", "OTHER")]);
+      const { outcome } = await agent({ name: "a", model }).run("x");
+      expect(outcome).toEqual({ type: "answered", content: "All of it.", finishReason: "other" });
+    });
+  },
+);

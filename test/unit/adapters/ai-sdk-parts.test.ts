@@ -13,11 +13,15 @@ import type { Delta } from "../../../src/model/model.ts";
 
 const versions = ["v2", "v3", "v4"] as const;
 
-async function read(...parts: readonly object[]): Promise<Delta[]> {
+async function readAll(parts: readonly object[]): Promise<Delta[]> {
   const deltas: Delta[] = [];
   for await (const delta of toDeltas(parts as readonly StreamPart[])) deltas.push(delta);
   return deltas;
 }
+
+/** The deltas of these parts and a finish. */
+const read = (...parts: readonly object[]): Promise<Delta[]> =>
+  readAll([...parts, { type: "finish", finishReason: "other" }]);
 
 async function partsOf(...parts: readonly object[]): Promise<readonly ReplyPart[]> {
   const assembler = assemble("test", ({ id, name }) => ({ id, name }));
@@ -221,8 +225,8 @@ describe("the parts of a stream become deltas", () => {
     ]);
   });
 
-  it("a stream without finish ends with other; after finish nothing is read", async () => {
-    expect(await read(text("a"))).toHaveLength(2);
+  it("parts without a finish are not a reply; after a finish nothing is read", async () => {
+    await expect(readAll([text("a")])).rejects.toThrow("ended before the reply did");
     const deltas = await read({ type: "finish", finishReason: "stop" }, text("late"), {
       type: "error",
       error: 1,

@@ -263,6 +263,11 @@ describe("what else servers stream", () => {
 
   it.each<[string, Answer, boolean]>([
     ["a stream without an end", { sse: sse([chunk({ content: "a" })]) }, true],
+    [
+      "a stream without an end, whose chunks have empty reasons",
+      { sse: sse([chunk({ content: "a" }, "")]) },
+      true,
+    ],
     ["an event that is no JSON", { sse: "data: <html>\n\n" }, true],
     ["an answer that is no chat", { json: { hello: 1 } }, true],
     [
