@@ -66,6 +66,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "prompt-missing": { message: "There is no prompt.", hint: "Write it after the file name, or pipe it in: echo \"…\" | writ run agent.ts", retryable: false },
   "protocol-violated": { message: "The model \"{model}\" broke the {driver} protocol {count} times in a row. Last: {reason}", hint: "Try another driver (`--driver`), a larger model, or shorter tool descriptions.", retryable: false },
   "provider-failed": { message: "{provider} answered with an error for the model \"{model}\": {reason}", hint: "Read the provider's message. If it is about load or limits, try again later.", retryable: true },
+  "provider-redirected": { message: "{url} redirects to another server: {target}. The request was not sent on, since that server would read the conversation and the headers.", hint: "If you trust that server, write {to} in place of {from} in the address of the model (`baseUrl`, `host`, or the environment variable it comes from).", retryable: false },
   "provider-refused-key": { message: "{provider} refused the credentials for the model \"{model}\": {reason}", hint: "Check the key in {where}.", retryable: false },
   "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "Start it, or say where it is. {advice}", retryable: true },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
@@ -166,6 +167,7 @@ export interface ErrorData {
   "prompt-missing": Readonly<Record<string, never>>;
   "protocol-violated": { count: string | number; driver: string | number; model: string | number; reason: string | number };
   "provider-failed": { model: string | number; provider: string | number; reason: string | number };
+  "provider-redirected": { from: string | number; target: string | number; to: string | number; url: string | number };
   "provider-refused-key": { model: string | number; provider: string | number; reason: string | number; where: string | number };
   "provider-unreachable": { advice: string | number; provider: string | number; reason: string | number; url: string | number };
   "reply-invalid": { model: string | number; reason: string | number };

@@ -74,8 +74,8 @@ export type Delta =
       readonly type: "call-end";
       readonly id: string;
       /**
-       * The arguments whole: a value, or the JSON text of one. Left out when they came in pieces; a call whose pieces say something else does
-       * not run.
+       * The arguments whole: a value, or the JSON text of one. Left out when they came in pieces; a call whose
+       * pieces have another value does not run.
        */
       readonly arguments?: Json;
       readonly providerExecuted?: boolean;

@@ -39,8 +39,9 @@ export interface StreamFinish {
 }
 
 /**
- * Tells whether the provider's answer ended before the reply did. Packages finish such a stream too: as `interrupted` in V4, as `unknown` or
- * `other` in V2, elsewhere as `other` without a raw reason. Some say `tool-calls` when a call had begun: then no token was counted either.
+ * Tells whether the provider's answer ended before the reply did. Packages finish such a stream too: as
+ * `interrupted` in V4, as `unknown` or `other` in V2, elsewhere as `other` without a raw reason. Some say
+ * `tool-calls` when a call had begun: then no token was counted either.
  */
 export function endedEarly({ finishReason, usage }: StreamFinish): boolean {
   const unified = field(finishReason, "unified");

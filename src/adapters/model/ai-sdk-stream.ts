@@ -133,8 +133,8 @@ export function* partsOf(reply: GeneratedReply): Generator<StreamPart> {
 }
 
 /**
- * The parts of a stream as deltas. Every call starts once and ends once, whether or not its arguments came in pieces before; sources that stand
- * inside a text come after it, so that a text stays one part.
+ * The parts of a stream as deltas. Every call starts once and ends once, whether or not its arguments came in
+ * pieces before; sources that stand inside a text come after it, so that a text stays one part.
  *
  * @throws StreamFailure at an `error` part. UnreadableReply when the parts end without a `finish`.
  */

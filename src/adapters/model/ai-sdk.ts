@@ -83,9 +83,10 @@ export function isAiSdkModel(value: unknown): value is AiSdkModel {
  * Makes a model of any AI SDK model object. Nothing of the AI SDK is imported.
  *
  * Everything that a provider puts on the parts of a reply (signatures of reasoning, ids of items) goes back to it with the same parts. A
- * model whose package only has `doGenerate` answers in one piece. A stream that ends without a reason of the provider's is half a reply:
- * `provider-failed`. Arguments that a package changes after it streamed them do not run; what it changes before, nobody can see. `stream` throws
- * what the signal was aborted with, and these:
+ * model whose package only has `doGenerate` answers in one piece. A stream that ends without a reason of the
+ * provider's is half a reply: `provider-failed`. A call whose arguments the package changes after it streamed
+ * them does not run; what it changes before that cannot be seen. `stream` throws what the signal was aborted
+ * with, and these:
  *
  * @throws WritError `model-invalid` when the object is no AI SDK model. From `stream`: `provider-unreachable`, `provider-refused-key`,
  *   `model-not-found`, `model-without-tools`, `provider-failed` (retryable as its package says), and `option-invalid` for a grammar.
@@ -180,8 +181,8 @@ async function ask(
 }
 
 /**
- * The parts of a stream, without the finish of one that ended early. Whoever stops reading, or aborts, cancels the stream, and with it the
- * provider's request.
+ * The parts of a stream, without the finish of one that ended early. Whoever stops reading, or aborts, cancels
+ * the stream, and with it the provider's request.
  */
 async function* streamParts(
   stream: ReadableStream<unknown>,

@@ -2,6 +2,7 @@ import type { Ollama } from "ollama/browser";
 import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, parseJson } from "../../util/json.ts";
 import { bounded, excerpt, refusalOf, UnreadableReply } from "./http-reply.ts";
+import { withinOrigin } from "./within-origin.ts";
 
 /** Where an Ollama server is, and what every request to it carries. */
 export interface OllamaAddress {
@@ -85,8 +86,9 @@ async function importClient(load: LoadClient): ReturnType<LoadClient> {
 }
 
 function checkedFetch({ fetch, signal, maxReplyBytes, lines }: Connection): typeof fetch {
+  const send = withinOrigin(fetch);
   return async (input, init) => {
-    const response = await fetch(input, { ...init, signal });
+    const response = await send(input, { ...init, signal });
     if (!response.ok) throw await refusalOf(response);
     if (response.body === null) throw new UnreadableReply("the answer has no body");
     return new Response(

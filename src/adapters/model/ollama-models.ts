@@ -1,5 +1,6 @@
 import { type Connection, type OllamaAddress, ollamaAddress, openClient } from "./ollama-client.ts";
 import { ollamaError } from "./ollama-errors.ts";
+import { withinOrigin } from "./within-origin.ts";
 
 /**
  * A model that is installed on an Ollama server.
@@ -32,7 +33,8 @@ const maxShown = 16;
  * Lists what is installed on an Ollama server, as the server orders it. Asks for the capabilities of the first 16, no model is loaded for it. `host`
  * as in `ollama()`: default the environment variable OLLAMA_HOST, else http://localhost:11434. Waits 5 seconds at most.
  *
- * @throws WritError `provider-unreachable`, `provider-failed`, `peer-missing`, `option-invalid`
+ * @throws WritError `provider-unreachable`, `provider-failed`, `provider-redirected`, `peer-missing`,
+ *   `option-invalid`
  * @example
  * ```ts
  * import { ollamaModels } from "writ/ollama";
@@ -80,7 +82,8 @@ const notAsked = (): Promise<undefined> => Promise.resolve(undefined);
 export async function ollamaRunning(host?: string): Promise<boolean> {
   try {
     const { url, headers } = ollamaAddress(host ?? defaultHost());
-    const response = await fetch(`${url}/api/version`, { headers, signal: AbortSignal.timeout(1_000) });
+    const asking = { headers, signal: AbortSignal.timeout(1_000) };
+    const response = await withinOrigin(fetch)(`${url}/api/version`, asking);
     const body: unknown = await response.json();
     return response.ok && typeof body === "object" && body !== null && "version" in body;
   } catch {

@@ -62,7 +62,10 @@ export interface OllamaOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** A reply larger than this ends with an error. Default 16 MiB. */
   readonly maxReplyBytes?: number;
-  /** Sends the requests. Default: the global one, which gives up on a server that begins no answer within 5 minutes. */
+  /**
+   * Sends the requests, each with `redirect: "manual"`. Default: the global one, which gives up on a server
+   * that begins no answer within 5 minutes.
+   */
   readonly fetch?: typeof globalThis.fetch;
   /** Takes warnings, each once for a model. Default: a process warning. */
   readonly warn?: (message: string) => void;
@@ -78,7 +81,8 @@ export interface OllamaOptions {
  * signal was aborted with.
  *
  * @throws WritError `option-invalid`. From `stream`: `provider-unreachable`, `model-not-found`, `model-without-tools`,
- *   `provider-refused-key`, `provider-failed` (retryable for load and broken connections), `peer-missing`, and `option-invalid` for a grammar.
+ *   `provider-refused-key`, `provider-redirected`, `provider-failed` (retryable for load and broken
+ *   connections), `peer-missing`, and `option-invalid` for a grammar.
  * @example
  * ```ts
  * import { agent } from "writ";

@@ -46,7 +46,7 @@ function chunkOf(text: string): Chunk {
   throw new UnreadableReply(`a part of the answer is not a JSON object: ${excerpt(text.trim())}`);
 }
 
-/** The choice of index 0, which some servers do not write. Others are not read: each is a reply of its own. */
+/** The choice of index 0, an index that some servers leave out. Each other choice is a reply of its own. */
 function choiceOf({ choices }: JsonObject): JsonObject | undefined {
   if (!Array.isArray(choices)) return undefined;
   return (choices as readonly Json[])

@@ -1,6 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
 import { bounded, refusalOf } from "./http-reply.ts";
+import { withinOrigin } from "./within-origin.ts";
 
 /** Where an OpenAI-compatible server is, and what every request to it carries. */
 export interface OpenaiServer {
@@ -35,7 +36,7 @@ export function openaiServer(options: ServerOptions): OpenaiServer {
     url: `${url.origin}${url.pathname === "/" ? "/v1" : url.pathname.replace(/\/+$/, "")}`,
     search: url.search,
     headers: { ...(key === "" ? {} : { authorization: `Bearer ${key}` }), ...headers },
-    fetch: send,
+    fetch: withinOrigin(send),
   };
 }
 

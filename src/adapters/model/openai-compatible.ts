@@ -52,7 +52,10 @@ export interface OpenaiCompatibleOptions {
   readonly price?: Model["price"];
   /** A reply larger than this ends with an error. Default 16 MiB. */
   readonly maxReplyBytes?: number;
-  /** Sends the requests. Default: the global one, which gives up on a server that begins no answer within 5 minutes. */
+  /**
+   * Sends the requests, each with `redirect: "manual"`. Default: the global one, which gives up on a server
+   * that begins no answer within 5 minutes.
+   */
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -66,7 +69,8 @@ export interface OpenaiCompatibleOptions {
  * early, or aborting it, ends the request on the server; an aborted stream throws what the signal was aborted with.
  *
  * @throws WritError `option-invalid` when there is no address. From `stream`: `provider-unreachable`, `model-not-found`, `model-without-tools`,
- *   `provider-refused-key`, `provider-failed` (retryable for load and broken connections), and `option-invalid` for a grammar elsewhere.
+ *   `provider-refused-key`, `provider-redirected`, `provider-failed` (retryable for load and broken
+ *   connections), and `option-invalid` for a grammar elsewhere.
  * @example
  * ```ts
  * import { agent } from "writ";

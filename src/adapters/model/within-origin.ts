@@ -1,0 +1,39 @@
+import { WritError } from "../../error/writ-error.ts";
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const maxRedirects = 5;
+
+/**
+ * Sends requests as `send` does, but follows a redirect only within the origin, with the same request. Behind
+ * another origin stands a server that the author did not name: it would read the conversation and the headers.
+ *
+ * @throws WritError `provider-redirected`
+ */
+export function withinOrigin(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    let url = new URL(input instanceof Request ? input.url : input);
+    for (let followed = 0; ; followed += 1) {
+      const response = await send(followed === 0 ? input : url.href, { ...init, redirect: "manual" });
+      const target = targetOf(response, url);
+      if (target === undefined || followed === maxRedirects) return response;
+      await response.body?.cancel();
+      if (target.origin !== url.origin) throw redirected(url, target);
+      url = target;
+    }
+  };
+}
+
+function targetOf({ status, headers }: Response, url: URL): URL | undefined {
+  const location = redirects.has(status) ? headers.get("location") : null;
+  return location === null ? undefined : (URL.parse(location, url.href) ?? undefined);
+}
+
+/** What stands behind the path of an address may be a key. */
+function redirected(url: URL, target: URL): WritError {
+  return new WritError("provider-redirected", {
+    url: `${url.origin}${url.pathname}`,
+    target: `${target.origin}${target.pathname}`,
+    from: url.origin,
+    to: target.origin,
+  });
+}
