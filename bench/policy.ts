@@ -48,10 +48,9 @@ const thirty = policy("thirty", [
 
 function call(to: readonly string[], isUntrusted: boolean): CallRequest {
   const intent = { ...noIntent("bench"), text, hash: "0".repeat(64), constants: ["me@example.com"] };
-  const learned = learn(learnIntent(intent, isUntrusted ? untrustedFrom("tool/inbox") : trustedLabel), [], {
-    skill: "bench",
-    tools: new Map(),
-  });
+  const allowed = { skill: "bench", tools: new Map() };
+  const label = isUntrusted ? untrustedFrom("tool/inbox") : trustedLabel;
+  const learned = learn(learnIntent(intent, allowed, label), [], allowed);
   return {
     agent: "bench",
     skill: "bench",

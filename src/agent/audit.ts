@@ -1,5 +1,6 @@
 import { rulePolicyOf } from "../policy/policy-identity.ts";
-import { isOwn } from "../policy/result-label.ts";
+import { isPlain } from "../message/label.ts";
+import { describedLabel, isOwn } from "../policy/result-label.ts";
 import { type Capability, capabilityText } from "../tool/capability.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Audit, AuditFinding, SkillAudit } from "./audit-data.ts";
@@ -88,7 +89,12 @@ function auditTool(tool: Tool, grants: readonly Capability[]): SkillAudit {
   const origin = originOf(tool);
   const isFront = insideOf(tool).some(({ audit }) => audit !== undefined);
   return {
-    untrustedInput: isOwn(tool) ? [] : [`${name} gives untrusted results`],
+    untrustedInput: [
+      ...(isOwn(tool) ? [] : [`${name} gives untrusted results`]),
+      ...(origin === undefined || isPlain(describedLabel(tool))
+        ? []
+        : [`nobody approved what the server ${origin.server} says of ${name}`]),
+    ],
     sensitiveAccess: [
       ...(secrecy === "public" ? [] : [`${name} gives what not everybody may know`]),
       ...(kind === "memory" && name !== "memory_write" ? [`${name} gives what earlier runs wrote down`] : []),

@@ -72,7 +72,7 @@ export async function executeCalls(
   const intent = { ...noIntent(name), ...(around?.intent ?? { text: options.intent ?? "" }) };
   const powers = [...surrounding(host), options.grants ?? []];
   const gate = { agent: name, allowed, policy, said: saidIn(policy), intent, powers };
-  const learned = learnIntent(intent, around?.label);
+  const learned = learnIntent(intent, allowed, around?.label);
   const batch = { turn: 1, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript(), learned };
   try {
     const { results, inside }: Executed = await execute(batch, {

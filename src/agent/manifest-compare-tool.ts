@@ -119,7 +119,8 @@ function comparePins(
   after: ToolManifest["mcp"],
   path: Path,
 ): readonly ManifestChange[] {
-  if (before?.server === after?.server && before?.pin === after?.pin) return [];
+  if (before?.server === after?.server && before?.pin === after?.pin)
+    return compareApproval(before, after, path);
   if (before === undefined)
     return [note("widened", path, `it is a tool of the server ${after?.server ?? ""} now`)];
   if (after === undefined)
@@ -127,6 +128,24 @@ function comparePins(
   const what =
     before.server === after.server ? "says something else of it" : `is not ${before.server} any more`;
   return [note("widened", path, `the server ${after.server} ${what} (${after.pin.slice(0, 12)}…)`)];
+}
+
+/** A run that reads what nobody approved begins untrusted. */
+function compareApproval(
+  before: ToolManifest["mcp"],
+  after: ToolManifest["mcp"],
+  path: Path,
+): readonly ManifestChange[] {
+  if (before?.approved === after?.approved) return [];
+  return after?.approved === true
+    ? [
+        note(
+          "widened",
+          path,
+          `what the server ${after.server} says of it is approved now, and read as trusted`,
+        ),
+      ]
+    : [note("narrowed", path, `what the server ${after?.server ?? ""} says of it is not approved any more`)];
 }
 
 function compareInside(

@@ -70,8 +70,8 @@ export interface ToolManifest {
   readonly secrecy: "public" | "private" | readonly string[];
   readonly enforcement: { readonly level: EnforcementLevel; readonly mechanism: string };
   readonly constraints?: { readonly maxCalls?: number; readonly onlyAfter?: readonly string[] };
-  /** Where it is a tool of an MCP server: the server, and the hash of what was approved. */
-  readonly mcp?: { readonly server: string; readonly pin: string };
+  /** Where it is a tool of an MCP server: the server, and the hash of what it says of the tool. `approved` is left out where nobody approved that. */
+  readonly mcp?: { readonly server: string; readonly pin: string; readonly approved?: true };
   /** The agents that a call of it runs; null for one that cannot be looked into. */
   readonly agents?: Readonly<Record<string, AgentManifest | null>>;
 }

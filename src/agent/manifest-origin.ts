@@ -1,14 +1,6 @@
-import type { Tool } from "../tool/tool.ts";
+import type { Tool, ToolOrigin } from "../tool/tool.ts";
 import type { Audit } from "./audit-data.ts";
 import type { AgentManifest } from "./manifest-data.ts";
-
-/** Where a tool comes from, when it is a server's. */
-export interface ToolOrigin {
-  /** The author's name for the server. */
-  readonly server: string;
-  /** SHA-256 of what the server says of the tool, as it was approved. */
-  readonly pin: string;
-}
 
 /** An agent that a call of a tool runs, as far as it can be looked into. */
 export interface AgentInside {
@@ -21,14 +13,12 @@ export interface AgentInside {
 
 /** A tool that says what stands behind it. A copy of it says so too. */
 interface FrontTool extends Tool {
-  readonly origin?: ToolOrigin;
   readonly inside?: readonly AgentInside[];
 }
 
 /** The same tool, which says that it is a server's. */
 export function setOrigin(tool: Tool, origin: ToolOrigin): Tool {
-  const front: FrontTool = { ...tool, origin };
-  return front;
+  return { ...tool, origin };
 }
 
 /** The same tool, which says which agents a call of it runs. */
@@ -39,7 +29,7 @@ export function setInside(tool: Tool, inside: readonly AgentInside[]): Tool {
 
 /** Where a tool comes from; undefined for what the author wrote. */
 export function originOf(tool: Tool): ToolOrigin | undefined {
-  return (tool as FrontTool).origin;
+  return tool.origin;
 }
 
 /** The agents that a call of a tool runs; none for other tools. */

@@ -8,7 +8,7 @@ import type { PolicyJson } from "../policy/rule.ts";
 import { capabilityText } from "../tool/capability.ts";
 import type { EnforcementLevel } from "../tool/enforcement.ts";
 import type { Parameter, Parameters } from "../tool/parameters.ts";
-import type { Tool } from "../tool/tool.ts";
+import type { Tool, ToolOrigin } from "../tool/tool.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
 import type {
   AgentManifest,
@@ -114,9 +114,13 @@ async function toolManifest(tool: Tool): Promise<ToolManifest> {
     secrecy: typeof secrecy === "string" ? secrecy : unique(secrecy.readers),
     enforcement: await enforcementOf(tool),
     ...(constraints === undefined ? {} : { constraints }),
-    ...(origin === undefined ? {} : { mcp: { ...origin } }),
+    ...(origin === undefined ? {} : { mcp: serverOf(origin) }),
     ...(inside.length === 0 ? {} : { agents: await agentsInside(inside) }),
   };
+}
+
+function serverOf({ server, pin, approved = false }: ToolOrigin): NonNullable<ToolManifest["mcp"]> {
+  return approved ? { server, pin, approved } : { server, pin };
 }
 
 async function agentsInside(

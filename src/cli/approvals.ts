@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import type { Approval, Approve } from "../executor/approval.ts";
 import type { ApprovalRequest, ApprovalValue } from "../policy/approval-request.ts";
+import { sourceText } from "../policy/explain.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { visible } from "../util/visible.ts";
 import { oneLine, type Output, printable } from "./output.ts";
@@ -71,12 +72,13 @@ export function questionText(request: ApprovalRequest, { style }: Pick<Output, "
     ...values.map(valueLine),
     ...(more === 0 ? [] : [`    … and ${more} more, which are not shown`]),
     ...links.map((link) => `    a link that only a stranger named: ${visible(link)}`),
-    style(
-      "dim",
-      `    rule ${oneLine(rule)}; the model had read: ${oneLine(label.sources.join(", ")) || "nothing else"}`,
-    ),
+    style("dim", `    rule ${oneLine(rule)}; the model had read: ${readText(label) || "nothing else"}`),
   ];
   return lines.join("\n");
+}
+
+function readText({ sources }: ApprovalRequest["label"]): string {
+  return oneLine(sources.map(sourceText).join(", "));
 }
 
 function valueLine({ path, value, bound }: ApprovalValue): string {

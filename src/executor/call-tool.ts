@@ -95,7 +95,7 @@ async function executeAlone(
   const { host, grants = [] } = options;
   const around = callAround(host);
   const gate = directGate("callTool", { allowed, around, powers: [...surrounding(host), grants] });
-  const learned = learnIntent(gate.intent, around?.label);
+  const learned = learnIntent(gate.intent, allowed, around?.label);
   const batch = { turn: 0, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript(), learned };
   try {
     const executed = await execute(batch, run);

@@ -1,10 +1,11 @@
 import type { Fact } from "../event/event.ts";
 import type { Step } from "../journal/journal.ts";
-import { joinLabels } from "../message/label.ts";
+import { isPlain, joinLabels, trustedLabel } from "../message/label.ts";
 import { labelOf } from "../message/label-of.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { joinLearned, type Learned } from "../policy/learned.ts";
+import { describedLabel } from "../policy/result-label.ts";
 import type { Fatal } from "./fatal.ts";
 import type { Gate } from "./gate.ts";
 import type { ExecuteOptions } from "./options.ts";
@@ -55,7 +56,7 @@ export interface PlannedBatch {
 export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Promise<readonly CallRecord[]> {
   const { turn, planned } = batch;
   const records: (CallRecord | undefined)[] = planned.map(({ result, escalated = false, ...entry }) =>
-    result === undefined ? undefined : { ...toldOfMending(entry, notRun(result)), escalated },
+    result === undefined ? undefined : { ...toldOfMending(entry, notRun(result, entry)), escalated },
   );
   let told = 0;
   function end(index: number, record: CallRecord): void {
@@ -134,8 +135,11 @@ function toldOfMending({ call, inside }: Planned, record: CallRecord): CallRecor
   return { ...record, result: { ...result, label: joinLabels(own, inside.label) } };
 }
 
-function notRun(result: ToolResult): CallRecord {
-  return { result, startedAt: 0, endedAt: 0 };
+/** What is said of wrong arguments repeats the schema: it is no better than who wrote that. */
+function notRun(result: ToolResult, { prepared }: Planned): CallRecord {
+  const wrong = prepared?.type === "refused" ? prepared.wrong : undefined;
+  const label = wrong === undefined ? trustedLabel : describedLabel(wrong.tool);
+  return { result: isPlain(label) ? result : { ...result, label }, startedAt: 0, endedAt: 0 };
 }
 
 interface Ended {

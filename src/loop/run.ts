@@ -124,13 +124,14 @@ export function beginState({
   modes: narrowed = [],
 }: LoopOptions): State {
   const modes = [...(from?.modes ?? []), ...narrowed];
-  const learned = learn(learnIntent(gate.intent), transcript.messages, gate.allowed);
+  const held = modes.reduce(applyMode, gate);
+  const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
   return {
     learned,
     transcript,
     ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restoreLedger(from.ledger),
     limits,
-    gate: modes.reduce(applyMode, gate),
+    gate: held,
     modes,
     usage: from?.usage ?? spent?.usage ?? noUsage,
     driver: Math.min(from?.driver ?? 0, drivers.length - 1), // a driver that failed before may not be tried any more

@@ -47,11 +47,16 @@ const opening: Readonly<Record<Decision["verdict"], string>> = {
   deny: "Denied",
 };
 
+/** A source as people read it: of a server it is what the model reads before it calls anything. */
+export function sourceText(source: string): string {
+  return textLine(source.startsWith("mcp/") ? `${source} (what it says of its tools)` : source);
+}
+
 function labelText(label: Label): string {
   if (isPlain(label)) return "nothing but the user's and the author's own words";
   const { integrity, secrecy, sources } = label;
   const readers =
     typeof secrecy === "string" ? secrecy : `for ${secrecy.readers.map(textLine).join(", ")} only`;
-  const from = sources.length === 0 ? "" : `; from ${sources.map(textLine).join(", ")}`;
+  const from = sources.length === 0 ? "" : `; from ${sources.map(sourceText).join(", ")}`;
   return `${integrity}, ${readers}${from}`;
 }

@@ -9,6 +9,7 @@ import type { AllowList } from "./allow-list.ts";
 import type { ToolUse } from "./constraints.ts";
 import type { RunKnowledge } from "./decision.ts";
 import type { Intent } from "./intent.ts";
+import { describedLabel } from "./result-label.ts";
 import { type BoundValues, valuesIn } from "./values/bound-values.ts";
 import { linksIn } from "./values/links.ts";
 
@@ -30,10 +31,19 @@ export interface Learned {
   readonly length: number;
 }
 
-/** What is known before anything was said: the intent, and what the author vouches for. */
-export function learnIntent({ text, constants }: Intent, label: Label = trustedLabel): Learned {
+/**
+ * What is known before anything was said: the intent, what the author vouches for, and what is said of the tools, which a model reads before all else.
+ * `label` is what was read around the run.
+ */
+export function learnIntent(
+  { text, constants }: Intent,
+  { tools }: Pick<AllowList, "tools">,
+  label: Label = trustedLabel,
+): Learned {
   const texts = [text, ...constants].map((each) => ({ text: each, isBound: true }));
-  return { label, texts, length: texts.length };
+  let offered = label;
+  for (const tool of tools.values()) offered = joinLabels(offered, describedLabel(tool));
+  return { label: offered, texts, length: texts.length };
 }
 
 /** The same after something with this label was read. */

@@ -99,7 +99,7 @@ function knowledgeOf(each: PolicyCase, constants: readonly string[]): RunKnowled
       label: trustedLabel,
     };
   });
-  const learned = learn(learnIntent(intent, label), seen, nothingListed);
+  const learned = learn(learnIntent(intent, nothingListed, label), seen, nothingListed);
   return { ...knowing(intent, learned), calls: (tool) => (tool === each.tool ? calls : 0) };
 }
 

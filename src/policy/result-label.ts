@@ -17,6 +17,13 @@ export function addedLabel(tool: Tool): Label {
   return secrecy === "public" ? own : { ...own, secrecy, sources: [`tool/${name}`] };
 }
 
+/** The label of what stands in a tool's description and schemas: its author's words, or those of a server that nobody approved. */
+export function describedLabel({ origin }: Pick<Tool, "origin">): Label {
+  return origin === undefined || origin.approved === true
+    ? trustedLabel
+    : untrustedFrom(`mcp/${origin.server}`);
+}
+
 /** The label of what a tool gives: no better than its arguments, and a stranger's unless it is the author's own. */
 export function resultLabel(tool: Tool, args: Label): Label {
   return joinLabels(args, addedLabel(tool));

@@ -38,12 +38,16 @@ export function sensible(call: CallRequest): Decision {
   };
 }
 
-/** What an author can do: the tools that made the run untrusted are named, since their results may well be the author's own. */
+/**
+ * What an author can do: the tools that made the run untrusted are named, since their results may well be the author's own, and so are the servers, whose
+ * descriptions an author can approve.
+ */
 function remedyAfter({ sources }: Label): string {
-  const tools = sources.flatMap((source) =>
-    source.startsWith("tool/") ? [source.slice("tool/".length)] : [],
-  );
-  const own =
-    tools.length === 0 ? "" : `\`trusted: true\` on ${tools.join(", ")}, if what it gives is your own data; `;
-  return `\`approve\` for the run, so that a person is asked; ${own}\`policy: guarded()\`, which allows what the user chose; or rules of your own`;
+  const named = (kind: string): string =>
+    sources.flatMap((source) => (source.startsWith(kind) ? [source.slice(kind.length)] : [])).join(", ");
+  const [tools, servers] = [named("tool/"), named("mcp/")];
+  const own = tools === "" ? "" : `\`trusted: true\` on ${tools}, if what it gives is your own data; `;
+  const read =
+    servers === "" ? "" : `\`pins\` for the server ${servers}, if you read what it says of its tools; `;
+  return `\`approve\` for the run, so that a person is asked; ${own}${read}\`policy: guarded()\`, which allows what the user chose; or rules of your own`;
 }

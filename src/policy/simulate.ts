@@ -19,7 +19,9 @@ export interface RecordedEvent {
 
 /** What a tool says of itself. */
 export type DescribedTool = Pick<Tool, "name"> &
-  Partial<Pick<Tool, "input" | "effect" | "parameters" | "trusted" | "resolves" | "secrecy" | "kind">>;
+  Partial<
+    Pick<Tool, "input" | "effect" | "parameters" | "trusted" | "resolves" | "secrecy" | "kind" | "origin">
+  >;
 
 /** What the events of a run do not say. */
 export interface SimulateOptions {
@@ -123,11 +125,12 @@ function sceneOf(simulated: Simulated, { tools = [] }: SimulateOptions): Scene {
   const annotated = Object.entries(simulated.tools).map(([name, annotation]) => {
     return [name, { ...named.get(name), ...annotation, name }] as const;
   });
+  const listed = new Map<string, DescribedTool>([...named, ...annotated]);
   return {
     ...simulated,
-    listed: new Map<string, DescribedTool>([...named, ...annotated]),
+    listed,
     intent,
-    learned: learnIntent(intent),
+    learned: learnIntent(intent, asAllowList({ listed })),
     pending: [],
     ran: new Map(),
     asked: new Map(),
@@ -141,7 +144,7 @@ function wordsOf(input: Json): string {
 
 function begin(scene: Scene, text: string): void {
   scene.intent = { ...scene.intent, text };
-  scene.learned = learnIntent(scene.intent);
+  scene.learned = learnIntent(scene.intent, asAllowList(scene));
   scene.pending = [userMessage(text)];
 }
 
@@ -166,7 +169,7 @@ function resultMessage(
 }
 
 /** Only what these tools say of themselves is ever read: none of them is called. */
-function asAllowList({ listed }: Scene): AllowList {
+function asAllowList({ listed }: Pick<Scene, "listed">): AllowList {
   return { skill: "simulate", tools: listed as ReadonlyMap<string, Tool> };
 }
 

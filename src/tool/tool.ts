@@ -45,6 +45,19 @@ export interface Mode {
   readonly preapproved?: readonly string[];
 }
 
+/** The server that a tool is of. */
+export interface ToolOrigin {
+  /** The author's name for the server. */
+  readonly server: string;
+  /** SHA-256 of what the server says of the tool, as it was approved. */
+  readonly pin: string;
+  /**
+   * A pin of the author's, or a function that was asked, approved what the server says of it. Default: nobody did, and a run that offers the tool to a
+   * model begins untrusted.
+   */
+  readonly approved?: boolean;
+}
+
 /**
  * A tool, as the runtime knows it: the types of its arguments and result are closed over, so that nothing behind carries type parameters.
  */
@@ -75,8 +88,8 @@ export interface Tool {
   readonly isFresh?: boolean;
   /** Who may learn its results. Default: everybody. */
   readonly secrecy?: Secrecy;
-  /** The server that it is a tool of, by the author's name for it, and the hash of what was approved of it. */
-  readonly origin?: { readonly server: string; readonly pin: string };
+  /** The server that it is a tool of. */
+  readonly origin?: ToolOrigin;
   /** How its code is held to what it declared; undefined for a function in this process. */
   readonly enforcement?: () => Promise<Enforcement>;
   /** What a successful call changes for the rest of the run. */

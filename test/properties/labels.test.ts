@@ -157,7 +157,8 @@ describe(`labels, ${cases} random cases`, () => {
     let bound = 0;
     for (let index = 0; index < cases; index += 1) {
       const seen = label();
-      const learned = learnIntent({ ...noIntent("a"), text: "Write to ada@x.com, 5 times." }, seen);
+      const intent = { ...noIntent("a"), text: "Write to ada@x.com, 5 times." };
+      const learned = learnIntent(intent, allowList("s", []), seen);
       const args = { a: one(values), b: one(values) };
       const of = labelOfArguments(learned, args);
       const foreign = JSON.stringify(args).includes("eve@y.com") || Object.values(args).includes(true);
@@ -188,7 +189,7 @@ describe(`labels, ${cases} random cases`, () => {
     const allowed = allowList("s", []);
     for (let index = 0; index < cases / 10; index += 1) {
       const messages = conversation(1 + below(3)).messages;
-      let learned = learnIntent(noIntent("a"));
+      let learned = learnIntent(noIntent("a"), allowed);
       for (const message of messages) {
         const next = learn(learned, [message], allowed);
         if (!isNotHigher(next.label, learned.label) || !isNotHigher(next.label, labelOf(message)))

@@ -157,7 +157,7 @@ interface Remote {
 }
 
 function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {
-  const { name, pin, about } = each;
+  const { name, pin, about, approved } = each;
   const { description = "", inputSchema, outputSchema } = pin;
   const made = tool({
     name,
@@ -170,7 +170,7 @@ function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {
     timeoutMs,
     execute: (args, context) => call(each, args, context),
   });
-  return setOrigin({ ...made, enforcement }, { server, pin: pin.sha256 });
+  return setOrigin({ ...made, enforcement }, { server, pin: pin.sha256, approved });
 }
 
 const enforcement = (): Promise<Enforcement> =>

@@ -28,12 +28,12 @@ export interface McpTaking {
   readonly tools?: Readonly<Record<string, Annotation>>;
   /**
    * What was approved: the path of a JSON file, or its contents. A tool that is not as it was approved, or that nobody approved, is left out.
-   * Default: what the server says first holds as long as the process runs.
+   * Default: what the server says first holds as long as the process runs, and a run that offers its tools to a model begins untrusted.
    */
   readonly pins?: string | McpPins;
   /**
-   * Who approves. `first-use`: everything while there are no pins of the server. A function: asked about each difference. What it approves is
-   * taken, and written where `pins` is a path. Default: nobody.
+   * Who approves. `first-use`: everything while there are no pins of the server; it counts as approved where `pins` is a path, which keeps it. A
+   * function: asked about each difference. What it approves is taken, and written where `pins` is a path. Default: nobody.
    */
   readonly approve?: "first-use" | ((change: McpChange) => boolean | Promise<boolean>);
   /** Told each difference that nobody approved: at the beginning, and when the server says that its list changed. */
@@ -50,6 +50,8 @@ export interface Taken {
   readonly name: string;
   readonly pin: McpPin;
   readonly about: Annotation;
+  /** Pins that were kept, or a function that was asked, approved it. */
+  readonly approved: boolean;
 }
 
 /** What was taken of a server, what was not, and what is approved of it now. */
@@ -86,10 +88,11 @@ export async function takeTools(
   const { approved, refused } = await judge(inReach(before.pins, only), { ...options, server, now });
   const held = merged(before.pins, approved);
   if (typeof pins === "string" && (before.isNew || approved.size > 0)) await writePins(pins, server, held);
+  const isKept = !before.isNew || typeof pins === "string";
   const taken = wanted.flatMap(({ name: own }, index) => {
     const pin = now.get(own);
     if (pin === undefined || held.get(own)?.sha256 !== pin.sha256) return [];
-    return [{ own, name: names[index] ?? own, pin, about: aboutOf(options.tools, own) }];
+    return [{ own, name: names[index] ?? own, pin, about: aboutOf(options.tools, own), approved: isKept }];
   });
   return { taken, refused, pins: held };
 }

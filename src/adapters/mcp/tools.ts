@@ -38,7 +38,8 @@ const listeners = new WeakMap<McpClient, Set<() => void>>();
  * gone, are results that the model sees. A result is the structured content where there is some, else the text; other content is only named,
  * like `[image image/png]`.
  *
- * A server is a stranger. Descriptions are cut at 2,000 characters, and what it says of a tool's effect is not believed: the effect stays
+ * A server is a stranger. A run that offers one of its tools to a model begins untrusted, unless `pins` or `approve` vouch for what it says of them.
+ * Descriptions are cut at 2,000 characters, and what it says of a tool's effect is not believed: the effect stays
  * undeclared unless the author says it in `tools`. Names keep letters, digits, `_`, `-`, `.` and `/`; other characters become `_`. Names and
  * descriptions with hidden characters, and names that mix scripts or that can be taken for each other, are refused. The client's handler of
  * `notifications/tools/list_changed` is replaced: a tool that the server says something else of is not called any more.

@@ -131,11 +131,20 @@ describe("agent.audit()", () => {
     const tools = await mcpTools(client, { server: "notes", tools: { search: { effect: "read" } } });
     const { skills, findings } = audit({ tools: [tools, diary] });
     expect(skills["a"]).toMatchObject({
-      untrustedInput: ["notes/search gives untrusted results"],
+      untrustedInput: [
+        "notes/search gives untrusted results",
+        "nobody approved what the server notes says of notes/search",
+      ],
       wayOut: ["notes/search sends its arguments to the server notes"],
       stateChange: [],
     });
     expect(findings.map(({ rule }) => rule)).toEqual(["lethal-trifecta", "unenforced"]);
+    const own = await mcpTools(client, {
+      server: "notes",
+      tools: { search: { effect: "read", trusted: true } },
+      approve: () => true,
+    });
+    expect(audit({ tools: [own, diary] }).skills["a"]?.untrustedInput).toEqual([]);
     const twin = named("notes_search", { effect: "none" });
     expect(rulesOf(audit({ tools: [twin, tools] }))).toContain("high look-alike");
     expect(rulesOf(audit({ tools: [twin, named("notes.search", { effect: "none" })] }))).toEqual([]);

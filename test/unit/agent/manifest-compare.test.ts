@@ -197,6 +197,12 @@ const pairs: readonly [what: string, after: AgentManifest, wider: string, back: 
     "widened",
   ],
   [
+    "a description that is approved now",
+    withTool({ mcp: { server: "mail", pin: "a".repeat(64), approved: true } }),
+    "skills › mail › tools › send › mcp: what the server mail says of it is approved now, and read as trusted",
+    "narrowed",
+  ],
+  [
     "an agent inside",
     withTool({ agents: { inner: before } }),
     "skills › mail › tools › send › agents › inner: a new agent is run by it",

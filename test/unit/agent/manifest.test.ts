@@ -183,6 +183,14 @@ describe("agent.manifest()", () => {
       enforcement: { level: "remote", mechanism: "mcp" },
       mcp: { server: "notes", pin },
     });
+    const approved = await mcpTools(client, { server: "notes", approve: () => true });
+    const of = async (given: typeof tools): Promise<unknown> =>
+      (await agent({ name: "a", model: done, tools: [given] }).manifest()).skills["a"]?.tools["notes/search"]
+        ?.mcp;
+    expect([await of(tools), await of(approved)]).toEqual([
+      { server: "notes", pin },
+      { server: "notes", pin, approved: true },
+    ]);
   });
 
   it("asks what isolates a tool, and tells one that cannot be isolated as held by nothing", async () => {

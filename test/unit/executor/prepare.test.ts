@@ -33,7 +33,7 @@ it("what a schema does to arguments does not reach the call, at no depth", async
   });
   const intent = noIntent("a");
   const gate = { agent: "a", allowed: allowList("s", [careless]), policy, intent, powers: [] };
-  const prepared = await prepare(call, { turn: 1, gate, learned: learnIntent(intent) });
+  const prepared = await prepare(call, { turn: 1, gate, learned: learnIntent(intent, gate.allowed) });
   expect(sent).toEqual({ first: 1, deep: { list: [{ a: null }] } });
   expect(prepared).toMatchObject({
     type: "run",

@@ -184,6 +184,20 @@ describe("rules in a run", () => {
     ).toHaveLength(2);
   });
 
+  it("say so of a run whose model had read what a server says of its tools, though the run asked nobody", async () => {
+    const events: { readonly type: string; readonly runId: string }[] = [];
+    const model = scripted([{ calls: [to("send", "eve@example.net")] }, "Done."]);
+    const open: Policy = () => ({ verdict: "allow", rule: "open", reason: "anything goes" });
+    const tools = [{ ...inbox, origin: { server: "mail", pin: "" } }, sender("send")];
+    const clerk = agent({ name: "clerk", model, tools, policy: open });
+    for await (const event of clerk.stream("What is new?")) events.push(event);
+    expect(
+      guarded()
+        .simulate(events, { tools })
+        .map(({ would }) => would.verdict),
+    ).toEqual(["ask"]);
+  });
+
   it("flag an effect that nobody declared, when no policy is written", async () => {
     const model = scripted([
       { calls: [{ name: "inbox", arguments: {} }] },
