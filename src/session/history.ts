@@ -7,14 +7,16 @@ import {
   readTranscript,
   type ReadyTranscript,
 } from "../message/transcript.ts";
-import { isPlain } from "../message/label.ts";
-import { labelOfAll } from "../message/label-of.ts";
+import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import { messageFault } from "../message/message-fault.ts";
+import { labelOf, labelOfAll } from "../message/label-of.ts";
 import type { SessionContents, SessionRun } from "./session-store.ts";
 import { summaryMessage } from "./summary.ts";
 
 /**
  * What of a session the next run is sent. `answers`: of each earlier run what was asked and what was answered, without its calls and their
- * results. `all`: every message as it was. A function chooses by itself.
+ * results. `all`: every message as it was. A function chooses by itself: a message of the session is what it was, and any other is as untrusted as
+ * the whole session, and nobody's choice.
  */
 export type History = "answers" | "all" | ((contents: SessionContents) => readonly Message[]);
 
@@ -33,7 +35,7 @@ export type History = "answers" | "all" | ((contents: SessionContents) => readon
  * ```
  */
 export function historyOf(contents: SessionContents, history: History): readonly Message[] {
-  if (typeof history === "function") return history(contents);
+  if (typeof history === "function") return chosenBy(history, contents);
   const { summary, summaryLabel, messages, runs } = contents;
   const known =
     summary === undefined
@@ -56,6 +58,22 @@ export function transcriptAfter(history: readonly Message[], system?: SystemMess
   const reason = "has calls without a result";
   throw new WritError("transcript-invalid", { index: messages.length - 1, reason });
 }
+
+/** What a function makes itself can say whatever it read in the session. */
+function chosenBy(history: Exclude<History, string>, contents: SessionContents): readonly Message[] {
+  const { messages, runs, summaryLabel = trustedLabel } = contents;
+  const own = [...messages, ...runs.flatMap((run) => run.messages)];
+  const known = new Set(own.map((message) => JSON.stringify(message))); // before the function has them in its hands
+  const read = joinLabels(joinLabels(summaryLabel, labelOfAll(own)), madeByHistory);
+  return history(contents).map((message) => {
+    const isBroken = messageFault(message) !== undefined; // told with its index when the transcript is read
+    if (isBroken || message.role === "system" || known.has(JSON.stringify(message))) return message;
+    return { ...message, label: joinLabels(labelOf(message), read) };
+  });
+}
+
+/** What has a source is no word of the user's. */
+const madeByHistory: Label = { ...trustedLabel, sources: ["history"] };
 
 /** A run as a question and its answer. */
 function answerOf({ messages, outcome }: SessionRun): readonly Message[] {
