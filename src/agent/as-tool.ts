@@ -1,8 +1,8 @@
 import { WritError } from "../error/writ-error.ts";
+import { roomIn, type Room } from "../schema/room.ts";
 import type { Schema } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import type { Capability } from "../tool/capability.ts";
-import { isJsonObject, type Json } from "../util/json.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { setInside } from "./manifest-origin.ts";
 import { aboutOf, type Runnable } from "./runnable.ts";
@@ -21,8 +21,9 @@ export interface AsToolOptions {
   readonly effect?: Exclude<Effect, "undeclared">;
   readonly timeoutMs?: number;
   /**
-   * Its answer says so little that what it read cannot steer the caller: the output schema has room for numbers, truth values and choices alone. What was
-   * read inside then stays inside. Default: the answer is as untrusted as what was read for it.
+   * Its answer says so little that what it read cannot speak through it: the output schema has room for 64 bits at most, in choices, truth values and
+   * bounded numbers. What was read inside then stays inside. Which of these values it is, a stranger may still have chosen. Default: the answer is as
+   * untrusted as what was read for it.
    */
   readonly fresh?: boolean;
 }
@@ -111,34 +112,27 @@ export function checkAsTool(options: AsToolOptions, agent: string): void {
     throw new WritError("definition-invalid", { where, reason: "`allow` and `deny` are lists of names." });
 }
 
-/** @throws WritError `definition-invalid` when an answer has room for words */
+/** So much may come out of a fresh run in one answer: what eight letters say. */
+const mostBits = 64;
+
+/** @throws WritError `definition-invalid` when an answer can say more than a little */
 function checkFresh(agent: string, outputs: Behind["outputs"]): void {
-  if (outputs.length > 0 && outputs.every((output) => output !== undefined && saysLittle(output.jsonSchema)))
-    return;
-  const reason =
-    "`fresh` needs an output schema that has room for numbers, truth values and choices alone (enum, const, boolean, number).";
+  const all = outputs.length === 0 ? [undefined] : outputs;
+  const choice = { path: "the choice of who answers", bits: Math.log2(all.length) };
+  const rooms = all.map((output) => [...roomIn(output?.jsonSchema), choice]);
+  const large = rooms.find((room) => room.reduce((sum, { bits }) => sum + bits, 0) > mostBits);
+  if (large === undefined) return;
+  const parts = large.filter(({ bits }) => bits > 0).toSorted((one, other) => other.bits - one.bits);
+  const more = parts.length > 3 ? ", …" : "";
+  const reason = `\`fresh\` takes an answer with room for at most ${mostBits} bits in all. Here it is ${parts.slice(0, 3).map(roomText).join(", ")}${more}. Name choices (\`enum\`, truth values), bound numbers and lists, or leave \`fresh\` out: then the answer is as untrusted as what was read for it.`;
   throw new WritError("definition-invalid", { where: `asTool() of agent "${agent}"`, reason });
 }
 
-/** Keywords beside which {@link saysLittle} sees all that a schema admits: a schema with any other is taken for one with room for words. */
-const plainKeywords: ReadonlySet<string> = new Set(
-  [
-    "type const enum properties required additionalProperties items minItems maxItems uniqueItems",
-    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
-    "$schema $comment title description default examples deprecated",
-  ].flatMap((names) => names.split(" ")),
-);
-
-/** Whether values of a schema have no room for words. */
-function saysLittle(schema: Json | undefined): boolean {
-  if (!isJsonObject(schema) || !Object.keys(schema).every((keyword) => plainKeywords.has(keyword)))
-    return false;
-  const { type, properties, items, additionalProperties, maxItems } = schema;
-  if (schema["const"] !== undefined || Array.isArray(schema["enum"])) return true;
-  if (type === "boolean" || type === "number" || type === "integer" || type === "null") return true;
-  if (type === "array") return typeof maxItems === "number" && saysLittle(items);
-  if (type !== "object" || additionalProperties !== false || !isJsonObject(properties)) return false;
-  return Object.values(properties).every(saysLittle);
+function roomText({ path, bits, wants }: Room): string {
+  const part = path === "" ? "the answer" : path;
+  const whole = Math.ceil(bits);
+  if (bits < Infinity) return `${part} with ${whole} ${whole === 1 ? "bit" : "bits"}`;
+  return `${part} without a bound${wants === undefined ? "" : ` (it wants ${wants})`}`;
 }
 
 /** Which tools are left inside: those that `allow` names, without those that `deny` names. Undefined leaves all. */

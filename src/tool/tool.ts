@@ -84,7 +84,7 @@ export interface Tool {
   readonly trusted?: boolean;
   /** What it finds when it is asked with bound values alone is bound too. */
   readonly resolves?: boolean;
-  /** Its results say so little (a number, a choice) that what was read for them cannot steer: the label of runs inside it ends here. */
+  /** Its results say so little (choices, bounded numbers) that what was read for them cannot speak: the label of runs inside it ends here. */
   readonly isFresh?: boolean;
   /** Who may learn its results. Default: everybody. */
   readonly secrecy?: Secrecy;

@@ -301,7 +301,7 @@ describe("runs inside a call", () => {
     const reader = agent({
       name: "reader",
       model: scripted(["no number", "no number", "no number", "no number"]),
-      output: z.number(),
+      output: z.int().min(0).max(9),
       tools: [readMail()],
     });
     const mender = agent({
