@@ -97,7 +97,8 @@ export async function runCalls(batch: PlannedBatch, options: ExecuteOptions): Pr
     const { reason } = halt;
     const skipped = (index: number): boolean =>
       reason !== undefined && earlyRecord(batch, planned[index] as Planned) === undefined;
-    for (const index of group.filter(skipped)) end(index, notRun(skippedResult(reason ?? "")));
+    for (const index of group.filter(skipped))
+      end(index, notRun(skippedResult(reason ?? ""), planned[index] as Planned));
     const wanted = group.filter((index) => !skipped(index));
     const settled = await options.journal.all(wanted.map(stepOf)).catch(async (error: unknown) => {
       await Promise.allSettled(running); // what has begun ends, and is recorded if it can be
