@@ -43,6 +43,7 @@ export {
 } from "./message/transcript.ts";
 export { type ReportedUsage, type Usage } from "./message/usage.ts";
 
+export { type Act } from "./tool/acts.ts";
 export { type CallScope } from "./tool/call-scope.ts";
 export {
   type Capability,

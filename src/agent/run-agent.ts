@@ -19,6 +19,7 @@ import {
   readTranscript,
 } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
+import { effectIn } from "../policy/allow-list.ts";
 import { emptyLedger, type Ledger, spend } from "../policy/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
@@ -112,7 +113,7 @@ export function beginCycle(
     const session = await openSession(run, inside, `session/${from?.ledger.turns ?? 0}`);
     const finished = await runCycle(cycling, inside);
     const ended = await askAfterRun(finished, { ...run, skill }, inside);
-    return keep(session, ended, { run, skill: skill.name, inside });
+    return keep(session, ended, { run, skill, inside });
   });
   return { runId: base.runId, generator };
 }
@@ -161,7 +162,7 @@ async function carryOut(choice: Choice, { run, before }: Beginning, inside: Fram
   const working = runSkill(skill, { run, session, spent: before }, inside);
   if (session === undefined && plan.hooks.afterRun === undefined) return working;
   const ended = await askAfterRun(await working, { ...run, skill }, inside);
-  return keep(session, ended, { run, skill: skill.name, inside });
+  return keep(session, ended, { run, skill, inside });
 }
 
 interface OpenSession {
@@ -185,7 +186,7 @@ async function openSession(
 
 interface Keeping {
   readonly run: AgentRun;
-  readonly skill: string;
+  readonly skill: PlannedSkill;
   readonly inside: Frame;
 }
 
@@ -197,10 +198,11 @@ async function keep(
 ): Promise<Finished> {
   if (session === undefined) return ended;
   const { plan, base } = run;
-  const { end, usage, transcript, ledger } = ended;
+  const { end, usage, transcript, ledger, acts } = ended;
   const { intent } = inside;
-  const about = { runId: base.runId, agent: plan.name, skill, outcome: end.outcome, usage };
-  const finished = { ...about, ...(intent === undefined ? {} : { intent }), transcript };
+  const about = { runId: base.runId, agent: plan.name, skill: skill.name, outcome: end.outcome, usage };
+  const effectOf = skill.type === "plain" ? undefined : effectIn(skill.gate.allowed);
+  const finished = { ...about, ...(intent === undefined ? {} : { intent }), transcript, acts, effectOf };
   const saving = async (): Promise<null> => {
     await session.handle.save(finished, session.loaded);
     return null;

@@ -4,6 +4,7 @@ import type { TranscriptJson } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Intent } from "../policy/intent.ts";
 import type { Ledger } from "../policy/budget.ts";
+import type { Act } from "../tool/acts.ts";
 import type { Mode } from "../tool/tool.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
 
@@ -28,6 +29,8 @@ export interface Checkpoint {
   readonly driver: number;
   /** What calls changed for the rest of the run, in their order. */
   readonly modes: readonly Mode[];
+  /** Calls that may have changed something and that compaction took out of the transcript. */
+  readonly acts?: readonly Act[];
   /** Milliseconds that the run has taken; waiting between two parts of it does not count. */
   readonly elapsedMs: number;
 }
@@ -61,6 +64,15 @@ const areUses: Check = (value) =>
         typeof use["succeeded"] === "boolean",
     ));
 
+const areActs: Check = (value) =>
+  value === undefined ||
+  (Array.isArray(value) &&
+    value.every(
+      (act) =>
+        isJsonObject(act) &&
+        ["callId", "tool", "effect", "arguments", "status", "result"].every((field) => isText(act[field])),
+    ));
+
 const checks: Readonly<Record<string, Check>> = {
   runId: isText,
   agent: isText,
@@ -77,6 +89,7 @@ const checks: Readonly<Record<string, Check>> = {
   usage: hasCounts("inputTokens", "outputTokens"),
   driver: isWhole,
   modes: (value) => Array.isArray(value) && value.every(isJsonObject),
+  acts: areActs,
   elapsedMs: isCount,
   answer: (value) => value === undefined || isJsonObject(value),
 };

@@ -8,6 +8,7 @@ import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger } from "../policy/budget.ts";
+import type { Act } from "../tool/acts.ts";
 import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt } from "../util/interrupt.ts";
@@ -56,6 +57,8 @@ export interface Finished {
   readonly usage: Usage;
   readonly ledger: Ledger;
   readonly checkpoint?: Checkpoint;
+  /** Calls that may have changed something and that compaction took out of the transcript. */
+  readonly acts?: readonly Act[];
   /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
   readonly label?: Label;
 }

@@ -74,13 +74,14 @@ export async function cycle(options: LoopOptions, inside: Frame): Promise<Finish
   } catch (error) {
     end = endBy(error, { gate: options.gate, stop: inside.stop });
   }
-  const { transcript, usage, ledger, learned } = state;
+  const { transcript, usage, ledger, learned, acts } = state;
   const checkpoint = end.waits === true && run !== undefined ? checkpointOf(state, run, end) : undefined;
   return {
     end,
     transcript,
     usage,
     ledger,
+    acts,
     label: learned.label,
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };

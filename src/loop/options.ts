@@ -16,6 +16,7 @@ import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { FinishReason } from "../message/message.ts";
 import type { Budget, Ledger, Limits } from "../policy/budget.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { Act, EffectOf } from "../tool/acts.ts";
 import type { Mode } from "../tool/tool.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Json } from "../util/json.ts";
@@ -31,15 +32,25 @@ export interface Compacted {
   readonly droppedTurns: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  /** The calls of the run that may have changed something and no longer stand in it. */
+  readonly acts: readonly Act[];
+}
+
+/** What a compaction has to know of the calls in a transcript. */
+export interface CompactedActs {
+  /** Those that earlier compactions took out. */
+  readonly acts: readonly Act[];
+  readonly effectOf: EffectOf;
 }
 
 /**
  * Takes the oldest turns out of a transcript that has become too long; undefined when it has not. What it asks the world (a summary) goes
- * through `once`, which a journal records.
+ * through `once`, which a journal records. Calls that changed something are told of in the place of what goes.
  */
 export type Compact = (
   transcript: ReadyTranscript,
   once: (ask: () => Promise<string>) => Promise<string>,
+  known?: CompactedActs,
 ) => Promise<Compacted | undefined> | undefined;
 
 /** Everything a run of the loop works with. Nothing of it changes while it runs. */

@@ -8,6 +8,7 @@ import { emptyLedger, type Ledger, type Limits } from "../policy/budget.ts";
 import { purse, type Purse } from "../policy/purse.ts";
 import { learn, type Learned, learnIntent } from "../policy/learned.ts";
 import { noRepeats, type Repeats } from "../policy/repeats.ts";
+import type { Act } from "../tool/acts.ts";
 import type { Mode } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -38,6 +39,8 @@ export interface State {
   /** Whether the model has called a tool: then no call is forced any more. */
   readonly called: boolean;
   readonly repeats: Repeats;
+  /** Calls that may have changed something and that compaction took out of the transcript. */
+  readonly acts: readonly Act[];
   /** Bounds of which the author was told that a part is used up, as they were then: one that was raised since is told again. */
   readonly warned: Partial<Limits>;
   /** The time of the last thing that happened, as recorded. */
@@ -139,6 +142,7 @@ export function beginState({
     pending: 0,
     called: from !== undefined && from.ledger.toolCalls > 0,
     repeats: noRepeats,
+    acts: from?.acts ?? [],
     warned: {},
     now: 0,
     sent: 0,
@@ -167,7 +171,7 @@ export function keeping(state: State, run: Run, part: () => Step | Promise<Step>
 
 /** The checkpoint of a state. */
 export function checkpointOf(state: State, run: Run, end: End | undefined): Checkpoint {
-  const { transcript, ledger, usage, driver, modes, now } = state;
+  const { transcript, ledger, usage, driver, modes, acts, now } = state;
   const outcome = end?.outcome;
   return {
     runId: run.runId,
@@ -182,6 +186,7 @@ export function checkpointOf(state: State, run: Run, end: End | undefined): Chec
     usage,
     driver,
     modes,
+    ...(acts.length === 0 ? {} : { acts }),
     elapsedMs: now - run.startedAt,
   };
 }

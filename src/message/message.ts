@@ -144,6 +144,11 @@ export function isAsked(message: Message): message is UserMessage {
   return message.role === "user" && message.by === undefined;
 }
 
+/** The messages of a run itself: from what it was asked on. */
+export function sinceAsked(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(Math.max(0, messages.findLastIndex(isAsked)));
+}
+
 /**
  * The text of a reply or a user message: its text parts, joined.
  *

@@ -1,4 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
+import type { EffectOf } from "../tool/acts.ts";
 import type { Tool } from "../tool/tool.ts";
 import { countedTools } from "./constraints.ts";
 import type { Decision } from "./decision.ts";
@@ -27,6 +28,14 @@ export function allowList(skill: string, tools: Tools): AllowList {
     byName.set(tool.name, tool);
   }
   return { skill, tools: byName, counted: countedTools(byName.values()) };
+}
+
+/** What the tools of a list do to the world, by name. What a memory keeps can be read again, so writing to one is not an effect of the run. */
+export function effectIn({ tools }: AllowList): EffectOf {
+  return (name) => {
+    const tool = tools.get(name);
+    return tool?.kind === "memory" ? "none" : (tool?.effect ?? "undeclared");
+  };
 }
 
 /** The list with nothing in it but these names; a name that it does not have stays out. */

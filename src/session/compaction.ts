@@ -1,8 +1,10 @@
-import type { Compact, Compacted } from "../loop/options.ts";
-import { labelOfAll } from "../message/label-of.ts";
-import type { Message } from "../message/message.ts";
+import type { Compact, Compacted, CompactedActs } from "../loop/options.ts";
+import { isPlain, joinLabels } from "../message/label.ts";
+import { labelOf, labelOfAll } from "../message/label-of.ts";
+import { type Message, runtimeMessage, sinceAsked, textOf, type UserMessage } from "../message/message.ts";
 import { countTurns, dropTurns, type ReadyTranscript } from "../message/transcript.ts";
 import { estimateTokens } from "../message/usage.ts";
+import { actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
 import { checkCount } from "./retention.ts";
 import { type Summarise, summaryMessage, summaryOf } from "./summary.ts";
 
@@ -12,7 +14,7 @@ export interface CompactionOptions {
   readonly atTokens: number;
   /** So many of the last turns stay, whatever they have. Default 2. */
   readonly keepTurns?: number;
-  /** Given the messages that go; what it says of them stays in their place. Default: nothing does. */
+  /** Given the messages that go; what it says of them stays in their place. Default: only calls with a declared effect are told of. */
   readonly summarise?: Summarise;
 }
 
@@ -31,15 +33,18 @@ export interface Compaction extends Compacted {
 export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOptions): Compact {
   checkCount(atTokens, "`atTokens` of a compaction");
   checkCount(keepTurns, "`keepTurns` of a compaction");
-  async function compact(transcript: ReadyTranscript, droppedTurns: number, once: Once): Promise<Compaction> {
+  async function compact({ transcript, droppedTurns, known }: Compacting, once: Once): Promise<Compaction> {
     const shorter = dropTurns(transcript, droppedTurns);
-    const gone = removed(transcript, shorter);
+    const gone = removed(transcript.messages, shorter);
     const summary = summarise && (await once(() => summaryOf(gone, summarise)));
-    const compacted =
-      summary === undefined
-        ? shorter
-        : dropTurns(transcript, droppedTurns, summaryMessage(summary, labelOfAll(gone)));
+    const own = removed(sinceAsked(transcript.messages), shorter);
+    const acts = [...known.acts, ...actsIn(own, known.effectOf)];
+    const said = summary === undefined ? undefined : summaryMessage(summary, labelOfAll(gone));
+    const done = actsMessage(acts.filter(isDeclared));
+    const inPlace = together([said, done].filter((message) => message !== undefined));
+    const compacted = inPlace === undefined ? shorter : dropTurns(transcript, droppedTurns, inPlace);
     return {
+      acts,
       transcript: compacted,
       droppedTurns,
       tokensBefore: tokensOf(transcript),
@@ -47,15 +52,31 @@ export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOpti
       estimated: true,
     };
   }
-  return (transcript, once) => {
+  return (transcript, once, known = noActs) => {
     if (tokensOf(transcript) <= atTokens) return undefined;
     const most = countTurns(transcript) - keepTurns;
     const fits = (count: number): boolean => tokensOf(dropTurns(transcript, count)) <= atTokens / 2;
-    return most < 1 ? undefined : compact(transcript, fewest(most, fits), once);
+    return most < 1 ? undefined : compact({ transcript, droppedTurns: fewest(most, fits), known }, once);
   };
 }
 
+interface Compacting {
+  readonly transcript: ReadyTranscript;
+  readonly droppedTurns: number;
+  readonly known: CompactedActs;
+}
+
 type Once = Parameters<Compact>[1];
+
+const noActs: CompactedActs = { acts: [], effectOf: () => "none" };
+
+/** One message of the runtime that says what all of these say. */
+function together(messages: readonly UserMessage[]): UserMessage | undefined {
+  if (messages.length < 2) return messages[0];
+  const label = messages.map(labelOf).reduce(joinLabels);
+  const message = runtimeMessage(messages.map(textOf).join("\n\n"));
+  return isPlain(label) ? message : { ...message, label };
+}
 
 function tokensOf({ characters }: ReadyTranscript): number {
   return estimateTokens(characters);
@@ -74,7 +95,7 @@ function fewest(most: number, isEnough: (count: number) => boolean): number {
 }
 
 /** What is summarised: the author's words and what stays are not. */
-function removed(before: ReadyTranscript, after: ReadyTranscript): readonly Message[] {
+function removed(before: readonly Message[], after: ReadyTranscript): readonly Message[] {
   const kept = new Set(after.messages);
-  return before.messages.filter((message) => !kept.has(message));
+  return before.filter((message) => !kept.has(message));
 }

@@ -10,6 +10,7 @@ import {
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { messageFault } from "../message/message-fault.ts";
 import { labelOf, labelOfAll } from "../message/label-of.ts";
+import { type Act, actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
 import type { SessionContents, SessionRun } from "./session-store.ts";
 import { summaryMessage } from "./summary.ts";
 
@@ -43,7 +44,7 @@ export function historyOf(contents: SessionContents, history: History): readonly
       : [summaryMessage(summary, summaryLabel), said("I know what was said before.")];
   const before = [...known, ...messages];
   if (history === "answers") return [...before, ...runs.flatMap(answerOf)];
-  return withOwnIds([before, ...runs.map((run) => run.messages)]);
+  return withOwnIds([before, ...runs.map((run) => [...run.messages, ...told(unseenActs(run))])]);
 }
 
 /**
@@ -76,12 +77,34 @@ function chosenBy(history: Exclude<History, string>, contents: SessionContents):
 const madeByHistory: Label = { ...trustedLabel, sources: ["history"] };
 
 /** A run as a question and its answer. */
-function answerOf({ messages, outcome }: SessionRun): readonly Message[] {
+function answerOf(run: SessionRun): readonly Message[] {
+  const { messages, outcome } = run;
   const asked = messages.find(isAsked);
   if (asked === undefined) return [];
   const label = labelOfAll(messages);
   const reply = said(answerText(messages, outcome));
-  return [asked, isPlain(label) ? reply : { ...reply, label }];
+  return [asked, isPlain(label) ? reply : { ...reply, label }, ...told(unspokenActs(run))];
+}
+
+/** What a run did, as the runtime's word. Roles go on taking turns. */
+function told(acts: readonly Act[]): readonly Message[] {
+  const note = actsMessage(acts);
+  return note === undefined ? [] : [note, said("I know what was done.")];
+}
+
+/** An answer stands for what the run did, but for what its author declared to change something. */
+function unspokenActs({
+  outcome,
+  messages,
+  acts = actsIn(messages, () => "undeclared"),
+}: SessionRun): readonly Act[] {
+  return outcome.type === "answered" ? acts.filter(isDeclared) : acts;
+}
+
+/** What compaction took out of the messages that are kept. */
+function unseenActs({ messages, acts = [] }: SessionRun): readonly Act[] {
+  const seen = new Set(messages.map((message) => (message.role === "tool" ? message.callId : undefined)));
+  return acts.filter(({ callId }) => !seen.has(callId));
 }
 
 const endings: Readonly<Record<Exclude<Outcome["type"], "answered">, string>> = {

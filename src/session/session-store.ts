@@ -4,6 +4,7 @@ import type { Label } from "../message/label.ts";
 import type { Message } from "../message/message.ts";
 import { readTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
+import type { Act } from "../tool/acts.ts";
 
 /** A run as a session keeps it: its own messages, without what was said before it and without the system message. */
 export interface SessionRun {
@@ -15,6 +16,8 @@ export interface SessionRun {
   /** The hash of what the run was for. */
   readonly intent?: string;
   readonly messages: readonly Message[];
+  /** Its calls that may have changed something. A run that was stored without them has those of its messages. */
+  readonly acts?: readonly Act[];
 }
 
 /** What a session holds. JSON. */
@@ -83,9 +86,9 @@ export function headText({
 }
 
 /** @throws WritError `transcript-invalid` */
-export function runText({ runId, agent, skill, outcome, usage, intent, messages }: SessionRun): string {
+export function runText({ runId, agent, skill, outcome, usage, intent, messages, acts }: SessionRun): string {
   checkMessages(messages);
-  return JSON.stringify({ runId, agent, skill, outcome, usage, intent, messages });
+  return JSON.stringify({ runId, agent, skill, outcome, usage, intent, messages, acts });
 }
 
 /** The record of what a store kept. */

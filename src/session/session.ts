@@ -1,8 +1,9 @@
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isPlain } from "../message/label.ts";
 import { labelOfAll } from "../message/label-of.ts";
-import { isAsked, type Message } from "../message/message.ts";
+import { type Message, sinceAsked } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
+import { actsIn, type Act, type EffectOf } from "../tool/acts.ts";
 import { type History, historyOf } from "./history.ts";
 import { checkCount } from "./retention.ts";
 import { runText, type SessionRecord, type SessionRun, type SessionStore } from "./session-store.ts";
@@ -38,6 +39,10 @@ export interface LoadedSession {
 export interface FinishedRun extends Omit<SessionRun, "messages"> {
   /** All of it, what was said before it too: of that nothing is kept twice. */
   readonly transcript: ReadyTranscript;
+  /** Calls that may have changed something and no longer stand in the transcript. */
+  readonly acts?: readonly Act[];
+  /** What its tools do to the world. Left out: nobody knows, and each call may have changed something. */
+  readonly effectOf?: EffectOf;
 }
 
 /** How runs use a session. */
@@ -74,8 +79,9 @@ export function session(
       const messages = historyOf(record, history);
       return { version: record.version, messages, ...(intent === undefined ? {} : { intent }) };
     },
-    async save({ transcript, ...run }, { version }) {
-      const kept = { ...run, messages: messagesOfRun(transcript) };
+    async save({ transcript, acts = [], effectOf = () => "undeclared", ...run }, { version }) {
+      const messages = sinceAsked(transcript.messages);
+      const kept = { ...run, messages, acts: [...acts, ...actsIn(messages, effectOf)] };
       try {
         await store.append(id, kept, version);
       } catch (error) {
@@ -171,12 +177,6 @@ async function readOrCreate(store: SessionStore, id: string): Promise<SessionRec
     if (isWritError(error, "session-exists")) return store.read(id); // another process was faster
     throw error;
   }
-}
-
-/** What a run added: from what the user said on. A summary that stands before it is of messages that the session has. */
-function messagesOfRun(transcript: ReadyTranscript): readonly Message[] {
-  const messages = transcript.since(0);
-  return messages.slice(Math.max(0, messages.findLastIndex(isAsked)));
 }
 
 /** Whether the run is there already: one that is replayed after a crash saves itself again. */

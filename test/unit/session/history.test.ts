@@ -7,6 +7,7 @@ import {
   type ReplyMessage,
   runtimeMessage,
   textOf,
+  type UserMessage,
   userMessage,
 } from "../../../src/message/message.ts";
 import { addReply, addUser, type ReadyTranscript } from "../../../src/message/transcript.ts";
@@ -104,6 +105,35 @@ describe("what of a session a run is sent", () => {
       const started = runOf(outcome, [userMessage("ask"), said("I begin")]);
       expect(historyOf(contentsOf(started), "answers")).toEqual([userMessage("ask"), said(text)]);
     }
+  });
+
+  it("what a run did that was stored before calls were kept apart, and gave no answer", () => {
+    const failed: Outcome = { type: "failed", code: "run-broken", message: "503" };
+    const { messages } = storedRun("r");
+    const history = historyOf(contentsOf(runOf(failed, messages.slice(0, -1))), "answers");
+    expect(history.slice(0, 2)).toEqual([
+      userMessage("ask r"),
+      saidAfterLook("(No answer: the run failed.)"),
+    ]);
+    expect(history[2]).toMatchObject({ role: "user", by: "runtime", label: untrustedFrom("tool/look") });
+    expect(textOf(history[2] as UserMessage)).toContain('look {"text":"r"}: ok, "seen"');
+    expect(history[3]).toEqual(said("I know what was done."));
+    expect(history).toHaveLength(4);
+  });
+
+  it("what compaction took out of a run, and nothing twice, where all is sent", () => {
+    const act = {
+      callId: "gone",
+      tool: "pay",
+      effect: "write",
+      arguments: "{}",
+      status: "ok",
+      result: "paid",
+    } as const;
+    const seen = { ...act, callId: "call_1" };
+    const history = historyOf(contentsOf({ ...storedRun("r"), acts: [act, seen] }), "all");
+    const note = history[storedRun("r").messages.length] as UserMessage;
+    expect(textOf(note).match(/pay \{\}/g)).toHaveLength(1);
   });
 
   it("first a summary, then what the session was created with, then its runs [C34]", () => {
