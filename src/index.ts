@@ -292,7 +292,9 @@ export {
   type SummariseOptions,
   summariseSession,
 } from "./session/session.ts";
+export { type SessionVisit } from "./session/one-at-a-time.ts";
 export {
+  type SessionClaims,
   type SessionContents,
   type SessionRecord,
   type SessionRun,

@@ -114,7 +114,7 @@ const runKinds: Readonly<Record<string, Kind>> = {
   journal: { says: "a journal", test: has("step", "all") },
   onEvent: call,
   skill: text,
-  session: { says: "what session(store, id) gives", test: has("load", "save") },
+  session: { says: "what session(store, id) gives", test: has("enter", "load", "check", "save") },
   tools: {
     says: "a list of names",
     test: (value) => Array.isArray(value) && value.every((name) => typeof name === "string"),

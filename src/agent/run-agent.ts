@@ -19,15 +19,13 @@ import {
   readTranscript,
 } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
-import { effectIn } from "../policy/allow-list.ts";
 import { emptyLedger, type Ledger, spend } from "../policy/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
-import type { LoadedSession, SessionHandle } from "../session/session.ts";
-import { untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { contentText } from "./answer.ts";
 import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readInput } from "./around-run.ts";
 import { type Choice, chooseSkill } from "./choose-skill.ts";
+import { inSession, keep, type OpenSession } from "./in-session.ts";
 import { runPlain } from "./plain.ts";
 import type { AgenticPlan, AgentPlan, AnyDefinition, PlainPlan, PlannedSkill } from "./plan.ts";
 import { askedMessage, declareIntent, type Declaring, gateOf, isWhole } from "./run-intent.ts";
@@ -110,10 +108,12 @@ export function beginCycle(
   const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
   const generator = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
-    const session = await openSession(run, inside, `session/${from?.ledger.turns ?? 0}`);
-    const finished = await runCycle(cycling, inside);
-    const ended = await askAfterRun(finished, { ...run, skill }, inside);
-    return keep(session, ended, { run, skill, inside });
+    const work = async (session?: OpenSession): Promise<Finished> => {
+      const finished = await runCycle({ ...cycling, beforeEffect: session?.beforeEffect }, inside);
+      const ended = await askAfterRun(finished, { ...run, skill }, inside);
+      return keep(session, ended, { run, skill, inside });
+    };
+    return inSession(run, inside, { key: `session/${from?.ledger.turns ?? 0}`, work });
   });
   return { runId: base.runId, generator };
 }
@@ -158,62 +158,13 @@ async function carryOut(choice: Choice, { run, before }: Beginning, inside: Fram
   const { skill, fact } = chosen;
   await checkTakes(skill, run, inside);
   inside.tell?.(fact);
-  const session = run.options.session === undefined ? undefined : await openSession(run, inside);
-  const working = runSkill(skill, { run, session, spent: before }, inside);
-  if (session === undefined && plan.hooks.afterRun === undefined) return working;
-  const ended = await askAfterRun(await working, { ...run, skill }, inside);
-  return keep(session, ended, { run, skill, inside });
-}
-
-interface OpenSession {
-  readonly handle: SessionHandle;
-  readonly loaded: LoadedSession;
-}
-
-/** What was said before is read once: a replay goes on from what the first run was given. */
-async function openSession(
-  { options, base }: AgentRun,
-  { stop }: Frame,
-  key = "session",
-): Promise<OpenSession | undefined> {
-  const { session: handle } = options;
-  if (handle === undefined) return undefined;
-  const loading = base.journal.step({ key, run: () => handle.load() });
-  const loaded = await untilStopped(loading, stop);
-  if (loaded === "stopped") throw new Error("the run was stopped while its session was read");
-  return { handle, loaded };
-}
-
-interface Keeping {
-  readonly run: AgentRun;
-  readonly skill: PlannedSkill;
-  readonly inside: Frame;
-}
-
-/** Keeps a run with those before it, once: a replay does not keep it again. */
-async function keep(
-  session: OpenSession | undefined,
-  ended: Finished,
-  { run, skill, inside }: Keeping,
-): Promise<Finished> {
-  if (session === undefined) return ended;
-  const { plan, base } = run;
-  const { end, usage, transcript, ledger, acts } = ended;
-  const { intent } = inside;
-  const about = { runId: base.runId, agent: plan.name, skill: skill.name, outcome: end.outcome, usage };
-  const effectOf = skill.type === "plain" ? undefined : effectIn(skill.gate.allowed);
-  const finished = { ...about, ...(intent === undefined ? {} : { intent }), transcript, acts, effectOf };
-  const saving = async (): Promise<null> => {
-    await session.handle.save(finished, session.loaded);
-    return null;
+  const work = async (session?: OpenSession): Promise<Finished> => {
+    const working = runSkill(skill, { run, session, spent: before }, inside);
+    if (session === undefined && plan.hooks.afterRun === undefined) return working;
+    const ended = await askAfterRun(await working, { ...run, skill }, inside);
+    return keep(session, ended, { run, skill, inside });
   };
-  return finishing(ended, { plan, inside }, async () => {
-    const keeping = base.journal.step({ key: `session/save/${ledger.turns}`, run: saving });
-    // A run that was stopped is kept too: then nothing but the store itself can end the waiting.
-    const kept = inside.stop.reason === undefined ? await untilStopped(keeping, inside.stop) : await keeping;
-    if (kept === "stopped") throw new Error("the run was stopped while it was kept in its session");
-    return ended;
-  });
+  return inSession(run, inside, { key: "session", work });
 }
 
 interface Opened {
@@ -230,7 +181,9 @@ function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: 
   const system = withoutSecrets(systemFor(skill, run.options), run.host);
   const before = said.length === 0 ? emptyTranscript(system) : transcriptAfter(said, system);
   const previous = session?.loaded.intent;
-  return runCycle(loopOptions(skill, run, { transcript: addUser(before, asked), spent, previous }), inside);
+  const { beforeEffect } = session ?? {};
+  const cycling = { transcript: addUser(before, asked), spent, previous, beforeEffect };
+  return runCycle(loopOptions(skill, run, cycling), inside);
 }
 
 interface Asked {
@@ -292,7 +245,8 @@ function loopOptions(
     spent,
     from,
     previous,
-  }: Pick<LoopOptions, "transcript" | "spent" | "from"> & Pick<Declaring, "previous">,
+    beforeEffect,
+  }: Pick<LoopOptions, "transcript" | "spent" | "from" | "beforeEffect"> & Pick<Declaring, "previous">,
 ): LoopOptions {
   const { definition, plan, base, options, input, onTurn } = run;
   const intent = declareIntent({ plan, skill, base, options, input, from, previous });
@@ -302,6 +256,7 @@ function loopOptions(
     transcript,
     spent,
     from,
+    beforeEffect,
     gate,
     modes: options.tools === undefined ? [] : [{ restrictTo: options.tools }],
     model: skill.model,

@@ -80,8 +80,10 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "schema-invalid": { message: "The {role} schema of \"{name}\" cannot be used: {reason}", hint: "Give a Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12 object.", retryable: false },
   "schema-without-json-schema": { message: "The {role} schema of \"{name}\" is a {vendor} schema that cannot describe itself as JSON Schema.", hint: "{advice}", retryable: false },
   "secret-missing": { message: "There is no secret \"{name}\".", hint: "Set the environment variable {name} where the program runs.", retryable: false },
-  "session-conflict": { message: "The session \"{id}\" has version {found}, and the change was made from version {expected}.", hint: "Somebody else has changed it since it was read. Read it again and repeat the change; let runs of one session go one after another.", retryable: false },
+  "session-busy": { message: "Another run uses the session \"{id}\".", hint: "Give the run again when that one has ended, or leave `whenBusy: \"refuse\"` out of `session(store, id, options)`: then it waits for its turn.", retryable: false },
+  "session-conflict": { message: "The session \"{id}\" has version {found}, and the change was made from version {expected}.", hint: "Somebody else has changed it since it was read. Read it again and repeat the change. A run that ends with this before its first call with an effect has changed nothing: give it again.", retryable: false },
   "session-exists": { message: "There is a session \"{id}\" already.", hint: "Go on with that one, or choose another id.", retryable: false },
+  "session-inside": { message: "The run uses the session \"{id}\", and so does the run around it, which waits for this one.", hint: "Give the inner run a session of its own, like `session(store, \"another id\")`, or none: what the outer run said is not in the session before it ends.", retryable: false },
   "session-missing": { message: "There is no session \"{id}\".", hint: "Create it with `store.create(id)`; a run that is given `session(store, id)` creates it by itself. `store.list()` tells those that there are.", retryable: false },
   "session-run-missing": { message: "The session \"{id}\" has {count} runs, so it cannot be forked after {wanted}.", hint: "Give `atRun` as a whole number from 0 to {count}, or leave it out to take all runs.", retryable: false },
   "skill-failed": { message: "The plain skill \"{skill}\" of agent \"{name}\" failed: {reason}", hint: "The error of the skill's function is the cause.", retryable: false },
@@ -181,8 +183,10 @@ export interface ErrorData {
   "schema-invalid": { name: string | number; reason: string | number; role: string | number };
   "schema-without-json-schema": { advice: string | number; name: string | number; role: string | number; vendor: string | number };
   "secret-missing": { name: string | number };
+  "session-busy": { id: string | number };
   "session-conflict": { expected: string | number; found: string | number; id: string | number };
   "session-exists": { id: string | number };
+  "session-inside": { id: string | number };
   "session-missing": { id: string | number };
   "session-run-missing": { count: string | number; id: string | number; wanted: string | number };
   "skill-failed": { name: string | number; reason: string | number; skill: string | number };

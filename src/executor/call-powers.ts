@@ -129,7 +129,9 @@ export function openScope(
 ): { readonly scope: PowerScope; readonly end: () => void } {
   const around = powers?.current();
   let isOver = false;
-  const scope = { ...given, isOpen: () => !isOver && (around === undefined || isOpen(around)) };
+  const sessions = around?.sessions;
+  const held = sessions === undefined ? {} : { sessions };
+  const scope = { ...given, ...held, isOpen: () => !isOver && (around === undefined || isOpen(around)) };
   return { scope, end: () => void (isOver = true) };
 }
 

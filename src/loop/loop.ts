@@ -25,6 +25,7 @@ import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { askTurn } from "./ask-turn.ts";
 import { afterTurn, answeredBefore, beforeTurn, mayGoOn, readAnswer, unacceptable } from "./around-turn.ts";
+import { beforeEffects } from "./before-effects.ts";
 import { booked, repairsOf } from "./booked.ts";
 import { circleOf, type Circle, rememberAct } from "./circles.ts";
 import { compactTurn } from "./compact-turn.ts";
@@ -188,6 +189,8 @@ async function act({ state, message, early }: Acting, run: Run): Promise<Step> {
     return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
   const batch = { turn, calls, gate, ledger, limits, transcript, learned, early, refuse };
+  const end = run.beforeEffect === undefined ? undefined : await beforeEffects(calls, run);
+  if (end !== undefined) return skipAll(state, { open, reason: "the run had to end before it", end });
   try {
     const executed = await execute(batch, run.execution);
     return settleCalls(state, { open, calls, executed, circle }, run);

@@ -94,6 +94,8 @@ export interface LoopOptions {
   readonly spent?: { readonly ledger: Ledger; readonly usage: Usage };
   /** Told the state after each turn; the next turn waits for it. */
   readonly onTurn?: (state: Checkpoint) => Promise<void>;
+  /** Asked before calls that may change something; what it throws ends the run, and they do not run. */
+  readonly beforeEffect?: () => Promise<void>;
   /** What narrows the run from its beginning. */
   readonly modes?: readonly Mode[];
   /** The part of a bound at which its threshold is told. */

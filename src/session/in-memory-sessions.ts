@@ -29,6 +29,7 @@ interface Kept extends StoredSession {
  */
 export function inMemorySessions(): SessionStore {
   const sessions = new Map<string, Kept>();
+  const owners = new Map<string, string>();
   function keptAt(id: string, expectedVersion?: number): Kept {
     const kept = sessions.get(id);
     if (kept === undefined) throw missing(id);
@@ -71,6 +72,16 @@ export function inMemorySessions(): SessionStore {
     },
     async list() {
       return [...sessions.keys()];
+    },
+    claims: {
+      async take(id, owner) {
+        const holder = owners.get(id) ?? owner;
+        owners.set(id, holder);
+        return holder;
+      },
+      async release(id, owner) {
+        if (owners.get(id) === owner) owners.delete(id);
+      },
     },
   };
 }

@@ -64,6 +64,20 @@ export interface SessionStore {
   delete(id: string): Promise<void>;
   /** The ids, in the order in which the sessions were created. */
   list(): Promise<readonly string[]>;
+  /** Left out: runs of several processes are not kept from using a session at once. The version is compared before the first call with an effect. */
+  readonly claims?: SessionClaims;
+}
+
+/** Who has a session to itself: of two runs in two processes one waits before it does anything. */
+export interface SessionClaims {
+  /**
+   * Gives the session to an owner if nobody has it, or for longer if the owner has it already, and says who has it now. There need not be such a
+   * session yet. After `forMs` without another word of its owner it is free: a process that died keeps nobody out. A store that dies with its
+   * process may keep it until it is released.
+   */
+  take(id: string, owner: string, forMs: number): Promise<string>;
+  /** Frees the session, if this owner has it. */
+  release(id: string, owner: string): Promise<void>;
 }
 
 /** A session as stores keep it: in pieces of JSON text, so that a run more does not mean to write all of them again. */

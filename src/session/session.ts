@@ -6,12 +6,25 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import { actsIn, type Act, type EffectOf } from "../tool/acts.ts";
 import { type History, historyOf } from "./history.ts";
 import { checkCount } from "./retention.ts";
-import { runText, type SessionRecord, type SessionRun, type SessionStore } from "./session-store.ts";
+import { enterSession, type SessionVisit } from "./one-at-a-time.ts";
+import {
+  checkVersion,
+  runText,
+  type SessionRecord,
+  type SessionRun,
+  type SessionStore,
+} from "./session-store.ts";
 import { type Summarise, summaryOf } from "./summary.ts";
 
 /** A session as a run is given it, in `agent.run(input, { session })`. */
 export interface SessionHandle {
   readonly id: string;
+  /**
+   * Waits until no other run uses the session, and keeps others out until what it gives is called.
+   *
+   * @throws WritError `session-busy` where runs do not wait, `session-inside` for a run inside one that uses it, and what the store throws
+   */
+  enter(visit: SessionVisit): Promise<() => Promise<void>>;
   /**
    * What was said before. Creates the session when there is none.
    *
@@ -19,9 +32,16 @@ export interface SessionHandle {
    */
   load(): Promise<LoadedSession>;
   /**
-   * Keeps a run with those before it. Saying the same again does nothing more.
+   * Asked before a run changes anything.
    *
-   * @throws WritError `session-conflict` when another run was kept since this one loaded the session; `session-missing`
+   * @throws WritError `session-conflict` when the session was changed since the run loaded it, but not by this run; `session-missing`
+   */
+  check(runId: string, loaded: Pick<LoadedSession, "version">): Promise<void>;
+  /**
+   * Keeps a run behind those before it. Saying the same again does nothing more. What was kept meanwhile stays before it: a run that has done
+   * something is not lost.
+   *
+   * @throws WritError `session-conflict` when a run with the same id gave another answer; `session-missing`
    */
   save(run: FinishedRun, loaded: Pick<LoadedSession, "version">): Promise<void>;
 }
@@ -49,12 +69,15 @@ export interface FinishedRun extends Omit<SessionRun, "messages"> {
 export interface SessionOptions {
   /** What of the earlier runs a run is sent. Default `answers`: no calls and results of earlier runs. */
   readonly history?: History;
+  /** While another run uses the session a run waits for its turn (`wait`, the default), or fails with `session-busy` before it does anything. */
+  readonly whenBusy?: "wait" | "refuse";
 }
 
 /**
  * Names a session of a store, for runs. A run that is given it is sent what was said in earlier ones, and is kept with them, however it ends.
- * Runs of one session go one after another: of two at once the later one fails with `session-conflict` when it ends.
+ * Runs of one session go one after another, in the order of their coming: one that waits does nothing yet, and its signal and its time end the waiting.
  *
+ * @throws WritError `definition-invalid` for an unknown `whenBusy`
  * @example
  * ```ts
  * import { agent, inMemorySessions, session } from "writ";
@@ -69,10 +92,20 @@ export interface SessionOptions {
 export function session(
   store: SessionStore,
   id: string,
-  { history = "answers" }: SessionOptions = {},
+  { history = "answers", whenBusy = "wait" }: SessionOptions = {},
 ): SessionHandle {
+  if (whenBusy !== "wait" && whenBusy !== "refuse")
+    throw new WritError("definition-invalid", {
+      where: `Session "${id}"`,
+      reason: '`whenBusy` must be "wait" or "refuse".',
+    });
   return {
     id,
+    enter: (visit) => enterSession({ store, id, whenBusy }, visit),
+    async check(runId, { version }) {
+      const found = await store.read(id);
+      if (!found.runs.some((run) => run.runId === runId)) checkVersion(id, found.version, version);
+    },
     async load() {
       const record = await readOrCreate(store, id);
       const intent = record.runs.at(-1)?.intent;
@@ -82,11 +115,7 @@ export function session(
     async save({ transcript, acts = [], effectOf = () => "undeclared", ...run }, { version }) {
       const messages = sinceAsked(transcript.messages);
       const kept = { ...run, messages, acts: [...acts, ...actsIn(messages, effectOf)] };
-      try {
-        await store.append(id, kept, version);
-      } catch (error) {
-        if (!isWritError(error, "session-conflict") || !(await isKept(store, id, kept))) throw error;
-      }
+      await appendLast(store, id, { kept, version });
     },
   };
 }
@@ -179,8 +208,21 @@ async function readOrCreate(store: SessionStore, id: string): Promise<SessionRec
   }
 }
 
-/** Whether the run is there already: one that is replayed after a crash saves itself again. */
-async function isKept(store: SessionStore, id: string, run: SessionRun): Promise<boolean> {
-  const { runs } = await store.read(id);
-  return runs.some((kept) => kept.runId === run.runId && runText(kept) === runText(run));
+interface Keeping {
+  readonly kept: SessionRun;
+  readonly version: number;
+}
+
+/** Adds a run behind all that are there, also behind those that its own version does not have. One that is replayed after a crash is there already. */
+async function appendLast(store: SessionStore, id: string, { kept, version }: Keeping): Promise<void> {
+  try {
+    await store.append(id, kept, version);
+  } catch (error) {
+    if (!isWritError(error, "session-conflict")) throw error;
+    const found = await store.read(id);
+    const same = found.runs.findLast(({ runId }) => runId === kept.runId);
+    if (same !== undefined && runText(same) === runText(kept)) return;
+    if (same?.outcome.type === "answered" || found.version === version) throw error;
+    await appendLast(store, id, { kept, version: found.version });
+  }
 }

@@ -24,6 +24,8 @@ export interface PowerScope {
   readonly from?: CallAround;
   /** Whether the call goes on, and all calls around it. What its code begins afterwards has no powers. Left out: for ever. */
   readonly isOpen?: () => boolean;
+  /** The sessions that runs around this code have to themselves, by the ids of their visits. */
+  readonly sessions?: readonly string[];
   /** True while a handle itself is at work, or code of the author that is no tool: the guard of tests looks away. */
   readonly isHandle?: boolean;
 }

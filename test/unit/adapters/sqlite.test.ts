@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,10 +10,13 @@ import type { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sqliteMemory } from "../../../src/adapters/sqlite/sqlite-memory.ts";
 import { sqliteSessions } from "../../../src/adapters/sqlite/sqlite-sessions.ts";
+import { agent, session, tool } from "../../../src/index.ts";
 import { memoryBank } from "../../../src/session/memory-bank.ts";
+import { scripted } from "../../../src/testing.ts";
 import { storedRun } from "../../contract/session-store.ts";
 
 const writer = join(import.meta.dirname, "../../contract/session-store-writer.ts");
+const payer = join(import.meta.dirname, "../../contract/session-run-process.ts");
 
 let folder = "";
 let file = "";
@@ -35,9 +38,9 @@ class Writer {
   private readonly lines: AsyncIterator<string>;
   private errors = "";
 
-  constructor() {
-    const quiet = ["--disable-warning=ExperimentalWarning"];
-    this.process = spawn(process.execPath, [...quiet, writer, file], { stdio: ["pipe", "pipe", "pipe"] });
+  constructor(program = writer, ...more: readonly string[]) {
+    const args = ["--disable-warning=ExperimentalWarning", program, file, ...more];
+    this.process = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] });
     this.process.stderr.on("data", (data: Buffer) => (this.errors += String(data)));
     this.lines = createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
     writers.push(this);
@@ -198,5 +201,85 @@ describe("SQLite files", () => {
     await memory.write("a", "x");
     expect(await memory.read("a")).toBe("x");
     memory.close();
+  });
+});
+
+describe("runs of one session in two processes", () => {
+  const ledger = (): string => join(folder, "ledger");
+  const paid = (): string[] => readFileSync(ledger(), "utf8").trim().split("\n");
+
+  async function twoPayers(): Promise<readonly [Writer, Writer]> {
+    const pair = [new Writer(payer, ledger(), "a"), new Writer(payer, ledger(), "b")] as const;
+    expect(await Promise.all(pair.map((one) => one.line()))).toEqual(["ready", "ready"]);
+    return pair;
+  }
+
+  async function begins(name: string): Promise<void> {
+    while (!existsSync(ledger()) || !paid().includes(`${name} begins`)) await sleep(5);
+  }
+
+  it("go one after another: each is told what the other paid, and both are kept [C42]", async () => {
+    const [a, b] = await twoPayers();
+    const first = a.ask("300");
+    await begins("a");
+    expect(await b.ask("0 refuse")).toBe("session-busy");
+    expect(await b.ask("0")).toBe("done | paid by a");
+    expect(await first).toBe("done");
+    expect(paid()).toEqual(["a begins", "a ends", "b begins", "b ends"]);
+    const store = sqliteSessions(file);
+    expect((await store.read("s")).runs).toHaveLength(2);
+    store.close();
+  });
+
+  it("do not wait for a process that died, once its claim has run out", async () => {
+    const [a, b] = await twoPayers();
+    void a.ask("60000").catch(() => undefined);
+    await begins("a");
+    const killed = once(a.process, "exit");
+    a.process.kill("SIGKILL");
+    await killed;
+    const second = b.ask("0");
+    await sleep(150);
+    expect(paid()).toEqual(["a begins"]);
+    const database = new DatabaseSync(file, { timeout: 5_000 });
+    const { until } = database.prepare("SELECT until FROM writ_session_claims").get() ?? {};
+    expect(Number(until) - Date.now()).toBeLessThanOrEqual(15_000);
+    database.exec("UPDATE writ_session_claims SET until = 0"); // as if the time had passed
+    database.close();
+    expect(await second).toBe("done");
+    expect(paid()).toEqual(["a begins", "b begins", "b ends"]);
+  });
+});
+
+describe("a claim of a SQLite store", () => {
+  it("is free after its time, and its owner can have it for longer", async () => {
+    const [one, two] = [sqliteSessions(file), sqliteSessions(file)];
+    expect(await one.claims?.take("s", "a", 1)).toBe("a");
+    await sleep(5);
+    expect(await two.claims?.take("s", "b", 1)).toBe("b");
+    expect(await two.claims?.take("s", "b", 60_000)).toBe("b");
+    await sleep(5);
+    expect(await one.claims?.take("s", "a", 1)).toBe("b");
+    one.close();
+    two.close();
+  });
+
+  it("lets runs of two stores with one file in one process meet, also one inside the other", async () => {
+    const [one, two] = [sqliteSessions(file), sqliteSessions(file)];
+    const inner = agent({ name: "inner", model: () => "yes" });
+    let refused: unknown;
+    const ask = tool({
+      name: "ask",
+      description: "",
+      inputSchema: { type: "object", properties: {} },
+      execute: () => inner.run("Hi", { session: session(two, "s") }).catch((error) => void (refused = error)),
+    });
+    const model = scripted([{ calls: [{ name: "ask", arguments: {} }] }, "done"]);
+    const outer = agent({ name: "outer", model, tools: [ask] });
+    expect((await outer.run("Ask", { session: session(one, "s") })).text).toBe("done");
+    expect(refused).toMatchObject({ code: "session-inside" });
+    expect((await inner.run("Hi", { session: session(two, "s") })).text).toBe("yes");
+    one.close();
+    two.close();
   });
 });

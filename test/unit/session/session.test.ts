@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { WritError } from "../../../src/error/writ-error.ts";
 import type { Outcome } from "../../../src/event/outcome.ts";
 import { untrustedFrom } from "../../../src/message/label.ts";
 import {
@@ -114,16 +115,18 @@ describe("a session that runs are given", () => {
     ]);
   });
 
-  it("refuses the later of two runs at once, and keeps the other [C42]", async () => {
+  it("keeps the later of two runs that were loaded at once behind the other [C42]", async () => {
     const store = inMemorySessions();
     const handle = session(store, "s");
     const [one, two] = [await handle.load(), await handle.load()];
     await handle.save(runAfter(one, "r1"), one);
-    await expect(handle.save(runAfter(two, "r2"), two)).rejects.toMatchObject({
+    await handle.check("r1", two);
+    await expect(handle.check("r2", two)).rejects.toMatchObject({
       code: "session-conflict",
       data: { id: "s", expected: 0, found: 1 },
     });
-    expect((await store.read("s")).runs.map(({ runId }) => runId)).toEqual(["r1"]);
+    await handle.save(runAfter(two, "r2"), two);
+    expect((await store.read("s")).runs.map(({ runId }) => runId)).toEqual(["r1", "r2"]);
   });
 
   it("lets a run that is replayed save itself again, once and no other", async () => {
@@ -139,6 +142,37 @@ describe("a session that runs are given", () => {
     await handle.save(runAfter(next, "r2"), next);
     await handle.save(runAfter(loaded, "r1"), loaded);
     expect((await store.read("s")).runs.map(({ runId }) => runId)).toEqual(["r1", "r2"]);
+  });
+
+  it("keeps a suspended run that went on in its place, though the session was changed meanwhile", async () => {
+    const store = inMemorySessions();
+    const handle = session(store, "s");
+    const loaded = await handle.load();
+    const excess = { field: "turns", limit: 1, used: 1, message: "exceeded" } as const;
+    await handle.save({ ...runAfter(loaded, "r1"), outcome: { type: "suspended", ...excess } }, loaded);
+    const resumed = await handle.load();
+    const { version, runs } = await store.read("s");
+    await store.update("s", { messages: [], summary: "before", runs }, version);
+    await handle.save(runAfter(loaded, "r1"), resumed);
+    expect((await store.read("s")).runs.map(({ outcome }) => outcome.type)).toEqual(["answered"]);
+  });
+
+  it("does not ask a store for ever that calls every version a conflict", async () => {
+    const store = inMemorySessions();
+    const { version } = await store.create("s");
+    const refusing: SessionStore = {
+      ...store,
+      append: (id) => Promise.reject(new WritError("session-conflict", { id, expected: 0, found: 0 })),
+    };
+    await expect(
+      session(refusing, "s").save(runAfter({ version, messages: [] }, "r"), { version }),
+    ).rejects.toMatchObject({ code: "session-conflict" });
+  });
+
+  it("names a `whenBusy` that there is not", () => {
+    expect(() => session(inMemorySessions(), "s", { whenBusy: "queue" as "wait" })).toThrow(
+      'Session "s": `whenBusy` must be "wait" or "refuse".',
+    );
   });
 
   it("fails when it was deleted meanwhile", async () => {

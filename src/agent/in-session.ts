@@ -1,0 +1,107 @@
+import { within } from "../executor/call-powers.ts";
+import type { Host } from "../journal/host.ts";
+import type { Finished, Frame } from "../loop/frame.ts";
+import { effectIn } from "../policy/allow-list.ts";
+import type { LoadedSession, SessionHandle } from "../session/session.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { finishing } from "./around-run.ts";
+import type { AgentPlan, PlannedSkill } from "./plan.ts";
+import type { RunFrame, RunOptions } from "./runnable.ts";
+
+/** A run that may have been given a session. */
+interface SessionUser {
+  readonly plan: AgentPlan;
+  readonly host: Host;
+  readonly options: RunOptions;
+  readonly base: RunFrame;
+}
+
+/** A session that a run has to itself. */
+export interface OpenSession {
+  readonly handle: SessionHandle;
+  readonly loaded: LoadedSession;
+  /** Finds out once that the session has changed meanwhile, before the run changes anything. */
+  readonly beforeEffect: () => Promise<void>;
+}
+
+/** What is done in a session. */
+interface InSession {
+  readonly key: string;
+  readonly work: (session?: OpenSession) => Promise<Finished>;
+}
+
+/** Does the work of a run while it has its session to itself. A replay waits for its turn too: it may do what was not done yet. */
+export async function inSession(
+  run: SessionUser,
+  inside: Frame,
+  { key, work }: InSession,
+): Promise<Finished> {
+  const { session: handle } = run.options;
+  if (handle === undefined) return work();
+  const { host } = run;
+  const owner = host.randomId();
+  const around = host.powers?.current();
+  const held = around?.sessions ?? [];
+  const leave = await handle.enter({ owner, around: held, host, stop: inside.stop });
+  const scope = { tool: run.plan.name, callId: "run", powers: [], isHandle: true, ...around };
+  try {
+    return await within(host, { ...scope, sessions: [...held, owner] }, async () =>
+      work(await loadSession(handle, run, { key, stop: inside.stop })),
+    );
+  } finally {
+    await leave();
+  }
+}
+
+/** What was said before is read once: a replay goes on from what the first run was given. */
+async function loadSession(
+  handle: SessionHandle,
+  { base: { journal, runId } }: SessionUser,
+  { key, stop }: Pick<InSession, "key"> & Pick<Frame, "stop">,
+): Promise<OpenSession> {
+  const loaded = await untilStopped(journal.step({ key, run: () => handle.load() }), stop);
+  if (loaded === "stopped") throw new Error("the run was stopped while its session was read");
+  let checking: Promise<unknown> | undefined;
+  const check = async (): Promise<null> => {
+    await handle.check(runId, loaded);
+    return null;
+  };
+  const beforeEffect = async (): Promise<void> => {
+    checking ??= journal.step({ key: `${key}/check`, run: check });
+    if ((await untilStopped(checking, stop)) === "stopped")
+      throw new Error("the run was stopped while its session was compared");
+  };
+  return { handle, loaded, beforeEffect };
+}
+
+interface Keeping {
+  readonly run: SessionUser;
+  readonly skill: PlannedSkill;
+  readonly inside: Frame;
+}
+
+/** Keeps a run with those before it, once: a replay does not keep it again. */
+export async function keep(
+  session: OpenSession | undefined,
+  ended: Finished,
+  { run, skill, inside }: Keeping,
+): Promise<Finished> {
+  if (session === undefined) return ended;
+  const { plan, base } = run;
+  const { end, usage, transcript, ledger, acts } = ended;
+  const { intent } = inside;
+  const about = { runId: base.runId, agent: plan.name, skill: skill.name, outcome: end.outcome, usage };
+  const effectOf = skill.type === "plain" ? undefined : effectIn(skill.gate.allowed);
+  const finished = { ...about, ...(intent === undefined ? {} : { intent }), transcript, acts, effectOf };
+  const saving = async (): Promise<null> => {
+    await session.handle.save(finished, session.loaded);
+    return null;
+  };
+  return finishing(ended, { plan, inside }, async () => {
+    const keeping = base.journal.step({ key: `session/save/${ledger.turns}`, run: saving });
+    // A run that was stopped is kept too: then nothing but the store itself can end the waiting.
+    const kept = inside.stop.reason === undefined ? await untilStopped(keeping, inside.stop) : await keeping;
+    if (kept === "stopped") throw new Error("the run was stopped while it was kept in its session");
+    return ended;
+  });
+}

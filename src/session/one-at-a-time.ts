@@ -1,0 +1,122 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+import { type Interrupt, untilStopped } from "../util/interrupt.ts";
+import type { SessionStore } from "./session-store.ts";
+
+/** A run that wants a session to itself. */
+export interface SessionVisit {
+  /** An id that no other visit has. */
+  readonly owner: string;
+  /** The visits of the runs around it: to wait for one of those would be to wait for itself. */
+  readonly around: readonly string[];
+  readonly host: Pick<Host, "timer">;
+  readonly stop: Interrupt<unknown>;
+}
+
+/** The session that a visit wants, and what happens while another visit has it. */
+export interface Wanted {
+  readonly store: SessionStore;
+  readonly id: string;
+  readonly whenBusy: "wait" | "refuse";
+}
+
+interface Place {
+  readonly owner: string;
+  readonly begin: () => void;
+}
+
+/** Who has a session of a store, and behind it who waits, in the order of their coming. */
+const lines = new WeakMap<SessionStore, Map<string, Place[]>>();
+
+/**
+ * Waits until no other visit has the session; what it gives ends the visit. In this process the visits of a store stand in line; other processes
+ * are kept out by a claim, where the store has those.
+ *
+ * @throws WritError `session-busy`, `session-inside`, and what the store throws; an Error when the visit was stopped
+ */
+export async function enterSession(wanted: Wanted, visit: SessionVisit): Promise<() => Promise<void>> {
+  const leave = await standInLine(wanted, visit);
+  try {
+    const giveBack = await claim(wanted, visit);
+    return async () => {
+      await giveBack();
+      leave();
+    };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+async function standInLine(wanted: Wanted, visit: SessionVisit): Promise<() => void> {
+  const { store, id } = wanted;
+  const ofStore = lines.get(store) ?? new Map<string, Place[]>();
+  lines.set(store, ofStore);
+  const line = ofStore.get(id) ?? [];
+  if (line[0] !== undefined) checkWaiting(line[0].owner, wanted, visit);
+  ofStore.set(id, line);
+  const { promise, resolve: begin } = Promise.withResolvers<void>();
+  const place = { owner: visit.owner, begin };
+  line.push(place);
+  if (line.length === 1) begin();
+  function leave(): void {
+    line.splice(line.indexOf(place), 1);
+    line[0]?.begin();
+    if (line.length === 0) ofStore.delete(id);
+  }
+  if ((await untilStopped(promise, visit.stop)) !== "stopped") return leave;
+  leave();
+  throw stoppedWaiting();
+}
+
+/** A process that dies keeps others out for so long. */
+const claimMs = 15_000;
+const renewMs = 5_000;
+const pauseMs = 50;
+
+/** Keeps the visits of other processes out, as long as this one goes on. */
+async function claim(wanted: Wanted, visit: SessionVisit): Promise<() => Promise<void>> {
+  const { id, store } = wanted;
+  const { claims } = store;
+  if (claims === undefined) return () => Promise.resolve();
+  const { owner, host, stop } = visit;
+  const take = (): Promise<string> => claims.take(id, owner, claimMs);
+  const giveBack = (): Promise<void> => claims.release(id, owner).catch(() => undefined); // it runs out by itself
+  try {
+    for (let holder = await take(); holder !== owner; holder = await take()) {
+      checkWaiting(holder, wanted, visit);
+      const pause = Promise.withResolvers<void>();
+      const cancel = host.timer(pauseMs, pause.resolve);
+      const paused = await untilStopped(pause.promise, stop);
+      cancel();
+      if (paused === "stopped") throw stoppedWaiting();
+    }
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
+  const endRenewing = repeat(host, () => void take().catch(() => undefined)); // that it was lost is told when the run is kept
+  return () => {
+    endRenewing();
+    return giveBack();
+  };
+}
+
+function repeat(host: SessionVisit["host"], work: () => void): () => void {
+  let cancel = host.timer(renewMs, again);
+  function again(): void {
+    work();
+    cancel = host.timer(renewMs, again);
+  }
+  return () => cancel();
+}
+
+/** @throws WritError when the visit must not wait for the one that has the session */
+function checkWaiting(holder: string, { id, whenBusy }: Wanted, { around }: SessionVisit): void {
+  if (around.includes(holder)) throw new WritError("session-inside", { id });
+  if (whenBusy === "refuse") throw new WritError("session-busy", { id }, { retryable: true });
+}
+
+function stoppedWaiting(): Error {
+  return new Error("the run was stopped while it waited for its session");
+}
