@@ -101,10 +101,14 @@ function unspokenActs({
   return outcome.type === "answered" ? acts.filter(isDeclared) : acts;
 }
 
-/** What compaction took out of the messages that are kept. */
+/** What compaction took out of the messages that are kept. It frees the ids of calls, so that they say nothing alone. */
 function unseenActs({ messages, acts = [] }: SessionRun): readonly Act[] {
-  const seen = new Set(messages.map((message) => (message.role === "tool" ? message.callId : undefined)));
-  return acts.filter(({ callId }) => !seen.has(callId));
+  const seen = new Set(actsIn(messages, () => "undeclared").map(nameOfAct));
+  return acts.filter((act) => !seen.has(nameOfAct(act)));
+}
+
+function nameOfAct({ callId, tool, arguments: args, status, result }: Act): string {
+  return JSON.stringify([callId, tool, args, status, result]);
 }
 
 const endings: Readonly<Record<Exclude<Outcome["type"], "answered">, string>> = {

@@ -159,6 +159,33 @@ describe.each(stores)("what a run did before it ended without an answer (%s)", (
         .match(/pay \{/g),
     ).toHaveLength(2);
   });
+
+  it("is told after compaction, a checkpoint and a resumption by another process", async () => {
+    const look = fakeTool("look", "x".repeat(2000));
+    const looks = Array.from({ length: 4 }, () => ({ calls: [{ name: "look", arguments: {} }] }));
+    const worker = agent({
+      name: "a",
+      model: scripted([payCall(), ...looks, new Error("503")]),
+      tools: [...tools, look],
+      compaction: { atTokens: 600 },
+      budget: { turns: 5 },
+      hooks: [{ onBudgetExceeded: () => ({ checkpoint: true }) }],
+    });
+    const store = open();
+    const { checkpoint } = await worker.run("Pay A1", { session: session(store, "s") });
+    const read = JSON.parse(JSON.stringify(checkpoint)) as NonNullable<typeof checkpoint>;
+    expect(read.acts).toMatchObject([{ tool: "pay", arguments: '{"to":"A1"}' }, { tool: "look" }]);
+    const more = worker.with({ budget: { turns: 9 } });
+    await more.resume(read, { session: session(store, "s") }).catch(() => undefined);
+    expect((await store.read("s")).runs).toHaveLength(1);
+    expect(
+      notes(await nextRun(store))
+        .join()
+        .match(/pay \{/g),
+    ).toHaveLength(1);
+    const torn = { ...read, acts: [{ tool: "pay" }] as unknown as typeof read.acts };
+    await expect(more.resume(torn)).rejects.toMatchObject({ code: "checkpoint-invalid" });
+  });
 });
 
 describe("which calls the next run is told of", () => {

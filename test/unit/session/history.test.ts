@@ -130,10 +130,12 @@ describe("what of a session a run is sent", () => {
       status: "ok",
       result: "paid",
     } as const;
-    const seen = { ...act, callId: "call_1" };
-    const history = historyOf(contentsOf({ ...storedRun("r"), acts: [act, seen] }), "all");
+    const reused = { ...act, callId: "call_1" };
+    const seen = { ...act, callId: "call_1", tool: "look", arguments: '{"text":"r"}', result: "seen" };
+    const history = historyOf(contentsOf({ ...storedRun("r"), acts: [act, reused, seen] }), "all");
     const note = history[storedRun("r").messages.length] as UserMessage;
-    expect(textOf(note).match(/pay \{\}/g)).toHaveLength(1);
+    expect(textOf(note).match(/pay \{\}/g)).toHaveLength(2);
+    expect(textOf(note)).not.toContain("look");
   });
 
   it("first a summary, then what the session was created with, then its runs [C34]", () => {
