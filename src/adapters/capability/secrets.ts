@@ -3,6 +3,7 @@ import { WritError } from "../../error/writ-error.ts";
 import { resourceText } from "../../tool/capability.ts";
 import type { Secret } from "../../tool/handles.ts";
 import { handleFailed, type Lifetime } from "./lifetime.ts";
+import { type Spelling, spellingsOf } from "./spellings.ts";
 
 /** Texts in which secrets can stand, as the handles that send them take them. */
 export type Sendable = string | Secret | readonly (string | Secret)[];
@@ -11,9 +12,10 @@ export type Sendable = string | Secret | readonly (string | Secret)[];
 const shortest = 6;
 
 const values = new WeakMap<object, { readonly value: string; readonly owner: Lifetime }>();
-/** Every spelling of every value that was used in this process, with what is written in its place. */
-const spellings = new Map<string, string>();
-let pattern: RegExp | undefined;
+/** Every value that was used in this process, with what is written in its place. */
+const hidden = new Map<string, { readonly mark: string; readonly spellings: readonly Spelling[] }>();
+/** Finds where one of them can begin; undefined when none was used. */
+let beginnings: RegExp | undefined;
 
 /** The handle of secrets of one call. */
 export function makeSecrets(lifetime: Lifetime): (name: string) => Secret {
@@ -22,12 +24,13 @@ export function makeSecrets(lifetime: Lifetime): (name: string) => Secret {
       lifetime.use({ kind: "secret", name });
       const value = Object.hasOwn(process.env, name) ? process.env[name] : undefined;
       if (value === undefined || value === "") throw new WritError("secret-missing", { name });
-      if (value.length < shortest)
+      const known = value.trim(); // HTTP drops blanks at both ends
+      if (known.length < shortest)
         throw handleFailed(
           resourceText({ kind: "secret", name }),
           `its value has fewer than ${shortest} characters, and could not be kept out of records.`,
         );
-      hide(name, value);
+      hide(name, known);
       return makeSecret(name, value, lifetime);
     });
 }
@@ -77,50 +80,57 @@ export function plain(text: string, resource: string): string {
   return text;
 }
 
-/** A text without the values of secrets that were used in this process: plain, in JSON, percent-encoded, and in base64 at any place. */
+/** A text without the values of secrets that were used in this process, in every spelling of {@link spellingsOf}. */
 export function scrub(text: string): string {
-  return pattern === undefined ? text : text.replace(pattern, (found) => spellings.get(found) ?? "[secret]");
+  if (beginnings === undefined) return text;
+  const clean: string[] = [];
+  let done = 0;
+  beginnings.lastIndex = 0;
+  for (let found = beginnings.exec(text); found !== null; found = beginnings.exec(text)) {
+    const { index } = found;
+    const secret = longestAt(text, index);
+    if (secret === undefined) {
+      beginnings.lastIndex = index + 1;
+      continue;
+    }
+    clean.push(text.slice(done, index), secret.mark);
+    done = beginnings.lastIndex = secret.end;
+  }
+  return done === 0 ? text : clean.join("") + text.slice(done);
+}
+
+/** The same for bytes, whatever else stands among them: each is looked at as one character. */
+export function scrubBytes(bytes: Uint8Array): Uint8Array {
+  if (beginnings === undefined) return bytes;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  const clean = scrub(text);
+  return clean === text ? bytes : Buffer.from(clean, "latin1");
 }
 
 /** Whether a secret was used in this process. */
 export function holdsSecrets(): boolean {
-  return pattern !== undefined;
+  return beginnings !== undefined;
+}
+
+interface Found {
+  readonly mark: string;
+  readonly end: number;
+}
+
+/** One secret can be the beginning of another. */
+function longestAt(text: string, at: number): Found | undefined {
+  let longest: Found | undefined;
+  for (const { mark, spellings } of hidden.values())
+    for (const { endIn } of spellings) {
+      const end = endIn(text, at);
+      if (end !== undefined && (longest === undefined || end > longest.end)) longest = { mark, end };
+    }
+  return longest;
 }
 
 function hide(name: string, value: string): void {
-  if (spellings.has(value)) return;
-  for (const spelling of spellingsOf(value)) spellings.set(spelling, markOf(name));
-  const longestFirst = [...spellings.keys()].toSorted((one, other) => other.length - one.length);
-  pattern = new RegExp(longestFirst.map(literally).join("|"), "g");
-}
-
-function literally(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
-}
-
-function spellingsOf(value: string): ReadonlySet<string> {
-  const found = new Set([value]);
-  let quoted = value;
-  for (let depth = 0; depth < 3; depth += 1) found.add((quoted = JSON.stringify(quoted).slice(1, -1)));
-  const wellFormed = value.toWellFormed();
-  for (const encoded of [
-    encodeURIComponent(wellFormed),
-    encodeURI(wellFormed),
-    new URLSearchParams({ a: wellFormed }).toString().slice(2),
-  ]) {
-    found.add(encoded);
-    found.add(encoded.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
-  }
-  for (let before = 0; before < 3; before += 1) {
-    const middle = base64At(value, before);
-    found.add(middle);
-    found.add(middle.replaceAll("+", "-").replaceAll("/", "_"));
-  }
-  return found;
-}
-
-/** The characters that the value alone decides when so many bytes stand before it (by their number divided by 3). */
-function base64At(value: string, before: number): string {
-  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
-  return bytes.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  if (hidden.has(value)) return;
+  hidden.set(value, { mark: markOf(name), spellings: spellingsOf(value) });
+  const all = [...hidden.values()].flatMap(({ spellings }) => spellings.map(({ beginning }) => beginning));
+  beginnings = new RegExp([...new Set(all)].join("|"), "gi");
 }

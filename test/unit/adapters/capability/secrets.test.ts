@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodePowers } from "../../../../src/adapters/capability/node-powers.ts";
+import { scrubBytes } from "../../../../src/adapters/capability/secrets.ts";
 import { env, exec, net, secret } from "../../../../src/tool/capability.ts";
 import type { Secret } from "../../../../src/tool/handles.ts";
 import { end, openHandles } from "./open-handles.ts";
@@ -136,6 +137,70 @@ describe("scrubbing [Y21]", () => {
       const clean = nodePowers.scrub(`before ${spelling} after ${spelling}`);
       expect(clean.split("[secret HANDLE_KEY]"), spelling).toHaveLength(3);
       for (const piece of [value, told, encodeURIComponent(told)]) expect(clean).not.toContain(piece);
+    }
+  });
+
+  it.each([
+    [
+      "letters and marks, told as letters",
+      "ke\u0301y-a\u030angstro\u0308m",
+      (key: string) => key.normalize("NFC"),
+    ],
+    ["marks in another order", "key-a\u0301\u0323-key", (key: string) => key],
+    ["UTF-8 that was read as Latin-1", "key-ärger-ß", (key: string) => Buffer.from(key).toString("latin1")],
+    ["Latin-1 that was read as UTF-8", "key-ärger-ß", (key: string) => Buffer.from(key, "latin1").toString()],
+    ["signs of two units", "key-😀-key", (key: string) => key.replace("😀", String.raw`\ud83d\uDE00`)],
+    ["the same as one number", "key-😀-key", (key: string) => key.replace("😀", String.raw`\u{1F600}`)],
+    ["the same in a page", "key-😀-key", (key: string) => key.replace("😀", "&#128512;")],
+    ["percent signs", "key%41%2525-key", (key: string) => key],
+    ["encoded percent signs", "key%41%2525-key", (key: string) => encodeURIComponent(key)],
+    ["many backslashes", String.raw`\\server\\"k\n`, (key: string) => JSON.stringify(JSON.stringify(key))],
+    [
+      "lines",
+      "-----BEGIN-----\nMIIE\n-----END-----",
+      (key: string) => JSON.stringify(key).replaceAll("-", String.raw`\u002D`),
+    ],
+    ["upper case", "key-lower", (key: string) => key.toUpperCase()],
+  ])("takes out a value with %s", (_what, key, spell) => {
+    process.env["HANDLE_SPELLED"] = key;
+    openHandles([secret("HANDLE_SPELLED")]).secret("HANDLE_SPELLED");
+    delete process.env["HANDLE_SPELLED"];
+    expect(nodePowers.scrub(`(${spell(key)})`)).toMatch(/^[("\\]+\[secret HANDLE_SPELLED\]["\\)]+$/);
+  });
+
+  it("takes out the longer one of two values with the same beginning", () => {
+    const keys = { HANDLE_KEYS: "shared-beginning", HANDLE_KEYS_LONG: "shared-beginning-and-more" };
+    Object.assign(process.env, keys);
+    for (const name of Object.keys(keys)) {
+      openHandles([secret(name)]).secret(name);
+      delete process.env[name];
+    }
+    expect(nodePowers.scrub("shared-beginning, shared-beginning-and-more, shared-begin")).toBe(
+      "[secret HANDLE_KEYS], [secret HANDLE_KEYS_LONG], shared-begin",
+    );
+  });
+
+  it("takes it out of bytes, whatever stands beside it", () => {
+    openHandles([secret("HANDLE_KEY")]).secret("HANDLE_KEY");
+    const bytes = Buffer.concat([Buffer.from([0, 255, 195]), Buffer.from(value), Buffer.from([254])]);
+    const clean = Buffer.concat([
+      Buffer.from([0, 255, 195]),
+      Buffer.from("[secret HANDLE_KEY]"),
+      Buffer.from([254]),
+    ]);
+    expect(Buffer.from(scrubBytes(bytes))).toEqual(clean);
+    expect(scrubBytes(clean)).toBe(clean);
+  });
+
+  it("reads a text that is all signs of spelling in time that grows with its length", () => {
+    process.env["HANDLE_SIGNS"] = String.raw`\\&%"%25&amp;/x`;
+    openHandles([secret("HANDLE_SIGNS")]).secret("HANDLE_SIGNS");
+    delete process.env["HANDLE_SIGNS"];
+    for (const sign of ["\\", "%25", "&amp;", "&", String.raw`\\&%"`, "\n", "QQ\n"]) {
+      const text = sign.repeat(100_000 / sign.length);
+      const started = performance.now();
+      expect(nodePowers.scrub(text)).toBe(text);
+      expect(performance.now() - started, sign).toBeLessThan(5_000);
     }
   });
 
