@@ -1,6 +1,7 @@
 import type { CapabilityKind } from "../../tool/capability.ts";
 import type { ExecOptions, FetchOptions, Handles, Secret } from "../../tool/handles.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
+import { scrub } from "../capability/secrets.ts";
 
 /** What isolated code asks of a handle: nothing in it is believed. */
 export interface HandleRequest {
@@ -151,7 +152,9 @@ async function serveFetch(handles: GivenHandles, request: HandleRequest): Promis
   const response = await fetch(text(args[0]), options);
   const { status, statusText, url, redirected } = response;
   const content = new Uint8Array(await response.arrayBuffer());
-  return { value: { status, statusText, headers: [...response.headers], url, redirected }, bytes: content };
+  // What would stand in the place of a secret cannot be the name of a header.
+  const headers = [...response.headers].filter(([name]) => scrub(name) === name);
+  return { value: { status, statusText, headers, url, redirected }, bytes: content };
 }
 
 async function serveExec(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {

@@ -1,6 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isWritError, messageOf } from "../../error/writ-error.ts";
+import { withoutSecrets } from "../../executor/without-secrets.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
+import { nodePowers } from "../capability/node-powers.ts";
+import { scrubBytes } from "../capability/secrets.ts";
 import { atRest } from "./at-rest.ts";
 import { askHandle, askInstantly, type GivenHandles, type HandleRequest, instantHandles } from "./broker.ts";
 import type { ToCellAnswer } from "./child/messages.ts";
@@ -111,7 +114,7 @@ async function start(options: CellOptions): Promise<Cell> {
       };
       link.renew();
       const { args, callId, idempotencyKey } = call;
-      link.send({ type: "call", call: calls, args, callId, idempotencyKey });
+      link.send({ type: "call", call: calls, args: told(args), callId, idempotencyKey });
       return promise;
     },
     abort(reason) {
@@ -184,7 +187,8 @@ function onAsk(state: State, message: JsonObject, bytes: Uint8Array): void {
     try {
       if (!allowed.has(asked.handle)) throw undeclared(asked.handle);
       const { value, bytes } = await askHandle(work.handles, { ...asked, signal: stop.signal });
-      if (state.work === work) link.send({ type: "answer", request, ok: true, value }, bytes);
+      if (state.work === work)
+        link.send({ type: "answer", request, ok: true, value: told(value) }, bytes && scrubBytes(bytes));
     } catch (error) {
       work.failures.set(request, error);
       if (state.work === work) link.send(failedAnswer(request, error));
@@ -203,7 +207,7 @@ function onInstant(state: State, message: JsonObject, bytes: Uint8Array): void {
   try {
     if (work === undefined || message["call"] !== work.call) throw new Error("its call is over");
     if (!allowed.has(handle) || !instantHandles.has(handle)) throw undeclared(handle);
-    const value = work.inside(() => askInstantly(work.handles, asked));
+    const value = told(work.inside(() => askInstantly(work.handles, asked)));
     link.sendInstantly({ type: "answer", request, ok: true, value });
   } catch (error) {
     work?.failures.set(request, error);
@@ -217,7 +221,12 @@ function undeclared(handle: string): Error {
 
 function failedAnswer(request: number, error: unknown): ToCellAnswer {
   const code = isWritError(error) ? { code: error.code } : {};
-  return { type: "answer", request, ok: false, message: messageOf(error), ...code };
+  return { type: "answer", request, ok: false, message: told(messageOf(error)), ...code };
+}
+
+/** What goes into the process: the code there could spell a secret in a way that nobody finds behind it. */
+function told<Value>(value: Value): Value {
+  return withoutSecrets(value, { powers: nodePowers });
 }
 
 function cut(message: Json | undefined): string {
