@@ -1,4 +1,6 @@
 import { createInterface } from "node:readline/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import type { ReadStream } from "node:tty";
 import type { Approval, Approve } from "../executor/approval.ts";
 import type { ApprovalRequest, ApprovalValue } from "../policy/approval-request.ts";
 import { sourceText } from "../policy/explain.ts";
@@ -8,7 +10,7 @@ import { oneLine, type Output, printable } from "./output.ts";
 
 /** Where a person is asked. */
 export interface AskOptions {
-  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly input: ReadStream;
   readonly output: Output;
   readonly signal: AbortSignal;
 }
@@ -17,7 +19,7 @@ export interface AskOptions {
  * Asks the person at the terminal about calls, one after another. Undefined where there is no terminal to ask at: then such calls are denied.
  */
 export function terminalApprove({ input, output, signal }: AskOptions): Approve | undefined {
-  if (input.isTTY !== true || !output.isTerminal) return undefined;
+  if (!input.isTTY || !output.isTerminal) return undefined;
   let before: Promise<unknown> = Promise.resolve();
   return (request) => {
     const answer = before.then(() => ask(request, { input, output, signal }));
@@ -30,6 +32,7 @@ const choices = "y once, r for this run, e edit, n no (n why) > ";
 
 async function ask(request: ApprovalRequest, { input, output, signal }: AskOptions): Promise<Approval> {
   output.progress(`${questionText(request, output)}\n`);
+  await untilQuiet(input, signal);
   const lines = createInterface({ input, output: process.stderr });
   lines.on("SIGINT", () => process.emit("SIGINT"));
   try {
@@ -47,6 +50,33 @@ async function ask(request: ApprovalRequest, { input, output, signal }: AskOptio
     }
   } finally {
     lines.close();
+  }
+}
+
+/** Nobody reads a question and answers it in less. */
+const quietMs = 500;
+
+/**
+ * Drops what was typed before a question, also the beginning of a line, and what still comes, until nothing came for a moment: none of it can be meant
+ * for what is asked.
+ *
+ * @throws AbortError when the run is stopped
+ */
+async function untilQuiet(input: ReadStream, signal: AbortSignal): Promise<void> {
+  let wasTyped: boolean;
+  const drop = (keys: Buffer | string): void => {
+    wasTyped = true;
+    if (keys.includes("\u0003")) process.emit("SIGINT"); // a raw terminal makes no signal of Ctrl-C
+  };
+  input.setRawMode(true).on("data", drop).resume();
+  try {
+    do {
+      wasTyped = false;
+      await setTimeout(quietMs, undefined, { signal });
+      await setImmediate(); // what came while the program was busy is read after its timers
+    } while (wasTyped);
+  } finally {
+    input.off("data", drop).setRawMode(false).pause();
   }
 }
 

@@ -10,6 +10,7 @@ const hasTerminal = spawnSync("script", ["--version"]).status === 0;
 if (!hasTerminal) console.log("skipped: questions at a terminal (util-linux `script` is not installed)");
 let folder: string;
 let file: string;
+let slow: string;
 
 const source = (lib: string): string => `
 import { agent, ask, policy, tool } from "${pathToFileURL(join(root, "dist/index.js")).href}";
@@ -21,27 +22,53 @@ const model = scripted([call("ada", 5), call("bob", 7), call("eve", 9), call("ad
 export default agent({ name: "payer", model, tools: [pay], policy: policy("money", [ask("pay").because("${lib}")]) });
 `;
 
+/** Reads for a while before it sends, and asks about each of three letters. */
+const slowSource = `
+import { agent, ask, policy, tool } from "${pathToFileURL(join(root, "dist/index.js")).href}";
+import { scripted } from "${pathToFileURL(join(root, "dist/testing.js")).href}";
+const inputSchema = { type: "object", properties: { to: { type: "string" } } };
+const read = tool({ name: "read", description: "Read", inputSchema, effect: "read", execute: () => new Promise((end) => setTimeout(end, 700, "x")) });
+const send = tool({ name: "send", description: "Send", inputSchema, effect: "irreversible", execute: ({ to }) => "SENT to " + to });
+const call = (name, to) => ({ calls: [{ name, arguments: { to } }] });
+const model = scripted([call("read", "x"), call("send", "ada"), call("send", "eve"), call("read", "y"), call("send", "ivy"), "Done."]);
+export default agent({ name: "sender", model, tools: [read, send], policy: policy("letters", [ask("send")]) });
+`;
+
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "writ-approvals-"));
   file = join(folder, "payer.mjs");
   writeFileSync(file, source("money leaves"));
+  slow = join(folder, "slow.mjs");
+  writeFileSync(slow, slowSource);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the agent at a terminal of its own, and gives each line when something is asked. */
+/** What is typed when something new stands on the screen. */
+interface Typing {
+  /** What has to stand there, after all that was waited for before. */
+  readonly at: string;
+  readonly keys: string;
+  readonly afterMs?: number;
+}
+
+/** Runs an agent at a terminal of its own, where somebody types. */
 async function atTerminal(
-  answers: readonly string[],
+  agentFile: string,
+  typing: readonly Typing[],
 ): Promise<{ readonly text: string; readonly code: number | null }> {
-  const command = `${process.execPath} ${join(root, "dist/cli/main.js")} run ${file} 'Pay my debts'`;
+  const command = `${process.execPath} ${join(root, "dist/cli/main.js")} run ${agentFile} 'Pay my debts'`;
   const child = spawn("script", ["-qec", command, "/dev/null"], { env: { ...process.env, NO_COLOR: "1" } });
+  const waiting = [...typing];
   let text = "";
-  let answered = 0;
+  let seen = 0;
   child.stdout.setEncoding("utf8").on("data", (piece: string) => {
     text += piece;
-    if (piece.includes("> ") && answered < answers.length) {
-      child.stdin.write(`${answers[answered]}\n`);
-      answered += 1;
+    for (let next = waiting[0]; next !== undefined && text.includes(next.at, seen); next = waiting[0]) {
+      const { at, keys, afterMs = 0 } = next;
+      seen = text.indexOf(at, seen) + at.length;
+      waiting.shift();
+      setTimeout(() => child.stdin.write(keys), afterMs);
     }
   });
   const { promise, resolve: end } = Promise.withResolvers<number | null>();
@@ -49,10 +76,13 @@ async function atTerminal(
   return { code: await promise, text };
 }
 
-describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
+describe.skipIf(!hasTerminal)("writ run at a terminal", { timeout: 30_000 }, () => {
   it("asks a person: for the run, what is no answer, with other arguments, no with a reason [Y20]", async () => {
     const answers = ["r", "perhaps", "e", '{"to":"bob","euro":1}', "n too much"];
-    const { text, code } = await atTerminal(answers);
+    const { text, code } = await atTerminal(
+      file,
+      answers.map((answer) => ({ at: "> ", keys: `${answer}\n` })),
+    );
     expect(text).toContain("pay (irreversible) needs your approval: money leaves");
     expect(text).toContain('to: "ada"  (you did not say it)');
     expect(text).toContain("that is no answer; nothing was decided");
@@ -62,7 +92,75 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", () => {
     expect(text.match(/paid ada 5/g)).toHaveLength(2);
     expect(text).toContain("Done.");
     expect(code).toBe(0);
-  }, 30_000);
+  });
+
+  const early: readonly (readonly [when: string, typing: readonly Typing[]])[] = [
+    ["while an earlier tool works", [{ at: "→ 1 read", keys: "y\n", afterMs: 300 }]],
+    ["ahead, but for the end of the line", [{ at: "→ 1 read", keys: "y", afterMs: 300 }]],
+    ["in the moment in which the question appears", [{ at: "needs your approval", keys: "y\n" }]],
+  ];
+  it.each(early)("does not count an answer that was typed %s", async (_when, typing) => {
+    const { text, code } = await atTerminal(slow, [
+      ...typing,
+      { at: "> ", keys: "\n", afterMs: 300 },
+      { at: "> ", keys: "n I did not see it\n" },
+      { at: "> ", keys: "n nor that\n" },
+      { at: "> ", keys: "n nor that one\n" },
+    ]);
+    expect(text).toContain("that is no answer");
+    for (const answer of ["2 denied: I did not see it", "3 denied: nor that", "5 denied: nor that one"])
+      expect(text).toContain(answer);
+    expect(text).not.toContain("SENT");
+    expect(code).toBe(0);
+  });
+
+  const haste: readonly (readonly [how: string, typing: readonly Typing[]])[] = [
+    ["at once", [{ at: "> ", keys: "y\ny\n" }]],
+    [
+      "one after the other",
+      [
+        { at: "> ", keys: "y\n" },
+        { at: "2 approved", keys: "y\n", afterMs: 100 },
+      ],
+    ],
+  ];
+  it.each(haste)(
+    "counts the second of two answers that were typed %s for no later question",
+    async (_how, typing) => {
+      const { text, code } = await atTerminal(slow, [
+        ...typing,
+        { at: "> ", keys: "n\n", afterMs: 800 },
+        { at: "→ 4 read", keys: "y\n", afterMs: 300 }, // the next question is asked later than that
+        { at: "> ", keys: "n\n", afterMs: 300 },
+      ]);
+      expect(text).toContain("SENT to ada");
+      expect(text).toContain("3 denied: the person at the terminal said no");
+      expect(text).toContain("5 denied: the person at the terminal said no");
+      expect(text.match(/SENT/g)).toHaveLength(1);
+      expect(code).toBe(0);
+    },
+  );
+
+  it.each([
+    ["as soon as it is asked", "needs your approval"],
+    ["when it waits for an answer", "> "],
+  ])("ends with Ctrl-C, %s", async (_when, at) => {
+    const { text, code } = await atTerminal(slow, [{ at, keys: "\u0003" }]);
+    expect(text).toContain("Stopping.");
+    expect(text).not.toContain("SENT");
+    expect(code).toBe(130);
+  });
+
+  it("takes the end of the input for a no", async () => {
+    const { text, code } = await atTerminal(slow, [
+      { at: "> ", keys: "\u0004" },
+      { at: "> ", keys: "n\n" },
+      { at: "> ", keys: "n\n" },
+    ]);
+    expect(text.match(/ denied/g)).toHaveLength(3);
+    expect(text).not.toContain("SENT");
+    expect(code).toBe(0);
+  });
 });
 
 it("without a terminal nothing is approved, and the run says why", () => {
