@@ -10,6 +10,7 @@ import type { EnforcementLevel } from "../tool/enforcement.ts";
 import type { Parameter, Parameters } from "../tool/parameters.ts";
 import type { Tool, ToolOrigin } from "../tool/tool.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
+import { visibleJson } from "../util/visible-json.ts";
 import type {
   AgentManifest,
   ModelManifest,
@@ -43,7 +44,7 @@ export async function manifestOf(plan: AgentPlan, definition: AnyDefinition): Pr
 
 /**
  * The manifest as text, as `writ manifest` prints it: the same manifest gives the same text, in which fields and sets are sorted, so that a diff shows what
- * changed.
+ * changed. Characters that are not seen, or would steer a terminal, stand as escapes.
  *
  * @example
  * ```ts
@@ -55,7 +56,7 @@ export async function manifestOf(plan: AgentPlan, definition: AnyDefinition): Pr
  */
 export function manifestText(manifest: AgentManifest): string {
   const json = toJson(manifest);
-  return `${JSON.stringify(sorted(json.ok ? json.value : null), undefined, 2)}\n`;
+  return `${visibleJson(JSON.stringify(sorted(json.ok ? json.value : null), undefined, 2))}\n`;
 }
 
 /** What decides about an agent's calls: all its skills have the same policy. */

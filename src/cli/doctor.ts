@@ -15,7 +15,7 @@ import { installCommand } from "../adapters/model/llama-cpp-runtime.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { nodeIsNewEnough, oldestNode } from "./node-version.ts";
 import type { OutputFlags } from "./options.ts";
-import { oneLine, type Output, processOutput, sizeText } from "./output.ts";
+import { jsonLine, oneLine, type Output, processOutput, sizeText } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
 
 /** One thing that was looked at. `broken`: writ cannot work so. `note`: something that one may want is not there. */
@@ -56,7 +56,7 @@ export async function doctor(flags: OutputFlags): Promise<ExitCode> {
   const ok = checks.every(({ state }) => state !== "broken");
   const model = choice.type === "none" ? null : { name: choice.name, fetched: choice.type === "ready" };
   if (flags.json === true)
-    await processOutput.answer(`${JSON.stringify({ type: "doctor", ok, checks, model, why: choice.why })}\n`);
+    await processOutput.answer(jsonLine({ type: "doctor", ok, checks, model, why: choice.why }));
   else await processOutput.answer(checks.map((check) => checkText(check, processOutput)).join(""));
   return ok ? exitCodes.answered : exitCodes.failed;
 }

@@ -23,7 +23,7 @@ export function errorText(error: unknown, { verbose = false, style }: ErrorTextO
       ];
   const [what = "", ...rest] = lines;
   const shown = [what, ...rest.map((line) => `  ${style("dim", line)}`)];
-  if (verbose) shown.push(style("dim", inspect(error)));
+  if (verbose) shown.push(style("dim", printable(inspect(error))));
   return `${shown.join("\n")}\n`;
 }
 

@@ -10,7 +10,7 @@ import { categoriesOf, listOf, showWrong } from "./eval-words.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import { countOf, wordOf } from "./options.ts";
-import { countText, oneLine, processOutput } from "./output.ts";
+import { countText, jsonLine, oneLine, processOutput } from "./output.ts";
 import { percent } from "./percent.ts";
 import { table } from "./table.ts";
 
@@ -114,7 +114,7 @@ function jsonOf(model: string, rows: readonly Row[]): string {
       ? { driver: row.driver, ...row.report, error: null }
       : { driver: row.driver, error: errorObject(row.error) },
   );
-  return `${JSON.stringify({ type: "eval-bfcl", model, drivers })}\n`;
+  return jsonLine({ type: "eval-bfcl", model, drivers });
 }
 
 function textOf(rows: readonly Row[]): string {

@@ -5,9 +5,10 @@ import { evaluateInjection, type InjectionReport } from "../eval/injection/evalu
 import { type ArmName, argumentsOf, armNames, type Failure } from "../eval/injection/measure.ts";
 import { readPolicyFile } from "../eval/injection/policy-file.ts";
 import { type Suite, readSuite } from "../eval/injection/suite.ts";
+import { visibleJson } from "../util/visible-json.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
-import { countText, durationText, oneLine, type Output, processOutput } from "./output.ts";
+import { countText, durationText, jsonLine, oneLine, type Output, processOutput } from "./output.ts";
 import { percent } from "./percent.ts";
 import { table } from "./table.ts";
 
@@ -44,18 +45,18 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
   const onFailure = most === 0 ? undefined : showFailure(most, processOutput);
   const report = await evaluateInjection({ suite, file, approve, adaptive, seed, onFailure });
   await processOutput.answer(
-    json ? `${JSON.stringify({ type: "eval-injection", ...report })}\n` : textOf(report, most > 0),
+    json ? jsonLine({ type: "eval-injection", ...report }) : textOf(report, most > 0),
   );
   return exitCodes.answered;
 }
 
 async function printDraft(suite: Suite): Promise<ExitCode> {
   for (const { name, description } of suite.tools)
-    processOutput.progress(`${name}: ${oneLine(description, 300)}\n`);
+    processOutput.progress(`${oneLine(name)}: ${oneLine(description, 300)}\n`);
   processOutput.progress(
     "Say of each tool its effect and whether its results can be trusted, of each parameter its role, and divide the skills.\n",
   );
-  await processOutput.answer(`${JSON.stringify(draftPolicy(suite), null, 2)}\n`);
+  await processOutput.answer(`${visibleJson(JSON.stringify(draftPolicy(suite), null, 2))}\n`);
   return exitCodes.answered;
 }
 

@@ -6,7 +6,7 @@ import type { ReplayReport } from "../eval/replay-score.ts";
 import { categoriesOf, listOf, showWrong } from "./eval-words.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
-import { countText, oneLine, processOutput } from "./output.ts";
+import { countText, jsonLine, oneLine, processOutput } from "./output.ts";
 import { percent } from "./percent.ts";
 import { table } from "./table.ts";
 
@@ -41,9 +41,7 @@ export async function evalReplay(flags: ReplayFlags): Promise<ExitCode> {
       : { onJudged: showWrong(countOf("--show-failures", showFailures), processOutput) }),
   });
   for (const line of warningsOf(report)) processOutput.progress(`${line}\n`);
-  await processOutput.answer(
-    json ? `${JSON.stringify({ type: "eval-replay", ...report })}\n` : textOf(report),
-  );
+  await processOutput.answer(json ? jsonLine({ type: "eval-replay", ...report }) : textOf(report));
   return report.threw === 0 ? exitCodes.answered : exitCodes.failed;
 }
 

@@ -8,7 +8,7 @@ import { isJsonObject, parseJson } from "../util/json.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { loadAgent } from "./load-agent.ts";
 import type { OutputFlags } from "./options.ts";
-import { countText, printable, processOutput } from "./output.ts";
+import { countText, jsonLine, printable, processOutput } from "./output.ts";
 
 /** The options of `writ manifest`, as they stand on the command line. */
 export interface ManifestFlags extends OutputFlags {
@@ -41,7 +41,7 @@ export async function manifest(file: string, flags: ManifestFlags): Promise<Exit
   if (write === undefined) await processOutput.answer(manifestText(now));
   else {
     await writeManifest(write, manifestText(now));
-    processOutput.progress(`${write} says what ${now.agent} may do.\n`);
+    processOutput.progress(printable(`${write} says what ${now.agent} may do.\n`));
   }
   return exitCodes.answered;
 }
@@ -69,12 +69,12 @@ async function printChanges(
   const isWider = verdict === "widened";
   const lines = changes.map(({ type, path: place, text }) => `${type.padEnd(8)}  ${place}: ${text}`);
   const told = json
-    ? `${JSON.stringify({ path, verdict, changes })}\n`
+    ? jsonLine({ path, verdict, changes })
     : printable(lines.map((line) => `${line}\n`).join(""));
   await processOutput.answer(told);
   if (json) return isWider ? exitCodes.failed : exitCodes.answered;
   if (!isWider) {
-    processOutput.progress(`${summaries[verdict].replace("{path}", path)}\n`);
+    processOutput.progress(printable(`${summaries[verdict].replace("{path}", path)}\n`));
     return exitCodes.answered;
   }
   const count = changes.filter(({ type }) => type === "widened").length;

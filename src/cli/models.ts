@@ -5,7 +5,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { fetchProgress } from "./fetch-progress.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { OutputFlags } from "./options.ts";
-import { oneLine, processOutput, sizeText } from "./output.ts";
+import { jsonLine, oneLine, processOutput, sizeText } from "./output.ts";
 import { table } from "./table.ts";
 
 /** `writ models list`: the catalogue with what is there of it, and the models of Ollama. */
@@ -20,7 +20,12 @@ export async function listModels(flags: OutputFlags): Promise<ExitCode> {
     });
     const served = installed.map((model) => ({ ...model, name: `ollama/${model.name}` }));
     await answer(
-      `${JSON.stringify({ type: "models", embedded, ollama: served, ...("why" in ollama ? { noOllama: ollama.why } : {}) })}\n`,
+      jsonLine({
+        type: "models",
+        embedded,
+        ollama: served,
+        ...("why" in ollama ? { noOllama: ollama.why } : {}),
+      }),
     );
     return exitCodes.answered;
   }

@@ -1,5 +1,6 @@
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
+import { visibleJson } from "../util/visible-json.ts";
 
 /** How a piece of the progress may look. */
 export type Style = "bold" | "cyan" | "dim" | "green" | "red" | "yellow";
@@ -43,6 +44,11 @@ const unsafe = /(?![\n\t])[\p{Cc}\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu;
 /** A text from outside as a terminal may show it: characters that would steer the terminal are written out. */
 export function printable(text: string): string {
   return text.replaceAll(unsafe, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** A value as a line of JSON that a terminal may show: such characters are written as escapes, which a reader of JSON takes for the same. */
+export function jsonLine(value: unknown): string {
+  return `${visibleJson(JSON.stringify(value))}\n`;
 }
 
 /** A text from outside on one line, cut after `longest` characters. */

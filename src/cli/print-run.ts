@@ -9,7 +9,7 @@ import { errorObject, errorText, type ErrorObject } from "./error-text.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
-import { type Output, printable, processOutput } from "./output.ts";
+import { jsonLine, type Output, printable, processOutput } from "./output.ts";
 import { printer } from "./printer.ts";
 
 /** What standard output carries: the answer; one JSON object; or every event as a line of JSON, the object last. */
@@ -79,7 +79,7 @@ export async function printRun(
     return ask(request);
   };
   const watch = async (event: AgentEvent): Promise<void> => {
-    await (format === "stream-json" ? output.answer(`${JSON.stringify(event)}\n`) : print(event));
+    await (format === "stream-json" ? output.answer(jsonLine(event)) : print(event));
     if (event.type === "approval-request") told.tell(event.request);
   };
   try {
@@ -179,7 +179,7 @@ interface Printing {
 async function printEnd(end: End, { output, format, verbose }: Printing): Promise<ExitCode> {
   const answered = end.outcome?.type === "answered";
   const error = end.error ?? (answered || end.outcome === undefined ? undefined : errorOf(end.outcome));
-  if (format !== "text") await output.answer(`${JSON.stringify(resultObject(end, error))}\n`);
+  if (format !== "text") await output.answer(jsonLine(resultObject(end, error)));
   else if (answered)
     await output.answer(`${output.answersTerminal ? printable(end.text ?? "") : (end.text ?? "")}\n`);
   if (error !== undefined) output.progress(errorText(error, { verbose, style: output.style }));

@@ -13,7 +13,7 @@ import { listOf } from "./eval-words.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import { countOf, wordOf } from "./options.ts";
-import { countText, durationText, oneLine, processOutput } from "./output.ts";
+import { countText, durationText, jsonLine, oneLine, printable, processOutput } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
 import { table } from "./table.ts";
 
@@ -186,7 +186,7 @@ function jsonOf({ probing, events, scores, complete }: Measured, saved: Saved): 
     ...(saved.path === undefined ? { notSaved: saved.why } : {}),
     results: events.flatMap((event) => (event.type === "case" ? [resultOf(event)] : [])),
   };
-  return `${JSON.stringify(object)}\n`;
+  return jsonLine(object);
 }
 
 function resultOf({ driver, held, result }: Extract<ProbeEvent, { readonly type: "case" }>): object {
@@ -219,7 +219,7 @@ function textOf({ probing, events, scores, complete }: Measured, saved: Saved): 
     bestText(bestOf(scores)),
     ...savedText(probing.model.id, scores, saved),
   ];
-  return `${table(tableRows(scores))}\n${lines.map((line) => `${line}\n`).join("")}`;
+  return printable(`${table(tableRows(scores))}\n${lines.map((line) => `${line}\n`).join("")}`);
 }
 
 function bestText(best: Best | undefined): string {

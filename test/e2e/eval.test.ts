@@ -44,6 +44,14 @@ describe("writ eval replay", () => {
     expect(stdout).toMatch(/reading one of 4 texts took [\d.]+ ms \(median\), [\d.]+ ms \(p99\), [\d.]+ ms/);
   });
 
+  it("writes out what would steer a terminal in the names of models", async () => {
+    folders.recorded("small\u001B[2J\u009B model", "simple", { simple_0: lima });
+    const [text, json] = [await replay(), await replay(["--json"])];
+    expect(text.stdout).toContain("small\\u{1b}[2J\\u{9b} model");
+    expect(json.stdout).toContain("small\\u001b[2J\\u009b model");
+    expect(text.stdout + json.stdout).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
   it("prints one JSON object with shares", async () => {
     folders.recorded("a", "simple", { simple_0: lima, simple_1: "No idea." });
     folders.recorded("a", "relevance", { relevance_0: "Five metres." });

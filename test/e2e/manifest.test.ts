@@ -14,7 +14,7 @@ const inProject = (path: string): string => join(project.folder, path);
 function program(path: string, { tools = "", rest = "" }: { tools?: string; rest?: string } = {}): string {
   return project.file(
     path,
-    `import { agent, net, tool } from "writ";
+    `import { agent, net, policy, tool } from "writ";
 const named = (name: string, effect: "read" | "write") =>
   tool({ name, description: "", inputSchema: { type: "object" }, effect, needs: [net("mail.example")], execute: () => "x" });
 export default agent({ name: "clerk", model: () => "done", tools: [named("look", "read"), ${tools}], grants: [net("mail.example")], ${rest} });
@@ -35,6 +35,15 @@ describe("writ manifest", () => {
       skills: { clerk: { tools: { look: { effect: "read", needs: ["net(mail.example)"] } } } },
     });
     expect((await writ("manifest", path)).stdout).toBe(stdout);
+  });
+
+  it("writes out what would steer a terminal, or is not seen", async () => {
+    const path = program("strange.ts", {
+      rest: String.raw`policy: policy("\u001b[2J\u009b2J\u202eon", [])`,
+    });
+    const { stdout } = await writ("manifest", path);
+    expect(stdout).toContain(String.raw`\u001b[2J\u009b2J\u202eon`);
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]|\u202E/u);
   });
 
   it("writes it down, and ends with 1 when the agent may do more, and says what [O5]", async () => {

@@ -10,6 +10,7 @@ import type {
   ToolDescription,
 } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { visible } from "../../util/visible.ts";
 import { abortErrorOf } from "./abort-error.ts";
 import { type OllamaAddress, ollamaAddress, openClient } from "./ollama-client.ts";
 import { type AskedOllama, ollamaError } from "./ollama-errors.ts";
@@ -220,7 +221,7 @@ function offeredTools(
 
 type Warn = (message: string) => void;
 
-const warnProcess: Warn = (message) => process.emitWarning(message, "WritWarning");
+const warnProcess: Warn = (message) => process.emitWarning(visible(message), "WritWarning");
 
 const warned = new WeakMap<Warn, Set<string>>();
 

@@ -239,13 +239,13 @@ describe("the choice of tools", () => {
   it("warns once for each model, by a process warning when nobody listens [A7]", async () => {
     const emitted = vi.spyOn(process, "emitWarning").mockReturnValue();
     const server = await start({ script: [fine, fine, fine, fine] });
-    for (const name of ["first", "first", "second"]) {
+    for (const name of ["first", "first", "second\u001B[2J"]) {
       await ask(ollama(name, { host: server.url }), { tools, toolChoice: "required" });
     }
     await ask(ollama("third", { host: server.url }), { toolChoice: "required" });
     expect(emitted.mock.calls.map(([message]) => String(message))).toEqual([
       expect.stringContaining("ollama/first"),
-      expect.stringContaining("ollama/second"),
+      expect.stringContaining(String.raw`ollama/second\u{1b}[2J`),
     ]);
     emitted.mockRestore();
   });

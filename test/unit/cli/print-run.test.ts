@@ -215,6 +215,38 @@ describe("printRun", () => {
   });
 });
 
+describe("what strangers wrote", () => {
+  const steering = "\u001B]0;title\u0007\u009B2J\u202E\u007F\r";
+  const throws = tool({
+    name: "throws",
+    description: "",
+    inputSchema: { type: "object" },
+    execute: () => {
+      throw new Error(steering, { cause: Object.assign(new Error(steering), { body: steering }) });
+    },
+  });
+  const calls = [steering, "gives", "throws"].map((name) => ({ name, arguments: { [steering]: steering } }));
+  const agentOf = (more: object): ReturnType<typeof agent> => {
+    const model = scripted([{ text: steering, calls }, steering]);
+    return agent({ name: "a", model, tools: [fakeTool("gives", steering), throws], ...more });
+  };
+  it.each([
+    ["as text", { format: "text" }, {}],
+    ["as text with all details", { format: "text", verbose: true }, {}],
+    ["as JSON", { format: "json" }, {}],
+    ["as JSON lines", { format: "stream-json" }, {}],
+    ["as an error", { format: "text" }, { throwOnToolFailure: true }],
+    ["as an error with its stack", { format: "text", verbose: true }, { throwOnToolFailure: true }],
+    ["as an error in JSON", { format: "json", verbose: true }, { throwOnToolFailure: true }],
+  ] as const)("steers no terminal %s", async (_how, how, more) => {
+    const output = captureOutput({ answersTerminal: true });
+    await printRun(agentOf(more), "go", { ...how, output, model: steering });
+    const all = output.answers() + output.told();
+    expect(all).toContain("title");
+    expect(all).not.toMatch(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/u);
+  });
+});
+
 describe("printFailure", () => {
   it("shows code, message, advice and page, and no stack [Y25]", async () => {
     const output = captureOutput();
