@@ -98,6 +98,7 @@ function numbered(sign: string): readonly string[] {
   return [
     units.join(`${slash}{1,15}`),
     String.raw`u\{0{0,5}${hex(point, 1)}\}`,
+    `u${hex(point, 8)}`,
     ...(point < 256 ? [`x${hex(point, 2)}`] : []),
     `&(?:amp;){0,3}(?:#0{0,5}${point}|#x0{0,5}${hex(point, 1)}${name === undefined ? "" : `|${name}`});`,
   ];

@@ -151,6 +151,7 @@ describe("scrubbing [Y21]", () => {
     ["Latin-1 that was read as UTF-8", "key-ärger-ß", (key: string) => Buffer.from(key, "latin1").toString()],
     ["signs of two units", "key-😀-key", (key: string) => key.replace("😀", String.raw`\ud83d\uDE00`)],
     ["the same as one number", "key-😀-key", (key: string) => key.replace("😀", String.raw`\u{1F600}`)],
+    ["the same in eight digits", "key-😀-key", (key: string) => key.replace("😀", String.raw`\U0001f600`)],
     ["the same in a page", "key-😀-key", (key: string) => key.replace("😀", "&#128512;")],
     ["percent signs", "key%41%2525-key", (key: string) => key],
     ["encoded percent signs", "key%41%2525-key", (key: string) => encodeURIComponent(key)],
