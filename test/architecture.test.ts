@@ -32,6 +32,19 @@ describe("the house", () => {
     expect(nameComplaints(source)).toEqual([]);
   });
 
+  it("says of everything that is kept for as long as the program runs what it depends on", () => {
+    const kept =
+      /^(?:export )?(?:let \w+|const \w+(?:[^;=]|=>)*=\s+(?:remembered\(|new (?:Weak)?(?:Map|Set)(?:<[^;]*?>)?\(\)))/gm;
+    const found = source.flatMap(({ path, text }) =>
+      [...text.matchAll(kept)].map(({ 0: line, index }) => {
+        const above = text.slice(0, index).split("\n\n").at(-1) ?? "";
+        return { line: `${path}: ${line}`, isSaid: /(?:Depends on|Register): |Register, /.test(above) };
+      }),
+    );
+    expect(found.length).toBeGreaterThan(40);
+    expect(found.filter(({ isSaid }) => !isSaid).map(({ line }) => line)).toEqual([]);
+  });
+
   it("exports files that exist, with their types", () => {
     for (const [name, entry] of Object.entries(manifest.exports)) {
       const files = typeof entry === "string" ? [entry] : [entry.default, entry.types];

@@ -30,7 +30,7 @@ export type CardFile =
 /** A card is small; a larger file is something else. */
 const maxBytes = 256 * 1024;
 
-/** The drivers of the cards that were read, by the paths of their files: a card is read once in a process. */
+/** The drivers of the cards that were read, by the paths of their files: a card is read once in a process. Depends on: the path; the card there. */
 const drivers = new Map<string, DriverName | undefined>();
 
 /**

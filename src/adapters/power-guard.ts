@@ -27,6 +27,7 @@ export interface PowerGuard {
 const harmless =
   /^(?:NODE_ENV|NODE_DEBUG|DEBUG|NO_COLOR|FORCE_COLOR|COLORTERM|TERM|CI|TZ|LANG|LC_.*|VITEST.*|JEST.*|TEST|toJSON)$/;
 
+// Register: what was found since the guard stands, and how to take it away.
 let found: UndeclaredPower[] = [];
 let takeBack: (() => void) | undefined;
 

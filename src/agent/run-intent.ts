@@ -10,6 +10,7 @@ import { policyIdentity, rulePolicyOf } from "../policy/policy-identity.ts";
 import { capabilityText } from "../tool/capability.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { type Json, toJson } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import { contentText } from "./answer.ts";
 import type { AgenticPlan, AgentPlan } from "./plan.ts";
 import type { RunFrame, RunOptions } from "./runnable.ts";
@@ -42,7 +43,7 @@ export function declareIntent(declaring: Declaring): Intent {
     constants: [...(around?.intent.constants ?? []), ...own],
     agent: plan.name,
     skill: skill.name,
-    ...identityOf(plan, skill, host.digest),
+    ...identityOf(plan)(skill)(host.digest),
     ...(linked === undefined ? {} : { previous: linked }),
   };
   const intent = makeIntent(parts, host.digest);
@@ -84,36 +85,32 @@ function checkUnchanged(
 
 type Identity = Pick<Intent, "policy" | "tools" | "limits">;
 
-const identities = new WeakMap<AgenticPlan, Identity>();
-
-/** The hashes of what a run of this skill is held to; made once, since it does not change. */
-function identityOf({ limits, grants }: AgentPlan, skill: AgenticPlan, digest: Digest): Identity {
-  let identity = identities.get(skill);
-  if (identity === undefined) {
-    const { policy, allowed } = skill.gate;
-    const tools = [...allowed.tools.values()].map(({ input, output, needs = [], ...tool }) => ({
-      name: tool.name,
-      description: tool.description,
-      schema: input.jsonSchema,
-      output: output?.jsonSchema,
-      effect: tool.effect,
-      needs: needs.map(capabilityText),
-      parameters: tool.parameters,
-      trusted: tool.trusted,
-      resolves: tool.resolves,
-      secrecy: tool.secrecy,
-      constraints: tool.constraints,
-      origin: tool.origin,
-    }));
-    identity = {
-      policy: digest(policyIdentity(policy)),
-      tools: digest(canonicalJson(asJson({ tools, grants: grants.map(capabilityText) }))),
-      limits: digest(canonicalJson(asJson(limits))),
-    };
-    identities.set(skill, identity);
-  }
-  return identity;
-}
+/** The hashes of what a run of a skill is held to. Depends on: the agent's limits and grants; the skill's gate; the digest of the host. */
+const identityOf = remembered(({ limits, grants }: AgentPlan) =>
+  remembered(({ gate: { policy, allowed } }: AgenticPlan) =>
+    remembered((digest: Digest): Identity => {
+      const tools = [...allowed.tools.values()].map(({ input, output, needs = [], ...tool }) => ({
+        name: tool.name,
+        description: tool.description,
+        schema: input.jsonSchema,
+        output: output?.jsonSchema,
+        effect: tool.effect,
+        needs: needs.map(capabilityText),
+        parameters: tool.parameters,
+        trusted: tool.trusted,
+        resolves: tool.resolves,
+        secrecy: tool.secrecy,
+        constraints: tool.constraints,
+        origin: tool.origin,
+      }));
+      return {
+        policy: digest(policyIdentity(policy)),
+        tools: digest(canonicalJson(asJson({ tools, grants: grants.map(capabilityText) }))),
+        limits: digest(canonicalJson(asJson(limits))),
+      };
+    }),
+  ),
+);
 
 function asJson(value: unknown): Json {
   const json = toJson(value);

@@ -143,6 +143,7 @@ export interface RunnableParts<Input> {
   readonly about: About;
 }
 
+// Register: what was said of each runnable when it was made.
 const known = new WeakMap<object, About>();
 
 /** What is known of a runnable; undefined for a value that none of this package's functions made. */

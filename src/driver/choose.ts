@@ -32,7 +32,10 @@ export function driverNamed(name: DriverName): Driver {
   return named[name];
 }
 
-/** Models whose provider answered that they have no native tools: they are not asked again. */
+/**
+ * Models whose provider answered that they have no native tools: they are not asked again. Register, not a part of any driver: it decides only
+ * which driver a later run begins with, and a run that is replayed keeps the one that its records name. Depends on: the model.
+ */
 const withoutTools = new WeakSet<Model>();
 
 /**

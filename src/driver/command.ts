@@ -1,12 +1,12 @@
 import { WritError } from "../error/writ-error.ts";
 import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
 import { describeType } from "./describe-type.ts";
-import type { Driver, TurnInput } from "./driver.ts";
+import type { Driver } from "./driver.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { endOfObject, oneObject } from "./one-object.ts";
 import { answerForm, moreCalls, plainAnswer } from "./plain-answer.ts";
-import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
+import { type ReplyShape, shapeFormat, type Shaping } from "./reply-shape.ts";
 import { checkedCount, defaultRetries } from "./checked.ts";
 import { textDriver, type TextCall, type TextReading } from "./text-driver.ts";
 
@@ -150,7 +150,7 @@ function result({ name, status, text }: ResultMessage): string {
   return `${status === "ok" ? "Result" : "Error"} of ${name}: ${text}`;
 }
 
-function instructions({ allowed, output }: TurnInput): string {
+function instructions({ allowed, output }: Shaping): string {
   const form = answerForm(output);
   if (allowed.tools.size === 0) return `Answer ${form}.`;
   const tools = [...allowed.tools.values()].map(

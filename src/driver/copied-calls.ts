@@ -1,9 +1,10 @@
 import { type Message, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { AllowList } from "../policy/allow-list.ts";
+import { remembered } from "../util/remembered.ts";
 import type { TurnInput } from "./driver.ts";
 import { cursorOf } from "./recognise/cursor.ts";
-import { type KnownTools, knownTools } from "./recognise/known-tools.ts";
+import { knownTools } from "./recognise/known-tools.ts";
 import { layers } from "./recognise/layers.ts";
 import { marks } from "./recognise/tagged.ts";
 
@@ -28,15 +29,12 @@ export function isQuoted(text: string, { transcript, allowed }: TurnInput): bool
   });
 }
 
-const known = new WeakMap<AllowList, KnownTools>();
+// Depends on: the tools.
+const knownIn = remembered(({ tools }: AllowList) => knownTools([...tools.values()]));
 
 /** The calls as they stand in a text, without the marks before them: the text as a whole where they stand in no known format. */
 function writtenCalls(text: string, allowed: AllowList): readonly string[] {
-  let tools = known.get(allowed);
-  if (tools === undefined) {
-    tools = knownTools([...allowed.tools.values()]);
-    known.set(allowed, tools);
-  }
+  const tools = knownIn(allowed);
   const cursor = cursorOf(text);
   for (const [, read] of layers) {
     cursor.at = 0;
@@ -58,13 +56,12 @@ function wordsOf(text: string): string {
   return text.replaceAll(/\\[nrt]|[\\\s]+/g, "");
 }
 
-const words = new WeakMap<Message, string>();
+// Depends on: the message.
+const wordsIn = remembered((message: Message) =>
+  wordsOf(message.role === "user" || message.role === "assistant" ? textOf(message) : message.text),
+);
 
 function holds(message: Message, calls: readonly string[]): boolean {
-  let text = words.get(message);
-  if (text === undefined) {
-    text = wordsOf(message.role === "user" || message.role === "assistant" ? textOf(message) : message.text);
-    words.set(message, text);
-  }
+  const text = wordsIn(message);
   return calls.some((call) => call !== "" && text.includes(call));
 }

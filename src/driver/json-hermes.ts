@@ -2,13 +2,12 @@ import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../messa
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { visibleJson } from "../util/visible-json.ts";
 import { describeType } from "./describe-type.ts";
-import type { TurnInput } from "./driver.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import type { JsonSettings } from "./json-settings.ts";
 import { endOfObject, oneObject } from "./one-object.ts";
 import { moreCalls, plainAnswer } from "./plain-answer.ts";
-import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
+import { type ReplyShape, shapeFormat, type Shaping } from "./reply-shape.ts";
 import type { TextCall, TextProtocol, TextReading } from "./text-driver.ts";
 
 /**
@@ -92,7 +91,7 @@ function hermesResult({ name, status, text }: ResultMessage): string {
   return `<tool_response>\n${visibleJson(JSON.stringify(told))}\n</tool_response>`;
 }
 
-function instructions({ allowed, output }: TurnInput): string {
+function instructions({ allowed, output }: Shaping): string {
   const tools = [...allowed.tools.values()].map(({ name, description, input }) =>
     JSON.stringify({
       type: "function",

@@ -10,7 +10,7 @@ import type { JsonSettings } from "./json-settings.ts";
 import { matchTool } from "./match-tool.ts";
 import { oneObject } from "./one-object.ts";
 import { plainAnswer } from "./plain-answer.ts";
-import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
+import { type ReplyShape, shapeFormat, type Shaping } from "./reply-shape.ts";
 import type { TextProtocol, TextReading } from "./text-driver.ts";
 import { type ShownTools, toolList } from "./tool-list.ts";
 
@@ -63,7 +63,7 @@ function inlineWords(message: ReplyMessage): string {
   return calls.map(({ name, arguments: args }) => JSON.stringify({ tool: name, arguments: args })).join("\n");
 }
 
-function instructions({ allowed, output, model }: TurnInput, show: ShownTools): string {
+function instructions({ allowed, output, model }: Shaping, show: ShownTools): string {
   const answer = output === undefined ? "<the answer>" : `<the answer: ${describeType(output.jsonSchema)}>`;
   const plain =
     output === undefined ? "plain text" : `JSON and nothing else: ${describeType(output.jsonSchema)}`;

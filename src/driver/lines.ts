@@ -95,11 +95,16 @@ function lineGrammar({ tools, mayAnswer }: ReplyShape): string {
 
 /** The whole conversation as text. Everything but the last lines was in the request before. */
 function promptOf({ transcript, allowed, examples }: TurnInput): string {
-  return transcript.messages.map((message) => written(message, allowed, examples)).join("");
+  const { messages } = transcript;
+  const instructions = messages[0]?.role === "system" ? messages[0].text : "";
+  return messages.reduce(
+    (prompt, message) => prompt + written(message, allowed),
+    head(instructions, allowed, examples),
+  );
 }
 
-function written(message: Message, allowed: AllowList, examples: readonly WorkedExample[]): string {
-  if (message.role === "system") return head(message.text, allowed, examples);
+function written(message: Message, allowed: AllowList): string {
+  if (message.role === "system") return ""; // it stands in the head
   if (message.role === "user") return `Q: ${oneLine(textOf(message))}\n`;
   if (message.role === "tool")
     return ` ${message.status === "ok" ? "" : "error: "}${oneLine(message.text)}\n`;

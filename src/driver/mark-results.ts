@@ -4,6 +4,7 @@ import { shownAs } from "../message/transcript.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import { visibleJson } from "../util/visible-json.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 
@@ -16,14 +17,10 @@ export function withMarks(input: TurnInput, { plainResults = false }: Driver): T
   return { ...input, transcript: shownAs(input.transcript, shown) };
 }
 
-const marking = new WeakMap<AllowList, boolean>();
-
-/** Whether results of any of the tools may be untrusted. What is said depends on the tools alone, so that the prompt begins alike in each turn. */
-function mayMark(allowed: AllowList): boolean {
-  let may = marking.get(allowed);
-  if (may === undefined) marking.set(allowed, (may = [...allowed.tools.values()].some(isStranger)));
-  return may;
-}
+/**
+ * Whether results of any of the tools may be untrusted: the prompt begins alike in each turn. Depends on: the tools.
+ */
+const mayMark = remembered(({ tools }: AllowList) => [...tools.values()].some(isStranger));
 
 function isStranger({ trusted, effect, kind }: Tool): boolean {
   return kind === undefined && !(trusted ?? effect === "none");

@@ -1,10 +1,11 @@
-import type { Message, ReplyMessage, ReplyPart, SystemMessage, ToolCall } from "../message/message.ts";
+import type { Message, ReplyMessage, ReplyPart, ToolCall } from "../message/message.ts";
 import { callsOf, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ReplyFormat, ToolDescription } from "../model/model.ts";
 import { type WireNames, wireNames } from "../model/tool-names.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import { parseJson } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
@@ -38,7 +39,7 @@ export const nativeDriver: Driver = {
     const names = wireNames(allowed, turn.model.features.toolNames);
     let messages: readonly Message[] | undefined;
     return {
-      tools: describeTools(allowed, names),
+      tools: toldTools(allowed)(names).tools,
       toolChoice: typeof toolChoice === "object" ? { tool: names.toWire(toolChoice.tool) } : toolChoice,
       settings,
       ...(format === undefined ? {} : { format }),
@@ -107,40 +108,29 @@ function requestMessages({ transcript, allowed }: TurnInput, names: WireNames): 
   const messages = transcript.since(0);
   const first = messages[0];
   if (first?.role === "system") {
-    const listed = withToolList(first, allowed, names);
-    if (listed.text === "") messages.shift(); // providers refuse an empty message
-    else messages[0] = listed;
+    const text = [first.text, toldTools(allowed)(names).list].filter((part) => part !== "").join("\n\n");
+    if (text === "") messages.shift(); // providers refuse an empty message
+    else messages[0] = { role: "system", text };
   }
   return names.identity ? messages : messages.map((message) => names.message(message));
 }
 
-const descriptions = new WeakMap<WireNames, readonly ToolDescription[]>();
+interface ToldTools {
+  /** As the provider is told of them. */
+  readonly tools: readonly ToolDescription[];
+  /** As they stand in the system message; empty where there are none. */
+  readonly list: string;
+}
 
-/** The tools of a list as a provider is told of them; made once for each list. */
-function describeTools(allowed: AllowList, names: WireNames): readonly ToolDescription[] {
-  let tools = descriptions.get(names);
-  if (tools === undefined) {
-    tools = [...allowed.tools.values()].map(({ name, description, input }) => ({
+/** What a model is told of the tools, made once for each list and its names. Depends on: the tools; their names as the provider takes them. */
+const toldTools = remembered((allowed: AllowList) =>
+  remembered((names: WireNames): ToldTools => {
+    const tools = [...allowed.tools.values()].map(({ name, description, input }) => ({
       name: names.toWire(name),
       description,
       inputSchema: input.jsonSchema,
     }));
-    descriptions.set(names, tools);
-  }
-  return tools;
-}
-
-const systemMessages = new WeakMap<SystemMessage, SystemMessage>();
-
-function withToolList(system: SystemMessage, allowed: AllowList, names: WireNames): SystemMessage {
-  let listed = systemMessages.get(system);
-  if (listed === undefined)
-    systemMessages.set(system, (listed = { role: "system", text: listTools(system.text, allowed, names) }));
-  return listed;
-}
-
-function listTools(text: string, { tools }: AllowList, names: WireNames): string {
-  if (tools.size === 0) return text;
-  const lines = [...tools.values()].map((tool) => `- ${names.toWire(tool.name)}: ${tool.description}`);
-  return [text, `Available tools:\n${lines.join("\n")}`].filter((part) => part !== "").join("\n\n");
-}
+    const lines = tools.map(({ name, description }) => `- ${name}: ${description}`);
+    return { tools, list: tools.length === 0 ? "" : `Available tools:\n${lines.join("\n")}` };
+  }),
+);

@@ -1,13 +1,13 @@
 import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { describeType } from "./describe-type.ts";
-import type { Driver, TurnInput } from "./driver.ts";
+import type { Driver } from "./driver.ts";
 import { answerForm } from "./plain-answer.ts";
 import { readBeyond } from "./read-beyond.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { argumentName, literalOf, pythonicGrammar } from "./pythonic-grammar.ts";
 import { readPythonic } from "./pythonic-calls.ts";
-import { shapeFormat } from "./reply-shape.ts";
+import { shapeFormat, type Shaping } from "./reply-shape.ts";
 import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
 import { textDriver, type TextProtocol } from "./text-driver.ts";
 
@@ -73,7 +73,7 @@ function result({ name, status, text }: ResultMessage): string {
   return `${name} ${status === "ok" ? "returned" : "failed"}: ${text}`;
 }
 
-function instructions({ allowed, output }: TurnInput): string {
+function instructions({ allowed, output }: Shaping): string {
   const form = answerForm(output);
   if (allowed.tools.size === 0) return `Answer ${form}.`;
   const tools = [...allowed.tools.values()].map(

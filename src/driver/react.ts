@@ -5,6 +5,7 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";
 import { oneObject } from "./one-object.ts";
@@ -16,7 +17,8 @@ import {
   readDecision,
   readWritten,
 } from "./react-protocol.ts";
-import { answerFormat, shapeFormat } from "./reply-shape.ts";
+import { answerFormat, onceForShape, shapeFormat } from "./reply-shape.ts";
+import { systemMessage } from "./text-driver.ts";
 import { readTextReply } from "./text-reply.ts";
 import { withoutThinking } from "./thinking.ts";
 
@@ -54,7 +56,7 @@ export function reactDriver(options: ReactDriverOptions = {}): Driver {
       where: "`reactDriver()`",
       reason: "`maxRetries` must be a whole number from 0 on.",
     });
-  const encode = encoder();
+  const encode = remembered(encodeMessage);
   const restates = (turn: TurnInput): boolean =>
     finalViaInference && (turn.toolChoice === "none" || endsWithReply(turn.transcript));
   return {
@@ -129,24 +131,13 @@ function readReply(reply: Reply, { allowed }: TurnInput): Reading {
   return { type: "calls", message: message(...thought, call), ...mended };
 }
 
-type Encode = (message: Message, turn: TurnInput) => Message;
+type Encode = (message: Message) => Message;
 
-/** The message as the model sees it; the same object for the same message. */
-function encoder(): Encode {
-  const encoded = new WeakMap<Message, Message>();
-  return (message, turn) => {
-    let result = encoded.get(message);
-    if (result === undefined) encoded.set(message, (result = encodeMessage(message, turn)));
-    return result;
-  };
-}
+const instructions = onceForShape(({ allowed, output }) => reactInstructions(allowed, output));
 
-function encodeMessage(message: Message, { allowed, output }: TurnInput): Message {
-  if (message.role === "user") return message;
-  if (message.role === "system") {
-    const blocks = [message.text, reactInstructions(allowed, output)];
-    return { role: "system", text: blocks.filter((text) => text !== "").join("\n\n") };
-  }
+/** The message as the model sees it. */
+function encodeMessage(message: Message): Message {
+  if (message.role === "user" || message.role === "system") return message;
   if (message.role === "assistant")
     return { role: "assistant", parts: [{ type: "text", text: wordsOf(message) }] };
   const { status, text } = message;
@@ -210,12 +201,15 @@ function readAnswer({ message }: Reply): Reading {
  */
 function shownMessages(turn: TurnInput, encode: Encode): readonly Message[] {
   const { messages } = turn.transcript;
-  return messages.flatMap((message, index) => {
-    const next = messages[index + 1];
+  const [first] = messages;
+  const said = first?.role === "system" ? messages.slice(1) : messages;
+  const shown = said.flatMap((message, index) => {
+    const next = said[index + 1];
     const isHalf = message.role === "assistant" && callsOf(message).length === 0;
-    if (!isHalf || (next !== undefined && next.role !== "assistant")) return [encode(message, turn)];
+    if (!isHalf || (next !== undefined && next.role !== "assistant")) return [encode(message)];
     return next !== undefined && callsOf(next).length > 0 ? [] : [decided, userMessage(wanted(turn))];
   });
+  return [systemMessage(first, instructions(turn)), ...shown];
 }
 
 const decided: ReplyMessage = {

@@ -1,11 +1,12 @@
 import { textOf } from "../message/message.ts";
 import type { AllowList } from "../policy/allow-list.ts";
+import { remembered } from "../util/remembered.ts";
 import type { TurnInput } from "./driver.ts";
 import { recogniser } from "./recognise/recogniser.ts";
 import { describeType } from "./describe-type.ts";
 import { matchTool } from "./match-tool.ts";
 import { shapeOf } from "./reply-shape.ts";
-import type { Recogniser, RecogniserMode, Recognition, RefusedCall } from "./recognise/recognise.ts";
+import type { RecogniserMode, Recognition, RefusedCall } from "./recognise/recognise.ts";
 import type { TextProtocol, TextReading } from "./text-driver.ts";
 
 /**
@@ -18,7 +19,7 @@ export function readBeyond(
   mend: (text: string, turn: TurnInput) => TextReading | undefined = () => undefined,
 ): TextProtocol {
   if (mode === "strict") return protocol;
-  const finderOf = recognisers(mode);
+  const finderOf = remembered(({ tools }: AllowList) => recogniser([...tools.values()], mode));
   return {
     ...protocol,
     read(text, turn) {
@@ -31,16 +32,6 @@ export function readBeyond(
       if (found !== undefined) return found;
       return strict.type === "final" ? strict : (mend(text, turn) ?? strict);
     },
-  };
-}
-
-/** A recogniser for each list of tools. */
-function recognisers(mode: RecogniserMode): (allowed: AllowList) => Recogniser {
-  const made = new WeakMap<AllowList, Recogniser>();
-  return (allowed) => {
-    let finder = made.get(allowed);
-    if (finder === undefined) made.set(allowed, (finder = recogniser([...allowed.tools.values()], mode)));
-    return finder;
   };
 }
 

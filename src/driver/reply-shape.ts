@@ -1,9 +1,10 @@
 import { callsOf, type ReplyPart } from "../message/message.ts";
-import type { ReplyFormat } from "../model/model.ts";
+import type { ModelFeatures, ReplyFormat } from "../model/model.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { JsonObject } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import type { Reading, TurnInput } from "./driver.ts";
 import { grammarOf } from "./grammar/grammar.ts";
 
@@ -16,7 +17,7 @@ export interface ReplyShape {
 }
 
 /** What the turn's choice of tools leaves open. Nobody can be made to call a tool that is not there. */
-export function shapeOf({ allowed, toolChoice, output }: TurnInput): ReplyShape {
+export function shapeOf({ allowed, toolChoice, output }: Omit<Shaping, "model">): ReplyShape {
   const answer = output === undefined ? {} : { output: output.jsonSchema };
   const tools = toolChoice === "none" ? [] : [...allowed.tools.values()];
   const named = typeof toolChoice === "object" ? allowed.tools.get(toolChoice.tool) : undefined;
@@ -82,29 +83,34 @@ export function answerFormat(turn: TurnInput): ReplyFormat | undefined {
   return output === undefined || output.jsonSchema["type"] === "string" ? undefined : writtenAnswer(turn);
 }
 
-interface Made {
-  readonly output: Schema | undefined;
-  readonly format: ReplyFormat | undefined;
+/** What of a turn the shape of its reply depends on, and so all that a driver says of it. */
+export interface Shaping extends Pick<TurnInput, "allowed" | "toolChoice" | "output"> {
+  readonly model: { readonly features: Pick<ModelFeatures, "format"> };
 }
 
-/**
- * Makes the format of a turn, in the kind that its model can be held to; undefined when it can be held to none. It is made once for each list
- * of tools, output and choice.
- */
-export function shapeFormat(writer: ShapeWriter): (turn: TurnInput) => ReplyFormat | undefined {
-  const byTools = new WeakMap<AllowList, Map<string, Made>>();
-  return (turn) => {
-    const { allowed, toolChoice, output, model } = turn;
-    const kind = model.features.format;
+interface Made<Value> {
+  readonly output: Schema | undefined;
+  readonly value: Value;
+}
+
+/** What `make` makes of the shape of a reply, made once for each list of tools, output, choice, and kind of format. */
+export function onceForShape<Value>(make: (shaping: Shaping) => Value): (shaping: Shaping) => Value {
+  const madeOf = remembered((_allowed: AllowList) => new Map<string, Made<Value>>());
+  return (shaping) => {
+    const { allowed, toolChoice, output, model } = shaping;
     const choice = typeof toolChoice === "object" ? `tool ${toolChoice.tool}` : toolChoice;
-    const key = `${String(kind)} ${choice}`;
-    const byKey = byTools.get(allowed) ?? new Map<string, Made>();
-    byTools.set(allowed, byKey);
+    const key = `${String(model.features.format)} ${choice}`;
+    const byKey = madeOf(allowed);
     let made = byKey.get(key);
     if (made === undefined || made.output !== output)
-      byKey.set(key, (made = { output, format: writeFormat(writer, kind, shapeOf(turn)) }));
-    return made.format;
+      byKey.set(key, (made = { output, value: make(shaping) }));
+    return made.value;
   };
+}
+
+/** Makes the format of a turn, in the kind that its model can be held to; undefined when it can be held to none. */
+export function shapeFormat(writer: ShapeWriter): (shaping: Shaping) => ReplyFormat | undefined {
+  return onceForShape((shaping) => writeFormat(writer, shaping.model.features.format, shapeOf(shaping)));
 }
 
 function writeFormat(

@@ -1,11 +1,11 @@
 import type { ReplyFormat } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { JsonObject } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import { bundleSchemas } from "./bundle-schemas.ts";
 import { describeType } from "./describe-type.ts";
-import type { TurnInput } from "./driver.ts";
 import { grammarFor, grammarOf, terminal } from "./grammar/grammar.ts";
-import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
+import { onceForShape, type ReplyShape, shapeFormat, type Shaping } from "./reply-shape.ts";
 
 /** How a choice is written. */
 export function choiceOf(tool: string): string {
@@ -13,7 +13,7 @@ export function choiceOf(tool: string): string {
 }
 
 /** What the model is told: the names of the tools, and what they are for. */
-export function selectInstructions({ allowed, output }: TurnInput): string {
+export const selectInstructions: (turn: Shaping) => string = onceForShape(({ allowed, output }) => {
   const answer = output === undefined ? "<the answer>" : `<the answer: ${describeType(output.jsonSchema)}>`;
   const tools = [...allowed.tools.values()].map(({ name, description }) => `- ${name}: ${description}`);
   const toAnswer = `To answer: {"answer": ${answer}}`;
@@ -27,7 +27,7 @@ export function selectInstructions({ allowed, output }: TurnInput): string {
       `When no tool is needed, or none is needed any more. ${toAnswer}`,
     ].join("\n"),
   ].join("\n\n");
-}
+});
 
 /** What the model is asked once it has chosen. */
 export function argumentsRequest({ name, input }: Tool): string {
@@ -39,7 +39,7 @@ const anyAnswer: JsonObject = { type: "string", minLength: 1 };
 const writtenAnswer: JsonObject = { type: "string", pattern: String.raw`\S` };
 
 /** What a reply is held to that chooses or answers. */
-export const choiceFormat: (turn: TurnInput) => ReplyFormat | undefined = shapeFormat({
+export const choiceFormat: (turn: Shaping) => ReplyFormat | undefined = shapeFormat({
   schema: choiceSchema,
   grammar: choiceGrammar,
 });
@@ -68,15 +68,13 @@ function choiceGrammar({ tools, mayAnswer, output = writtenAnswer }: ReplyShape)
   });
 }
 
-const grammars = new WeakMap<Tool, string>();
+// Depends on: the input schema of the tool.
+const grammarOfArguments = remembered(({ input }: Tool) => grammarOf(input.jsonSchema));
 
 /** What a reply is held to that gives the arguments of a tool. */
-export function argumentsFormat(tool: Tool, { model }: TurnInput): ReplyFormat | undefined {
+export function argumentsFormat(tool: Tool, { model }: Pick<Shaping, "model">): ReplyFormat | undefined {
   const schema = tool.input.jsonSchema;
   const { format } = model.features;
   if (format === "schema") return { type: "schema", schema };
-  if (format !== "grammar") return undefined;
-  let grammar = grammars.get(tool);
-  if (grammar === undefined) grammars.set(tool, (grammar = grammarOf(schema)));
-  return { type: "grammar", grammar };
+  return format === "grammar" ? { type: "grammar", grammar: grammarOfArguments(tool) } : undefined;
 }

@@ -10,6 +10,7 @@ import {
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 import { resultObject } from "./json-action.ts";
 import { matchTool } from "./match-tool.ts";
@@ -23,6 +24,7 @@ import {
   selectInstructions,
 } from "./select-protocol.ts";
 import { readArguments, readChoice } from "./select-reading.ts";
+import { systemMessage } from "./text-driver.ts";
 import { readTextReply } from "./text-reply.ts";
 
 /** How the select driver speaks. */
@@ -51,7 +53,6 @@ export interface SelectDriverOptions {
  */
 export function selectDriver(options: SelectDriverOptions = {}): Driver {
   const maxRetries = checkedCount("maxRetries", options.maxRetries ?? defaultRetries, "selectDriver()");
-  const encoded = new WeakMap<Message, readonly Message[]>();
   return {
     name: "select",
     passthrough: false,
@@ -61,7 +62,7 @@ export function selectDriver(options: SelectDriverOptions = {}): Driver {
       const { settings } = turn;
       const tool = chosenTool(turn);
       const format = tool === undefined ? choiceFormat(turn) : argumentsFormat(tool, turn);
-      return { messages: messagesOf(turn, encoded), tools: [], toolChoice: "none", settings, format };
+      return { messages: messagesOf(turn), tools: [], toolChoice: "none", settings, format };
     },
     read(reply, turn) {
       const tool = chosenTool(turn);
@@ -94,26 +95,18 @@ function toolOf(message: ReplyMessage, { tools }: AllowList): Tool | undefined {
 }
 
 /** The conversation as the model sees it: before the arguments of every call stands that they were asked for. */
-function messagesOf(turn: TurnInput, encoded: WeakMap<Message, readonly Message[]>): readonly Message[] {
+function messagesOf(turn: TurnInput): readonly Message[] {
   const { messages } = turn.transcript;
-  const [first] = messages;
-  const told: Message[] = [];
-  const once = (key: Message, make: () => readonly Message[]): void => {
-    let made = encoded.get(key);
-    if (made === undefined) encoded.set(key, (made = make()));
-    told.push(...made);
-  };
-  const system = first?.role === "system" ? first.text : "";
-  const text = [system, selectInstructions(turn)].filter((block) => block !== "").join("\n\n");
-  if (first?.role === "system") once(first, () => [{ role: "system", text }]);
-  else told.push({ role: "system", text });
+  const told: Message[] = [systemMessage(messages[0], selectInstructions(turn))];
   for (const [index, message] of messages.entries()) {
     if (message.role === "user") told.push(message);
     if (message.role !== "assistant") continue;
     const calls = callsOf(message);
     if (calls.length > 0) {
-      const results = messages.slice(index + 1, index + 1 + calls.length) as readonly ResultMessage[];
-      once(message, () => calls.flatMap((call, at) => callMessages(call, results[at], turn.allowed)));
+      for (const [at, call] of calls.entries()) {
+        const result = messages[index + 1 + at];
+        if (result?.role === "tool") told.push(...callMessages(turn.allowed)(call)(result));
+      }
     } else told.push(...wordsOf(message, messages[index + 1], turn));
   }
   if (messages.at(-1)?.role !== "assistant") told.push(...askedFor(chosenTool(turn)));
@@ -138,15 +131,17 @@ function askedFor(tool: Tool | undefined): readonly Message[] {
   return tool === undefined ? [] : [said(choiceOf(tool.name)), userMessage(argumentsRequest(tool))];
 }
 
-function callMessages(
-  { name, arguments: args }: ToolCall,
-  result: ResultMessage | undefined,
-  { tools }: AllowList,
-): readonly Message[] {
-  const tool = tools.get(name);
-  const asked = tool === undefined ? [said(choiceOf(name))] : [...askedFor(tool), said(JSON.stringify(args))];
-  return result === undefined ? asked : [...asked, userMessage(resultObject(result))];
-}
+/** A call and its result. Depends on: the tool in the list; the call; the result, which another conversation may have otherwise. */
+const callMessages = remembered(({ tools }: AllowList) =>
+  remembered(({ name, arguments: args }: ToolCall) =>
+    remembered((result: ResultMessage): readonly Message[] => {
+      const tool = tools.get(name);
+      const asked =
+        tool === undefined ? [said(choiceOf(name))] : [...askedFor(tool), said(JSON.stringify(args))];
+      return [...asked, userMessage(resultObject(result))];
+    }),
+  ),
+);
 
 function said(text: string): ReplyMessage {
   return { role: "assistant", parts: [{ type: "text", text }] };

@@ -11,9 +11,11 @@ import type { Reply } from "../model/assemble.ts";
 import type { ReplyFormat } from "../model/model.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Json } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";
-import { type CallWords, callWords, visibleText } from "./recognise/visible-text.ts";
+import { onceForShape, type Shaping } from "./reply-shape.ts";
+import { callWords, visibleText } from "./recognise/visible-text.ts";
 import { readTextReply } from "./text-reply.ts";
 
 /** A call as it was found in text. */
@@ -52,7 +54,7 @@ export interface TextProtocol {
   /** The role in which results go back. Chat templates of models without tools often refuse `tool`. */
   readonly resultRole?: "user" | "tool";
   /** What the model is told of the protocol. */
-  instructions(turn: TurnInput): string;
+  instructions(shaping: Shaping): string;
   /** An answer is the text as it stands, so that it can be shown while it is written. */
   readonly plainAnswers?: true;
   /** What the reply is held to, when the model can be constrained. */
@@ -94,13 +96,8 @@ export function textDriver(protocol: TextProtocol): Driver {
   };
 }
 
-const callWordsOf = new WeakMap<AllowList, CallWords>();
-
-function wordsOf(allowed: AllowList): CallWords {
-  let words = callWordsOf.get(allowed);
-  if (words === undefined) callWordsOf.set(allowed, (words = callWords([...allowed.tools.keys()])));
-  return words;
-}
+// Depends on: the names of the tools.
+const wordsOf = remembered(({ tools }: AllowList) => callWords([...tools.keys()]));
 
 function readReply(reply: Reply, turn: TurnInput, protocol: TextProtocol): Reading {
   const raw = textOf(reply.message);
@@ -146,27 +143,19 @@ function textPart(text: string): ReplyPart {
   return { type: "text", text };
 }
 
-/** What is made for a message, made once. */
-function once<Made>(cache: WeakMap<Message, Made>, key: Message, make: () => Made): Made {
-  let made = cache.get(key);
-  if (made === undefined) cache.set(key, (made = make()));
-  return made;
-}
-
-/** The messages as the model sees them; the same object for the same message. */
+/** The messages as the model sees them. */
 function encoder(protocol: TextProtocol): (turn: TurnInput) => readonly Message[] {
-  const encoded = new WeakMap<Message, Message>();
-  const systems = new WeakMap<Message, SystemMessage>();
+  const encoded = remembered((message: Exclude<Message, SystemMessage>) => encodeMessage(message, protocol));
+  const joined = joiner(protocol);
+  const instructions = onceForShape((shaping) => protocol.instructions(shaping));
   return (turn) => {
     const { messages } = turn.transcript;
-    const [first] = messages;
-    const told: Message[] = [];
-    if (first !== undefined) told.push(once(systems, first, () => systemMessage(first, turn, protocol)));
-    for (let index = first?.role === "system" ? 1 : 0; index < messages.length; index += 1) {
+    const told: Message[] = [systemMessage(messages[0], instructions(turn))];
+    for (let index = 0; index < messages.length; index += 1) {
       const message = messages[index];
       if (message === undefined || message.role === "system") continue;
       if (message.role !== "tool" || protocol.resultRole === "tool") {
-        told.push(once(encoded, message, () => encodeMessage(message, protocol)));
+        told.push(encoded(message));
         continue;
       }
       const results = [message];
@@ -174,21 +163,36 @@ function encoder(protocol: TextProtocol): (turn: TurnInput) => readonly Message[
         results.push(next);
         index += 1;
       }
-      told.push(once(encoded, message, () => resultsMessage(results, protocol)));
+      told.push(joined(results));
     }
     return told;
   };
 }
 
-/** A conversation without a system message gets one: the protocol has to be told somewhere. */
-function systemMessage(first: Message, turn: TurnInput, protocol: TextProtocol): SystemMessage {
-  const blocks = [first.role === "system" ? first.text : "", protocol.instructions(turn)];
-  return { role: "system", text: blocks.filter((text) => text !== "").join("\n\n") };
+/**
+ * The results of one reply as one message, the same object for the same results: many chat templates want user and assistant to take turns. The
+ * first result is not enough of a key: another run may mark those after it.
+ */
+function joiner(protocol: TextProtocol): (results: readonly ResultMessage[]) => UserMessage {
+  const made = new WeakMap<
+    object,
+    { readonly of: readonly ResultMessage[]; readonly message: UserMessage }
+  >();
+  return (results) => {
+    const [first = results] = results;
+    const known = made.get(first);
+    if (known?.of.length === results.length && known.of.every((result, index) => result === results[index]))
+      return known.message;
+    const message = userMessage(results.map((result) => protocol.result(result)).join("\n"));
+    made.set(first, { of: results, message });
+    return message;
+  };
 }
 
-/** The results of one reply are one message: many chat templates want user and assistant to take turns. */
-function resultsMessage(results: readonly ResultMessage[], protocol: TextProtocol): UserMessage {
-  return userMessage(results.map((result) => protocol.result(result)).join("\n"));
+/** The author's words and the protocol. A conversation without a system message gets one: the protocol has to be told somewhere. */
+export function systemMessage(first: Message | undefined, instructions: string): SystemMessage {
+  const blocks = [first?.role === "system" ? first.text : "", instructions];
+  return { role: "system", text: blocks.filter((text) => text !== "").join("\n\n") };
 }
 
 function encodeMessage(message: Exclude<Message, SystemMessage>, protocol: TextProtocol): Message {

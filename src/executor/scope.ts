@@ -55,6 +55,7 @@ export interface Inside {
   readonly label: Label;
 }
 
+// Register: the scope that each call's handle stands for.
 const scopes = new WeakMap<CallScope, Scope>();
 
 /** The scope behind what a tool was given. @throws WritError `definition-invalid` for an object that no call was given. */

@@ -8,6 +8,7 @@ import type {
   ToolResult,
   UserMessage,
 } from "./message.ts";
+import { remembered } from "../util/remembered.ts";
 import { charactersOf } from "./measure.ts";
 import { callsOf, isAsked } from "./message.ts";
 import { messageFault, resultFault } from "./message-fault.ts";
@@ -57,14 +58,8 @@ interface Log {
   readonly callIds: Set<string>;
 }
 
-/** How many characters the messages up to each index of a log have, as far as somebody asked. */
-const characterSums = new WeakMap<Log, number[]>();
-
-function sumsOf(log: Log): number[] {
-  let sums = characterSums.get(log);
-  if (sums === undefined) characterSums.set(log, (sums = []));
-  return sums;
-}
+/** How many characters the messages up to each index of a log have, as far as somebody asked. Depends on: the log, which only grows. */
+const sumsOf = remembered((_log: Log): number[] => []);
 
 /** Where a transcript ends in its log, and the results that wait for others of the same reply. */
 interface Tip {
@@ -221,14 +216,11 @@ export function dropTurns(
 /** How a message is shown to somebody; the same object for the same message. */
 type Show = (message: Message) => Message;
 
-/** What was shown of a log so far, by how. */
-const shownLists = new WeakMap<Log, WeakMap<Show, Message[]>>();
+/** What was shown of a log so far. Depends on: the log, which only grows; how it is shown. */
+const shownOf = remembered((_log: Log) => remembered((_show: Show): Message[] => []));
 
 function shownUpTo({ log, length }: Tip, show: Show): readonly Message[] {
-  let lists = shownLists.get(log);
-  if (lists === undefined) shownLists.set(log, (lists = new WeakMap()));
-  let shown = lists.get(show);
-  if (shown === undefined) lists.set(show, (shown = []));
+  const shown = shownOf(log)(show);
   while (shown.length < length) shown.push(show(log.messages[shown.length] as Message));
   return shown;
 }
@@ -382,7 +374,8 @@ function append(tip: Tip, messages: readonly Message[]): Tip {
 function ownLog(tip: Tip): Tip {
   if (tip.log.messages.length === tip.length) return tip;
   const log = logOf(tip.log.messages.slice(0, tip.length));
-  characterSums.set(log, sumsOf(tip.log).slice(0, tip.length));
+  const sums = sumsOf(log);
+  for (const sum of sumsOf(tip.log).slice(0, tip.length)) sums.push(sum);
   return { log, length: tip.length };
 }
 

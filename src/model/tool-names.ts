@@ -1,5 +1,6 @@
 import type { Message, ReplyMessage } from "../message/message.ts";
 import { fingerprint } from "../util/hash.ts";
+import { remembered } from "../util/remembered.ts";
 
 /**
  * Names as providers with native calls accept them, made from the names of the tools so that each can be told back. A name that the provider
@@ -30,16 +31,16 @@ interface Named {
   readonly tools: ReadonlyMap<string, unknown>;
 }
 
-const known = new WeakMap<Named, Map<string, WireNames>>();
+/** The wire names of a list, by the rules of providers. Depends on: the names of the tools; the rule, with its flags. */
+const namesByRule = remembered((_named: Named) => new Map<string, WireNames>());
 
 /**
  * The wire names of the tools of a list, made once for each list. `accepted` says which names the provider takes as they are, if more than
  * all providers do (`features.toolNames`); what comes back is told without it.
  */
 export function wireNames(named: Named, accepted?: RegExp): WireNames {
-  const byRule = known.get(named) ?? new Map<string, WireNames>();
-  known.set(named, byRule);
-  const rule = accepted?.source ?? "";
+  const byRule = namesByRule(named);
+  const rule = String(accepted);
   let names = byRule.get(rule);
   if (names === undefined) byRule.set(rule, (names = makeNames([...named.tools.keys()], accepted)));
   return names;
@@ -56,16 +57,11 @@ function makeNames(names: readonly string[], accepted: RegExp | undefined): Wire
     if (stays(name) && !nameOf.has(name)) return name;
     return name.length < longest && !nameOf.has(plain(name)) ? plain(name) : marked(name, nameOf);
   }
-  const changed = new WeakMap<Message, Message>();
   return {
     identity: names.every(stays),
     toWire,
     fromWire: (wire) => nameOf.get(wire) ?? wire,
-    message(message) {
-      let result = changed.get(message);
-      if (result === undefined) changed.set(message, (result = rename(message, toWire)));
-      return result;
-    },
+    message: remembered((message) => rename(message, toWire)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { assertNever } from "../util/assert-never.ts";
 import type { Json } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
 import { isAbsent, type Leaf } from "./condition-values.ts";
 import { isWithinHost, placeOf } from "./condition-hosts.ts";
@@ -54,17 +55,14 @@ export function some<Item>(items: readonly Item[], judge: (item: Item) => Truth)
   return sum;
 }
 
-/** What values look like to people, kept with the list that they stand in, and with the value of the call. */
-const foldedLists = new WeakMap<readonly Json[], ReadonlySet<string>>();
-const foldedLeaves = new WeakMap<Leaf, string>();
+/** What values look like to people. Depends on: the list, which a policy keeps as its own; the value of the call. */
+const foldedList = remembered((values: readonly Json[]) => new Set(values.map(fold)));
+const foldedLeaf = remembered(({ value }: Leaf) => fold(value));
 
 function isOneOf(leaf: Leaf, values: readonly Json[]): Truth {
   if (values.some((each) => sameJson(each, leaf.value))) return true;
-  const list = foldedLists.get(values) ?? new Set(values.map(fold));
-  const folded = foldedLeaves.get(leaf) ?? fold(leaf.value);
-  foldedLists.set(values, list);
-  foldedLeaves.set(leaf, folded);
-  return folded !== "" && list.has(folded) ? undefined : false;
+  const folded = foldedLeaf(leaf);
+  return folded !== "" && foldedList(values).has(folded) ? undefined : false;
 }
 
 /** Values that people, and careless programs, take for the same. */

@@ -5,6 +5,7 @@ import { propertyNames } from "../schema/property-names.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { ValueType } from "../tool/parameters.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import type { AllowList } from "./allow-list.ts";
 import type { ToolUse } from "./constraints.ts";
 import type { RunKnowledge } from "./decision.ts";
@@ -64,15 +65,10 @@ export function learn(before: Learned, messages: readonly Message[], allowed: Al
   return learned;
 }
 
-const resolving = new WeakMap<AllowList, boolean>();
-
-/** Whether any of the tools looks up what the user chose: else no call needs to be remembered. */
-function mayResolve(allowed: AllowList): boolean {
-  let may = resolving.get(allowed);
-  if (may === undefined)
-    resolving.set(allowed, (may = [...allowed.tools.values()].some(({ resolves }) => resolves === true)));
-  return may;
-}
+/** Whether any of the tools looks up what the user chose: else no call needs to be remembered. Depends on: the tools. */
+const mayResolve = remembered(({ tools }: AllowList) =>
+  [...tools.values()].some(({ resolves }) => resolves === true),
+);
 
 interface Said {
   readonly calls: ReadonlyMap<string, ToolCall> | undefined;

@@ -36,7 +36,7 @@ type Validate = (value: unknown) => ParseResult<unknown>;
 // A foreign schema whose references meet again and again would judge a small value for years.
 const maxSteps = 100_000;
 
-// Kept here, since only who keeps a lazily loaded module can use it without waiting.
+// Depends on: nothing; modules are the same for all. Kept here, since only who keeps a lazily loaded module can use it without waiting.
 let loaded: Engine | undefined;
 
 async function load(needsPatterns: boolean): Promise<Engine> {

@@ -1,14 +1,12 @@
 import type { Json } from "../util/json.ts";
+import { remembered } from "../util/remembered.ts";
 import type { JsonSchema } from "./schema.ts";
 
-const known = new WeakMap<JsonSchema, ReadonlySet<string>>();
-
-/** The names that a schema gives to fields, at any depth: whoever fills the schema in did not choose them. Read once for each schema. */
-export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
-  const names = known.get(schema) ?? readNames(schema);
-  known.set(schema, names);
-  return names;
-}
+/**
+ * The names that a schema gives to fields, at any depth: whoever fills the schema in did not choose them. Read once for each schema.
+ * Depends on: the schema.
+ */
+export const propertyNames: (schema: JsonSchema) => ReadonlySet<string> = remembered(readNames);
 
 function readNames(schema: JsonSchema): ReadonlySet<string> {
   const names = new Set<string>();

@@ -18,7 +18,7 @@ export interface Start {
 const graceMs = 1000;
 const longestTimerMs = 2_147_483_647;
 
-/** Groups of programs that still run: they end with this process. */
+/** Register: groups of programs that still run. They end with this process. */
 const running = new Set<number>();
 let isWatching = false;
 

@@ -14,7 +14,10 @@ import { plain } from "./secrets.ts";
 
 const defaultMaxBytes = 1_000_000;
 
-/** Where programs were found: looked for once in this process, so that a file that comes later changes nothing. */
+/**
+ * Where programs were found: looked for once in this process, so that a file that comes later changes nothing. Depends on: the name of the program;
+ * the search path, which is fixed; the files there when it was first found.
+ */
 const found = new Map<string, string>();
 
 /** The handle of programs of one call. */

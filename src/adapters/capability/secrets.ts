@@ -11,10 +11,11 @@ export type Sendable = string | Secret | readonly (string | Secret)[];
 /** A shorter value would be found in texts that have nothing to do with it. */
 const shortest = 6;
 
+// Register: the value behind each secret, and whose it is.
 const values = new WeakMap<object, { readonly value: string; readonly owner: Lifetime }>();
-/** Every value that was used in this process, with what is written in its place. */
+/** Register: every value that was used in this process, with what is written in its place. */
 const hidden = new Map<string, { readonly mark: string; readonly spellings: readonly Spelling[] }>();
-/** Finds where one of them can begin; undefined when none was used. */
+/** Finds where one of them can begin; undefined when none was used. Depends on: the values, with which it is made anew. */
 let beginnings: RegExp | undefined;
 
 /** The handle of secrets of one call. */

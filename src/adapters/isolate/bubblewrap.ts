@@ -22,6 +22,7 @@ export type Boxes =
     }
   | { readonly works: false; readonly reason: string; readonly probes: readonly Probe[] };
 
+// Depends on: the machine.
 let tried: Promise<Boxes> | undefined;
 
 /** Tries once a process whether a box starts, and whether it holds what is tried inside it. Never throws. */

@@ -118,7 +118,7 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
   };
 }
 
-/** The processes to end with the program, whatever they do. */
+/** Register: the processes to end with the program, whatever they do. */
 const alive = new Set<ChildProcess>();
 let isWatched = false;
 

@@ -10,6 +10,7 @@ export interface Bind {
 /** Where Node is in a box. */
 export const nodeInBox = "/box/node";
 
+// Depends on: the program that runs, and its libraries.
 let known: readonly Bind[] | undefined;
 
 /** What a box needs to start this very Node: its program, and the libraries that the loader finds for it. Asked once a process. */

@@ -18,6 +18,7 @@ export interface Interpreter {
 
 const engine = "quickjs-emscripten";
 
+// Depends on: the machine.
 let tried: Promise<Interpreter> | undefined;
 
 /**

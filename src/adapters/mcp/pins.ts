@@ -70,7 +70,7 @@ export async function readPins(pins: string | McpPins, server: string): Promise<
   return new Map(Object.entries(own));
 }
 
-/** Writes of this process to one file happen one after another: servers are connected beside each other. */
+/** Register: the last write to each file. Writes of this process to one file happen one after another: servers are connected beside each other. */
 const writing = new Map<string, Promise<unknown>>();
 
 /** Puts the pins of a server into a file and leaves those of others as they are. @throws WritError `pins-invalid` */

@@ -29,7 +29,7 @@ export interface McpToolsOptions extends McpTaking {
   readonly signal?: AbortSignal;
 }
 
-/** Who is told that the list of a client's server changed: a client tells only one. */
+/** Register: who is told that the list of a client's server changed. A client tells only one. */
 const listeners = new WeakMap<McpClient, Set<() => void>>();
 
 /**

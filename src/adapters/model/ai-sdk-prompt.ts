@@ -10,6 +10,7 @@ import type {
 } from "../../message/message.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { remembered } from "../../util/remembered.ts";
 
 /** The versions of the AI SDK's provider specification that this adapter speaks: `ai` 5, 6 and 7. */
 export type AiSdkVersion = "v2" | "v3" | "v4";
@@ -26,25 +27,22 @@ export interface PromptMessage {
   readonly content: string | readonly PromptPart[];
 }
 
-/** The list of messages only grows, so what was converted for one turn is used again in all later ones. */
-const converted: Readonly<Record<AiSdkVersion, WeakMap<Message, readonly PromptMessage[]>>> = {
-  v2: new WeakMap(),
-  v3: new WeakMap(),
-  v4: new WeakMap(),
-};
+const convertIn = (version: AiSdkVersion): ((message: Message) => readonly PromptMessage[]) =>
+  remembered((message) => convert(message, version));
+
+/** The list of messages only grows, so what was converted for one turn is used again in all later ones. Depends on: the version; the message. */
+const converters = { v2: convertIn("v2"), v3: convertIn("v3"), v4: convertIn("v4") };
 
 /**
  * The messages as a prompt of that version. Each message is converted once. Results that follow each other become one `tool` message:
  * Gemini counts the results of a message against the calls before it.
  */
 export function toPrompt(messages: readonly Message[], version: AiSdkVersion): readonly PromptMessage[] {
-  const known = converted[version];
+  const converted = converters[version];
   const prompt: PromptMessage[] = [];
   let results: PromptPart[] | undefined;
   for (const message of messages) {
-    let made = known.get(message);
-    if (made === undefined) known.set(message, (made = convert(message, version)));
-    for (const part of made) {
+    for (const part of converted(message)) {
       if (part.role !== "tool" || typeof part.content === "string") {
         results = undefined;
         prompt.push(part);

@@ -62,6 +62,8 @@ export interface EngineHold {
 /** Contexts are not made larger than this without being asked: the cache of a long one takes gigabytes. */
 const defaultContextTokens = 8192;
 const keptGrammars = 16;
+
+// Depends on: all options of the engine, which are its key; the file at its path, when it was loaded.
 const engines = new Map<string, Shared>();
 
 /**

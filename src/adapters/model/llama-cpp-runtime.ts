@@ -24,6 +24,7 @@ export interface RuntimeOptions {
   readonly threads?: number;
 }
 
+// Depends on: all options of the runtime, which are its key.
 const runtimes = new Map<string, Promise<LlamaRuntime>>();
 
 /**

@@ -2,6 +2,7 @@ import { followPointer } from "../../schema/check-schema.ts";
 import { keywords } from "../../schema/keywords.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { remembered } from "../../util/remembered.ts";
 
 /**
  * Ollama makes a grammar of a format. These keywords make it refuse the whole schema, and a `pattern` with a look-ahead, as zod writes for an
@@ -33,14 +34,8 @@ const shapes = [
 
 const anyType = ["object", "array", "string", "number", "boolean", "null"];
 
-const formats = new WeakMap<JsonSchema, JsonSchema>();
-
-/** A schema for `format`, made once: what Ollama can hold a reply to, never narrower than the schema given. */
-export function toOllamaFormat(root: JsonSchema): JsonSchema {
-  let format = formats.get(root);
-  if (format === undefined) formats.set(root, (format = writeFormat(root, root)));
-  return format;
-}
+/** A schema for `format`, made once: what Ollama can hold a reply to, never narrower than the schema given. Depends on: that schema. */
+export const toOllamaFormat: (root: JsonSchema) => JsonSchema = remembered((root) => writeFormat(root, root));
 
 function writeFormat(schema: Json, root: JsonSchema): JsonObject {
   if (!isJsonObject(schema)) return { type: anyType };
@@ -80,21 +75,15 @@ function mapHeld(name: string, value: Json, change: (schema: Json) => Json): Jso
   return Object.fromEntries(Object.entries(value).map(([key, schema]) => [key, change(schema)]));
 }
 
-const parameters = new WeakMap<JsonSchema, JsonSchema>();
-
 /** References are written out this many times for a tool; what is left of them stays as it is. */
 const maxInlined = 100;
 
 /**
  * A schema for the parameters of a tool, made once. Ollama passes on to the model only the keywords it knows (`type`, `description`, `enum`,
  * `anyOf`, `items`, in later versions `properties`), and refuses the request for a schema that is true or false. So references are written
- * out, and `const` and `oneOf` are said in words that it knows.
+ * out, and `const` and `oneOf` are said in words that it knows. Depends on: the schema.
  */
-export function toOllamaParameters(root: JsonSchema): JsonSchema {
-  let made = parameters.get(root);
-  if (made === undefined) parameters.set(root, (made = writeParameters(root)));
-  return made;
-}
+export const toOllamaParameters: (root: JsonSchema) => JsonSchema = remembered(writeParameters);
 
 /** The definitions go along only when a reference to them is left: the model would read them twice. */
 function writeParameters(root: JsonSchema): JsonSchema {

@@ -223,6 +223,7 @@ type Warn = (message: string) => void;
 
 const warnProcess: Warn = (message) => process.emitWarning(visible(message), "WritWarning");
 
+// Register: the models of which each function was warned, by name. One warning of a model is enough, whatever it is asked to call.
 const warned = new WeakMap<Warn, Set<string>>();
 
 function warnOnce(warn: Warn, model: string, message: string): void {

@@ -47,7 +47,7 @@ function isModel(source: unknown): source is Model {
   );
 }
 
-/** The models with their cards, by the models without: the same one is the same, wherever it is used. */
+/** The models with their cards, by the models without: the same one is the same, wherever it is used. Depends on: the model; its card when it is first asked for. */
 const carded = new WeakMap<Model, Model>();
 
 /** The same model; its card is read when its features are first asked for. Models that belong to no provider have no cards. */

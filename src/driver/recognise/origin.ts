@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { remembered } from "../../util/remembered.ts";
 import type { KnownTool } from "./recognise.ts";
 
 /** What was said, made ready for looking things up in it. */
@@ -65,14 +66,12 @@ export function comesFromNowhere(args: JsonObject, tool: KnownTool, said: Said):
   return !areTwoNumbers && known.filter((each) => !each).length > known.length / 2;
 }
 
-const descriptions = new WeakMap<JsonObject, Said>();
+// Depends on: the schema.
+const saidBySchema = remembered((schema: JsonObject) => saidIn(JSON.stringify(schema)));
 
 /** What the schema of a tool says. */
 export function descriptionOf({ inputSchema }: KnownTool): Said {
-  let described = descriptions.get(inputSchema);
-  if (described === undefined)
-    descriptions.set(inputSchema, (described = saidIn(JSON.stringify(inputSchema))));
-  return described;
+  return saidBySchema(inputSchema);
 }
 
 /** Undefined where it means nothing whether it was said. */

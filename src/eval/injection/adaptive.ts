@@ -1,3 +1,4 @@
+import { remembered } from "../../util/remembered.ts";
 import { claim } from "./claim.ts";
 import { candidatesOf } from "./candidates.ts";
 import { type FoundValue, valuesIn } from "./find-values.ts";
@@ -175,16 +176,10 @@ function valuesOf(steps: readonly RecordedCall[], tools: SuiteTools): Pick<PoolS
   };
 }
 
-/** Results are read in many pairs. */
-const known = new WeakMap<RecordedCall, readonly FoundValue[]>();
-
-function resultValues(step: RecordedCall): readonly FoundValue[] {
-  const before = known.get(step);
-  if (before !== undefined) return before;
-  const values = valuesIn(step.result);
-  known.set(step, values);
-  return values;
-}
+/** Results are read in many pairs. Depends on: the recorded call. */
+const resultValues: (step: RecordedCall) => readonly FoundValue[] = remembered(({ result }) =>
+  valuesIn(result),
+);
 
 /** The calls that were refused after another of the same tool had passed: that one may be why. */
 function hidden(tried: readonly Judged[]): readonly SuiteCall[] {

@@ -31,6 +31,7 @@ const closing: ReadonlyMap<string, string> = new Map(
   ]),
 );
 const quotes: ReadonlySet<string> = new Set(pairs);
+// Depends on: the quotes above, and the signs named here.
 const beyond = new Map<number, Parting>();
 for (const quote of quotes) beyond.set(quote.charCodeAt(0), "quote");
 for (const mark of "、。，；：？！（）【】《》〈〉…•·—¿¡,;<>()[]{}|#") beyond.set(mark.charCodeAt(0), "mark");

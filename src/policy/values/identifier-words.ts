@@ -17,6 +17,7 @@ export interface IdentifierWord {
   readonly pointed: boolean;
 }
 
+// Depends on: the words above.
 const words = new Map<string, IdentifierWord>();
 for (const word of saysIdentifier.split(" "))
   words.set(word, { strong: true, list: false, pointed: word === "no" });

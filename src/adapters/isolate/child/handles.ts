@@ -24,6 +24,7 @@ interface SecretName {
   readonly name: string;
 }
 
+// Register: what stands for a secret, and was made here.
 const secretNames = new WeakSet<object>();
 
 function secretNamed(name: string): SecretName {

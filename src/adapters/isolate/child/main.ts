@@ -23,6 +23,7 @@ class HandleError extends Error {
 }
 
 const pipe = new Socket({ fd: pipeFd, readable: true, writable: true });
+// Register: the requests that wait for the parent, and the one call of this process that runs.
 const waiting = new Map<number, (answer: ToCellAnswer, bytes: Uint8Array) => void>();
 let requests = 0;
 let current: { readonly call: number; readonly abort: AbortController } | undefined;

@@ -60,6 +60,7 @@ async function newEngine(memoryBytes: number): Promise<Engine> {
   return { module, isFull: () => wasmMemory.buffer.byteLength * leastGrowth >= maximum * pageBytes };
 }
 
+// Depends on: the memory of the job before, which is that of every job: a process is started for one tool.
 let next: Promise<Engine> | undefined;
 
 /** Runs one piece of code. Every piece gets an interpreter that nobody used: the next one is made while the program rests. */

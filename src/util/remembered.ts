@@ -1,0 +1,14 @@
+/**
+ * Remembers what `make` makes of an object, as long as the object lives. The value must depend on that object alone, and on what never changes.
+ * A value of two objects is `remembered((one) => remembered((other) => …))`: what `make` can see is the key.
+ */
+export function remembered<Key extends object, Made extends object | string | boolean>(
+  make: (key: Key) => Made,
+): (key: Key) => Made {
+  const known = new WeakMap<Key, Made>();
+  return (key) => {
+    let made = known.get(key);
+    if (made === undefined) known.set(key, (made = make(key)));
+    return made;
+  };
+}
