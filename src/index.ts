@@ -230,7 +230,7 @@ export {
   type ToolDescription,
 } from "./model/model.ts";
 
-export { type ModelRetry, type RetryOptions } from "./model/retry.ts";
+export { type ModelRetry, type RetryOptions, type RetryPace } from "./model/retry.ts";
 
 export { type DriverChoice } from "./driver/choose.ts";
 export { type Driver, type Reading, type TurnInput, type WorkedExample } from "./driver/driver.ts";

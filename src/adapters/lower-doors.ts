@@ -162,7 +162,7 @@ export function decide({ model, ...request }: DecideRequest & WithModel): Promis
   return settled(() => {
     const question = withoutSecrets(request.question, nodeHost);
     const context = withoutSecrets(request.context, nodeHost);
-    return decideWith({ model: modelFor(model) }, { ...request, question, context });
+    return decideWith({ model: modelFor(model), host: nodeHost }, { ...request, question, context });
   });
 }
 

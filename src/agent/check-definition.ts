@@ -88,6 +88,10 @@ const definitionKinds: { readonly [Field in keyof Required<AnyDefinition>]: Kind
   grants: capabilities,
   markResults: flag,
   settings: object,
+  retry: {
+    says: "false, or an object like { attempts: 5 }",
+    test: (value) => value === false || isObject(value),
+  },
   toolChoice: {
     says: '"auto", "required", "none" or { tool: name }',
     test: (value) => choice.test(value) || isObject(value),

@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
 import { chatWith } from "../model/chat.ts";
+import { askPatiently } from "../model/retry.ts";
 import type { Model, ReplyFormat } from "../model/model.ts";
 import { grammarOf } from "../driver/grammar/grammar.ts";
 import { userMessage } from "../message/message.ts";
@@ -11,6 +12,7 @@ import type { JsonSchema } from "../schema/schema.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { lenientJson } from "../util/lenient-json.ts";
+import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import { contentText } from "./answer.ts";
 import type { AgentPlan, PlannedSkill } from "./plan.ts";
@@ -36,6 +38,7 @@ export interface Choosing {
   readonly wanted: string | undefined;
   readonly journal: Journal;
   readonly stop: Interrupt<unknown>;
+  readonly host: Host;
   /** The bound that forbids to ask the model, if one does. */
   readonly excess: Excess | undefined;
 }
@@ -98,7 +101,7 @@ interface Route {
 async function route(
   fitting: readonly PlannedSkill[],
   model: Model,
-  { plan, input, journal, stop }: Choosing,
+  { plan, input, journal, stop, host }: Choosing,
 ): Promise<Choice> {
   const step = {
     key: "route",
@@ -106,7 +109,10 @@ async function route(
   };
   const asking = journal.step({
     ...step,
-    run: () => askRoute(fitting, model, { plan, input, signal: stop.signal }),
+    run: () => {
+      const ask = (): Promise<Route> => askRoute(fitting, model, { plan, input, signal: stop.signal });
+      return askPatiently(ask, { model, retry: plan.retry, host, stop });
+    },
   });
   const answer = await untilStopped(asking, stop);
   if (answer === "stopped") throw new Error("the run was stopped while a skill was chosen");

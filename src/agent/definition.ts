@@ -3,6 +3,7 @@ import type { WorkedExample } from "../driver/driver.ts";
 import type { Hook } from "../hook/hook.ts";
 import type { FinishReason } from "../message/message.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
+import type { RetryPace } from "../model/retry.ts";
 import type { ModelFunction } from "../model/function-model.ts";
 import type { Budget } from "../policy/budget.ts";
 import type { Policy } from "../policy/decision.ts";
@@ -63,6 +64,11 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
   /** Whether results that are not trusted are marked as such for the model. It costs a few tokens each and holds nothing by itself. Default: they are. */
   readonly markResults?: boolean;
   readonly settings?: ModelSettings;
+  /**
+   * How often, and after what time, the model is asked again when its provider cannot be reached, is overloaded, or breaks off its reply. Default: 3
+   * requests in all. `false`: it is asked once. A model that retries by itself (`withRetry`) is left alone.
+   */
+  readonly retry?: RetryPace | false;
   readonly toolChoice?: ToolChoice;
   /** Tasks as they should go. Shown to weak models (driver `lines`), which learn more from them than from instructions. */
   readonly examples?: readonly WorkedExample[];

@@ -6,6 +6,7 @@ import type { Compact } from "../loop/options.ts";
 import { type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
 import type { SystemMessage } from "../message/message.ts";
 import { driverChoices } from "../model/driver-names.ts";
+import { checkedRetry, type RetryPace } from "../model/retry.ts";
 import type { Model, ModelSettings } from "../model/model.ts";
 import { type AllowList, allowList, flattenTools, type Tools } from "../policy/allow-list.ts";
 import { type Limits, limitsOf } from "../policy/budget.ts";
@@ -72,6 +73,7 @@ export interface AgentPlan {
   readonly recoveryOf: (tool: Tool) => Recovery | undefined;
   readonly compact?: Compact;
   readonly settings: ModelSettings;
+  readonly retry: RetryPace | false;
   readonly input?: Schema;
   readonly model?: Model;
 }
@@ -95,6 +97,7 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
   const { name, budget = {}, recover = {}, compaction } = definition;
   checkName(name, "An agent");
   checkOptions(definition);
+  const retry = checkedRetry(definition.retry ?? {}, `Agent "${name}"`);
   const grants = (definition.grants ?? []).map(readCapability);
   const limits = limitsOf(budget, name);
   const model = definition.model === undefined ? undefined : resolveModel(definition.model, name);
@@ -114,6 +117,7 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
     compact: compaction === undefined ? undefined : compactor(compaction),
     recoveryOf: (tool) => recoveryFor(tool, recover),
     settings,
+    retry,
     input: inputSchema(definition.input, name),
     model,
   };

@@ -136,6 +136,7 @@ async function runAgent(begun: AgentRun, inside: Frame): Promise<Finished> {
     journal,
     stop: inside.stop,
     excess: parent?.purse.turnExcess(),
+    host: run.host,
   });
   const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
   return finishing(before, { plan, inside }, () => carryOut(choice, { run, before }, inside));
@@ -270,6 +271,7 @@ function loopOptions(
     marks: definition.markResults ?? true,
     lastTurn: definition.lastTurn ?? "tools",
     concurrency: definition.concurrency,
+    retry: plan.retry,
     onUnknownTool: definition.onUnknownTool ?? "feedback",
     throwOnToolFailure: definition.throwOnToolFailure ?? false,
     stopOnToolBlock: definition.stopOnToolBlock ?? false,

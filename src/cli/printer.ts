@@ -122,8 +122,11 @@ const tellers: {
     output.style("dim", `  budget: ${used} of ${limit} ${field}`),
   "budget-extended": ({ field, from, to }, { output }) =>
     output.style("yellow", `  budget: ${field} raised from ${from} to ${to}`),
-  "retry-start": ({ reason }, { output, longest }) =>
-    output.style("yellow", `  asked again: ${oneLine(reason, longest)}`),
+  "retry-start": ({ reason, delayMs = 0 }, { output, longest }) =>
+    output.style(
+      "yellow",
+      `  asked again${delayMs === 0 ? "" : ` in ${delayMs} ms`}: ${oneLine(reason, longest)}`,
+    ),
   "run-end": endLine,
 };
 

@@ -9,7 +9,12 @@ export interface WritErrorOptions {
   readonly retryable?: boolean;
   /** After how many milliseconds trying again is welcome, when the other side said so. */
   readonly retryAfterMs?: number;
+  /** How often it was tried in all, where that was more than once. */
+  readonly attempts?: number;
 }
+
+/** What the data of an error has beside what its message says. */
+type Attempted = Pick<WritErrorOptions, "attempts">;
 
 /**
  * The one error class of writ. `code` is stable and stands in docs/errors.md; `message` says what, where and why; `hint` says what to do.
@@ -26,7 +31,7 @@ export interface WritErrorOptions {
 export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name: string = "WritError";
   readonly code: Code;
-  readonly data: ErrorData[Code];
+  readonly data: ErrorData[Code] & Attempted;
   readonly hint: string;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
@@ -35,7 +40,8 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
     const entry = catalogue[code];
     super(fill(entry.message, data), options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.data = data;
+    const { attempts } = options;
+    this.data = attempts === undefined ? data : { ...data, attempts };
     this.hint = fill(entry.hint, data);
     this.retryable = options.retryable ?? entry.retryable;
     this.retryAfterMs = options.retryAfterMs;

@@ -1,7 +1,7 @@
 import { nodeHost } from "../adapters/clock.ts";
 import type { Drivers } from "../driver/choose.ts";
 import type { Reading, TurnInput } from "../driver/driver.ts";
-import { askModel } from "../loop/ask-model.ts";
+import { askModel, noFailures } from "../loop/ask-model.ts";
 import { readingOf } from "../loop/turn-input.ts";
 import { charactersOf } from "../message/measure.ts";
 import { callsOf, type Message, textOf, type ToolCall } from "../message/message.ts";
@@ -58,7 +58,7 @@ export async function askOnce(asked: Asked): Promise<Replied> {
       const inputCharacters = (): number =>
         transcript.messages.reduce((sum, message) => sum + charactersOf(message), 0);
       const record = await untilStopped(
-        askModel({ turn, input, drivers, host, stop, inputCharacters }),
+        askModel({ turn, input, drivers, host, stop, notes: noFailures(), inputCharacters }),
         stop,
       );
       signal?.throwIfAborted();

@@ -146,7 +146,15 @@ export type Fact =
       readonly by: Readonly<Record<string, string>>;
       readonly callId?: string;
     }
-  | { readonly type: "retry-start"; readonly turn: number; readonly reason: string }
+  | {
+      readonly type: "retry-start";
+      readonly turn: number;
+      readonly reason: string;
+      /** Which request failed, from 1; not there when the model replied, and its reply could not be used. */
+      readonly attempt?: number;
+      /** After how many milliseconds it is asked again. */
+      readonly delayMs?: number;
+    }
   | { readonly type: "turn-end"; readonly turn: number }
   | { readonly type: "run-end"; readonly outcome: Outcome; readonly usage: Usage };
 

@@ -11,7 +11,7 @@ import type { Host } from "../journal/host.ts";
 import { type FinishReason, type ReplyMessage, textOf, type ToolCall } from "../message/message.ts";
 import { charactersOf } from "../message/measure.ts";
 import { acceptableId } from "../message/transcript.ts";
-import { completeUsage, type Usage } from "../message/usage.ts";
+import { addUsage, completeUsage, noUsage, type Usage } from "../message/usage.ts";
 import { assemble, type NameCall, type Reply } from "../model/assemble.ts";
 import type { Delta, ModelRequest, StreamOptions } from "../model/model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
@@ -43,8 +43,23 @@ export interface Question {
   readonly change?: (request: ModelRequest) => Promise<ModelRequest>;
   /** Takes live events; left out when nobody watches. */
   readonly emit?: (event: RunEvent) => void;
+  /** Takes down what happens in replies that fail. */
+  readonly notes: FailureNotes;
   /** Told each call as soon as it is complete, while the model may still write. Left out when none may start early. */
   readonly onCall?: (call: ToolCall) => void;
+}
+
+/** What happened in the replies to one question that failed. */
+export interface FailureNotes {
+  /** What the provider says that they used. */
+  usage: Usage;
+  /** The provider carried out a call by itself: what that did is not known, and must not be done again. */
+  acted: boolean;
+}
+
+/** Nothing has failed yet. */
+export function noFailures(): FailureNotes {
+  return { usage: noUsage, acted: false };
 }
 
 /**
@@ -85,7 +100,7 @@ function usageOf({ message, usage = {} }: Reply, { inputCharacters }: Question):
 }
 
 async function readReply(driver: Driver, question: Question): Promise<Reply> {
-  const { turn, input, emit, stop } = question;
+  const { turn, input, emit, stop, notes } = question;
   const nameCall = nameCalls(driver, question);
   const named = new Map<string, ReturnType<NameCall>>();
   const assembler = assemble(input.model.id, (start) => {
@@ -101,13 +116,16 @@ async function readReply(driver: Driver, question: Question): Promise<Reply> {
   for await (const delta of input.model.stream(sent, streamOptions(stop))) {
     const call = assembler.push(delta);
     tell?.push(delta);
-    if (driver.passthrough && call !== undefined && call.providerExecuted !== true) question.onCall?.(call);
+    if (call === undefined) continue;
+    if (call.providerExecuted === true) notes.acted = true;
+    else if (driver.passthrough) question.onCall?.(call);
   }
   const reply = assembler.reply();
   if (reply.finishReason !== "error") {
     tell?.end(reply);
     return reply;
   }
+  notes.usage = addUsage(notes.usage, completeUsage(reply.usage ?? noUsage, { input: 0, output: 0 }));
   const { id } = input.model;
   throw new WritError("provider-failed", {
     provider: id,
@@ -223,12 +241,12 @@ function nameCalls(driver: Driver, { turn, input }: Question): NameCall {
   };
 }
 
-/** What a model's adapter threw, as an error of the catalogue. */
+/** What a model's adapter threw, as an error of the catalogue. A mistake in its code is no better the next time. */
 export function asWritError(error: unknown, model: string): WritError {
   if (isWritError(error)) return error;
   return new WritError(
     "provider-failed",
     { provider: model, model, reason: messageOf(error) },
-    { cause: error },
+    { cause: error, retryable: false },
   );
 }

@@ -4,6 +4,7 @@ import { slots } from "../executor/slots.ts";
 import { withoutSecrets } from "../executor/without-secrets.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
 import { type ChatReply, chatWith } from "../model/chat.ts";
+import { askPatiently } from "../model/retry.ts";
 import type { Purse } from "../policy/purse.ts";
 import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
@@ -11,7 +12,10 @@ import { priceOf } from "./price.ts";
 import { withinTokens } from "./within-tokens.ts";
 
 /** What the questions of a run's tools to its model are asked with. */
-export interface AskingOnce extends Pick<LoopOptions, "model" | "price" | "settings" | "gate" | "host"> {
+export interface AskingOnce extends Pick<
+  LoopOptions,
+  "model" | "price" | "settings" | "gate" | "host" | "retry"
+> {
   readonly purse: Purse;
 }
 
@@ -21,7 +25,7 @@ export interface AskingOnce extends Pick<LoopOptions, "model" | "price" | "setti
  * reason of the signal, and what the model's adapter throws
  */
 export function askingOnce(options: AskingOnce): AskOnce {
-  const { model, price, settings, gate, host, purse } = options;
+  const { model, price, settings, gate, host, purse, retry } = options;
   const turns = slots(1);
   return async (question, { signal, spend }) => {
     const { stop, unlink } = interruptBy(signal);
@@ -39,7 +43,8 @@ export function askingOnce(options: AskingOnce): AskOnce {
       if (excess !== undefined)
         throw new WritError("delegation-exhausted", { name: gate.agent, reason: excess.message });
       const request = { messages: prompt, settings: withinTokens(settings, purse.tokensLeft()), signal };
-      const asking = asRuntime(host, (): Promise<ChatReply> => chatWith(model, request));
+      const ask = (): Promise<ChatReply> => asRuntime(host, () => chatWith(model, request));
+      const asking = askPatiently(ask, { model, retry, host, stop });
       const reply = await untilStopped(asking, stop).catch((error: unknown) => {
         if (stop.reason === undefined) throw error;
         return "stopped" as const;

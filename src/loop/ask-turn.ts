@@ -4,12 +4,18 @@ import type { RunEvent } from "../event/event.ts";
 import type { EarlyCall } from "../executor/run-calls.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
-import { noUsage } from "../message/usage.ts";
+import { addUsage, noUsage } from "../message/usage.ts";
+import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import type { ModelRequest } from "../model/model.ts";
-import type { Json } from "../util/json.ts";
 import { changeReply, changeRequest, type HookedCall, replyOf } from "./around-model.ts";
-import { asWritError, askModel, type ModelRecord, type Question } from "./ask-model.ts";
+import {
+  asWritError,
+  askModel,
+  type FailureNotes,
+  type ModelRecord,
+  noFailures,
+  type Question,
+} from "./ask-model.ts";
 import { earlyCalls, giveUpEarly } from "./early-calls.ts";
 import { endBy } from "./end.ts";
 import type { End } from "./options.ts";
@@ -30,34 +36,11 @@ type TurnRecord =
 
 /** The model call as one step of the journal, with the author's hooks around it. */
 export function askTurn(asking: Asking, run: Run): Promise<ModelRecord | End> {
-  const asked = isHooked(run) ? askHooked(asking, run) : askPlainly(asking, run);
-  return asked.catch((error: unknown) => endBy(error, run));
-}
-
-function isHooked({ hooks }: Run): boolean {
-  return hooks.beforeModel !== undefined || hooks.afterModel !== undefined || hooks.onError !== undefined;
-}
-
-/** No hook stands between the run and its model. */
-async function askPlainly(asking: Asking, run: Run): Promise<ModelRecord> {
-  const { state, input } = asking;
-  const question = questionOf(asking, { turn: state.ledger.turns, run });
-  const step = {
-    key: `turn/${state.ledger.turns}/model`,
-    fingerprint: () => requestFingerprint(state, run),
-    run: async () => {
-      const record = await askModel(question);
-      checkGoesOn(run);
-      return record;
-    },
-  };
-  const record = await untilStopped(run.journal.step(step), run.stop);
-  if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
-  return record;
+  return askRecorded(asking, run).catch((error: unknown) => endBy(error, run));
 }
 
 /** What is told meanwhile is told again at a replay. */
-async function askHooked(asking: Asking, run: Run): Promise<ModelRecord> {
+async function askRecorded(asking: Asking, run: Run): Promise<ModelRecord> {
   const { state, input } = asking;
   const told: RunEvent[] = [];
   let thrown: WritError | undefined;
@@ -94,10 +77,14 @@ function checkGoesOn({ stop }: Run): void {
   if (stop.reason !== undefined) throw new Error("the run was stopped");
 }
 
-function questionOf(
-  { state, input, early }: Asking,
-  { turn, run, change }: Pick<Question, "turn" | "change"> & { readonly run: Run },
-): Question {
+interface Noting {
+  readonly hooked: HookedCall;
+  readonly notes: FailureNotes;
+}
+
+function questionOf({ state, input, early }: Asking, { hooked, notes }: Noting): Question {
+  const { turn, run } = hooked;
+  const { beforeModel } = run.hooks;
   return {
     turn,
     input,
@@ -105,8 +92,9 @@ function questionOf(
     host: run.host,
     stop: run.stop,
     inputCharacters: () => input.transcript.characters,
-    change,
+    change: beforeModel === undefined ? undefined : (request) => changeRequest(request, hooked),
     emit: run.tell,
+    notes,
     onCall: startsEarly(input, run) ? earlyCalls({ turn, state, early }, run.execution) : undefined,
   };
 }
@@ -129,55 +117,83 @@ function startsEarly({ toolChoice }: TurnInput, run: Run): boolean {
 /** A run that a broken provider and a stubborn hook keep alive would never end. */
 const maxAttempts = 10;
 
-/** Asks; when the model fails, the author's hooks may say to ask again, or answer themselves. */
+/**
+ * Asks. When the request fails it is made again where that can help (`retry`); when that cannot, or was done often enough, the author's hooks say
+ * what happens. So a hook decides about what is left, and one that asks again makes one request each time.
+ */
 async function askUntilAnswered(asking: Asking, hooked: HookedCall): Promise<ModelRecord> {
   const { run, turn, note } = hooked;
+  const { model } = asking.input;
+  const notes = noFailures();
   for (let attempt = 1; ; attempt += 1) {
     if (asking.early.size > 0) await giveUpEarly(asking.early); // what an attempt that failed has called, nobody asks for any more
-    const change = (request: ModelRequest): Promise<ModelRequest> => changeRequest(request, hooked);
-    const question = questionOf(asking, { turn, run, change: run.hooks.beforeModel && change });
+    const question = questionOf(asking, { hooked, notes });
     try {
-      const record = await askModel(question);
+      const record = withUsage(await askModel(question), notes);
       return run.hooks.afterModel === undefined ? record : await changeReply(record, hooked);
     } catch (thrown) {
-      const isStopped = (): boolean => run.stop.reason !== undefined;
-      const { onError } = run.hooks;
-      if (onError === undefined || attempt >= maxAttempts || isStopped() || hookFailure(thrown) !== undefined)
-        throw thrown;
-      const error = asWritError(thrown, question.input.model.id);
-      const { answer, by } = await askHooks(onError, "onError", { turn, attempt, error });
-      tellHooks({ turn, place: "onError", by }, { tell: note });
-      if (answer.answer !== undefined) return hookAnswer(answer.answer, { question, by: by["answer"] });
-      if (answer.retryAfterMs === undefined) throw thrown;
-      note({ type: "retry-start", turn, reason: error.message });
-      await pause(Math.max(0, answer.retryAfterMs), run);
-      if (isStopped()) throw thrown;
+      if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
+      const error = afterAttempts(asWritError(thrown, model.id), attempt);
+      const again =
+        retryIn(error, { attempt, notes, state: asking.state, run }) ??
+        (await askHook(error, attempt, hooked));
+      if (again === undefined) throw error;
+      if (typeof again !== "number") return withUsage(hookAnswer(again, question), notes);
+      note({ type: "retry-start", turn, reason: error.message, attempt, delayMs: again });
+      await pause(again, run);
+      if (run.stop.reason !== undefined) throw error;
     }
   }
 }
 
-interface Answering {
-  readonly question: Question;
-  readonly by: string | undefined;
+/** What failed attempts used is paid for like the reply. */
+function withUsage(record: ModelRecord, { usage }: FailureNotes): ModelRecord {
+  return usage === noUsage ? record : { ...record, usage: addUsage(usage, record.usage) };
 }
 
+interface FailedAttempt {
+  readonly attempt: number;
+  readonly notes: FailureNotes;
+  readonly state: State;
+  readonly run: Run;
+}
+
+/** After how many milliseconds the request is made again; undefined when that is no use, may not be, or the run would be over before. */
+function retryIn(error: WritError, { attempt, notes, state, run }: FailedAttempt): number | undefined {
+  const pace = notes.acted ? undefined : paceWith(run.model, run.retry);
+  const delayMs = pace === undefined ? undefined : retryDelay(error, attempt, pace);
+  if (delayMs === undefined) return undefined;
+  const spreadMs = spread(delayMs, run.host);
+  const leftMs = run.startedAt + state.limits.durationMs - run.host.now();
+  return spreadMs < leftMs ? spreadMs : undefined;
+}
+
+/** What the author's hooks say of a request that failed: to make it again after so many milliseconds, or an answer. */
+async function askHook(
+  error: WritError,
+  attempt: number,
+  { run, turn, note }: HookedCall,
+): Promise<number | HookAnswer | undefined> {
+  const { onError } = run.hooks;
+  if (onError === undefined || attempt >= maxAttempts) return undefined;
+  const { answer, by } = await askHooks(onError, "onError", { turn, attempt, error });
+  tellHooks({ turn, place: "onError", by }, { tell: note });
+  if (answer.answer !== undefined) return { content: answer.answer, by: by["answer"] ?? "onError" };
+  return answer.retryAfterMs === undefined ? undefined : Math.max(0, answer.retryAfterMs);
+}
+
+type HookAnswer = NonNullable<ModelRecord["answer"]>;
+
 /** The record of an answer that no model gave. */
-function hookAnswer(answer: Json, { question, by = "onError" }: Answering): ModelRecord {
-  const { drivers, host } = question;
+function hookAnswer(answer: HookAnswer, { drivers, host }: Question): ModelRecord {
   const now = host.now();
   return {
     driver: drivers[0]?.name ?? "hook",
-    message: replyOf(answer),
+    message: replyOf(answer.content),
     finishReason: "stop",
     usage: noUsage,
     startedAt: now,
     endedAt: now,
-    answer: { content: answer, by },
+    answer,
   };
-}
-
-function pause(afterMs: number, { host, stop }: Run): Promise<unknown> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const stopTimer = host.timer(afterMs, () => resolve(undefined));
-  return untilStopped(promise, stop).finally(stopTimer);
 }

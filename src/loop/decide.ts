@@ -3,7 +3,9 @@ import { isWritError, WritError } from "../error/writ-error.ts";
 import { type Message, userMessage } from "../message/message.ts";
 import { type ChatReply, chatWith } from "../model/chat.ts";
 import type { Model, ReplyFormat } from "../model/model.ts";
+import { askPatiently, checkedRetry, type RetryPace } from "../model/retry.ts";
 import type { JsonSchema } from "../schema/schema.ts";
+import { interruptBy } from "../util/interrupt.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { type Decider, noProvider } from "./llm-step.ts";
 
@@ -13,6 +15,8 @@ export interface DecideRequest {
   /** At least two, each different. */
   readonly options: readonly string[];
   readonly context?: string;
+  /** How the model is asked again when a request fails, as `retry` of an agent. Default: 3 requests in all. */
+  readonly retry?: RetryPace | false;
   readonly signal?: AbortSignal;
 }
 
@@ -24,21 +28,28 @@ export type Chosen =
 const maxAttempts = 2;
 
 /** Has the model choose one of the options. The adapter documents it. */
-export async function decideWith({ model }: Pick<Decider, "model">, request: DecideRequest): Promise<Chosen> {
+export async function decideWith({ model, host }: Decider, request: DecideRequest): Promise<Chosen> {
   const { options, signal } = request;
   checkOptions(options);
+  const retry = checkedRetry(request.retry ?? {}, "`decide`");
   if (model === undefined) return { option: undefined, tokens: 0, notice: noProvider };
   const messages: Message[] = [userMessage(questionText(request))];
+  const { stop, unlink } = interruptBy(signal);
   let tokens = 0;
   let why = "";
-  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const reply = await askForOption(model, { messages, options, signal });
-    tokens += reply.usage.inputTokens + reply.usage.outputTokens;
-    const answer = answerIn(reply);
-    const option = matching(answer, options);
-    if (option !== undefined) return { option, tokens };
-    why = `${JSON.stringify(answer.slice(0, 80))} is none of the options.`;
-    messages.push(...corrected(reply, `${why} Give exactly one of: ${listed(options)}`));
+  try {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      const ask = (): Promise<ChatReply> => askForOption(model, { messages, options, signal });
+      const reply = await askPatiently(ask, { model, retry, host, stop });
+      tokens += reply.usage.inputTokens + reply.usage.outputTokens;
+      const answer = answerIn(reply);
+      const option = matching(answer, options);
+      if (option !== undefined) return { option, tokens };
+      why = `${JSON.stringify(answer.slice(0, 80))} is none of the options.`;
+      messages.push(...corrected(reply, `${why} Give exactly one of: ${listed(options)}`));
+    }
+  } finally {
+    unlink();
   }
   return { option: undefined, tokens, notice: `the model chose nothing: ${why}` };
 }

@@ -13,14 +13,16 @@ import {
   type ReadyTranscript,
   settleAll,
 } from "../message/transcript.ts";
+import { addUsage, type Usage } from "../message/usage.ts";
 import type { Model } from "../model/model.ts";
+import { askPatiently, checkedRetry, type RetryPace } from "../model/retry.ts";
 import { whyNot } from "../policy/powers.ts";
 import type { Capability } from "../tool/capability.ts";
 import { type AllowList, allowList } from "../policy/allow-list.ts";
 import { tool } from "../tool/tool.ts";
 import { type Interrupt, interruptBy, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
-import { askModel, type ModelRecord } from "./ask-model.ts";
+import { askModel, type ModelRecord, noFailures } from "./ask-model.ts";
 import { readingOf } from "./turn-input.ts";
 
 /** A tool as plain data: nothing in it can be run. */
@@ -42,6 +44,8 @@ export interface StepRequest {
   readonly intent?: string;
   /** What the program may do: without `llm` among it no model is asked. Inside a tool, never more than that may. Default: all that surrounds it. */
   readonly grants?: readonly Capability[];
+  /** How the model is asked again when a request fails, as `retry` of an agent. Default: 3 requests in all. */
+  readonly retry?: RetryPace | false;
   readonly signal?: AbortSignal;
 }
 
@@ -77,6 +81,7 @@ export async function llmStepWith({ model, host }: Decider, request: StepRequest
   checkMayAsk(request, host);
   if (model === undefined) return { kind: "final", text: noProvider, tokens: 0 };
   const { catalog, signal } = request;
+  const retry = checkedRetry(request.retry ?? {}, "`llmStep`");
   const allowed = toolsOf(catalog);
   const mayCall = allowed.tools.size > 0;
   const { stop, unlink } = interruptBy(signal);
@@ -93,8 +98,8 @@ export async function llmStepWith({ model, host }: Decider, request: StepRequest
         examples: [],
         toolChoice,
       } satisfies TurnInput;
-      const { record, reading } = await ask(input, { attempt, host, stop, signal });
-      tokens += record.usage.inputTokens + record.usage.outputTokens;
+      const { usage, record, reading } = await ask(input, { attempt, retry, host, stop, signal });
+      tokens += usage.inputTokens + usage.outputTokens;
       const decision = decisionIn(reading, mayCall);
       if (decision.kind !== "none") return { ...decision, tokens };
       const said = textOf(record.message).trim();
@@ -146,6 +151,7 @@ function transcriptOf({ prompt, catalog, context = "", intent }: StepRequest): R
 
 interface Asking {
   readonly attempt: number;
+  readonly retry: RetryPace | false;
   readonly host: Host;
   readonly stop: Interrupt<unknown>;
   readonly signal: AbortSignal | undefined;
@@ -153,18 +159,22 @@ interface Asking {
 
 async function ask(
   input: TurnInput,
-  { attempt: turn, host, stop, signal }: Asking,
-): Promise<{ readonly record: ModelRecord; readonly reading: Reading }> {
+  { attempt: turn, retry, host, stop, signal }: Asking,
+): Promise<{ readonly usage: Usage; readonly record: ModelRecord; readonly reading: Reading }> {
   signal?.throwIfAborted();
   const drivers = driversFor("auto", input.model);
   const inputCharacters = (): number =>
     input.transcript.messages.reduce((sum, message) => sum + charactersOf(message), 0);
-  const record = await untilStopped(askModel({ turn, input, drivers, host, stop, inputCharacters }), stop);
+  const notes = noFailures();
+  const question = { turn, input, drivers, host, stop, notes, inputCharacters };
+  const asking = askPatiently(() => askModel(question), { model: input.model, retry, host, stop });
+  const record = await untilStopped(asking, stop);
   signal?.throwIfAborted();
   if (record === "stopped") throw new TypeError("only the signal stops a step");
+  const usage = addUsage(notes.usage, record.usage);
   const driver = drivers.find(({ name }) => name === record.driver) ?? drivers[0];
   const reading = readingOf(record, { driver, input, turn });
-  if (record.finishReason !== "content-filter" || reading.type === "calls") return { record, reading };
+  if (record.finishReason !== "content-filter" || reading.type === "calls") return { usage, record, reading };
   const reason = `the provider filtered the answer: ${textOf(reading.message)}`;
   throw new WritError("run-refused", { name: "llmStep", reason });
 }

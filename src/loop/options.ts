@@ -13,6 +13,7 @@ import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
+import type { RetryPace } from "../model/retry.ts";
 import type { FinishReason } from "../message/message.ts";
 import type { Budget, Ledger, Limits } from "../policy/budget.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -70,6 +71,8 @@ export interface LoopOptions {
   /** `answer`: in the last turn of the budget the model may call no tools. */
   readonly lastTurn: "tools" | "answer";
   readonly concurrency: number | undefined;
+  /** How the model is asked again when a request fails. */
+  readonly retry: RetryPace | false;
   readonly onUnknownTool: "feedback" | "throw";
   readonly throwOnToolFailure: boolean;
   /** Skips the rest of a turn's calls after one that was denied. */

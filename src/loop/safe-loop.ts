@@ -3,6 +3,7 @@ import { callOneWith } from "../executor/call-tool.ts";
 import { countCall, countSuccess, type ToolUse, violation } from "../policy/constraints.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Capability } from "../tool/capability.ts";
+import type { RetryPace } from "../model/retry.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { type CatalogEntry, type Decider, llmStepWith, type StepDecision } from "./llm-step.ts";
 
@@ -23,6 +24,8 @@ export interface SafeLoopOptions {
   readonly intent?: string;
   /** What the tools may use of the world, of what each declares. Default: nothing. */
   readonly grants?: readonly Capability[];
+  /** How the model is asked again when a request fails, as `retry` of an agent. Default: 3 requests in all. */
+  readonly retry?: RetryPace | false;
   /** Told each step after it was carried out. */
   readonly onStep?: (taken: StepTaken) => void;
   readonly signal?: AbortSignal;
@@ -41,7 +44,7 @@ const outOfSteps = "out of steps";
 
 /** The loop of the fifth seed page. The adapter documents it. */
 export async function safeLoopWith(decider: Decider, options: SafeLoopOptions): Promise<string> {
-  const { question: prompt, maxSteps, budget, intent, onStep, signal, grants } = options;
+  const { question: prompt, maxSteps, budget, intent, onStep, signal, grants, retry } = options;
   checkBound("maxSteps", maxSteps);
   checkBound("budget", budget);
   const tools = allowedNames(options.tools);
@@ -50,7 +53,7 @@ export async function safeLoopWith(decider: Decider, options: SafeLoopOptions): 
   let spent = 0;
   let uses: readonly ToolUse[] = [];
   for (let n = 0; n < maxSteps && spent <= budget; n += 1) {
-    const step = await llmStepWith(decider, { prompt, catalog, context, intent, signal });
+    const step = await llmStepWith(decider, { prompt, catalog, context, intent, retry, signal });
     spent += step.tokens;
     if (step.kind === "tool") {
       const tool = tools.get(step.name);

@@ -81,7 +81,11 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
     },
     reply() {
       if (end === undefined)
-        throw new WritError("reply-invalid", { model: modelId, reason: "it broke off before its end" });
+        throw new WritError(
+          "reply-invalid",
+          { model: modelId, reason: "it broke off before its end" },
+          { retryable: true },
+        );
       const { finishReason, usage, response } = end;
       const closed = parts.map(closePart).filter((part) => !isEmptyText(part));
       const message = {

@@ -1,4 +1,4 @@
-import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { isWritError, messageOf, WritError, type WritErrorOptions } from "../error/writ-error.ts";
 import { charactersOf } from "../message/measure.ts";
 import {
   callsOf,
@@ -93,7 +93,7 @@ export async function* chatStreamWith(
     return replyOf(assembler.reply(), model, messages);
   } catch (error) {
     if (isWritError(error) || signal.aborted) throw error;
-    throw failure(model, messageOf(error), error);
+    throw failure(model, messageOf(error), { cause: error, retryable: false });
   }
 }
 
@@ -112,8 +112,8 @@ function replyOf(reply: Reply, model: Model, messages: readonly Message[]): Chat
   };
 }
 
-function failure({ id }: Model, reason: string, cause?: unknown): WritError {
-  return new WritError("provider-failed", { provider: id, model: id, reason }, { cause });
+function failure({ id }: Model, reason: string, options?: WritErrorOptions): WritError {
+  return new WritError("provider-failed", { provider: id, model: id, reason }, options);
 }
 
 /** Checks the history as a transcript: providers refuse a call without its result, and do not say which. */

@@ -129,6 +129,8 @@ export interface Model {
   readonly features: ModelFeatures;
   /** Where it is asked; undefined for a model of this process, and where the adapter does not know. */
   readonly endpoint?: ModelEndpoint;
+  /** Asks its provider again by itself, as `withRetry` does: a run does not ask again on top of it. */
+  readonly retries?: boolean;
   /** Dollars for a usage, when the price is known. Local models declare 0. */
   readonly price?: (usage: {
     readonly inputTokens: number;

@@ -1,15 +1,21 @@
-import { isWritError, type WritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import { fingerprint } from "../util/hash.ts";
+import { type Interrupt, interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { Delta, Model, ModelRequest, StreamOptions } from "./model.ts";
 
 /** How often, and after what time, a model is asked again. */
-export interface RetryOptions {
+export interface RetryPace {
   /** Requests in all, the first among them. Default 3. */
   readonly attempts?: number;
   /** Milliseconds before the second request; each later wait is twice as long. Default 250. */
   readonly firstDelayMs?: number;
   /** The longest wait in milliseconds. A provider that asks for a longer one is not asked again. Default 30 000. */
   readonly maxDelayMs?: number;
+}
+
+/** How a model that is asked again by itself does so. */
+export interface RetryOptions extends RetryPace {
   /** Told before each wait. */
   readonly onRetry?: (retry: ModelRetry) => void;
 }
@@ -22,9 +28,47 @@ export interface ModelRetry {
   readonly error: WritError;
 }
 
+/** A field of a pace that is no number of attempts, or no milliseconds, and what it must be; undefined when all are. */
+export function paceFault({
+  attempts = 1,
+  firstDelayMs = 0,
+  maxDelayMs = 0,
+}: RetryPace):
+  | { readonly field: keyof RetryPace; readonly value: number; readonly must: string }
+  | undefined {
+  if (!Number.isInteger(attempts) || attempts < 1)
+    return { field: "attempts", value: attempts, must: "a whole number from 1 on" };
+  const delays = { firstDelayMs, maxDelayMs };
+  for (const field of ["firstDelayMs", "maxDelayMs"] as const)
+    if (typeof delays[field] !== "number" || !(delays[field] >= 0))
+      return { field, value: delays[field], must: "milliseconds, from 0 on" };
+  return undefined;
+}
+
+const paceFields: readonly string[] = [
+  "attempts",
+  "firstDelayMs",
+  "maxDelayMs",
+] satisfies (keyof RetryPace)[];
+
+/** How an author wants a model to be asked again. @throws WritError `definition-invalid` */
+export function checkedRetry(retry: RetryPace | false, where: string): RetryPace | false {
+  if (retry === false) return retry;
+  const fault = paceFault(retry);
+  const unknown = Object.keys(retry).find((field) => !paceFields.includes(field));
+  if (unknown !== undefined) {
+    const reason = `there is no \`retry.${unknown}\`: ${paceFields.join(", ")}.`;
+    throw new WritError("definition-invalid", { where, reason });
+  }
+  if (fault === undefined) return retry;
+  const { field, value, must } = fault;
+  const reason = `\`retry.${field}\` must be ${must}, and is ${String(value)}.`;
+  throw new WritError("definition-invalid", { where, reason });
+}
+
 /** A model that is asked again. `adapters/with-retry.ts` has the one for Node, under the name `withRetry`, and documents it. */
 export function retrying(model: Model, options: RetryOptions, host: Pick<Host, "timer">): Model {
-  const { attempts = 3, onRetry } = options;
+  const { onRetry } = options;
   return {
     id: model.id,
     get features() {
@@ -32,15 +76,18 @@ export function retrying(model: Model, options: RetryOptions, host: Pick<Host, "
     },
     price: model.price,
     endpoint: model.endpoint,
+    retries: true,
     async *stream(request, streaming) {
       for (let attempt = 1; ; attempt += 1) {
         const failed = yield* untilFailed(model, request, streaming);
         if (failed === undefined) return;
         const { error } = failed;
-        const delayMs = failed.began || attempt >= attempts ? undefined : delayOf(error, attempt, options);
+        const delayMs = failed.began ? undefined : retryDelay(error, attempt, options);
         if (delayMs === undefined || streaming.signal.aborted) throw error;
         onRetry?.({ attempt, delayMs, error: error as WritError });
-        await pause(delayMs, streaming.signal, host);
+        const { stop, unlink } = interruptBy(streaming.signal);
+        await pause(delayMs, { host, stop });
+        unlink();
         if (streaming.signal.aborted) throw error;
       }
     },
@@ -70,17 +117,69 @@ async function* untilFailed(
   }
 }
 
+/** What a question that takes no effect until its reply is whole is asked with. */
+export interface Asking {
+  readonly model: Model;
+  /** `false`: it is asked once. */
+  readonly retry: RetryPace | false;
+  readonly host: Pick<Host, "timer" | "randomId">;
+  readonly stop: Interrupt<unknown>;
+}
+
+/**
+ * Asks, and asks again where that can help. @throws what `ask` throws at last, with the number of attempts in its data when there were several;
+ * the reason of a stop while it waits
+ */
+export async function askPatiently<Value>(
+  ask: () => Promise<Value>,
+  { model, retry, host, stop }: Asking,
+): Promise<Value> {
+  const pace = paceWith(model, retry);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const delayMs = pace === undefined ? undefined : retryDelay(error, attempt, pace);
+      if (stop.reason !== undefined || !isWritError(error)) throw error;
+      if (delayMs === undefined) throw afterAttempts(error, attempt);
+      await pause(spread(delayMs, host), { host, stop });
+      if (stop.reason !== undefined) throw stop.reason as Error;
+    }
+  }
+}
+
+/** How a model is asked again; undefined when it is not: the author wants none, or the model does so by itself, and attempts would multiply. */
+export function paceWith(
+  { retries }: Pick<Model, "retries">,
+  retry: RetryPace | false,
+): RetryPace | undefined {
+  return retry === false || retries === true ? undefined : retry;
+}
+
 /** How long to wait after the failed attempt; undefined when asking again is no use. */
-function delayOf(
+export function retryDelay(
   error: unknown,
   attempt: number,
-  { firstDelayMs = 250, maxDelayMs = 30_000 }: RetryOptions,
+  { attempts = 3, firstDelayMs = 250, maxDelayMs = 30_000 }: RetryPace,
 ): number | undefined {
-  if (!isWritError(error) || !error.retryable || isTimeout(error)) return undefined;
+  if (attempt >= attempts || !isWritError(error) || !error.retryable || isTimeout(error)) return undefined;
   const wanted = error.retryAfterMs ?? 0;
   return wanted > maxDelayMs
     ? undefined
     : Math.max(wanted, Math.min(firstDelayMs * 2 ** (attempt - 1), maxDelayMs));
+}
+
+/** The wait and up to a quarter more: runs that failed together do not ask again together. */
+export function spread(delayMs: number, host: Pick<Host, "randomId">): number {
+  const random = (Number.parseInt(fingerprint(host.randomId()), 36) % 1000) / 1000;
+  return Math.round(delayMs * (1 + random / 4));
+}
+
+/** The error of the last of several attempts, with their number; that of a first one as it is. */
+export function afterAttempts(error: WritError, attempts: number): WritError {
+  if (attempts === 1) return error;
+  const { code, data, retryable, retryAfterMs } = error;
+  return new WritError(code, data, { cause: error, retryable, retryAfterMs, attempts });
 }
 
 /** Whether time ran out, here or in what the adapter was built on. Waiting as long once more would only use up the time of the run. */
@@ -91,13 +190,15 @@ function isTimeout(error: unknown, depth = 0): boolean {
   return (typeof code === "string" && /TIMEOUT|TIMEDOUT/.test(code)) || isTimeout(cause, depth + 1);
 }
 
-/** Ends early when the request is aborted. */
-async function pause(delayMs: number, signal: AbortSignal, host: Pick<Host, "timer">): Promise<void> {
+/** Waits. Ends early when it is stopped. */
+export async function pause(delayMs: number, { host, stop }: Pausing): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const stopTimer = host.timer(delayMs, () => resolve());
-  const abort = (): void => resolve();
-  signal.addEventListener("abort", abort, { once: true });
-  await promise;
+  const stopTimer = host.timer(delayMs, resolve);
+  await untilStopped(promise, stop);
   stopTimer();
-  signal.removeEventListener("abort", abort);
+}
+
+interface Pausing {
+  readonly host: Pick<Host, "timer">;
+  readonly stop: Interrupt<unknown>;
 }

@@ -195,7 +195,9 @@ describe("fallback to the JSON protocol", () => {
       return { model, asked: () => asked };
     };
     const busy = failing("provider-failed");
-    await expect(agent({ name: "a", model: busy.model, tools: [add] })("go")).rejects.toMatchObject({
+    await expect(
+      agent({ name: "a", model: busy.model, tools: [add], retry: false })("go"),
+    ).rejects.toMatchObject({
       code: "provider-failed",
     });
     expect(busy.asked()).toBe(1);

@@ -383,6 +383,7 @@ describe("reasoning", () => {
     const claude = agent({
       name: "claude",
       model: createAnthropic({ apiKey: "k", fetch })("claude-sonnet-4-5"),
+      retry: false,
       settings: { providerOptions: { anthropic: { thinking: { type: "enabled", budgetTokens: 2048 } } } },
     });
     await expect(claude("2 + 2?")).rejects.toMatchObject({ code: "provider-failed" });

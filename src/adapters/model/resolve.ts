@@ -52,7 +52,7 @@ const carded = new WeakMap<Model, Model>();
 
 /** The same model; its card is read when its features are first asked for. Models that belong to no provider have no cards. */
 function withCard(model: Model): Model {
-  const { id, price, endpoint } = model;
+  const { id, price, endpoint, retries } = model;
   if (!id.includes("/")) return model;
   const known = carded.get(model);
   if (known !== undefined) return known;
@@ -61,6 +61,7 @@ function withCard(model: Model): Model {
     id,
     ...(price === undefined ? {} : { price }),
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(retries === undefined ? {} : { retries }),
     get features() {
       const { features } = model;
       if (features.driver !== undefined) return features;

@@ -135,7 +135,7 @@ function watch(): Watch {
         proposed += calls.length;
         last = event.finishReason;
         if (calls.some(({ malformed }) => malformed !== undefined)) unread();
-      } else if (event.type === "retry-start") unread();
+      } else if (event.type === "retry-start" && event.attempt === undefined) unread();
       else if (event.type === "run-end") {
         const { outcome } = event;
         if (outcome.type === "failed" && outcome.code === "protocol-violated") unread();
