@@ -1,3 +1,4 @@
+import type * as library from "yaml";
 import type { Document, LineCounter, Node } from "yaml";
 import { messageOf } from "../../error/writ-error.ts";
 import { isJsonObject, type JsonObject, parseJson, toJson } from "../../util/json.ts";
@@ -13,6 +14,13 @@ export interface Located {
 
 /** The fields, or why there are none. */
 export type ReadFields = Located | { readonly ok: false; readonly problem: Omit<Problem, "file"> };
+
+/** A mistake in a text, and where. */
+interface Wrong {
+  readonly code: string;
+  readonly message: string;
+  readonly pos: readonly [number, ...number[]];
+}
 
 /** What is read, and how. */
 export interface FieldsSource {
@@ -41,11 +49,12 @@ export async function readFields({ text, format, firstLine = 1 }: FieldsSource):
     resolveKnownTags: false,
     prettyErrors: false,
     logLevel: "error",
+    uniqueKeys: false, // the library compares each name with all others
   });
   // Valid JSON is no mistake whatever YAML thinks of it; but of names that stand twice JSON itself says nothing.
-  const wrong = [...document.errors, ...document.warnings].find(
-    ({ code }) => strict?.ok !== true || code === "DUPLICATE_KEY",
-  );
+  const wrong =
+    (strict?.ok === true ? undefined : [...document.errors, ...document.warnings].at(0)) ??
+    repeatedName(document, yaml);
   const line = wrong === undefined ? undefined : lines.linePos(wrong.pos[0]).line + firstLine - 1;
   if (strict?.ok === false) {
     const reason = `it is not JSON: ${strict.reason.replaceAll(/\s+/g, " ")}`;
@@ -62,6 +71,26 @@ export async function readFields({ text, format, firstLine = 1 }: FieldsSource):
     return line === undefined ? undefined : line + firstLine - 1;
   };
   return { ok: true, fields: value.value, lineOf };
+}
+
+/** The first name that stands twice in one map. */
+function repeatedName(document: Document, { visit, isScalar }: typeof library): Wrong | undefined {
+  let repeated: Wrong | undefined;
+  visit(document, {
+    Map: (_key, map) => {
+      const names = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (names.has(key.value)) {
+          repeated = { code: "DUPLICATE_KEY", message: "Map keys must be unique", pos: key.range ?? [0] };
+          return visit.BREAK;
+        }
+        names.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return repeated;
 }
 
 function plainValue(document: Document): ReturnType<typeof parseJson> {

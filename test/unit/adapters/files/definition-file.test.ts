@@ -242,6 +242,8 @@ skills:
     ["- name", "agent.md:2: it has no fields (`name: value`)"],
     ["", "agent.md:2: it has no fields"],
     ["name: a\nname: b", "agent.md:3: Map keys must be unique"],
+    ["name: a\nmetadata: { x: 1, y: { z: 1, 'z': 2 } }", "agent.md:3: Map keys must be unique"],
+    ["name: a\nmetadata:\n  - { x: 1 }\n  - { x: 1, x: 1 }", "agent.md:5: Map keys must be unique"],
     ["name: [a", "agent.md:"],
     ["name: !!js/undefined a", "agent.md:2: tags are refused"],
     ["name: a\nmetadata: { __proto__: { x: 1 } }", 'agent.md:2: it has the key "__proto__"'],
@@ -253,6 +255,17 @@ skills:
   ])("tells what is wrong with %j", async (head, problem) => {
     const problems = await problemsOf(markdown(`---\n${head}\n---\n`));
     expect(problems).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it("reads tens of thousands of keys in time that grows with them, and finds the one that stands twice", async () => {
+    const keys = Array.from({ length: 36_000 }, (_, index) => `k${index}`).join(",");
+    const head = `---\nname: a\nmetadata: {${keys}`;
+    expect(Object.keys((await markdown(`${head}}\n---\n`)).metadata ?? {})).toHaveLength(36_000);
+    expect(await problemsOf(markdown(`${head},\n k0}\n---\n`))).toEqual([
+      "agent.md:4: Map keys must be unique",
+    ]);
+    const members = Array.from({ length: 20_000 }, (_, index) => `"k${index}": 1`).join(",");
+    expect((await json(`{ "name": "a", "metadata": {${members}} }`)).metadata).toMatchObject({ k19999: 1 });
   });
 
   it("refuses aliases that multiply, and lets others pass", async () => {
