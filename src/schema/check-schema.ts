@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, refuseHoles } from "../util/json.ts";
 import { childrenOf, keywords, own } from "./keywords.ts";
 
 /** A schema whose keywords are right and whose references lead somewhere inside it. */
@@ -39,7 +39,10 @@ export function copyJson(value: unknown, path: Path = []): Json {
     throw new TypeError(`it is nested deeper than ${maxDepth} keys, or holds itself.`);
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (Array.isArray(value)) return value.map((entry, index) => copyJson(entry, [...path, index]));
+  if (Array.isArray(value)) {
+    refuseHoles(value);
+    return value.map((entry, index) => copyJson(entry, [...path, index]));
+  }
   if ((typeof value === "object" || typeof value === "function") && "~standard" in value) {
     throw new TypeError(
       `${at(path)} is a Standard Schema inside a plain object. Build the whole in one library, like z.object({ … }).`,
@@ -56,8 +59,8 @@ export function copyJson(value: unknown, path: Path = []): Json {
 }
 
 /**
- * Checks a schema as far as possible without loading a validator: the value of each keyword, each pattern, each reference. References to
- * other documents are refused, so that a foreign schema never causes a request.
+ * Checks a schema: the value of each keyword, each pattern, each reference. References to other documents are refused, so that a foreign
+ * schema never causes a request.
  *
  * @throws TypeError naming the place and what is wrong there
  */

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/jso
 import { followPointer } from "./check-schema.ts";
 import { own } from "./keywords.ts";
 import { type Issue, type JsonSchema, pathText } from "./schema.ts";
+import type { Work } from "./work.ts";
 
 type Path = Issue["path"];
 
@@ -9,6 +10,12 @@ type Path = Issue["path"];
 export interface Coercion {
   readonly value: unknown;
   readonly paths: readonly string[];
+}
+
+/** The schema that tells what is wanted, and the work that may go into reading it. */
+export interface Guide {
+  readonly schema: JsonSchema;
+  readonly work: Work;
 }
 
 /**
@@ -19,18 +26,21 @@ export interface Coercion {
  * - text that is JSON becomes the object or list that is wanted (models encode twice);
  * - a list of one object becomes that object where the whole value is to be an object.
  *
- * Never changes null, and never its input. Undefined when nothing can be changed. Whether the result fits is for the schema to say.
+ * Never changes null, and never its input. Undefined when nothing can be changed; nothing more is changed when no work is left. Whether the result fits is for the schema to say.
  */
-export function coerce(value: unknown, issues: readonly Issue[], schema: JsonSchema): Coercion | undefined {
+export function coerce(value: unknown, issues: readonly Issue[], guide: Guide): Coercion | undefined {
   const copies = new Set<unknown>();
   const paths = new Set<string>();
+  const seen = new Set<string>();
   let root = value;
   for (const { path } of issues) {
     const name = path.length === 0 ? "(root)" : pathText(path);
-    // A place has an issue from each alternative that it does not fit: change it once.
-    if (paths.has(name)) continue;
+    // A place has an issue from each alternative that it does not fit: look at it once.
+    if (seen.has(name)) continue;
+    if (!guide.work.take(1)) break;
+    seen.add(name);
     const current = path.reduce(part, root);
-    const wanted = typesWanted(schemasAt(schema, path), current);
+    const wanted = typesWanted(schemasAt(guide, path), current);
     const changed = (path.length === 0 ? unwrapped(current, wanted) : undefined) ?? fitted(current, wanted);
     if (changed === undefined) continue;
     root = replaced(root, { path, value: changed, copies });
@@ -96,16 +106,19 @@ function isPlain(value: unknown): value is string | number | boolean {
 }
 
 /** All schemas that may judge what stands at a path, alternatives included: the parse after the change decides. */
-function schemasAt(root: JsonSchema, path: Path): ReadonlySet<JsonObject> {
-  let schemas = expanded(root, [root]);
+function schemasAt(guide: Guide, path: Path): ReadonlySet<JsonObject> {
+  let schemas = expanded(guide, [guide.schema]);
   for (const key of path) {
     const parts = Array.from(schemas, (schema) => step(schema, key));
-    schemas = expanded(root, parts);
+    schemas = expanded(guide, parts);
   }
   return schemas;
 }
 
-function expanded(root: JsonSchema, schemas: readonly (Json | undefined)[]): ReadonlySet<JsonObject> {
+function expanded(
+  { schema: root, work }: Guide,
+  schemas: readonly (Json | undefined)[],
+): ReadonlySet<JsonObject> {
   const found = new Set<JsonObject>();
   const add = (schema: Json | undefined): void => {
     if (isJsonObject(schema)) found.add(schema);
@@ -115,6 +128,7 @@ function expanded(root: JsonSchema, schemas: readonly (Json | undefined)[]): Rea
   for (const schema of found) {
     const reference = own(schema, "$ref");
     if (typeof reference === "string") add(followPointer(root, reference));
+    work.take(1 + listOf(own(schema, "enum")).length);
     for (const keyword of ["allOf", "anyOf", "oneOf"]) listOf(own(schema, keyword)).forEach(add);
     for (const keyword of ["then", "else"]) add(own(schema, keyword));
   }

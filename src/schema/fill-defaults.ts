@@ -1,17 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { type CheckedSchema, followPointer } from "./check-schema.ts";
 import { own } from "./keywords.ts";
+import type { Work } from "./work.ts";
 
 /**
  * Fills the defaults of properties that are absent. Returns a copy where something was filled and the value itself where nothing was.
  * The references of `root` must be `#` or JSON pointers, and must not lead in a circle.
- * Throws RangeError after 100 000 steps.
+ * Throws RangeError when that takes more work than is left.
  *
  * Goes through `properties`, `additionalProperties`, `items`, `prefixItems`, `allOf` and `$ref`: what holds for every value. Alternatives
  * (`anyOf`, `oneOf`, `if`) fill nothing, since which one holds is known only afterwards. A default itself is not filled further.
  */
-export function fillDefaults(root: JsonObject, value: unknown): unknown {
-  return fill({ root, stepsLeft: maxSteps }, root, value);
+export function fillDefaults(root: JsonObject, value: unknown, work: Work): unknown {
+  return fill({ root, work, copies: new Set() }, root, value);
 }
 
 /** Takes out of `required` each property that {@link fillDefaults} fills. Changes the schema. */
@@ -36,19 +37,21 @@ export function relaxRequired({ root, targets }: CheckedSchema): void {
   visit(root);
 }
 
-/** One filling. References that meet again and again would go on for years, so the steps are counted. */
 interface Filling {
   readonly root: JsonObject;
-  stepsLeft: number;
+  readonly work: Work;
+  /** What is already a copy, so that an object is copied once and not for each schema that fills something in. */
+  readonly copies: Set<JsonObject>;
 }
 
-const maxSteps = 100_000;
+type Changes = Map<string, unknown>;
+
+// A list or object is looked at in several ways, and may be copied.
+const stepsEach = 10;
 
 function fill(filling: Filling, schema: Json | undefined, value: unknown): unknown {
   if (!isJsonObject(schema) || typeof value !== "object" || value === null) return value;
-  filling.stepsLeft -= 1;
-  if (filling.stepsLeft < 0)
-    throw new RangeError(`its schema has more than ${maxSteps} places to look for defaults`);
+  filling.work.spend(stepsEach);
   const reference = own(schema, "$ref");
   const end = typeof reference === "string" ? followPointer(filling.root, reference) : undefined;
   const filled = [end, ...listAt(schema, "allOf")].reduce<unknown>(
@@ -61,30 +64,48 @@ function fill(filling: Filling, schema: Json | undefined, value: unknown): unkno
 
 function fillProperties(filling: Filling, schema: JsonObject, value: JsonObject): JsonObject {
   const properties = objectAt(schema, "properties");
-  const changed: [string, unknown][] = [];
-  for (const [name, property] of Object.entries(properties)) {
+  const changed: Changes = new Map();
+  for (const name of filling.work.namesOf(properties)) {
+    const property = properties[name];
     const before = own(value, name);
     const after =
-      before === undefined ? structuredClone(defaultOf(property)) : fill(filling, property, before);
-    if (after !== before) changed.push([name, after]);
+      before === undefined ? copyOf(defaultOf(property), filling) : fill(filling, property, before);
+    if (after !== before) changed.set(name, after);
   }
   for (const other of otherProperties(schema)) {
-    for (const [name, before] of Object.entries(value)) {
+    for (const name of filling.work.namesOf(value)) {
+      const before = value[name];
       const after = Object.hasOwn(properties, name) ? before : fill(filling, other, before);
-      if (after !== before) changed.push([name, after]);
+      if (after !== before) changed.set(name, after);
     }
   }
-  // Not Object.assign: it would set the prototype by a key "__proto__" of the value.
-  return changed.length === 0
-    ? value
-    : Object.fromEntries([...Object.entries(value), ...(changed as [string, Json][])]);
+  if (changed.size === 0) return value;
+  return withFields(filling, value, changed);
+}
+
+function withFields({ work, copies }: Filling, value: JsonObject, changed: Changes): JsonObject {
+  const copy = copies.has(value) ? value : { ...value };
+  if (copy !== value) work.namesOf(copy);
+  copies.add(copy);
+  // Not an assignment, which would set the prototype by the key "__proto__".
+  for (const [name, field] of changed)
+    Object.defineProperty(copy, name, { value: field, writable: true, enumerable: true, configurable: true });
+  return copy;
+}
+
+/** A default that is a list or an object belongs to the value that it is filled in. */
+function copyOf(value: Json | undefined, { work }: Filling): Json | undefined {
+  if (typeof value !== "object" || value === null) return value;
+  work.spend(JSON.stringify(value).length);
+  return structuredClone(value);
 }
 
 function fillItems(filling: Filling, schema: JsonObject, value: readonly unknown[]): readonly unknown[] {
   const first = listAt(schema, "prefixItems");
   const [rest] = otherItems(schema);
   if (rest === undefined && first.length === 0) return value;
-  const filled = value.map((entry, index) => fill(filling, first[index] ?? rest, entry));
+  const entries = filling.work.entriesOf(value);
+  const filled = entries.map((entry, index) => fill(filling, first[index] ?? rest, entry));
   return filled.some((entry, index) => entry !== value[index]) ? filled : value;
 }
 

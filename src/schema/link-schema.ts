@@ -1,13 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { CheckedSchema } from "./check-schema.ts";
-import { keywords } from "./keywords.ts";
-
-/** The keyword that counts steps into references; the validator gives it its meaning. */
-export const stepKeyword = "writStep";
+import { keywords, own } from "./keywords.ts";
 
 /**
  * A schema reduced to what judges a value: no notes, no unknown keywords, no `$id` or anchors, and every reference is `#` or
- * `#/$defs/<number>`. What the validator sees is therefore all checked, whoever wrote the schema.
+ * `#/$defs/<number>`. What judges values is therefore all checked, whoever wrote the schema.
  */
 export interface LinkedSchema {
   readonly schema: JsonObject;
@@ -20,10 +17,10 @@ export function linkSchema({ root, targets }: CheckedSchema): LinkedSchema {
   const seen = new Set<string>();
   const definitions: Json[] = [];
   const referenceTo = (end: Json): JsonObject => {
-    if (end === root) return { [stepKeyword]: true, $ref: "#" };
+    if (end === root) return { $ref: "#" };
     const known = definitions.indexOf(end);
     const index = known === -1 ? definitions.push(end) - 1 : known;
-    return { [stepKeyword]: true, $ref: `#/$defs/${index}` };
+    return { $ref: `#/$defs/${index}` };
   };
   const reduce = (schema: Json): Json => {
     if (!isJsonObject(schema)) return schema;
@@ -34,8 +31,7 @@ export function linkSchema({ root, targets }: CheckedSchema): LinkedSchema {
       seen.add(name);
       return [[name, reduceHeld(keyword.holds, value)] as const];
     });
-    const [first, ...others] = ends;
-    return complete({ ...first, ...Object.fromEntries(kept) }, others);
+    return withReferences(Object.fromEntries(kept), ends);
   };
   const reduceHeld = (holds: "schema" | "schemas" | "schema-map" | "none", value: Json): Json => {
     if (holds === "schema") return reduce(value);
@@ -54,14 +50,9 @@ export function linkSchema({ root, targets }: CheckedSchema): LinkedSchema {
   };
 }
 
-/** ajv has no place for a second reference beside the first, and refuses an empty `enum`, which nothing fits. */
-function complete(schema: JsonObject, others: readonly Json[]): JsonObject {
-  const { enum: choices, allOf, ...rest } = schema;
-  const isEmpty = Array.isArray(choices) && choices.length === 0;
-  const all = [...(Array.isArray(allOf) ? allOf : []), ...others, ...(isEmpty ? [false] : [])];
-  return {
-    ...rest,
-    ...(choices === undefined || isEmpty ? {} : { enum: choices }),
-    ...(all.length === 0 ? {} : { allOf: all }),
-  };
+/** A schema has one place for a reference: a second one (`$dynamicRef` beside `$ref`) stands in `allOf`. */
+function withReferences(schema: JsonObject, [first, ...others]: readonly JsonObject[]): JsonObject {
+  const allOf = own(schema, "allOf");
+  const all = [...(Array.isArray(allOf) ? allOf : []), ...others];
+  return { ...first, ...schema, ...(all.length === 0 ? {} : { allOf: all }) };
 }

@@ -29,8 +29,16 @@ export interface Schema<T = unknown> {
 /** The issues on one line, each with its path: `days: expected number; city: missing`. */
 export function describeIssues(issues: readonly Issue[]): string {
   return issues
-    .map((issue) => (issue.path.length === 0 ? issue.message : `${pathText(issue.path)}: ${issue.message}`))
+    .map((issue) => (issue.path.length === 0 ? issue.message : `${shortPath(issue.path)}: ${issue.message}`))
     .join("; ");
+}
+
+// The names on the way may be whole texts, of whoever made the value.
+const longestPath = 200;
+
+function shortPath(path: Issue["path"]): string {
+  const text = pathText(path);
+  return text.length > longestPath ? `${text.slice(0, longestPath)}…` : text;
 }
 
 /** A path as people write it: `days`, `items[0].name`. The whole value is the empty text. */

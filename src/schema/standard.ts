@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { copyJson } from "./check-schema.ts";
 import { own } from "./keywords.ts";
 import { type Issue, type JsonSchema, type ParseResult, pathText } from "./schema.ts";
+import type { Work } from "./work.ts";
 
 /** Which of a name's schemas is meant: of what comes in or of what goes out. */
 export interface SchemaPlace {
@@ -11,12 +12,12 @@ export interface SchemaPlace {
   readonly role: "input" | "output";
 }
 
-/** A schema before coercion is added. `check` never throws and reports all issues it has. */
+/** A schema before coercion is added. `check` never throws, and tells the issues that it finds with the work that is left. */
 export interface CheckedSource {
   readonly jsonSchema: JsonSchema;
   /** The JSON Schema that tells coercion what is wanted; its references are `#` or JSON pointers. */
   readonly guide: JsonSchema;
-  readonly check: (value: unknown) => ParseResult<unknown> | Promise<ParseResult<unknown>>;
+  readonly check: (value: unknown, work: Work) => ParseResult<unknown> | Promise<ParseResult<unknown>>;
 }
 
 /** Reads a Standard Schema. @throws WritError `schema-invalid`, `schema-without-json-schema` */

@@ -4,6 +4,7 @@ import { coerce } from "./coerce.ts";
 import { fromJsonSchema } from "./json-schema.ts";
 import type { Issue, JsonSchema, ParseResult, Schema } from "./schema.ts";
 import { type CheckedSource, fromStandard, type SchemaPlace } from "./standard.ts";
+import { Work } from "./work.ts";
 
 /**
  * What a schema may be given as: any Standard Schema that describes itself as JSON Schema, or a JSON Schema 2020-12 object.
@@ -71,8 +72,9 @@ const maxIssuesRead = 1000;
  * What the model is shown: of a Standard Schema, what the library says of the wanted role, where the top-level object admits no further
  * properties unless the author said so; of a JSON Schema, a copy of it, where properties with a default are not required (input only).
  *
- * `parse` is synchronous when the library is. For a JSON Schema it returns a promise until its validator is loaded, which happens once a
- * process, and is synchronous afterwards. References to other documents are refused; regular expressions run in linear time.
+ * `parse` is synchronous when the library is. For a JSON Schema with patterns it returns a promise until their engine is loaded, which
+ * happens once a process; all else is synchronous. References to other documents are refused; regular expressions run in linear time; a
+ * value that takes more than 50 million steps to judge does not fit.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema`
  */
@@ -86,18 +88,21 @@ export function toSchema<const Source extends SchemaSource>(
     if (result.ok) return attempt.coerced.length === 0 ? result : { ...result, coerced: attempt.coerced };
     const issues = result.issues.slice(0, maxIssuesRead);
     const coercion =
-      coerces && attempt.count < maxCoercions ? coerce(attempt.value, issues, guide) : undefined;
+      coerces && attempt.count < maxCoercions
+        ? coerce(attempt.value, issues, { schema: guide, work: attempt.work })
+        : undefined;
     if (coercion === undefined) return { ok: false, issues: shortened(result.issues) };
     const coerced = [...new Set([...attempt.coerced, ...coercion.paths])];
-    return next({ value: coercion.value, count: attempt.count + 1, coerced });
+    return next({ ...attempt, value: coercion.value, count: attempt.count + 1, coerced });
   };
   const next = (attempt: Attempt): Awaitable<ParseResult<unknown>> => {
-    const result = check(attempt.value);
+    const result = check(attempt.value, attempt.work);
     return result instanceof Promise
       ? result.then((settled) => finish(settled, attempt))
       : finish(result, attempt);
   };
-  const parse = (value: unknown): Awaitable<ParseResult<unknown>> => next({ value, count: 0, coerced: [] });
+  const parse = (value: unknown): Awaitable<ParseResult<unknown>> =>
+    next({ value, count: 0, coerced: [], work: new Work() });
   return { jsonSchema, parse } as Schema<InferOutput<Source>>;
 }
 
@@ -107,6 +112,8 @@ interface Attempt {
   readonly value: unknown;
   readonly count: number;
   readonly coerced: readonly string[];
+  /** One for all attempts. */
+  readonly work: Work;
 }
 
 function checkedSource(source: unknown, { name, role }: SchemaOptions): CheckedSource {

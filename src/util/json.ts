@@ -52,12 +52,26 @@ export function toJson(value: unknown): ParsedJson {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return { ok: true, value };
   if (typeof value === "number" && Number.isFinite(value)) return { ok: true, value };
   try {
-    const text = JSON.stringify(value, (_key, field: unknown) =>
-      typeof field === "bigint" ? String(field) : field,
-    ) as string | undefined;
+    const text = JSON.stringify(value, (_key, field: unknown) => {
+      return typeof field === "bigint" ? String(field) : field;
+    }) as string | undefined;
     return text === undefined ? { ok: true, value: null } : parseJson(text);
   } catch (error) {
     return { ok: false, reason: thrownText(error, "it cannot be written as JSON") };
+  }
+}
+
+/**
+ * A list may be a billion places long and hold one entry: whoever goes from place to place would go for minutes. Ends at the first hole.
+ *
+ * @throws TypeError when a place of the list has no entry
+ */
+export function refuseHoles(list: readonly unknown[]): void {
+  for (let place = 0; place < list.length; place += 1) {
+    if (!(place in list))
+      throw new TypeError(
+        `a list has ${list.length} places, and nothing was put in at place ${place}; JSON has no such lists`,
+      );
   }
 }
 

@@ -173,16 +173,9 @@ describe("parse", () => {
         accepted += 1;
         for (const value of values) {
           const result = await parseSafely(made, value);
-          // What the validator cannot compile would show here: the check at definition must have refused it. Excepted is that ajv calls
-          // `valueOf` and `toString` of objects that it compares, and notes the names of fields that it saw in a plain object, so that
-          // fields of the names `valueOf`, `toString` and `__proto__` can be answered with an issue; and that it forgets to make a place for
-          // what it noted where `unevaluatedProperties` stands in an alternative beside `patternProperties`.
-          const unchecked = result.ok
-            ? undefined
-            : /^cannot be checked: (.*)/.exec(result.issues[0]?.message ?? "")?.[1];
-          expect(unchecked ?? "a.toString is not a function").toMatch(
-            /^(a\.(valueOf|toString) is not a function|Cannot set properties of undefined .*)$/,
-          );
+          // What cannot be judged would show here: the check at definition must have refused it.
+          const messages = result.ok ? [] : result.issues.map((issue) => issue.message);
+          expect(messages.filter((message) => message.startsWith("cannot be checked"))).toEqual([]);
         }
       }),
       { numRuns: 1500 },

@@ -30,23 +30,6 @@ const deviations: Readonly<Record<string, readonly string[]>> = {
     "default.json: invalid string value for default: still valid when the invalid default is used",
     "default.json: the default keyword does not do anything if the property is missing: missing properties are not filled in with the default",
   ],
-  "ajv does not let `contains` count as evaluating items": [
-    "unevaluatedItems.json: unevaluatedItems depends on adjacent contains: contains passes, second item is not evaluated",
-    "unevaluatedItems.json: unevaluatedItems depends on multiple nested contains: 7 not evaluated, fails unevaluatedItems",
-    "unevaluatedItems.json: unevaluatedItems and contains interact to control item dependency relationship: only b's are invalid",
-    "unevaluatedItems.json: unevaluatedItems and contains interact to control item dependency relationship: only c's are invalid",
-    "unevaluatedItems.json: unevaluatedItems and contains interact to control item dependency relationship: only b's and c's are invalid",
-    "unevaluatedItems.json: unevaluatedItems and contains interact to control item dependency relationship: only a's and c's are invalid",
-    "unevaluatedItems.json: unevaluatedItems with minContains = 0: all items evaluated by contains",
-  ],
-  "ajv loses what an alternative or an `if` without `then` evaluated": [
-    "unevaluatedItems.json: unevaluatedItems with nested items: with no additional items",
-    "unevaluatedItems.json: unevaluatedItems with nested items: with invalid additional item",
-    "unevaluatedItems.json: unevaluatedItems can see annotations from if without then and else: valid in case if is evaluated",
-    "unevaluatedProperties.json: unevaluatedProperties with if/then/else, then not defined: when if is true and has no unevaluated properties",
-    "unevaluatedProperties.json: unevaluatedProperties with if/then/else, then not defined: when if is false and has unevaluated properties",
-    "unevaluatedProperties.json: unevaluatedProperties can see annotations from if without then and else: valid in case if is evaluated",
-  ],
   "`$schema` is not read: every schema is 2020-12 with all its vocabularies": [
     "vocabulary.json: schema that uses custom metaschema with with no validation vocabulary: no validation: invalid number, but it still validates",
   ],
@@ -89,7 +72,7 @@ describe.skipIf(!present)("the JSON Schema test suite, draft 2020-12", () => {
 
   it("is passed but for what is listed here", () => {
     expect(counts.deviated).toBe(deviating.size);
-    expect(counts.passed).toBeGreaterThanOrEqual(1160);
+    expect(counts.passed).toBeGreaterThanOrEqual(1173);
     expect(counts.refused).toBeLessThanOrEqual(120);
   });
 

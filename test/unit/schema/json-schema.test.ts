@@ -23,7 +23,7 @@ async function issuesOf(schema: JsonSchema, value: unknown): Promise<string> {
 }
 
 const preset = (name: string): JsonSchema => ({ properties: { [name]: { default: 1 } }, required: [name] });
-const again = (name: string): JsonSchema => ({ properties: { a: { $ref: "#" } }, required: [name] });
+const again: JsonSchema = { properties: { a: { $ref: "#" } } };
 
 describe("what the model is shown of a JSON Schema", () => {
   const source: JsonSchema = {
@@ -293,14 +293,14 @@ describe("a foreign schema cannot do harm", () => {
   });
 
   it("stops references that meet again and again", async () => {
-    const bomb: JsonSchema = { anyOf: [again("b"), again("c")] };
+    const bomb: JsonSchema = { type: "object", anyOf: [again, again] };
     const filling: JsonSchema = {
       properties: { a: { allOf: [{ $ref: "#" }, { $ref: "#" }] }, b: { default: 1 } },
     };
-    const deep = JSON.parse(`${'{"a":'.repeat(40)}{}${"}".repeat(40)}`) as unknown;
-    expect(await issuesOf(bomb, deep)).toContain("followed more than 100000 times");
-    expect(await issuesOf(filling, deep)).toContain("more than 100000 places");
-    expect(await issuesOf(bomb, { b: 1 })).toBe("fits");
+    const deep = (end: string): unknown => JSON.parse(`${'{"a":'.repeat(40)}${end}${"}".repeat(40)}`);
+    expect(await issuesOf(bomb, deep("5"))).toContain("too large for its schema");
+    expect(await issuesOf(filling, deep("{}"))).toContain("too large for its schema");
+    expect(await issuesOf(bomb, deep("{}"))).toBe("fits");
   });
 
   it("answers a value deeper than the stack with an issue", async () => {
@@ -320,26 +320,21 @@ describe("a foreign schema cannot do harm", () => {
 });
 
 describe("loading", () => {
-  it("happens at the first parse and not before; afterwards parse is synchronous", () => {
+  it("is of the engine for patterns alone, at the first parse that needs it; all else is synchronous", () => {
     const module = fileURLToPath(new URL("../../../src/schema/to-schema.ts", import.meta.url));
     const script = `
-      import { createRequire } from "node:module";
       import { toSchema } from ${JSON.stringify(module)};
-      const ajv = () => Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes("ajv"));
-      const schema = toSchema({ type: "object" }, { name: "t", role: "input" });
-      const before = ajv();
-      const pending = schema.parse({});
-      const isPromise = pending instanceof Promise;
-      await pending;
-      const other = toSchema({ type: "array" }, { name: "t", role: "input" });
-      console.log(JSON.stringify([before, isPromise, ajv(), schema.parse({}), other.parse([])]));`;
+      const options = { name: "t", role: "input" };
+      const schema = toSchema({ type: "string", pattern: "a" }, options);
+      const plain = toSchema({ type: "array" }, options).parse([]);
+      const pending = schema.parse("a");
+      console.log(JSON.stringify([plain, pending instanceof Promise, await pending, schema.parse("a")]));`;
     const run = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
     expect(JSON.parse(run.stdout)).toEqual([
-      false,
-      true,
-      true,
-      { ok: true, value: {} },
       { ok: true, value: [] },
+      true,
+      { ok: true, value: "a" },
+      { ok: true, value: "a" },
     ]);
   });
 });

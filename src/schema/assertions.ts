@@ -1,0 +1,187 @@
+import { canonicalJson } from "../util/canonical-json.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
+import type { Maker, Makers, Making } from "./maker.ts";
+import { type Check, show } from "./visit.ts";
+import { Work } from "./work.ts";
+
+/** The keywords that look at a value without a schema inside, in the order in which their faults are told. */
+export const assertions: Makers = [
+  ["type", typeCheck],
+  ["maximum", numberCheck((value, limit) => value <= limit, "<=")],
+  ["minimum", numberCheck((value, limit) => value >= limit, ">=")],
+  ["exclusiveMaximum", numberCheck((value, limit) => value < limit, "<")],
+  ["exclusiveMinimum", numberCheck((value, limit) => value > limit, ">")],
+  ["multipleOf", numberCheck((value, factor) => Number.isInteger(value / factor), "multiple of")],
+  ["maxLength", (limit) => ofSizes(characters, { most: Number(limit), what: "characters" })],
+  ["minLength", (limit) => ofSizes(characters, { least: Number(limit), what: "characters" })],
+  ["pattern", patternCheck],
+  ["const", (wanted) => choiceCheck([wanted], () => `must be ${show(wanted)}`)],
+  [
+    "enum",
+    (held) => {
+      const choices = listOf(held);
+      return choices.length === 0
+        ? (_value, visit) => visit.fault(() => "is not allowed")
+        : choiceCheck(choices, () => `must be one of ${showAll(choices)}`);
+    },
+  ],
+  ["maxItems", (limit) => ofSizes(entries, { most: Number(limit), what: "items" })],
+  ["minItems", (limit) => ofSizes(entries, { least: Number(limit), what: "items" })],
+  ["uniqueItems", (isWanted) => (isWanted === true ? uniqueCheck : () => true)],
+  ["maxProperties", (limit) => ofSizes(fields, { most: Number(limit), what: "properties" })],
+  ["minProperties", (limit) => ofSizes(fields, { least: Number(limit), what: "properties" })],
+  ["required", requiredCheck],
+  ["dependentRequired", dependentRequiredCheck],
+];
+
+/** The value of a field that is there. Fields that are undefined, and inherited ones, are not. */
+export function fieldOf(value: object, name: string): unknown {
+  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+/** The text of a keyword whose form is checked. */
+export function textOf(value: Json): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
+  object: isJsonObject,
+  array: Array.isArray,
+  string: (value) => typeof value === "string",
+  number: Number.isFinite,
+  integer: Number.isInteger,
+  boolean: (value) => typeof value === "boolean",
+  null: (value) => value === null,
+};
+
+function typeCheck(held: Json): Check {
+  const types = (Array.isArray(held) ? held : [held]).map(textOf);
+  const tests = types.flatMap((type) => isType[type] ?? []);
+  return (value, visit) => tests.some((test) => test(value)) || visit.wrongType(types, value);
+}
+
+function numberCheck(fits: (value: number, held: number) => boolean, words: string): Maker {
+  return (held) => {
+    const number = Number(held);
+    return (value, visit) =>
+      typeof value !== "number" ||
+      !Number.isFinite(value) ||
+      fits(value, number) ||
+      visit.fault(() => `must be ${words} ${number}`);
+  };
+}
+
+/** How many parts a value has, where it is of the kind that is counted. */
+type Size = (value: unknown, work: Work) => number | undefined;
+
+const entries: Size = (value) => (Array.isArray(value) ? value.length : undefined);
+
+const fields: Size = (value, work) => (isJsonObject(value) ? work.namesOf(value).length : undefined);
+
+/** A character beyond the first 65 536 is two units of a string. */
+const characters: Size = (value, work) => {
+  if (typeof value !== "string") return undefined;
+  work.spend(value.length >> 2);
+  let pairs = 0;
+  for (let index = 0; index < value.length - 1; index += 1) {
+    if ((value.charCodeAt(index) & 0xfc00) !== 0xd800) continue;
+    if ((value.charCodeAt(index + 1) & 0xfc00) === 0xdc00) pairs += 1;
+  }
+  return value.length - pairs;
+};
+
+interface Bounds {
+  readonly least?: number;
+  readonly most?: number;
+  readonly what: string;
+}
+
+function ofSizes(size: Size, { least = 0, most = Infinity, what }: Bounds): Check {
+  const message = most === Infinity ? `fewer than ${least} ${what}` : `more than ${most} ${what}`;
+  return (value, visit) => {
+    const count = size(value, visit.work);
+    return count === undefined || (count >= least && count <= most)
+      ? true
+      : visit.fault(() => `must NOT have ${message}`);
+  };
+}
+
+function patternCheck(held: Json, { matcherOf }: Making): Check {
+  const pattern = textOf(held);
+  const matches = matcherOf(pattern);
+  return (value, visit) =>
+    typeof value !== "string" ||
+    matches(value, visit.work) ||
+    visit.fault(() => `must match pattern "${pattern}"`);
+}
+
+// A text is put together and looked up, however short it is.
+const stepsPerText = 16;
+
+/** The same for values that are equal as JSON, and for no others: 1 and 1.0, 0 and -0, fields in any order. */
+function identityOf(value: unknown, work: Work): unknown {
+  if (typeof value === "string") return `"${value}`;
+  if (typeof value !== "object" || value === null) return value;
+  const text = canonicalJson(value as Json);
+  work.spend(text.length + stepsPerText);
+  return text;
+}
+
+function choiceCheck(choices: readonly Json[], wanted: () => string): Check {
+  const known = new Set(choices.map((choice) => identityOf(choice, new Work())));
+  return (value, visit) =>
+    known.has(identityOf(value, visit.work)) || visit.fault(() => `${wanted()}, is ${show(value)}`);
+}
+
+function showAll(choices: readonly Json[]): string {
+  const shown = choices.slice(0, 20).map(show).join(", ");
+  return choices.length > 20 ? `${shown}, …` : shown;
+}
+
+const uniqueCheck: Check = (value, visit) => {
+  if (!Array.isArray(value)) return true;
+  const seen = new Map<unknown, number>();
+  for (const [index, entry] of visit.work.entriesOf(value).entries()) {
+    const identity = identityOf(entry, visit.work);
+    const before = seen.get(identity);
+    if (before !== undefined)
+      return visit.fault(
+        () => `must NOT have duplicate items (items ## ${before} and ${index} are identical)`,
+      );
+    seen.set(identity, index);
+  }
+  return true;
+};
+
+function requiredCheck(held: Json): Check {
+  const names = listOf(held).map(textOf);
+  return (value, visit) => {
+    if (!isJsonObject(value)) return true;
+    visit.work.spend(names.length);
+    return visit.all(
+      names,
+      (name) => fieldOf(value, name) !== undefined || visit.fault(() => "missing", name),
+    );
+  };
+}
+
+function dependentRequiredCheck(held: Json): Check {
+  const needs = Object.entries(held ?? {}).flatMap(([name, others]) =>
+    listOf(others as Json).map((other) => ({ name, other: textOf(other) })),
+  );
+  return (value, visit) => {
+    if (!isJsonObject(value)) return true;
+    visit.work.spend(needs.length);
+    return visit.all(
+      needs,
+      ({ name, other }) =>
+        fieldOf(value, name) === undefined ||
+        fieldOf(value, other) !== undefined ||
+        visit.fault(() => `missing, since "${name}" is given`, other),
+    );
+  };
+}

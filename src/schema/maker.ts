@@ -1,0 +1,20 @@
+import type { Json, JsonObject } from "../util/json.ts";
+import type { Check } from "./visit.ts";
+import type { Work } from "./work.ts";
+
+/** Tells whether a text has what a pattern wants. */
+export type Matcher = (text: string, work: Work) => boolean;
+
+/** What a keyword may need of the schema around it. */
+export interface Making {
+  readonly schema: JsonObject;
+  readonly judgeOf: (schema: Json) => Check;
+  readonly judgeAt: (reference: string) => Check;
+  readonly matcherOf: (pattern: string) => Matcher;
+}
+
+/** Makes the check of a keyword from its value, whose form is checked. */
+export type Maker = (held: Json, making: Making) => Check;
+
+/** Keywords in the order in which they are asked. */
+export type Makers = readonly (readonly [keyword: string, maker: Maker])[];
