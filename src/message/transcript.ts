@@ -302,7 +302,7 @@ export function readTranscript(json: TranscriptJson): Transcript {
   const { messages } = (json as Partial<TranscriptJson> | undefined) ?? {};
   if (!Array.isArray(messages))
     throw new WritError("transcript-invalid", { index: 0, reason: "is not there: `messages` is no list" });
-  (messages as readonly Message[]).forEach((message, index) => {
+  for (const [index, message] of (messages as readonly Message[]).entries()) {
     const fault = messageFault(message);
     if (fault !== undefined)
       throw new WritError("transcript-invalid", { index, reason: `is no message: ${fault}` });
@@ -315,7 +315,7 @@ export function readTranscript(json: TranscriptJson): Transcript {
         { cause: error },
       );
     }
-  });
+  }
   for (const [callId, result] of Object.entries(json.settled ?? {}))
     transcript = settleRead(transcript, callId, result);
   return transcript;

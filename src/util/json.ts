@@ -45,7 +45,8 @@ const pollution = 'it has the key "__proto__" or "constructor.prototype", which 
 
 /**
  * Makes plain JSON of a value that code built (arguments as an object, the result of a tool). What JSON has no word for follows
- * `JSON.stringify`: `undefined` and functions are dropped, dates become text; a bigint becomes the string of its digits. Never throws.
+ * `JSON.stringify`: `undefined` and functions are dropped, dates become text; a bigint becomes the string of its digits. A list with holes is no
+ * JSON. Never throws.
  */
 export function toJson(value: unknown): ParsedJson {
   if (value === undefined) return { ok: true, value: null };
@@ -53,6 +54,7 @@ export function toJson(value: unknown): ParsedJson {
   if (typeof value === "number" && Number.isFinite(value)) return { ok: true, value };
   try {
     const text = JSON.stringify(value, (_key, field: unknown) => {
+      if (Array.isArray(field)) refuseHoles(field);
       return typeof field === "bigint" ? String(field) : field;
     }) as string | undefined;
     return text === undefined ? { ok: true, value: null } : parseJson(text);

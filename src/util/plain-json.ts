@@ -1,5 +1,5 @@
 import { thrownText } from "./thrown.ts";
-import { type Json, maxJsonDepth, type ParsedJson } from "./json.ts";
+import { type Json, maxJsonDepth, type ParsedJson, refuseHoles } from "./json.ts";
 
 /**
  * The JSON that shows all of a value that code built, or why there is none. A copy: who reads it changes nothing of the value.
@@ -30,7 +30,10 @@ function plainObject(value: object, depth: number): Json {
   const deeper = depth + 1;
   if ("toJSON" in value && typeof value.toJSON === "function")
     return plain((value as { toJSON(): unknown }).toJSON(), deeper);
-  if (Array.isArray(value)) return Array.from(value, (each: unknown) => plain(each, deeper));
+  if (Array.isArray(value)) {
+    refuseHoles(value);
+    return Array.from(value, (each: unknown) => plain(each, deeper));
+  }
   if (value instanceof Set) return Array.from(value, (each: unknown) => plain(each, deeper));
   if (value instanceof Map)
     return Array.from(value, ([key, each]: [unknown, unknown]) => [plain(key, deeper), plain(each, deeper)]);
