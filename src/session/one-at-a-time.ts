@@ -25,7 +25,7 @@ interface Place {
   readonly begin: () => void;
 }
 
-/** Who has a session of a store, and behind it who waits, in the order of their coming. */
+/** Register: who has a session of a store, and behind it who waits, in the order of their coming. */
 const lines = new WeakMap<SessionStore, Map<string, Place[]>>();
 
 /**
