@@ -32,7 +32,7 @@ describe("knowledge", () => {
     const events: AgentEvent[] = [];
     await support.run("When?", {
       onEvent: (event) => {
-        if (event.type === "message-end" && event.turn === 1) expect(loads).toBe(0);
+        if (event.type === "message-start" && event.turn === 1) expect(loads).toBe(0);
         events.push(event);
       },
     });

@@ -24,7 +24,7 @@ describe("a value that multiplies with its schema", () => {
       listTools: async () => ({ tools: [{ name: "go", inputSchema: { type: "object" }, outputSchema }] }),
       callTool: async () => ({ content: [], structuredContent }),
     };
-    const tools = await mcpTools(client, { server: "s", timeoutMs: 10_000 });
+    const tools = await mcpTools(client, { server: "s" });
     const model = scripted([{ calls: [{ name: "s/go", arguments: {} }] }, "ok"]);
     const run = await agent({ name: "a", model, tools }).run("x");
     expect(run.text).toBe("ok");

@@ -89,7 +89,7 @@ describe.skipIf(!present)("grammars of the JSON Schema test suite", () => {
     expect([...met].toSorted()).toEqual([...excused].toSorted());
     expect(counts.written).toBeGreaterThan(650);
     expect(counts.refused).toBeGreaterThan(265);
-    expect(counts.relaxed).toBeLessThan(200);
+    expect(counts.relaxed).toBeLessThan(210);
   });
 
   it.each([...formatPatterns.keys()])("the format %s: nothing that is wrong can be written", (format) => {
