@@ -34,7 +34,7 @@ describe("a value that multiplies with its schema", () => {
   it("is a call that fails where an MCP server answers with it, and the run goes on", async () => {
     expect(await asked(alternatives, manyTexts)).toMatchObject({ status: "error", note: tooLarge });
     expect(await asked(different, manyObjects)).toMatchObject({ status: "ok" });
-  });
+  }, 60_000);
 
   it("is refused as arguments, and the tool does not run", async () => {
     const ran: string[] = [];
