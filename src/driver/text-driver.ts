@@ -143,10 +143,13 @@ function textPart(text: string): ReplyPart {
   return { type: "text", text };
 }
 
-/** The messages as the model sees them. */
+/** The messages as the model sees them; the same object for the same message. */
 function encoder(protocol: TextProtocol): (turn: TurnInput) => readonly Message[] {
   const encoded = remembered((message: Exclude<Message, SystemMessage>) => encodeMessage(message, protocol));
-  const joined = joiner(protocol);
+  const alone = remembered((result: ResultMessage) => userMessage(protocol.result(result)));
+  const together = remembered((before: UserMessage) =>
+    remembered((result: ResultMessage) => userMessage(`${textOf(before)}\n${protocol.result(result)}`)),
+  );
   const instructions = onceForShape((shaping) => protocol.instructions(shaping));
   return (turn) => {
     const { messages } = turn.transcript;
@@ -158,34 +161,14 @@ function encoder(protocol: TextProtocol): (turn: TurnInput) => readonly Message[
         told.push(encoded(message));
         continue;
       }
-      const results = [message];
+      let results = alone(message);
       for (let next = messages[index + 1]; next?.role === "tool"; next = messages[index + 1]) {
-        results.push(next);
+        results = together(results)(next); // many chat templates want user and assistant to take turns
         index += 1;
       }
-      told.push(joined(results));
+      told.push(results);
     }
     return told;
-  };
-}
-
-/**
- * The results of one reply as one message, the same object for the same results: many chat templates want user and assistant to take turns. The
- * first result is not enough of a key: another run may mark those after it.
- */
-function joiner(protocol: TextProtocol): (results: readonly ResultMessage[]) => UserMessage {
-  const made = new WeakMap<
-    object,
-    { readonly of: readonly ResultMessage[]; readonly message: UserMessage }
-  >();
-  return (results) => {
-    const [first = results] = results;
-    const known = made.get(first);
-    if (known?.of.length === results.length && known.of.every((result, index) => result === results[index]))
-      return known.message;
-    const message = userMessage(results.map((result) => protocol.result(result)).join("\n"));
-    made.set(first, { of: results, message });
-    return message;
   };
 }
 
