@@ -5,6 +5,7 @@ import type { EarlyCall } from "../executor/run-calls.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
+import { mostTimes } from "../policy/repeats.ts";
 import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { changeReply, changeRequest, type HookedCall, replyOf } from "./around-model.ts";
@@ -82,7 +83,8 @@ interface Noting {
   readonly notes: FailureNotes;
 }
 
-function questionOf({ state, input, early }: Asking, { hooked, notes }: Noting): Question {
+function questionOf(asking: Asking, { hooked, notes }: Noting): Question {
+  const { state, input, early } = asking;
   const { turn, run } = hooked;
   const { beforeModel } = run.hooks;
   return {
@@ -95,13 +97,15 @@ function questionOf({ state, input, early }: Asking, { hooked, notes }: Noting):
     change: beforeModel === undefined ? undefined : (request) => changeRequest(request, hooked),
     emit: run.tell,
     notes,
-    onCall: startsEarly(input, run) ? earlyCalls({ turn, state, early }, run.execution) : undefined,
+    onCall: startsEarly(asking, run) ? earlyCalls({ turn, state, early }, run.execution) : undefined,
   };
 }
 
 /** Nothing starts while the model still writes when something after its reply can say that it must not run. */
-function startsEarly({ toolChoice }: TurnInput, run: Run): boolean {
-  const { hooks, stopOn, stopOnToolBlock, throwOnToolFailure, limits } = run;
+function startsEarly(
+  { state, input: { toolChoice } }: Asking,
+  { hooks, stopOn, stopOnToolBlock, throwOnToolFailure }: Run,
+): boolean {
   return (
     toolChoice !== "none" &&
     typeof toolChoice === "string" && // of a named tool another call is a violation
@@ -110,7 +114,7 @@ function startsEarly({ toolChoice }: TurnInput, run: Run): boolean {
     stopOn.length === 0 &&
     !stopOnToolBlock &&
     !throwOnToolFailure &&
-    limits.repeats === Infinity
+    mostTimes(state.repeats) <= state.limits.repeats
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { Excess } from "../policy/budget.ts";
-import { type Act, addAct, proposedAgain, type Repeats, timesDone } from "../policy/repeats.ts";
+import { type Act, addAct, mostTimes, proposedAgain, type Repeats, timesDone } from "../policy/repeats.ts";
 import type { State } from "./run.ts";
 
 /** Whether calls go on with a circle: they may run, are refused, or end the run. */
@@ -14,7 +14,7 @@ const go: Circle = { type: "go" };
 /** Judges the calls of a turn by what came before. */
 export function circleOf({ limits, repeats }: State, calls: readonly ToolCall[]): Circle {
   const limit = limits.repeats;
-  const again = limit === Infinity ? undefined : proposedAgain(repeats, calls);
+  const again = mostTimes(repeats) <= limit ? undefined : proposedAgain(repeats, calls);
   if (again === undefined || again.times <= limit) return go;
   const used = again.times;
   if (used <= limit + 1) {

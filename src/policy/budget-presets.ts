@@ -27,6 +27,5 @@ export const budgets: Readonly<Record<"interactive" | "background", Budget>> = {
     toolCalls: 64,
     toolMs: 30_000,
     sameToolInARow: 5,
-    repeats: 3,
   },
 };

@@ -20,7 +20,7 @@ export interface Budget {
   readonly sameToolInARow?: number;
   /**
    * How often the same calls may bring the same results, one after another or in circles of two or three turns. The model is told at that
-   * number, refused at the next, and then the run ends. Default none.
+   * number, refused at the next, and then the run ends. Calls whose results differ do not count. Default 3; `Infinity` for no bound.
    */
   readonly repeats?: number;
   /** How deep agents may call agents: a run inside another one has the depth 1. Default 3. */
@@ -52,7 +52,7 @@ const defaults: Limits = {
   costUsd: Infinity,
   toolMs: Infinity,
   sameToolInARow: Infinity,
-  repeats: Infinity,
+  repeats: 3,
   depth: 3,
   argumentBytes: Infinity,
   resultBytes: Infinity,

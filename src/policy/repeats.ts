@@ -22,17 +22,27 @@ export const noRepeats: Repeats = { acts: [], streaks: [0, 0, 0] };
 /** Adds the acts of a turn: same calls with the same results as one, two or three turns ago. */
 export function addAct({ acts, streaks }: Repeats, act: Act): Repeats {
   const next = streaks.map((streak, index) => {
-    const before = acts.at(-1 - index);
-    return before !== undefined && sameCalls(before.calls, act.calls) && sameResults(before, act)
+    const before = acts[acts.length - 1 - index];
+    return before !== undefined && sameResults(before, act) && sameCalls(before.calls, act.calls)
       ? streak + 1
       : 0;
   });
-  return { acts: [...acts, act].slice(-longestPeriod), streaks: next };
+  const kept = acts.length < longestPeriod ? acts : acts.slice(1);
+  return { acts: [...kept, act], streaks: next };
 }
 
 /** How often the last circle has come, with the same results each time: 1 when the last act is new. */
 export function timesDone({ streaks }: Repeats): number {
-  return Math.max(...streaks.map((streak, index) => Math.floor(streak / (index + 1)) + 1));
+  return streaks.reduce((most, streak, index) => Math.max(most, Math.floor(streak / (index + 1)) + 1), 1);
+}
+
+/** The most times that calls made now could bring what they brought before, whichever they are: 1 when nothing was done yet. */
+export function mostTimes({ acts, streaks }: Repeats): number {
+  return streaks.reduce(
+    (most, streak, index) =>
+      index < acts.length ? Math.max(most, Math.floor(streak / (index + 1)) + 2) : most,
+    1,
+  );
 }
 
 /**
@@ -54,15 +64,16 @@ export function proposedAgain(
 }
 
 function sameCalls(left: readonly ToolCall[], right: readonly ToolCall[]): boolean {
-  return (
-    left.length === right.length &&
-    left.every((call, index) => {
-      const other = right[index];
-      return other !== undefined && call.name === other.name && sameJson(call.arguments, other.arguments);
-    })
-  );
+  if (left.length !== right.length) return false;
+  for (const [index, { name, arguments: args }] of left.entries()) {
+    const other = right[index];
+    if (other === undefined || name !== other.name || !sameJson(args, other.arguments)) return false;
+  }
+  return true;
 }
 
-function sameResults(left: Act, right: Act): boolean {
-  return left.results.every((result, index) => result.text === right.results[index]?.text);
+/** Looked at first: texts are compared faster than arguments, and most results are new. */
+function sameResults({ results }: Act, { results: others }: Act): boolean {
+  for (const [index, { text }] of results.entries()) if (text !== others[index]?.text) return false;
+  return true;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, type Budget, fixed, type Hook, memoryJournal, tool } from "../../src/index.ts";
+import { agent, type Budget, type Delta, fixed, type Hook, memoryJournal, tool } from "../../src/index.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
 import { calling, factsOf, ofType, resultsIn, watch } from "./watching.ts";
 
@@ -238,10 +238,42 @@ describe("circles", () => {
     ).toBe("Done.");
   });
 
-  it("are not looked for where the author does not say so; once is refused at the second call, without a word before", async () => {
-    expect((await run(["a", "a", "a", "a", "a", "a", "a"], {})).ran).toBe("aaaaaaa");
+  it("end a run by default at three, and never with Infinity; once is refused at the second call, without a word before", async () => {
+    const same = ["a", "a", "a", "a", "a", "a", "a"];
+    const runaway = await run(same, {});
+    expect([runaway.ran, runaway.statuses]).toEqual(["aaa", ["ok", "ok", "nudged", "denied", "skipped"]]);
+    expect(runaway.end.outcome).toMatchObject({ type: "exhausted", field: "repeats", limit: 3 });
+    expect((await run(same, {}, (_name, time) => `state ${time}`)).ran).toBe("aaaaaaa");
+    expect((await run(same, { repeats: Infinity })).ran).toBe("aaaaaaa");
     const once = await run(["a", "a", "a"], { repeats: 1 });
     expect(once.statuses).toEqual(["ok", "denied", "skipped"]);
+  });
+
+  it("let a call that only looks begin while the model still writes, by default, unless they could refuse it", async () => {
+    const began: boolean[] = [];
+    let start: (() => void) | undefined;
+    const read = tool({
+      name: "read",
+      description: "",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute: () => {
+        start?.();
+        return "same";
+      },
+    });
+    async function* reading(): AsyncGenerator<Delta> {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      start = () => resolve(true);
+      yield { type: "call-start", id: `c${began.length}`, name: "read" };
+      yield { type: "call-end", id: `c${began.length}`, arguments: {} };
+      const tooLate = setTimeout(() => resolve(false), 100);
+      began.push(await promise);
+      clearTimeout(tooLate);
+      yield { type: "end", finishReason: "tool-calls" };
+    }
+    await agent({ name: "x", model: reading, tools: [read] }).run("go");
+    expect(began).toEqual([true, true, true, false, false]);
   });
 
   it("do not run early what is refused, and are found again at a replay", async () => {

@@ -237,8 +237,7 @@ describe("a model that fails is asked again by default", () => {
         [{ type: "text-delta", text: "Done." }, end],
       );
       const journal = memoryJournal();
-      const budget = { repeats: Infinity }; // a circle could refuse a call: with that bound none begins early
-      const result = await seen({ model, tools: [look(effect)], budget }, { journal });
+      const result = await seen({ model, tools: [look(effect)] }, { journal });
       expect([result.text, given]).toEqual(["Done.", ran]);
       const results = result.events.flatMap((event) =>
         event.type === "tool-end" ? [event.result.text] : [],

@@ -132,7 +132,7 @@ describe("compaction in a run", () => {
       instructions: "Work.",
       model,
       tools: [fakeTool("look", () => seen)],
-      budget: { turns: turns + 1 },
+      budget: { turns: turns + 1, repeats: Infinity },
       compaction: {
         atTokens: 500,
         summarise: (messages) => `${summaries.push(messages.length)} times looked`,

@@ -14,7 +14,7 @@ describe("one ledger", () => {
   const spender = (
     name: string,
     replies: number,
-    budget: Budget = { turns: 50, toolCalls: 99, price: () => 0.01 },
+    budget: Budget = { turns: 50, toolCalls: 99, repeats: Infinity, price: () => 0.01 },
   ): [TextAgent, ScriptedModel] => {
     const model = scripted([...Array.from({ length: replies }, () => called("look")), said("Seen.")]);
     return [agent({ name, model, tools: [fakeTool("look", "x")], budget }), model];
@@ -206,7 +206,7 @@ describe("one ledger", () => {
         return called("look") as object;
       },
       tools: [fakeTool("look", "x")],
-      budget: { turns: 10_000, toolCalls: 10_000 },
+      budget: { turns: 10_000, toolCalls: 10_000, repeats: Infinity },
     });
     const deaf = tool({
       name: "deaf",

@@ -15,12 +15,13 @@ import {
 const limits = (budget: Partial<Limits> = {}): Limits => limitsOf(budget, "a");
 
 describe("bounds", () => {
-  it("have their defaults: 8 turns, 32 calls of tools, five minutes, three levels, and no others [B-turns, B-toolCalls, B-duration, B-depth]", () => {
-    const { turns, toolCalls, durationMs, depth, ...others } = limits();
-    expect({ turns, toolCalls, durationMs, depth }).toEqual({
+  it("have their defaults: 8 turns, 32 calls of tools, five minutes, three repeats, three levels, and no others [B-turns, B-toolCalls, B-duration, B-depth]", () => {
+    const { turns, toolCalls, durationMs, repeats, depth, ...others } = limits();
+    expect({ turns, toolCalls, durationMs, repeats, depth }).toEqual({
       turns: 8,
       toolCalls: 32,
       durationMs: 300_000,
+      repeats: 3,
       depth: 3,
     });
     expect(Object.values(others).every((bound) => bound === Infinity)).toBe(true);
