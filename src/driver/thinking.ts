@@ -71,7 +71,9 @@ export function thinkingFilter(): ThinkingFilter {
 
 /** The end of a text that the next piece can make a sign of. */
 function mayBecomeSign(text: string): string {
-  if (text.endsWith("\\")) return "\\";
+  let backslashes = 0;
+  while (text.at(-1 - backslashes) === "\\") backslashes += 1;
+  if (backslashes % 2 === 1) return "\\"; // two of them are a sign of their own
   const open = text.lastIndexOf("<");
   const last = open === -1 ? "" : text.slice(open);
   return last !== "" && tags.some((tag) => tag !== last && tag.startsWith(last)) ? last : "";

@@ -61,6 +61,14 @@ describe("thinking in the text of a reply", () => {
         const said = withoutThinking(replyOf(whole));
         expect(textOf(said.message)).toBe(tell(whole).text);
       }),
+      {
+        examples: [
+          [
+            ["<", '"', "<think>", "\\", "\\", '"', "<think>"],
+            [7, 2, 2],
+          ],
+        ],
+      }, // cut between two backslashes and a quote
     );
   });
 
