@@ -111,7 +111,7 @@ describe.each(kinds)("recorded streams that end early: %s", (_name, { recordings
       for (const cut of cutsOf(recording, ends)) {
         server.play({ sse: cut });
         const tools = namesIn(recording).map((name) => fakeTool(name, "done"));
-        const what = await agent({ name: "a", model: model(), tools })
+        const what = await agent({ name: "a", model: model(), tools, retry: false })
           .run("x")
           .then(
             ({ outcome }) => `${outcome.type} ${recording.name}`,
