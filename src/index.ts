@@ -259,9 +259,9 @@ export {
 } from "./driver/recognise/recognise.ts";
 export { recogniser } from "./driver/recognise/recogniser.ts";
 
-export { type Approval, type Approve } from "./executor/approval.ts";
+export { type Approval, type Approve } from "./run/approval.ts";
 
-export { type Checkpoint } from "./loop/checkpoint.ts";
+export { type Checkpoint } from "./run/checkpoint.ts";
 
 export { type CompactionOptions } from "./session/compaction.ts";
 export { type History, historyOf } from "./session/history.ts";
@@ -377,10 +377,10 @@ export { repeat, type RepeatOptions, type Round, type UntilOptions } from "./age
 export { wrap } from "./agent/compose/wrap.ts";
 export { type ExecuteCallsOptions } from "./agent/execute-calls.ts";
 export { type LoopDefinition } from "./agent/run-loop.ts";
-export { type CallInput, type CallToolOptions } from "./executor/call-tool.ts";
-export { type Chosen, type DecideRequest } from "./loop/decide.ts";
-export { type CatalogEntry, type StepDecision, type StepRequest } from "./loop/llm-step.ts";
-export { type SafeLoopOptions, type StepTaken, type ToolsByName } from "./loop/safe-loop.ts";
+export { type CallInput, type CallToolOptions } from "./call/call-tool.ts";
+export { type Chosen, type DecideRequest } from "./turn/decide.ts";
+export { type CatalogEntry, type StepDecision, type StepRequest } from "./turn/llm-step.ts";
+export { type SafeLoopOptions, type StepTaken, type ToolsByName } from "./turn/safe-loop.ts";
 export { execute, loop } from "./adapters/engine-doors.ts";
 export {
   call,

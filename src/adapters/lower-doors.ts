@@ -5,11 +5,11 @@ import {
   callOneWith,
   type CallToolOptions,
   callWith,
-} from "../executor/call-tool.ts";
-import { withoutSecrets } from "../executor/without-secrets.ts";
-import { type Chosen, type DecideRequest, decideWith } from "../loop/decide.ts";
-import { llmStepWith, type StepDecision, type StepRequest } from "../loop/llm-step.ts";
-import { type SafeLoopOptions, safeLoopWith } from "../loop/safe-loop.ts";
+} from "../call/call-tool.ts";
+import { withoutSecrets } from "../run/secrets.ts";
+import { type Chosen, type DecideRequest, decideWith } from "../turn/decide.ts";
+import { llmStepWith, type StepDecision, type StepRequest } from "../turn/llm-step.ts";
+import { type SafeLoopOptions, safeLoopWith } from "../turn/safe-loop.ts";
 import type { ResultMessage, ToolResult } from "../message/message.ts";
 import { type ChatReply, type ChatRequest, chatStreamWith } from "../model/chat.ts";
 import type { Delta, Model } from "../model/model.ts";

@@ -1,6 +1,6 @@
-import { surrounded } from "../executor/call-powers.ts";
+import { surrounded } from "../run/powers.ts";
 import type { Host } from "../journal/host.ts";
-import type { Checkpoint } from "../loop/checkpoint.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
 import { drain } from "../util/drain.ts";
 import { agentAsTool, type AsToolOptions, checkAsTool } from "./as-tool.ts";

@@ -1,6 +1,6 @@
 import { describeType } from "../driver/describe-type.ts";
 import { messageOf } from "../error/writ-error.ts";
-import type { ReadAnswer } from "../loop/options.ts";
+import type { ReadAnswer } from "../turn/options.ts";
 import type { FinishReason } from "../message/message.ts";
 import { describeIssues, type Schema } from "../schema/schema.ts";
 import { type Json, parseJson } from "../util/json.ts";

@@ -1,11 +1,11 @@
 import { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
-import type { Approve } from "../executor/approval.ts";
-import { callAround } from "../executor/call-around.ts";
-import { surrounding } from "../executor/call-powers.ts";
-import { execute, type Executed } from "../executor/execute.ts";
-import { readableCall } from "../executor/readable-call.ts";
-import { slots } from "../executor/slots.ts";
+import type { Approve } from "../run/approval.ts";
+import { callAround } from "../run/call-around.ts";
+import { surrounding } from "../run/powers.ts";
+import { execute, type Executed } from "../call/batch.ts";
+import { readableCall } from "../call/readable-call.ts";
+import { slots } from "../util/slots.ts";
 import type { Hook } from "../hook/hook.ts";
 import { sortHooks } from "../hook/run-hooks.ts";
 import { directJournal } from "../journal/direct-journal.ts";

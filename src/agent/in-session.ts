@@ -1,6 +1,6 @@
-import { within } from "../executor/call-powers.ts";
+import { within } from "../run/powers.ts";
 import type { Host } from "../journal/host.ts";
-import type { Finished, Frame } from "../loop/frame.ts";
+import type { Finished, Frame } from "../run/frame.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import { untilStopped } from "../util/interrupt.ts";

@@ -1,9 +1,9 @@
 import { messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
-import { failed, stopped } from "../loop/end.ts";
-import type { Frame } from "../loop/frame.ts";
-import type { End } from "../loop/options.ts";
+import { failed, stopped } from "../run/end.ts";
+import type { Frame } from "../run/frame.ts";
+import type { End } from "../turn/options.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";

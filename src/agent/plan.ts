@@ -1,8 +1,8 @@
 import { type Drivers, driversFor } from "../driver/choose.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { PlannedGate } from "../executor/gate.ts";
+import type { PlannedGate } from "../run/gate.ts";
 import { type Hooks, sortHooks } from "../hook/run-hooks.ts";
-import type { Compact } from "../loop/options.ts";
+import type { Compact } from "../turn/options.ts";
 import { type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
 import type { SystemMessage } from "../message/message.ts";
 import { driverChoices } from "../model/driver-names.ts";

@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
-import type { Gate, PlannedGate } from "../executor/gate.ts";
-import { withoutSecrets } from "../executor/without-secrets.ts";
-import type { Checkpoint } from "../loop/checkpoint.ts";
+import type { Gate, PlannedGate } from "../run/gate.ts";
+import { withoutSecrets } from "../run/secrets.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
 import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
 import { type UserMessage, userMessage } from "../message/message.ts";
 import { saidIn, heldTo } from "../policy/annotate.ts";

@@ -1,4 +1,4 @@
-import type { Checkpoint } from "../loop/checkpoint.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
 import { channel } from "../util/channel.ts";
 import type { RunOptions, RunResult } from "./runnable.ts";
 

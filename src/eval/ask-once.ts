@@ -1,8 +1,8 @@
 import { nodeHost } from "../adapters/clock.ts";
 import type { Drivers } from "../driver/choose.ts";
 import type { Reading, TurnInput } from "../driver/driver.ts";
-import { askModel, noFailures } from "../loop/ask-model.ts";
-import { readingOf } from "../loop/turn-input.ts";
+import { askModel, noFailures } from "../turn/ask-model.ts";
+import { readingOf } from "../turn/turn-input.ts";
 import { charactersOf } from "../message/measure.ts";
 import { callsOf, type Message, textOf, type ToolCall } from "../message/message.ts";
 import { addReply, readTranscript, type ReadyTranscript } from "../message/transcript.ts";

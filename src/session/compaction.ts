@@ -1,4 +1,4 @@
-import type { Compact, Compacted, CompactedActs } from "../loop/options.ts";
+import type { Compact, Compacted, CompactedActs } from "../turn/options.ts";
 import { isPlain, joinLabels } from "../message/label.ts";
 import { labelOf, labelOfAll } from "../message/label-of.ts";
 import { type Message, runtimeMessage, sinceAsked, textOf, type UserMessage } from "../message/message.ts";

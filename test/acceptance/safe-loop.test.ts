@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { safeLoop } from "../../src/adapters/lower-doors.ts";
-import type { StepTaken } from "../../src/loop/safe-loop.ts";
+import type { StepTaken } from "../../src/turn/safe-loop.ts";
 import { textOf } from "../../src/message/message.ts";
 import type { ModelRequest } from "../../src/model/model.ts";
 import { scripted, type ScriptStep } from "../../src/model/scripted.ts";

@@ -1,6 +1,6 @@
 import { makeAgent } from "../../src/agent/agent.ts";
 import { resolveModel } from "../../src/adapters/model/resolve.ts";
-import { callOneWith } from "../../src/executor/call-tool.ts";
+import { callOneWith } from "../../src/call/call-tool.ts";
 import { type Capability, env, exec, fs, llm, net, secret } from "../../src/tool/capability.ts";
 import type { Handles } from "../../src/tool/handles.ts";
 import { labelled } from "../../src/tool/labelled.ts";

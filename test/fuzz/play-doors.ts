@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { executeCalls } from "../../src/agent/execute-calls.ts";
 import { isWritError } from "../../src/error/writ-error.ts";
-import { callAmongWith } from "../../src/executor/call-tool.ts";
-import { safeLoopWith } from "../../src/loop/safe-loop.ts";
+import { callAmongWith } from "../../src/call/call-tool.ts";
+import { safeLoopWith } from "../../src/turn/safe-loop.ts";
 import type { ResultMessage, ToolCall } from "../../src/message/message.ts";
 import { labelOf } from "../../src/message/label-of.ts";
 import type { Tool } from "../../src/tool/tool.ts";

@@ -3,7 +3,7 @@ import { type Agent, makeAgent } from "../../src/agent/agent.ts";
 import { resolveModel } from "../../src/adapters/model/resolve.ts";
 import type { RunResult } from "../../src/agent/runnable.ts";
 import { isWritError } from "../../src/error/writ-error.ts";
-import type { Checkpoint } from "../../src/loop/checkpoint.ts";
+import type { Checkpoint } from "../../src/run/checkpoint.ts";
 import { inMemorySessions } from "../../src/session/in-memory-sessions.ts";
 import { memoryBank } from "../../src/session/memory-bank.ts";
 import { session } from "../../src/session/session.ts";

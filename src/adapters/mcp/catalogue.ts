@@ -3,7 +3,7 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
-import { asRuntime } from "../../executor/call-powers.ts";
+import { asRuntime } from "../../run/powers.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpClient } from "./client.ts";

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import type { McpClient, McpRequestOptions } from "./client.ts";
 import { contentText } from "./content.ts";
-import { asRuntime } from "../../executor/call-powers.ts";
+import { asRuntime } from "../../run/powers.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
 

@@ -1,9 +1,9 @@
-import { openCall } from "../../executor/call-around.ts";
-import type { Gate } from "../../executor/gate.ts";
-import { type Inside, openCallScope, type OpenScope } from "../../executor/scope.ts";
+import { openCall } from "../../run/call-around.ts";
+import type { Gate } from "../../run/gate.ts";
+import { type Inside, openCallScope, type OpenScope } from "../../run/scope.ts";
 import type { Journal } from "../../journal/journal.ts";
-import type { Frame } from "../../loop/frame.ts";
-import type { StopReason } from "../../loop/options.ts";
+import type { Frame } from "../../run/frame.ts";
+import type { StopReason } from "../../turn/options.ts";
 import { joinLabels, type Label } from "../../message/label.ts";
 import { isAsked, textOf } from "../../message/message.ts";
 import type { ReadyTranscript } from "../../message/transcript.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { prepare } from "../../../src/executor/prepare.ts";
+import { prepare } from "../../../src/call/judge.ts";
 import { allowList } from "../../../src/policy/allow-list.ts";
 import { noIntent } from "../../../src/policy/intent.ts";
 import { learnIntent } from "../../../src/policy/learned.ts";

@@ -6,7 +6,7 @@ import {
   type ExecutionRecovery,
   recoverExecution,
   repairArguments,
-} from "../../../src/executor/recover.ts";
+} from "../../../src/call/recovery.ts";
 import type { ToolCall } from "../../../src/message/message.ts";
 import { emptyTranscript } from "../../../src/message/transcript.ts";
 import { escalate, isBuiltin, throwException } from "../../../src/tool/builtins.ts";

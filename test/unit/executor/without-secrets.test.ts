@@ -6,7 +6,7 @@ import {
   errorWithoutSecrets,
   progressWithoutSecrets,
   withoutSecrets,
-} from "../../../src/executor/without-secrets.ts";
+} from "../../../src/run/secrets.ts";
 import type { PowerPort } from "../../../src/tool/power-port.ts";
 
 const secret = "tok-0815-very-secret";

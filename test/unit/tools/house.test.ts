@@ -20,14 +20,14 @@ describe("the checks of the house can fail", () => {
   });
 
   it("finds upward imports, machine imports in the core and folders that are no layer", () => {
-    expect(layerComplaints([file("src/tool/a.ts", 'import type { X } from "../loop/x.ts";')])).toHaveLength(
+    expect(layerComplaints([file("src/tool/a.ts", 'import type { X } from "../turn/x.ts";')])).toHaveLength(
       1,
     );
-    expect(layerComplaints([file("src/loop/a.ts", 'import { y } from "../tool/y.ts";')])).toEqual([]);
-    expect(layerComplaints([file("src/loop/a.ts", 'import fs from "node:fs";')])).toHaveLength(1);
+    expect(layerComplaints([file("src/turn/a.ts", 'import { y } from "../tool/y.ts";')])).toEqual([]);
+    expect(layerComplaints([file("src/turn/a.ts", 'import fs from "node:fs";')])).toHaveLength(1);
     expect(layerComplaints([file("src/cli/a.ts", 'import fs from "node:fs";')])).toEqual([]);
     expect(layerComplaints([file("src/stuff/a.ts", "")])).toHaveLength(1);
-    expect(layerComplaints([file("src/loop/a.ts", 'import { x } from "../index.ts";')])).toHaveLength(1);
+    expect(layerComplaints([file("src/turn/a.ts", 'import { x } from "../index.ts";')])).toHaveLength(1);
   });
 
   it("finds circles", () => {

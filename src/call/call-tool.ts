@@ -1,0 +1,207 @@
+import { WritError } from "../error/writ-error.ts";
+import { directJournal } from "../journal/direct-journal.ts";
+import type { Host } from "../journal/host.ts";
+import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import type { ResultMessage, ToolCall, ToolResult } from "../message/message.ts";
+import { emptyTranscript } from "../message/transcript.ts";
+import { type AllowList, allowList, type Tools } from "../policy/allow-list.ts";
+import { emptyLedger, type Limits, limitsOf } from "../policy/budget.ts";
+import { allowListed } from "../policy/decision.ts";
+import { noIntent } from "../policy/intent.ts";
+import { learnIntent } from "../policy/learned.ts";
+import { purse } from "../policy/purse.ts";
+import { addedLabel } from "../policy/result-label.ts";
+import { describeIssues } from "../schema/schema.ts";
+import { recoveryFor } from "../tool/recovery-rules.ts";
+import type { Capability } from "../tool/capability.ts";
+import type { CallAround, Powers } from "../tool/power-port.ts";
+import type { Tool, ToolContext, TypedTool } from "../tool/tool.ts";
+import { interruptBy } from "../util/interrupt.ts";
+import type { Json, JsonObject } from "../util/json.ts";
+import { callAround, type OpenCall, openCall } from "../run/call-around.ts";
+import { allKinds, openPowers, openScope, surrounding, within } from "../run/powers.ts";
+import { execute, type Executed } from "./batch.ts";
+import type { Gate } from "../run/gate.ts";
+import type { ExecuteOptions } from "../run/context.ts";
+import { openCallScope } from "../run/scope.ts";
+import { readableCall } from "./readable-call.ts";
+import { slots } from "../util/slots.ts";
+
+/** How one call is carried out. */
+export interface CallToolOptions {
+  /** Aborted: the call ends as `cancelled`. */
+  readonly signal?: AbortSignal;
+  /** The time of a tool that has no `timeoutMs` of its own, in milliseconds. Default: no bound. */
+  readonly timeoutMs?: number;
+  /** What the tool may use of the world, of what it declares. Inside another tool never more than that may. Default: nothing. */
+  readonly grants?: readonly Capability[];
+}
+
+/** A call as a model or a program wrote it: a whole {@link ToolCall}, or only the name and the arguments. */
+export type CallInput = Partial<ToolCall> & Pick<ToolCall, "name">;
+
+/** What is behind the call: the machine. */
+interface Wiring {
+  readonly host: Host;
+}
+
+/** Carries out one call of one tool. Never throws for what the tool does: every end is a result. */
+export async function callOneWith(
+  tool: Tool,
+  args: Json,
+  options: CallToolOptions & Wiring,
+): Promise<ToolResult> {
+  return resultIn(allowList(tool.name, [tool]), wholeCall({ name: tool.name, arguments: args }), options);
+}
+
+/** Carries out the call with the tool of its name. A name that no tool has is a result, not an error: the model needs it. */
+export async function callAmongWith(
+  tools: Tools,
+  input: CallInput,
+  options: CallToolOptions & Wiring,
+): Promise<ResultMessage> {
+  const call = wholeCall(input);
+  const allowed = allowList("tools", tools);
+  const result = allowed.tools.has(call.name)
+    ? await resultIn(allowed, call, options)
+    : notFound(call.name, allowed);
+  return { role: "tool", callId: call.id, name: call.name, ...result };
+}
+
+function wholeCall({ id = "call_0", arguments: args = {}, ...rest }: CallInput): ToolCall {
+  return readableCall({ ...rest, type: "tool-call", id, arguments: args });
+}
+
+function notFound(name: string, { tools }: AllowList): ToolResult {
+  const text = `There is no tool '${name}'. There are: [${[...tools.keys()].join(", ")}]`;
+  return { status: "denied", text, note: "not-found" };
+}
+
+async function resultIn(
+  allowed: AllowList,
+  call: ToolCall,
+  options: CallToolOptions & Wiring,
+): Promise<ToolResult> {
+  const { results } = await executeAlone([call], { allowed, ...options });
+  return results[0] ?? { status: "unknown", text: "No result." };
+}
+
+/** Carries out calls of no run: no journal, no hooks, nobody watches, and the allow-list alone decides. */
+async function executeAlone(
+  calls: readonly ToolCall[],
+  { allowed, ...options }: CallToolOptions & Wiring & { readonly allowed: AllowList },
+): Promise<Executed> {
+  const { run, limits, unlink } = noRun(options);
+  const { host, grants = [] } = options;
+  const around = callAround(host);
+  const gate = directGate("callTool", { allowed, around, powers: [...surrounding(host), grants] });
+  const learned = learnIntent(gate.intent, allowed, around?.label);
+  const batch = { turn: 0, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript(), learned };
+  try {
+    const executed = await execute(batch, run);
+    for (const { label } of executed.inside) around?.saw(label);
+    return executed;
+  } finally {
+    unlink();
+  }
+}
+
+interface Passing {
+  readonly allowed: AllowList;
+  readonly powers: Powers;
+  /** The call in whose code the program makes this one. */
+  readonly around: CallAround | undefined;
+}
+
+/** What stands before a call that a program makes: nothing but the powers that it gives. */
+function directGate(agent: string, { allowed, powers, around }: Passing): Gate {
+  return { agent, allowed, policy: allowListed, intent: { ...noIntent(agent), ...around?.intent }, powers };
+}
+
+/** What calls are carried out with where no run is around them. Runs that a tool starts inside are bound by the defaults alone. */
+function noRun({ host, signal, timeoutMs }: CallToolOptions & Wiring): {
+  readonly run: ExecuteOptions;
+  readonly limits: Limits;
+  readonly unlink: () => void;
+} {
+  const limits = limitsOf(timeoutMs === undefined ? {} : { toolMs: timeoutMs }, "callTool");
+  const { stop, unlink } = interruptBy(signal);
+  const run: ExecuteOptions = {
+    runId: host.randomId(),
+    journal: directJournal,
+    host,
+    stop,
+    limits,
+    slots: slots(Infinity),
+    hooks: {},
+    scope: { depth: 0, maxDepth: limits.depth, purse: purse() },
+    recoveryOf: (tool) => recoveryFor(tool, {}),
+    startedAt: host.now(),
+    onUnknownTool: "feedback",
+    concurrency: undefined,
+    throwOnToolFailure: false,
+    stopOnToolBlock: false,
+    onThrow: () => undefined,
+  };
+  return { run, limits, unlink };
+}
+
+/** Calls the tool as the ordinary function that it is, with arguments by their names; only they and its result are checked. */
+export async function callWith<Result>(
+  tool: TypedTool<never, Result>,
+  args: Readonly<Record<string, unknown>>,
+  options: Pick<CallToolOptions, "signal" | "grants"> & Wiring,
+): Promise<Result> {
+  const { name, input, output } = tool;
+  const { host, grants } = options;
+  const parsed = await input.parse(args);
+  if (!parsed.ok) throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
+  const { run, unlink } = noRun(options);
+  const outer = surrounding(host);
+  const powers = grants === undefined && outer.length > 0 ? outer : [...outer, grants ?? []];
+  const before = callAround(host);
+  const gate = directGate("call", { allowed: allowList(name, [tool]), powers, around: before });
+  const label = before?.label ?? trustedLabel;
+  const around = openCall(gate.intent, () => joinLabels(label, addedLabel(tool)));
+  const { scope, end } = openScope({ tool: name, callId: "call_0", powers, from: around }, host);
+  const opened = openPowers({ scope, kinds: allKinds, signal: run.stop.signal }, host);
+  try {
+    const context = {
+      ...contextOf(tool, args as JsonObject, { run, gate, around, label }),
+      ...opened.handles,
+    };
+    const value = await within(host, scope, () => tool.execute(parsed.value as never, context));
+    const checked = await output?.parse(value);
+    if (checked === undefined) return value;
+    if (checked.ok) return checked.value as Result;
+    const reason = `Tool '${name}' failed: its result does not match its output schema: ${describeIssues(checked.issues)}`;
+    throw new WritError("tool-failed", { tool: name, reason });
+  } finally {
+    end();
+    opened.close();
+    before?.saw(around.seen);
+    unlink();
+  }
+}
+
+interface Direct {
+  readonly run: ExecuteOptions;
+  readonly gate: Gate;
+  readonly around: OpenCall;
+  readonly label: Label;
+}
+
+function contextOf(tool: Tool, args: JsonObject, { run, gate, around, label }: Direct): ToolContext {
+  const call = wholeCall({ name: tool.name, arguments: args });
+  const key = "call/0";
+  const place = { key, callId: call.id, turn: 0, gate, transcript: emptyTranscript(), around };
+  return {
+    signal: run.stop.signal,
+    label,
+    callId: call.id,
+    idempotencyKey: `${run.runId}/${key}`,
+    progress: () => undefined,
+    call,
+    run: openCallScope(place, run).run,
+  };
+}

@@ -1,0 +1,73 @@
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import type { Outcome } from "../event/outcome.ts";
+import { type Excess, tooLong } from "../policy/budget.ts";
+import type { Interrupt } from "../util/interrupt.ts";
+import type { End, StopReason } from "../turn/options.ts";
+
+/** What an end says of its run. */
+export interface Ending {
+  readonly gate: { readonly agent: string };
+}
+
+/** The end when the world fails: what was thrown, as an error of the catalogue. */
+function broken(cause: unknown, name: string): End {
+  const error = isWritError(cause)
+    ? cause
+    : new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
+  return { outcome: failed(error), error, throws: true };
+}
+
+/** The end when a bound was met. */
+export function exhausted({ gate }: Ending, excess: Excess): End {
+  const { message: reason, field } = excess;
+  const error = new WritError("budget-exhausted", { name: gate.agent, reason, field }, { cause: excess });
+  return { outcome: { type: "exhausted", ...excess }, error };
+}
+
+/** The end when a bound was met and the author wants to go on later. */
+export function suspended({ gate }: Ending, excess: Excess): End {
+  const { message: reason, field } = excess;
+  const error = new WritError("run-suspended", { name: gate.agent, reason, field }, { cause: excess });
+  return { outcome: { type: "suspended", ...excess }, error, waits: true };
+}
+
+/** The end when the author's code ended the run: a hook, or a finish reason that it stops on. */
+export function authorStopped({ gate }: Ending, reason: string): End {
+  const error = new WritError("run-cancelled", { name: gate.agent, reason });
+  return { outcome: { type: "cancelled", reason }, error, mayContinue: true };
+}
+
+/** The end when a hook said no to the run. */
+export function refusedBy({ gate }: Ending, reason: string): End {
+  const error = new WritError("run-refused", { name: gate.agent, reason });
+  return { outcome: { type: "refused", code: error.code, message: error.message }, error };
+}
+
+/** The end for what was thrown: the author's own code fails the run, the world breaks it. */
+export function thrownEnd(cause: unknown, name: string): End {
+  if (isWritError(cause, "hook-failed") || isWritError(cause, "hook-field-forbidden"))
+    return { outcome: failed(cause), error: cause };
+  return broken(cause, name);
+}
+
+/** The end for what was thrown in a run: when the run was stopped, that is why. */
+export function endBy(cause: unknown, run: Ending & { readonly stop: Interrupt<StopReason> }): End {
+  const { reason } = run.stop;
+  return reason === undefined ? thrownEnd(cause, run.gate.agent) : stopped(run, reason);
+}
+
+/** The end when the run was stopped from outside, or by its time. */
+export function stopped(run: Ending, reason: StopReason): End {
+  if (reason.type === "failed") return thrownEnd(reason.cause, run.gate.agent);
+  if (reason.type === "duration") {
+    const { excess } = tooLong({ durationMs: reason.limit }, reason.limit);
+    return reason.waits === true ? suspended(run, excess) : exhausted(run, excess);
+  }
+  const error = new WritError("run-cancelled", { name: run.gate.agent, reason: reason.reason });
+  return { outcome: { type: "cancelled", reason: reason.reason }, error };
+}
+
+/** The outcome of a failure. */
+export function failed(error: WritError): Outcome {
+  return { type: "failed", code: error.code, message: error.message };
+}

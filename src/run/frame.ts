@@ -1,0 +1,257 @@
+import { messageOf } from "../error/writ-error.ts";
+import { type AgentEvent, isFact, type RunEvent } from "../event/event.ts";
+import { mergeLive } from "../event/merge-live.ts";
+import { within } from "./powers.ts";
+import type { Scope } from "./scope.ts";
+import type { Host } from "../journal/host.ts";
+import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
+import { noUsage, type Usage } from "../message/usage.ts";
+import { emptyLedger, type Ledger } from "../policy/budget.ts";
+import type { Act } from "../tool/acts.ts";
+import type { CallAround, PowerScope } from "../tool/power-port.ts";
+import { type Channel, channel } from "../util/channel.ts";
+import { type Interrupt, interrupt } from "../util/interrupt.ts";
+import type { Json } from "../util/json.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { endBy } from "./end.ts";
+import type { MoreTime } from "./more-time.ts";
+import type { End, LoopResult, StopReason, Tell } from "../turn/options.ts";
+
+/** What every run has, whatever it does: an agent's turns, a plain function, a composition of agents. */
+export interface FrameOptions {
+  readonly runId: string;
+  readonly agent: string;
+  readonly input: Json;
+  readonly durationMs: number;
+  /** How much of it an earlier part of the run has taken. Default 0. */
+  readonly elapsedMs?: number;
+  readonly host: Host;
+  readonly signal?: AbortSignal;
+  /** Whether somebody watches. If not, and nobody watches the run around it, no event is made at all. */
+  readonly watched: boolean;
+  /** The run around this one. */
+  readonly parent?: Scope;
+  /** The call in whose code it was begun, as it was then. */
+  readonly around?: CallAround;
+  /** What all code of the run is surrounded by, where that is less than what surrounds this. */
+  readonly scope?: PowerScope;
+}
+
+/** What the work inside a frame is given. */
+export interface Frame {
+  readonly stop: Interrupt<StopReason>;
+  readonly tell: Tell;
+  /** Takes the events of runs inside this one, which have their envelope already. */
+  readonly forward: ((event: AgentEvent) => void) | undefined;
+  /** Set by the work when it is known; in every event from then on. */
+  intent?: string;
+  /** Set by the work; without it the run ends when its time is over. */
+  moreTime?: MoreTime;
+}
+
+/** What the work inside a frame ends with. */
+export interface Finished {
+  readonly end: End;
+  readonly transcript: ReadyTranscript;
+  readonly usage: Usage;
+  readonly ledger: Ledger;
+  readonly checkpoint?: Checkpoint;
+  /** Calls that may have changed something and that compaction took out of the transcript. */
+  readonly acts?: readonly Act[];
+  /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
+  readonly label?: Label;
+}
+
+/**
+ * Runs work as a run: tells its beginning and its end, puts envelopes on its events, stops it when it is cancelled or its time is over. The
+ * run does not wait for its reader; leaving the generator early stops it.
+ *
+ * @throws WritError when the world fails (a provider, the journal), after `run-end` with outcome `failed`.
+ */
+export async function* frame(
+  options: FrameOptions,
+  work: (frame: Frame) => Promise<Finished>,
+): AsyncGenerator<AgentEvent, LoopResult> {
+  const stop = interrupt<StopReason>();
+  const events = options.watched ? channel<AgentEvent>(mergeLive) : undefined;
+  const { host, scope } = options;
+  const begin = (): Promise<LoopResult> => runFramed(options, { stop, events }, work);
+  const running = (scope === undefined ? begin() : within(host, scope, begin)).finally(() => events?.close());
+  running.catch(() => undefined); // thrown below, once the reader has been told what happened before
+  let finished = false;
+  try {
+    if (events !== undefined) yield* events;
+    finished = true;
+    return await running;
+  } finally {
+    if (!finished) stop.stop({ type: "cancelled", reason: "nobody reads the run any more" });
+  }
+}
+
+interface Running {
+  readonly stop: Interrupt<StopReason>;
+  readonly events: Channel<AgentEvent> | undefined;
+}
+
+async function runFramed(
+  options: FrameOptions,
+  { stop, events }: Running,
+  work: (frame: Frame) => Promise<Finished>,
+): Promise<LoopResult> {
+  const forward = forwarding(events, options.parent);
+  const about: { frame?: Frame } = {};
+  const tell = forward === undefined ? undefined : telling(options, forward, about);
+  const unlink = linkSignal(options.signal, stop);
+  const unlinkOuter = linkOuter(options.parent, stop);
+  const { frame, stopTimer } = timed(options, { stop, tell, forward });
+  about.frame = frame;
+  beginInside(options);
+  tell?.({ type: "run-start", agent: options.agent, input: options.input });
+  let finished: Finished;
+  try {
+    finished = await work(frame);
+  } catch (error) {
+    const end = endBy(error, { gate: { agent: options.agent }, stop });
+    finished = { transcript: emptyTranscript(), usage: noUsage, ledger: emptyLedger, end };
+  } finally {
+    stopTimer();
+    unlink?.();
+    unlinkOuter?.();
+  }
+  const { end, usage } = finished;
+  tell?.({ type: "run-end", outcome: end.outcome, usage });
+  endInside(options, finished);
+  events?.close(); // nothing is told after `run-end`, whatever still goes on outside
+  if (end.throws === true && end.error !== undefined) {
+    stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
+    throw end.error;
+  }
+  const { outcome, output, error } = end;
+  const { transcript, ledger, checkpoint } = finished;
+  return {
+    outcome,
+    output,
+    error,
+    transcript,
+    usage,
+    turns: ledger.turns,
+    label: labelled(options, finished),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+  };
+}
+
+/** Tells the run around this one, if there is one, that this began. */
+function beginInside({ parent, agent, runId }: FrameOptions): void {
+  parent?.began({ agent, runId, depth: parent.depth + 1 });
+}
+
+/** Tells the run around this one how this ended, what it has seen and what it spent. */
+function endInside(options: FrameOptions, finished: Finished): void {
+  const { parent, around, agent, runId } = options;
+  const { end, usage, ledger } = finished;
+  const { costUsd, toolCalls } = ledger;
+  const outcome = end.outcome.type;
+  const spending = { usage, costUsd, toolCalls };
+  around?.saw(labelled(options, finished));
+  parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, spending);
+}
+
+/** What a run gives is no better than what it was given. */
+function labelled({ around }: FrameOptions, { label = trustedLabel }: Finished): Label {
+  return around === undefined ? label : joinLabels(around.label, label);
+}
+
+/** Where the events of this run go: to its own reader, and up to that of the run around it. */
+function forwarding(
+  events: Channel<AgentEvent> | undefined,
+  parent: Scope | undefined,
+): ((event: AgentEvent) => void) | undefined {
+  const up = parent?.forward;
+  if (events === undefined) return up;
+  if (up === undefined) return (event) => events.push(event);
+  return (event) => {
+    events.push(event);
+    up(event);
+  };
+}
+
+/** Puts the envelope on. `seq` counts the facts of this run alone. */
+function telling(
+  { runId, parent, host }: FrameOptions,
+  forward: (event: AgentEvent) => void,
+  about: { readonly frame?: Frame },
+): (event: RunEvent) => void {
+  let seq = 0;
+  let ended = false;
+  const around = parent === undefined ? {} : { parentRunId: parent.runId };
+  return (event) => {
+    if (ended) return;
+    ended = event.type === "run-end";
+    if (isFact(event)) seq += 1;
+    const intent = about.frame?.intent;
+    const known = intent === undefined ? undefined : { intent };
+    forward({ ...event, seq, runId, ...around, ...known, at: host.now() });
+  };
+}
+
+/** How long an author may take to say whether there is more time: the run goes on meanwhile, and must not go on for ever. */
+const patienceMs = 10_000;
+
+/** The frame with its clock: when the time is over the author may be asked for more. */
+function timed(
+  { durationMs, elapsedMs = 0, host }: FrameOptions,
+  given: Pick<Frame, "stop" | "tell" | "forward">,
+): { readonly frame: Frame; readonly stopTimer: () => void } {
+  const { stop } = given;
+  const frame: Frame = { ...given };
+  let stopTimer: (() => void) | undefined;
+  let isOver = false;
+  function arm(limit: number, afterMs: number): void {
+    if (limit !== Infinity) stopTimer = host.timer(Math.max(0, afterMs), () => expire(limit));
+  }
+  function expire(limit: number): void {
+    if (frame.moreTime === undefined) return stop.stop({ type: "duration", limit });
+    stopTimer = host.timer(patienceMs, () => stop.stop({ type: "duration", limit }));
+    frame.moreTime(limit).then(
+      ({ answer: { extend, checkpoint = false } }) => {
+        if (isOver || stop.reason !== undefined) return;
+        stopTimer?.();
+        if (extend !== undefined && extend > limit) arm(extend, extend - limit);
+        else stop.stop({ type: "duration", limit, waits: checkpoint });
+      },
+      (cause: unknown) => stop.stop({ type: "failed", cause }),
+    );
+  }
+  arm(durationMs, durationMs - elapsedMs);
+  const end = (): void => {
+    isOver = true;
+    stopTimer?.();
+  };
+  return { frame, stopTimer: end };
+}
+
+/** Passes the end of the call that this run is inside of on; what it returns takes the link back. */
+function linkOuter(parent: Scope | undefined, stop: Interrupt<StopReason>): (() => void) | undefined {
+  return parent?.stop.onStop(() => stop.stop({ type: "cancelled", reason: reasonText(parent.stop.reason) }));
+}
+
+/** Passes an abort of the caller's signal on; what it returns takes the link back. */
+function linkSignal(signal: AbortSignal | undefined, stop: Interrupt<StopReason>): (() => void) | undefined {
+  if (signal === undefined) return undefined;
+  const cancel = (): void => {
+    const { reason } = signal as { reason: unknown };
+    stop.stop({ type: "cancelled", reason: reasonText(reason) });
+  };
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  return () => signal.removeEventListener("abort", cancel);
+}
+
+/** Why a run was cancelled, in words: the reason of a signal, or why the run around it was stopped. */
+function reasonText(reason: unknown): string {
+  if (typeof reason !== "object" || reason === null || !("type" in reason)) return messageOf(reason);
+  const { type, reason: why } = reason as { readonly type: unknown; readonly reason?: unknown };
+  if (type === "cancelled" && typeof why === "string") return why;
+  return type === "duration" ? "the time of the run around it was over" : "the run around it failed";
+}

@@ -1,0 +1,29 @@
+import { askHooksOnce, type HookOutcome } from "../hook/run-hooks.ts";
+import { tooLong } from "../policy/budget.ts";
+import type { LoopOptions } from "../turn/options.ts";
+
+/** Asks the author what happens when a time of so many milliseconds is over. */
+export type MoreTime = (limitMs: number) => Promise<HookOutcome<"onBudgetExceeded">>;
+
+/**
+ * Asks the author's hooks about time that is over, once for each bound, whoever comes first: the clock in the middle of a turn, or the
+ * reservation of the next. What they say is told at the reservation, so that a replay, whose clock does not run out, tells the same.
+ * Undefined without such hooks: the time is over then.
+ */
+export function moreTime(
+  { hooks: { onBudgetExceeded: hooks }, journal }: Pick<LoopOptions, "hooks" | "journal">,
+  turn: () => number,
+): MoreTime | undefined {
+  if (hooks === undefined) return undefined;
+  const asked = new Map<number, ReturnType<MoreTime>>();
+  return (limitMs) => {
+    let asking = asked.get(limitMs);
+    if (asking === undefined) {
+      const { excess } = tooLong({ durationMs: limitMs }, limitMs);
+      const about = { place: "onBudgetExceeded" as const, at: { turn: turn(), ...excess } };
+      asking = askHooksOnce(hooks, about, { journal, key: `duration/${limitMs}` });
+      asked.set(limitMs, asking);
+    }
+    return asking;
+  };
+}

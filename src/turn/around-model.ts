@@ -1,0 +1,110 @@
+import { messageOf, WritError } from "../error/writ-error.ts";
+import type { RunEvent } from "../event/event.ts";
+import { tellHooks } from "../hook/consult.ts";
+import { askHooks } from "../hook/run-hooks.ts";
+import type { Message, ReplyMessage } from "../message/message.ts";
+import { acceptableId, type ReadyTranscript, readTranscript } from "../message/transcript.ts";
+import type { ModelRequest } from "../model/model.ts";
+import type { Json } from "../util/json.ts";
+import type { ModelRecord } from "./ask-model.ts";
+import type { Run } from "./state.ts";
+import { withinTokens } from "./within-tokens.ts";
+
+/** A model call with hooks around it. `note` takes what is told of it; it stands in the record of the call too. */
+export interface HookedCall {
+  readonly turn: number;
+  readonly transcript: ReadyTranscript;
+  readonly run: Run;
+  readonly note: (fact: RunEvent) => void;
+}
+
+/**
+ * Has the author's hooks change a request. It stays one that a provider takes, and within the budget.
+ *
+ * @throws WritError `hook-failed`, `hook-field-forbidden`
+ */
+export async function changeRequest(
+  request: ModelRequest,
+  { turn, run, note }: HookedCall,
+): Promise<ModelRequest> {
+  const place = "beforeModel";
+  const messages = [...request.messages];
+  const { settings, toolChoice } = request;
+  const at = { turn, messages, settings, toolChoice };
+  const { answer, by } = await askHooks(run.hooks.beforeModel ?? [], place, at);
+  if (Object.keys(answer).length === 0) return request;
+  const wrong = wrongRequest(answer, { ...request, messages });
+  if (wrong !== undefined) {
+    const { field, reason } = wrong;
+    throw new WritError("hook-failed", {
+      hook: by[field] ?? place,
+      place,
+      reason: `\`${field}\`: ${reason}`,
+    });
+  }
+  tellHooks({ turn, place, by }, { tell: note });
+  // A hook gives no more tokens to write than the budget has left.
+  const left = run.limits.tokens === Infinity ? Infinity : (settings.maxOutputTokens ?? Infinity);
+  return { ...request, messages, ...answer, settings: withinTokens(answer.settings ?? settings, left) };
+}
+
+function wrongRequest(
+  { messages, toolChoice }: Partial<Pick<ModelRequest, "messages" | "toolChoice">>,
+  request: ModelRequest,
+): { readonly field: string; readonly reason: string } | undefined {
+  const isRefused = messages !== undefined && complaint(request.messages) === undefined;
+  const reason = isRefused ? complaint(messages) : undefined;
+  if (reason !== undefined) return { field: "messages", reason };
+  if (toolChoice === "required" && request.tools.length === 0)
+    return { field: "toolChoice", reason: "no tool is offered in this request" };
+  if (typeof toolChoice !== "object" || request.tools.some(({ name }) => name === toolChoice.tool))
+    return undefined;
+  return { field: "toolChoice", reason: `the tool "${toolChoice.tool}" is not offered in this request` };
+}
+
+/** Why no provider takes these messages. Those of drivers that speak in plain text are not judged: their results need no calls. */
+function complaint(messages: readonly Message[]): string | undefined {
+  try {
+    if (readTranscript({ messages }).state === "open") return "a call has no result";
+  } catch (error) {
+    return messageOf(error);
+  }
+  return messages.every(({ role }) => role === "system")
+    ? "nothing is left that the model could answer"
+    : undefined;
+}
+
+/** Has the author's hooks change a reply. Calls in it get ids that no other call has. */
+export async function changeReply(
+  record: ModelRecord,
+  { turn, transcript, run, note }: HookedCall,
+): Promise<ModelRecord> {
+  const { message, finishReason, usage } = record;
+  const at = { turn, message, finishReason, usage };
+  const { answer, by } = await askHooks(run.hooks.afterModel ?? [], "afterModel", at);
+  tellHooks({ turn, place: "afterModel", by }, { tell: note });
+  return answer.message === undefined
+    ? record
+    : { ...record, message: withIds(answer.message, { turn, transcript }) };
+}
+
+function withIds(
+  { parts, ...rest }: ReplyMessage,
+  { turn, transcript }: Pick<HookedCall, "turn" | "transcript">,
+): ReplyMessage {
+  const taken = new Set<string>();
+  const spoken = parts.filter((part) => part.type !== "text" || part.text !== ""); // providers refuse empty text
+  const named = spoken.map((part) => {
+    if (part.type !== "tool-call") return part;
+    const id = acceptableId(transcript, part.id, { taken, fallback: `call_${turn}_${taken.size}` });
+    taken.add(id);
+    return { ...part, id };
+  });
+  return { ...rest, parts: named };
+}
+
+/** What a hook answers in place of the model, as the reply that stands in the transcript. Providers refuse an empty one. */
+export function replyOf(answer: Json): ReplyMessage {
+  const text = typeof answer === "string" ? answer : JSON.stringify(answer);
+  return { role: "assistant", parts: [{ type: "text", text: text.trim() === "" ? "(empty)" : text }] };
+}

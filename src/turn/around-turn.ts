@@ -1,0 +1,90 @@
+import { consult } from "../hook/consult.ts";
+import { type FinishReason, runtimeMessage } from "../message/message.ts";
+import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import type { Json } from "../util/json.ts";
+import { replyOf } from "./around-model.ts";
+import { authorStopped, failed, refusedBy } from "../run/end.ts";
+import { keeping, type Run, type State, type Step } from "./state.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
+import type { End, ReadAnswer } from "./options.ts";
+import { WritError } from "../error/writ-error.ts";
+
+/** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */
+export async function beforeTurn(state: State, run: Run): Promise<Step> {
+  if (run.hooks.beforeTurn === undefined) return { state };
+  const { turns: turn } = state.ledger;
+  const at = { turn, transcript: state.transcript };
+  const { say, answer, deny } = await consult(run, { place: "beforeTurn", at, turn });
+  const heard = say === undefined ? state : saying(state, say);
+  if (deny !== undefined) return { state: heard, end: refusedBy(run, deny) };
+  return answer === undefined ? { state: heard } : answering(heard, answer, run);
+}
+
+async function answering(state: State, content: Json, run: Run): Promise<Step> {
+  const transcript = addReply(state.transcript, replyOf(content)) as ReadyTranscript;
+  const next = { ...state, transcript };
+  const read = await readAnswer({ content, finishReason: "stop" }, run);
+  const outcome = { type: "answered", content, finishReason: "stop" } as const;
+  if (read.ok) return { state: next, end: { outcome, output: read.output } };
+  return { state: next, end: unacceptable({ hook: "beforeTurn", place: "beforeTurn" }, read.reason) };
+}
+
+/** The end when what a hook answered in place of the model is not what the run must give. */
+export function unacceptable(about: { readonly hook: string; readonly place: string }, reason: string): End {
+  const error = new WritError("hook-failed", { ...about, reason: `its answer was not accepted: ${reason}` });
+  return { outcome: failed(error), error };
+}
+
+/** Reads an answer as the author wants it. A schema can be slow: a run that is stopped does not wait for it. */
+export async function readAnswer(
+  { content, finishReason }: { readonly content: Json; readonly finishReason: FinishReason },
+  run: Run,
+): Promise<ReadAnswer> {
+  const reading = run.readAnswer(content, finishReason);
+  if (!(reading instanceof Promise)) return reading;
+  const read = await untilStopped(reading, run.stop);
+  if (read === "stopped") throw new Error("the run was stopped while its answer was read");
+  return read;
+}
+
+/** A run that has answered before answers the same again; where the author wants another answer by now, the model is told so. */
+export async function answeredBefore(
+  answer: NonNullable<Checkpoint["answer"]>,
+  state: State,
+  run: Run,
+): Promise<Step> {
+  const { content, finishReason } = answer;
+  const read = await readAnswer(answer, run);
+  if (!read.ok) return { state: saying(state, read.feedback) };
+  return { state, end: { outcome: { type: "answered", content, finishReason }, output: read.output } };
+}
+
+/** Asks the author's hooks after a turn that was not the last: they may say something to the model, or stop the run. */
+export async function afterTurn(state: State, run: Run): Promise<Step> {
+  if (run.hooks.afterTurn === undefined) return { state };
+  const { turns: turn } = state.ledger;
+  const at = { turn, transcript: state.transcript, usage: state.usage };
+  const { say, stop } = await consult(run, { place: "afterTurn", at, turn });
+  const heard = say === undefined ? state : saying(state, say);
+  return stop === undefined ? { state: heard } : { state: heard, end: authorStopped(run, stop) };
+}
+
+/** Asks the author's hooks whether a run that would end goes on. */
+export async function mayGoOn(
+  { state, end }: { readonly state: State; readonly end: End },
+  run: Run,
+): Promise<Step> {
+  if (run.hooks.onStop === undefined) return { state, end };
+  const { turns: turn } = state.ledger;
+  return keeping(state, run, async () => {
+    const answer = await consult(run, { place: "onStop", at: { turn, outcome: end.outcome }, turn });
+    return answer.continue === undefined ? { state, end } : { state: saying(state, answer.continue) };
+  });
+}
+
+/** No provider takes an empty message. */
+function saying(state: State, text: string): State {
+  if (text.trim() === "") return state;
+  return { ...state, transcript: addUser(state.transcript, runtimeMessage(text)) };
+}

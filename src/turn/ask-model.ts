@@ -1,0 +1,252 @@
+import { latchOntoText } from "../driver/choose.ts";
+import type { Driver, TurnInput } from "../driver/driver.ts";
+import { withMarks } from "../driver/mark-results.ts";
+import { followAnswer } from "../driver/partial-answer.ts";
+import { thinkingFilter, type Told } from "../driver/thinking.ts";
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { asRuntime } from "../run/powers.ts";
+import { withoutSecrets } from "../run/secrets.ts";
+import type { RunEvent } from "../event/event.ts";
+import type { Host } from "../journal/host.ts";
+import { type FinishReason, type ReplyMessage, textOf, type ToolCall } from "../message/message.ts";
+import { charactersOf } from "../message/measure.ts";
+import { acceptableId } from "../message/transcript.ts";
+import { addUsage, completeUsage, noUsage, type Usage } from "../message/usage.ts";
+import { assemble, type NameCall, type Reply } from "../model/assemble.ts";
+import type { Delta, ModelRequest, StreamOptions } from "../model/model.ts";
+import type { Interrupt } from "../util/interrupt.ts";
+import type { Json } from "../util/json.ts";
+
+/** What the journal keeps of one model call: all that the loop decides by. Times are milliseconds since 1970. */
+export interface ModelRecord {
+  readonly driver: string;
+  readonly message: ReplyMessage;
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** A hook, by its name, answered in place of the model. */
+  readonly answer?: { readonly content: Json; readonly by: string };
+}
+
+/** One question to the model. */
+export interface Question {
+  readonly turn: number;
+  readonly input: TurnInput;
+  /** The drivers to try, in order: the next when the provider says that the model has no native tools. */
+  readonly drivers: readonly Driver[];
+  readonly host: Host;
+  readonly stop: Interrupt<unknown>;
+  /** How many characters the model reads, for a provider that does not say how many tokens. */
+  readonly inputCharacters: () => number;
+  /** Changes the request before it is sent. */
+  readonly change?: (request: ModelRequest) => Promise<ModelRequest>;
+  /** Takes live events; left out when nobody watches. */
+  readonly emit?: (event: RunEvent) => void;
+  /** Takes down what happens in replies that fail. */
+  readonly notes: FailureNotes;
+  /** Told each call as soon as it is complete, while the model may still write. Left out when none may start early. */
+  readonly onCall?: (call: ToolCall) => void;
+}
+
+/** What happened in the replies to one question that failed. */
+export interface FailureNotes {
+  /** What the provider says that they used. */
+  usage: Usage;
+  /** The provider carried out a call by itself: what that did is not known, and must not be done again. */
+  acted: boolean;
+}
+
+/** Nothing has failed yet. */
+export function noFailures(): FailureNotes {
+  return { usage: noUsage, acted: false };
+}
+
+/**
+ * Asks the model once and reads its reply whole.
+ *
+ * @throws WritError what the model's adapter throws; anything else it throws becomes `provider-failed` with that as cause.
+ */
+export async function askModel(question: Question): Promise<ModelRecord> {
+  const startedAt = question.host.now();
+  const { model, allowed } = question.input;
+  for (const [index, driver] of question.drivers.entries()) {
+    try {
+      const reply = await asRuntime(question.host, () => readReply(driver, question));
+      const usage = usageOf(reply, question);
+      return {
+        driver: driver.name,
+        message: reply.message,
+        finishReason: reply.finishReason,
+        usage,
+        startedAt,
+        endedAt: question.host.now(),
+      };
+    } catch (error) {
+      const isLast = index === question.drivers.length - 1;
+      if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools"))
+        throw asWritError(error, model.id);
+      latchOntoText(model);
+    }
+  }
+  throw new TypeError("a question needs a driver");
+}
+
+/** What the provider reported; where it reported nothing, or nothing that can be true, the characters are counted for an estimate. */
+function usageOf({ message, usage = {} }: Reply, { inputCharacters }: Question): Usage {
+  const reported = completeUsage(usage, { input: 1, output: 1 });
+  if (reported.estimated !== true) return reported;
+  return completeUsage(usage, { input: inputCharacters(), output: charactersOf(message) });
+}
+
+async function readReply(driver: Driver, question: Question): Promise<Reply> {
+  const { turn, input, emit, stop, notes } = question;
+  const nameCall = nameCalls(driver, question);
+  const named = new Map<string, ReturnType<NameCall>>();
+  const assembler = assemble(input.model.id, (start) => {
+    const call = nameCall(start);
+    named.set(start.id, call);
+    return call;
+  });
+  emit?.({ type: "message-start", turn, driver: driver.name });
+  const tell = emit === undefined ? undefined : teller(driver, input, { turn, named, emit });
+  const request = driver.request(withMarks(input, driver));
+  const changed = question.change === undefined ? request : await question.change(request);
+  const sent = cleanRequest(changed, question.host);
+  for await (const delta of input.model.stream(sent, streamOptions(stop))) {
+    const call = assembler.push(delta);
+    tell?.push(delta);
+    if (call === undefined) continue;
+    if (call.providerExecuted === true) notes.acted = true;
+    else if (driver.passthrough) question.onCall?.(call);
+  }
+  const reply = assembler.reply();
+  if (reply.finishReason !== "error") {
+    tell?.end(reply);
+    return reply;
+  }
+  notes.usage = addUsage(notes.usage, completeUsage(reply.usage ?? noUsage, { input: 0, output: 0 }));
+  const { id } = input.model;
+  throw new WritError("provider-failed", {
+    provider: id,
+    model: id,
+    reason: "the reply ended with an error",
+  });
+}
+
+/** The request without secrets that came in by any way. Its messages are only looked at when there are secrets: else nobody may want them as a list. */
+function cleanRequest(request: ModelRequest, host: Host): ModelRequest {
+  if (host.powers?.holdsSecrets !== true) return request;
+  return { ...request, messages: withoutSecrets(request.messages, host) };
+}
+
+interface Teller {
+  push(delta: Delta): void;
+  /** Tells what was held back, when the reply is whole. */
+  end(reply: Reply): void;
+}
+
+/**
+ * Tells live what a delta adds: to the answer, and to what can be shown of the reply. What the model thinks in its text is no part of either.
+ * What was held back of an answer because it might have become a call is told at its end, so that the pieces add up to the answer.
+ */
+function teller(driver: Driver, input: TurnInput, telling: Telling): Teller {
+  const { turn, emit } = telling;
+  const follow = followAnswer(driver, input);
+  const show = driver.passthrough ? (text: string) => text : shownBy(driver, input);
+  const thinking = thinkingFilter();
+  let shown = "";
+  const tell = (type: "text-delta" | "reasoning-delta", text: string): void => {
+    if (text !== "") emit({ type, turn, text });
+  };
+  const add = ({ text, thought, wasThought }: Told): void => {
+    if (driver.passthrough) tell("reasoning-delta", thought);
+    if (wasThought === true) shown = "";
+    const partial = follow?.(text);
+    if (partial !== undefined) emit({ type: "output-delta", turn, partial });
+    const visible = show?.(text) ?? "";
+    shown += visible;
+    tell("text-delta", visible);
+  };
+  return {
+    push(delta) {
+      if (delta.type === "text-delta") add(thinking.push(delta.text));
+      else if (driver.passthrough) emitDelta(delta, telling);
+    },
+    end(reply) {
+      add(thinking.end());
+      if (driver.passthrough || show === undefined) return;
+      const reading = driver.read(reply, input);
+      const answer = reading.type === "final" ? textOf(reading.message) : "";
+      if (answer.startsWith(shown)) tell("text-delta", answer.slice(shown.length));
+    },
+  };
+}
+
+/** What can be shown of the text of a reply, without the blanks around it, which are no part of an answer. */
+function shownBy(driver: Driver, input: TurnInput): ((text: string) => string) | undefined {
+  const visible = driver.visibleText?.(input);
+  if (visible === undefined) return undefined;
+  let held = "";
+  let hasBegun = false;
+  return (piece) => {
+    const text = held + visible(piece);
+    const said = hasBegun ? text : text.trimStart();
+    const kept = said.trimEnd();
+    hasBegun ||= kept !== "";
+    held = said.slice(kept.length);
+    return kept;
+  };
+}
+
+/** The signal is only made for models that look at it. */
+function streamOptions(stop: Interrupt<unknown>): StreamOptions {
+  return {
+    get signal() {
+      return stop.signal;
+    },
+  };
+}
+
+interface Telling {
+  readonly turn: number;
+  readonly named: ReadonlyMap<string, ReturnType<NameCall>>;
+  readonly emit: (event: RunEvent) => void;
+}
+
+function emitDelta(delta: Delta, { turn, named, emit }: Telling): void {
+  if (delta.type === "reasoning-delta") emit({ type: delta.type, turn, text: delta.text });
+  else if (delta.type === "call-delta") {
+    const { id: callId, name } = named.get(delta.id) ?? { id: delta.id, name: "" };
+    emit({ type: "call-delta", turn, callId, name, text: delta.text });
+  }
+}
+
+/** What may stand as a name in a transcript; anything else a model invents could not be sent back to a provider. */
+const storableName = /^[a-zA-Z0-9_./-]{1,64}$/;
+
+function nameCalls(driver: Driver, { turn, input }: Question): NameCall {
+  const taken = new Set<string>();
+  return ({ id: proposed, name: wireName, index }) => {
+    const id = acceptableId(input.transcript, proposed, { taken, fallback: `call_${turn}_${index}` });
+    taken.add(id);
+    const name = driver.toolName(wireName, input.allowed);
+    if (storableName.test(name)) return { id, name };
+    const stored = `invalid_${name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 40)}`;
+    return {
+      id,
+      name: stored,
+      malformed: `there is no tool of the name the model wrote (${JSON.stringify(name.slice(0, 80))})`,
+    };
+  };
+}
+
+/** What a model's adapter threw, as an error of the catalogue. A mistake in its code is no better the next time. */
+export function asWritError(error: unknown, model: string): WritError {
+  if (isWritError(error)) return error;
+  return new WritError(
+    "provider-failed",
+    { provider: model, model, reason: messageOf(error) },
+    { cause: error, retryable: false },
+  );
+}

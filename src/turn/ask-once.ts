@@ -1,0 +1,63 @@
+import { WritError } from "../error/writ-error.ts";
+import { type AskOnce, asRuntime } from "../run/powers.ts";
+import { slots } from "../util/slots.ts";
+import { withoutSecrets } from "../run/secrets.ts";
+import { completeUsage, type Usage } from "../message/usage.ts";
+import { type ChatReply, chatWith } from "../model/chat.ts";
+import { askPatiently } from "../model/retry.ts";
+import type { Purse } from "../policy/purse.ts";
+import { interruptBy, untilStopped } from "../util/interrupt.ts";
+import type { LoopOptions } from "./options.ts";
+import { priceOf } from "./price.ts";
+import { withinTokens } from "./within-tokens.ts";
+
+/** What the questions of a run's tools to its model are asked with. */
+export interface AskingOnce extends Pick<
+  LoopOptions,
+  "model" | "price" | "settings" | "gate" | "host" | "retry"
+> {
+  readonly purse: Purse;
+}
+
+/**
+ * Asks the run's model for its tools: once, without tools, within the bounds of the run. Where there are such bounds, one question waits for the other:
+ * only what was answered is known to be spent. What is sent and not waited for is counted by its length. @throws WritError `delegation-exhausted`, the
+ * reason of the signal, and what the model's adapter throws
+ */
+export function askingOnce(options: AskingOnce): AskOnce {
+  const { model, price, settings, gate, host, purse, retry } = options;
+  const turns = slots(1);
+  return async (question, { signal, spend }) => {
+    const { stop, unlink } = interruptBy(signal);
+    const entering = purse.isBounded ? turns.enter(undefined) : undefined;
+    const prompt = withoutSecrets(question, host);
+    function book(usage: Usage): void {
+      const spending = { usage, costUsd: priceOf(usage, { price, model }) ?? Infinity, toolCalls: 0 };
+      purse.spend(spending);
+      spend(spending);
+    }
+    try {
+      if (entering !== undefined) await untilStopped(entering, stop);
+      signal.throwIfAborted();
+      const excess = purse.turnExcess();
+      if (excess !== undefined)
+        throw new WritError("delegation-exhausted", { name: gate.agent, reason: excess.message });
+      const request = { messages: prompt, settings: withinTokens(settings, purse.tokensLeft()), signal };
+      const ask = (): Promise<ChatReply> => asRuntime(host, () => chatWith(model, request));
+      const asking = askPatiently(ask, { model, retry, host, stop });
+      const reply = await untilStopped(asking, stop).catch((error: unknown) => {
+        if (stop.reason === undefined) throw error;
+        return "stopped" as const;
+      });
+      if (reply === "stopped") {
+        book(completeUsage(undefined, { input: prompt.length, output: 0 }));
+        throw signal.reason as Error;
+      }
+      book(reply.usage);
+      return reply.text;
+    } finally {
+      unlink();
+      entering?.then((leave) => leave()).catch(() => undefined);
+    }
+  };
+}

@@ -1,0 +1,203 @@
+import type { TurnInput } from "../driver/driver.ts";
+import type { WritError } from "../error/writ-error.ts";
+import type { RunEvent } from "../event/event.ts";
+import type { EarlyCall } from "../call/run-calls.ts";
+import { tellHooks } from "../hook/consult.ts";
+import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
+import { addUsage, noUsage } from "../message/usage.ts";
+import { mostTimes } from "../policy/repeats.ts";
+import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { changeReply, changeRequest, type HookedCall, replyOf } from "./around-model.ts";
+import {
+  asWritError,
+  askModel,
+  type FailureNotes,
+  type ModelRecord,
+  noFailures,
+  type Question,
+} from "./ask-model.ts";
+import { earlyCalls, giveUpEarly } from "./early.ts";
+import { endBy } from "../run/end.ts";
+import type { End } from "./options.ts";
+import type { Run, State } from "./state.ts";
+import { requestFingerprint } from "./turn-input.ts";
+
+/** What a turn asks the model. Calls that are started meanwhile are put into `early`. */
+export interface Asking {
+  readonly state: State;
+  readonly input: TurnInput;
+  readonly early: Map<string, EarlyCall>;
+}
+
+/** What the journal keeps of a model call and of the hooks around it, and what was told of them. */
+type TurnRecord =
+  | (ModelRecord & { readonly told?: readonly RunEvent[] })
+  | { readonly failed: HookFailure; readonly told?: readonly RunEvent[] };
+
+/** The model call as one step of the journal, with the author's hooks around it. */
+export function askTurn(asking: Asking, run: Run): Promise<ModelRecord | End> {
+  return askRecorded(asking, run).catch((error: unknown) => endBy(error, run));
+}
+
+/** What is told meanwhile is told again at a replay. */
+async function askRecorded(asking: Asking, run: Run): Promise<ModelRecord> {
+  const { state, input } = asking;
+  const told: RunEvent[] = [];
+  let thrown: WritError | undefined;
+  const note = (fact: RunEvent): void => {
+    told.push(fact);
+    run.tell?.(fact);
+  };
+  const hooked = { turn: state.ledger.turns, transcript: input.transcript, run, note };
+  const step = {
+    key: `turn/${state.ledger.turns}/model`,
+    fingerprint: () => requestFingerprint(state, run),
+    run: async (): Promise<TurnRecord> => {
+      try {
+        const record = await askUntilAnswered(asking, hooked);
+        checkGoesOn(run);
+        return told.length === 0 ? record : { ...record, told };
+      } catch (error) {
+        const failed = run.stop.reason === undefined ? hookFailure(error) : undefined;
+        if (failed === undefined) throw error;
+        thrown = error as WritError;
+        return { failed, told };
+      }
+    },
+  };
+  const record = await untilStopped(run.journal.step(step), run.stop);
+  if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
+  if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
+  if ("failed" in record) throw thrown ?? hookError(record.failed);
+  return record;
+}
+
+/** What nobody waited for is not recorded. */
+function checkGoesOn({ stop }: Run): void {
+  if (stop.reason !== undefined) throw new Error("the run was stopped");
+}
+
+interface Noting {
+  readonly hooked: HookedCall;
+  readonly notes: FailureNotes;
+}
+
+function questionOf(asking: Asking, { hooked, notes }: Noting): Question {
+  const { state, input, early } = asking;
+  const { turn, run } = hooked;
+  const { beforeModel } = run.hooks;
+  return {
+    turn,
+    input,
+    drivers: run.drivers.slice(state.driver),
+    host: run.host,
+    stop: run.stop,
+    inputCharacters: () => input.transcript.characters,
+    change: beforeModel === undefined ? undefined : (request) => changeRequest(request, hooked),
+    emit: run.tell,
+    notes,
+    onCall: startsEarly(asking, run) ? earlyCalls({ turn, state, early }, run.execution) : undefined,
+  };
+}
+
+/** Nothing starts while the model still writes when something after its reply can say that it must not run. */
+function startsEarly(
+  { state, input: { toolChoice } }: Asking,
+  { hooks, stopOn, stopOnToolBlock, throwOnToolFailure }: Run,
+): boolean {
+  return (
+    toolChoice !== "none" &&
+    typeof toolChoice === "string" && // of a named tool another call is a violation
+    hooks.beforeToolCall === undefined &&
+    hooks.afterModel === undefined &&
+    stopOn.length === 0 &&
+    !stopOnToolBlock &&
+    !throwOnToolFailure &&
+    mostTimes(state.repeats) <= state.limits.repeats
+  );
+}
+
+/** A run that a broken provider and a stubborn hook keep alive would never end. */
+const maxAttempts = 10;
+
+/**
+ * Asks. When the request fails it is made again where that can help (`retry`); when that cannot, or was done often enough, the author's hooks say
+ * what happens. So a hook decides about what is left, and one that asks again makes one request each time.
+ */
+async function askUntilAnswered(asking: Asking, hooked: HookedCall): Promise<ModelRecord> {
+  const { run, turn, note } = hooked;
+  const { model } = asking.input;
+  const notes = noFailures();
+  for (let attempt = 1; ; attempt += 1) {
+    if (asking.early.size > 0) await giveUpEarly(asking.early); // what an attempt that failed has called, nobody asks for any more
+    const question = questionOf(asking, { hooked, notes });
+    try {
+      const record = withUsage(await askModel(question), notes);
+      return run.hooks.afterModel === undefined ? record : await changeReply(record, hooked);
+    } catch (thrown) {
+      if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
+      const error = afterAttempts(asWritError(thrown, model.id), attempt);
+      const again =
+        retryIn(error, { attempt, notes, state: asking.state, run }) ??
+        (await askHook(error, attempt, hooked));
+      if (again === undefined) throw error;
+      if (typeof again !== "number") return withUsage(hookAnswer(again, question), notes);
+      note({ type: "retry-start", turn, reason: error.message, attempt, delayMs: again });
+      await pause(again, run);
+      if (run.stop.reason !== undefined) throw error;
+    }
+  }
+}
+
+/** What failed attempts used is paid for like the reply. */
+function withUsage(record: ModelRecord, { usage }: FailureNotes): ModelRecord {
+  return usage === noUsage ? record : { ...record, usage: addUsage(usage, record.usage) };
+}
+
+interface FailedAttempt {
+  readonly attempt: number;
+  readonly notes: FailureNotes;
+  readonly state: State;
+  readonly run: Run;
+}
+
+/** After how many milliseconds the request is made again; undefined when that is no use, may not be, or the run would be over before. */
+function retryIn(error: WritError, { attempt, notes, state, run }: FailedAttempt): number | undefined {
+  const pace = notes.acted ? undefined : paceWith(run.model, run.retry);
+  const delayMs = pace === undefined ? undefined : retryDelay(error, attempt, pace);
+  if (delayMs === undefined) return undefined;
+  const spreadMs = spread(delayMs, run.host);
+  const leftMs = run.startedAt + state.limits.durationMs - run.host.now();
+  return spreadMs < leftMs ? spreadMs : undefined;
+}
+
+/** What the author's hooks say of a request that failed: to make it again after so many milliseconds, or an answer. */
+async function askHook(
+  error: WritError,
+  attempt: number,
+  { run, turn, note }: HookedCall,
+): Promise<number | HookAnswer | undefined> {
+  const { onError } = run.hooks;
+  if (onError === undefined || attempt >= maxAttempts) return undefined;
+  const { answer, by } = await askHooks(onError, "onError", { turn, attempt, error });
+  tellHooks({ turn, place: "onError", by }, { tell: note });
+  if (answer.answer !== undefined) return { content: answer.answer, by: by["answer"] ?? "onError" };
+  return answer.retryAfterMs === undefined ? undefined : Math.max(0, answer.retryAfterMs);
+}
+
+type HookAnswer = NonNullable<ModelRecord["answer"]>;
+
+/** The record of an answer that no model gave. */
+function hookAnswer(answer: HookAnswer, { drivers, host }: Question): ModelRecord {
+  const now = host.now();
+  return {
+    driver: drivers[0]?.name ?? "hook",
+    message: replyOf(answer.content),
+    finishReason: "stop",
+    usage: noUsage,
+    startedAt: now,
+    endedAt: now,
+    answer,
+  };
+}

@@ -1,0 +1,151 @@
+import type { Outcome } from "../event/outcome.ts";
+import type { Drivers } from "../driver/choose.ts";
+import type { WorkedExample } from "../driver/driver.ts";
+import type { WritError } from "../error/writ-error.ts";
+import type { Gate } from "../run/gate.ts";
+import type { Approve } from "../run/approval.ts";
+import type { ExecuteOptions } from "../run/context.ts";
+import type { Scope } from "../run/scope.ts";
+import type { Hooks } from "../hook/run-hooks.ts";
+import type { Host } from "../journal/host.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Label } from "../message/label.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
+import type { Usage } from "../message/usage.ts";
+import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
+import type { RetryPace } from "../model/retry.ts";
+import type { FinishReason } from "../message/message.ts";
+import type { Budget, Ledger, Limits } from "../policy/budget.ts";
+import type { Schema } from "../schema/schema.ts";
+import type { Act, EffectOf } from "../tool/acts.ts";
+import type { Mode } from "../tool/tool.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
+import type { Json } from "../util/json.ts";
+
+/** The author's output made of an answer, or what the model is told so that it answers again. */
+export type ReadAnswer =
+  | { readonly ok: true; readonly output: unknown }
+  | { readonly ok: false; readonly reason: string; readonly feedback: string };
+
+/** A transcript without its oldest turns. The tokens are estimates. */
+export interface Compacted {
+  readonly transcript: ReadyTranscript;
+  readonly droppedTurns: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** The calls of the run that may have changed something and no longer stand in it. */
+  readonly acts: readonly Act[];
+}
+
+/** What a compaction has to know of the calls in a transcript. */
+export interface CompactedActs {
+  /** Those that earlier compactions took out. */
+  readonly acts: readonly Act[];
+  readonly effectOf: EffectOf;
+}
+
+/**
+ * Takes the oldest turns out of a transcript that has become too long; undefined when it has not. What it asks the world (a summary) goes
+ * through `once`, which a journal records. Calls that changed something are told of in the place of what goes.
+ */
+export type Compact = (
+  transcript: ReadyTranscript,
+  once: (ask: () => Promise<string>) => Promise<string>,
+  known?: CompactedActs,
+) => Promise<Compacted | undefined> | undefined;
+
+/** Everything a run of the loop works with. Nothing of it changes while it runs. */
+export interface LoopOptions {
+  /** Stands in the idempotency keys of calls: the same for a run that goes on. */
+  readonly runId: string;
+  readonly gate: Gate;
+  readonly model: Model;
+  readonly drivers: Drivers;
+  readonly limits: Limits;
+  readonly price?: Budget["price"];
+  readonly settings: ModelSettings;
+  readonly examples: readonly WorkedExample[];
+  readonly toolChoice: ToolChoice;
+  /** Results that are not trusted are marked for the model. */
+  readonly marks: boolean;
+  /** `answer`: in the last turn of the budget the model may call no tools. */
+  readonly lastTurn: "tools" | "answer";
+  readonly concurrency: number | undefined;
+  /** How the model is asked again when a request fails. */
+  readonly retry: RetryPace | false;
+  readonly onUnknownTool: "feedback" | "throw";
+  readonly throwOnToolFailure: boolean;
+  /** Skips the rest of a turn's calls after one that was denied. */
+  readonly stopOnToolBlock: boolean;
+  /** Ends the run when the model stops for one of these reasons and does not answer. */
+  readonly stopOn: readonly FinishReason[];
+  readonly hooks: Hooks;
+  readonly recoveryOf: ExecuteOptions["recoveryOf"];
+  /** Takes old turns out of what the model is sent; undefined keeps all. */
+  readonly compact?: Compact;
+  readonly journal: Journal;
+  readonly host: Host;
+  readonly signal?: AbortSignal;
+  /** Whether somebody watches. If not, no event is made at all. */
+  readonly watched: boolean;
+  readonly approve?: Approve;
+  /** The run around this one. */
+  readonly parent?: Scope;
+  /** Where the run was left; it goes on there. */
+  readonly from?: Checkpoint;
+  /** What was spent before the first turn: choosing a skill can cost a model call. */
+  readonly spent?: { readonly ledger: Ledger; readonly usage: Usage };
+  /** Told the state after each turn; the next turn waits for it. */
+  readonly onTurn?: (state: Checkpoint) => Promise<void>;
+  /** Asked before calls that may change something; what it throws ends the run, and they do not run. */
+  readonly beforeEffect?: () => Promise<void>;
+  /** What narrows the run from its beginning. */
+  readonly modes?: readonly Mode[];
+  /** The part of a bound at which its threshold is told. */
+  readonly warnAt: number;
+  /** What was said before, ending with what the user asks. */
+  readonly transcript: ReadyTranscript;
+  readonly input: Json;
+  /** What an answer must match, for drivers and models that can be held to it. */
+  readonly output?: Schema;
+  readonly readAnswer: (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
+}
+
+/** What a run of the loop ends with. `error` is the error of an outcome that is not an answer; `output` is there when it is one. */
+export interface LoopResult {
+  readonly outcome: Outcome;
+  readonly output?: unknown;
+  readonly error?: WritError;
+  readonly transcript: ReadyTranscript;
+  readonly usage: Usage;
+  readonly turns: number;
+  /** The join of what the run has seen. */
+  readonly label: Label;
+  /** There when the run is suspended: it can be resumed from it. */
+  readonly checkpoint?: Checkpoint;
+}
+
+/**
+ * Why a run was stopped from outside its own course. `duration`: its time, of so many milliseconds, was over; `waits` when the author wants to
+ * go on later. `failed`: the author could not be asked about that.
+ */
+export type StopReason =
+  | { readonly type: "cancelled"; readonly reason: string }
+  | { readonly type: "duration"; readonly limit: number; readonly waits?: boolean }
+  | { readonly type: "failed"; readonly cause: unknown };
+
+/** Takes what happens; undefined when nobody watches. */
+export type Tell = ExecuteOptions["tell"];
+
+/**
+ * How a run ends. `throws`: the world failed, and the generator throws after `run-end`. `mayContinue`: the author's hooks may say that it goes
+ * on. `waits`: it can be resumed from where it is.
+ */
+export interface End {
+  readonly outcome: Outcome;
+  readonly output?: unknown;
+  readonly error?: WritError;
+  readonly throws?: boolean;
+  readonly mayContinue?: boolean;
+  readonly waits?: boolean;
+}

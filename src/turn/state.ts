@@ -1,0 +1,192 @@
+import type { Driver } from "../driver/driver.ts";
+import { applyMode, type Gate } from "../run/gate.ts";
+import type { ExecuteOptions } from "../run/context.ts";
+import { slots } from "../util/slots.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
+import { noUsage, type Usage } from "../message/usage.ts";
+import { emptyLedger, type Ledger, type Limits } from "../policy/budget.ts";
+import { purse, type Purse } from "../policy/purse.ts";
+import { learn, type Learned, learnIntent } from "../policy/learned.ts";
+import { noRepeats, type Repeats } from "../policy/repeats.ts";
+import type { Act } from "../tool/acts.ts";
+import type { Mode } from "../tool/tool.ts";
+import type { Interrupt } from "../util/interrupt.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
+import { askingOnce } from "./ask-once.ts";
+import { endBy } from "../run/end.ts";
+import type { Frame } from "../run/frame.ts";
+import type { End, LoopOptions, StopReason, Tell } from "./options.ts";
+
+/** What changes from turn to turn. */
+export interface State {
+  readonly transcript: ReadyTranscript;
+  readonly ledger: Ledger;
+  /** The bounds that hold now: the author may have raised some. */
+  readonly limits: Limits;
+  /** What may be called now: calls can narrow it. */
+  readonly gate: Gate;
+  /** What was learned from what was said. */
+  readonly learned: Learned;
+  readonly modes: readonly Mode[];
+  readonly usage: Usage;
+  /** Which of the drivers speaks; the later ones are for models without native tools. */
+  readonly driver: number;
+  /** The driver of the last reply, which is none of those where a record names another. */
+  readonly speaker?: Driver;
+  readonly violations: number;
+  /** Replies in a row that were half a turn. */
+  readonly pending: number;
+  /** Whether the model has called a tool: then no call is forced any more. */
+  readonly called: boolean;
+  readonly repeats: Repeats;
+  /** Calls that may have changed something and that compaction took out of the transcript. */
+  readonly acts: readonly Act[];
+  /** Bounds of which the author was told that a part is used up, as they were then: one that was raised since is told again. */
+  readonly warned: Partial<Limits>;
+  /** The time of the last thing that happened, as recorded. */
+  readonly now: number;
+  /** Messages before this index were part of an earlier request. */
+  readonly sent: number;
+}
+
+/** The state after a turn, and the end if it was the last. */
+export interface Step {
+  readonly state: State;
+  readonly end?: End;
+}
+
+/** One run: its options and what lives as long as it does. */
+export interface Run extends Omit<LoopOptions, "transcript"> {
+  readonly stop: Interrupt<StopReason>;
+  readonly startedAt: number;
+  readonly tell: Tell;
+  readonly frame: Frame;
+  readonly purse: Purse;
+  readonly execution: ExecuteOptions;
+  readonly thrown: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * What lives as long as the run. `runId` is that of the first part of it, as recorded: the idempotency keys of its calls stay the same when it
+ * goes on.
+ */
+export function beginRun(
+  options: LoopOptions,
+  frame: Frame,
+  { startedAt, runId }: Pick<Run, "startedAt" | "runId">,
+): Run {
+  const thrown = new Map<string, unknown>();
+  const { parent, limits } = options;
+  const depth = parent === undefined ? 0 : parent.depth + 1;
+  const own = purse(parent?.purse);
+  const maxDepth = Math.min(parent?.maxDepth ?? Infinity, depth + limits.depth);
+  const { stop, tell, forward } = frame;
+  const { journal, host, hooks, recoveryOf, approve, onUnknownTool, stopOnToolBlock } = options;
+  const { concurrency, throwOnToolFailure } = options;
+  const execution: ExecuteOptions = {
+    runId,
+    journal,
+    host,
+    hooks,
+    recoveryOf,
+    approve,
+    onUnknownTool,
+    stopOnToolBlock,
+    concurrency,
+    throwOnToolFailure,
+    limits,
+    stop,
+    tell,
+    startedAt,
+    ask: askingOnce({ ...options, purse: own }),
+    slots: slots(concurrency),
+    scope: { depth, maxDepth, purse: own, forward, outer: parent?.purse },
+    onThrow: (callId, error) => thrown.set(callId, error),
+  };
+  return {
+    ...options,
+    runId,
+    stop,
+    tell,
+    startedAt,
+    frame,
+    purse: own,
+    execution,
+    thrown,
+  };
+}
+
+/** The state before the first turn, or where the run was left. */
+export function beginState({
+  transcript,
+  limits,
+  gate,
+  drivers,
+  from,
+  spent,
+  modes: narrowed = [],
+}: LoopOptions): State {
+  const modes = [...(from?.modes ?? []), ...narrowed];
+  const held = modes.reduce(applyMode, gate);
+  const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
+  return {
+    learned,
+    transcript,
+    ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restoreLedger(from.ledger),
+    limits,
+    gate: held,
+    modes,
+    usage: from?.usage ?? spent?.usage ?? noUsage,
+    driver: Math.min(from?.driver ?? 0, drivers.length - 1), // a driver that failed before may not be tried any more
+    violations: 0,
+    pending: 0,
+    called: from !== undefined && from.ledger.toolCalls > 0,
+    repeats: noRepeats,
+    acts: from?.acts ?? [],
+    warned: {},
+    now: 0,
+    sent: 0,
+  };
+}
+
+/** JSON has no endless number; only an unknown price is one. */
+function restoreLedger(ledger: Ledger): Ledger {
+  const { costUsd } = ledger as { readonly costUsd: number | null };
+  return { ...ledger, costUsd: costUsd ?? Infinity };
+}
+
+/**
+ * Does a part of a turn. What it throws ends the run, or the stop does that it noticed; what was said and spent before stands. A part that has
+ * nothing to wait for costs no promise.
+ */
+export function keeping(state: State, run: Run, part: () => Step | Promise<Step>): Step | Promise<Step> {
+  const ended = (error: unknown): Step => ({ state, end: endBy(error, run) });
+  try {
+    const step = part();
+    return step instanceof Promise ? step.catch(ended) : step;
+  } catch (error) {
+    return ended(error);
+  }
+}
+
+/** The checkpoint of a state. */
+export function checkpointOf(state: State, run: Run, end: End | undefined): Checkpoint {
+  const { transcript, ledger, usage, driver, modes, acts, now } = state;
+  const outcome = end?.outcome;
+  return {
+    runId: run.runId,
+    agent: run.gate.agent,
+    skill: run.gate.allowed.skill,
+    input: run.input,
+    intent: run.gate.intent,
+    status: outcome?.type ?? "running",
+    ...(outcome?.type === "answered" ? { answer: outcome } : {}),
+    transcript: transcript.toJSON(),
+    ledger,
+    usage,
+    driver,
+    modes,
+    ...(acts.length === 0 ? {} : { acts }),
+    elapsedMs: now - run.startedAt,
+  };
+}

@@ -1,0 +1,81 @@
+import { driverNamed } from "../driver/choose.ts";
+import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
+import { heldToShape } from "../driver/reply-shape.ts";
+import { callsOf } from "../message/message.ts";
+import { acceptableId } from "../message/transcript.ts";
+import { driverNames } from "../model/driver-names.ts";
+import type { ToolChoice } from "../model/model.ts";
+import { fingerprint } from "../util/hash.ts";
+import type { ModelRecord } from "./ask-model.ts";
+import type { Run, State } from "./state.ts";
+import { withinTokens } from "./within-tokens.ts";
+
+/** What the driver makes this turn's request of. */
+export function turnInput(state: State, run: Run): TurnInput {
+  const { transcript, ledger, gate, limits } = state;
+  const mustAnswer = run.lastTurn === "answer" && ledger.turns >= limits.turns;
+  const settings = withinTokens(run.settings, limits.tokens - ledger.tokens);
+  return {
+    transcript,
+    allowed: gate.allowed,
+    model: run.model,
+    settings,
+    examples: run.examples,
+    marks: run.marks,
+    toolChoice: mustAnswer ? "none" : choiceOf(state, run.toolChoice),
+    ...(run.output === undefined ? {} : { output: run.output }),
+  };
+}
+
+/** A call is forced until it was made: a run in which every turn has to call would never answer. */
+function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
+  if (choice === "none" || choice === "auto") return choice;
+  const isThere = typeof choice === "string" || gate.allowed.tools.has(choice.tool);
+  return called || !isThere ? "auto" : choice;
+}
+
+/** What a request is known by: the model, the tools, and what this turn adds to the transcript. */
+export function requestFingerprint({ transcript, sent, gate }: State, { model }: Run): string {
+  const tools = [...gate.allowed.tools.values()].map(({ name, description, input }) => [
+    name,
+    description,
+    input.jsonSchema,
+  ]);
+  return fingerprint(JSON.stringify([model.id, tools, transcript.since(sent)]));
+}
+
+/** The driver that speaks. */
+export function driverOf(state: State, run: Run): Driver {
+  return state.speaker ?? run.drivers[state.driver] ?? run.drivers[0];
+}
+
+/**
+ * The driver that a record names. A recorded reply is read by the driver that asked for it, also where `auto` would take another one today:
+ * a card was written since, or the run was recorded elsewhere.
+ */
+export function speakerOf(name: string, { drivers }: Run): Driver {
+  const own = drivers.find((driver) => driver.name === name);
+  const known = driverNames.find((driver) => driver === name);
+  return own ?? (known === undefined ? drivers[0] : driverNamed(known));
+}
+
+/** The driver's reading, held to what the turn's choice of tools allows whatever the driver; the calls that it found in text get their ids here, as native calls got theirs while they came. */
+export function readingOf(
+  { message, finishReason, answer }: ModelRecord,
+  from: { driver: Driver; input: TurnInput; turn: number },
+): Reading {
+  if (answer !== undefined) return { type: "final", message, content: answer.content };
+  const reading = heldToShape(from.driver.read({ message, finishReason }, from.input), from.input);
+  if (reading.type !== "calls" || !callsOf(reading.message).some(({ id }) => id === "")) return reading;
+  const taken = new Set<string>();
+  const parts = reading.message.parts.map((part) => {
+    if (part.type !== "tool-call") return part;
+    const id = acceptableId(from.input.transcript, part.id, {
+      taken,
+      fallback: `call_${from.turn}_${taken.size}`,
+    });
+    taken.add(id);
+    return { ...part, id };
+  });
+  return { ...reading, message: { ...reading.message, parts } };
+}
