@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { consult } from "../hook/consult.ts";
 import { endBy, refusedBy } from "../run/end.ts";
 import type { Finished, Frame } from "../run/frame.ts";
-import type { End } from "../turn/options.ts";
+import type { End } from "../run/end.ts";
 import { describeIssues, type Schema } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";

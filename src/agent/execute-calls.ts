@@ -3,7 +3,9 @@ import type { RunEvent } from "../event/event.ts";
 import type { Approve } from "../run/approval.ts";
 import { callAround } from "../run/call-around.ts";
 import { surrounding } from "../run/powers.ts";
-import { execute, type Executed } from "../call/batch.ts";
+import { execute } from "../call/batch.ts";
+import { lostResult } from "../call/call.ts";
+import { programContext } from "../run/context.ts";
 import { readableCall } from "../call/readable-call.ts";
 import { slots } from "../util/slots.ts";
 import type { Hook } from "../hook/hook.ts";
@@ -19,7 +21,6 @@ import { annotated, saidIn } from "../policy/annotate.ts";
 import { allowListed, type Policy } from "../policy/decision.ts";
 import { noIntent } from "../policy/intent.ts";
 import { learnIntent } from "../policy/learned.ts";
-import { purse } from "../policy/purse.ts";
 import type { Capability } from "../tool/capability.ts";
 import { checkRecoveryRules, recoveryFor, type RecoveryRules } from "../tool/recovery-rules.ts";
 import { interruptBy } from "../util/interrupt.ts";
@@ -50,7 +51,7 @@ export interface ExecuteCallsOptions {
 
 const name = "execute";
 
-/** Carries out calls with the executor alone. `adapters/lower-doors.ts` has the one for Node, under the name `execute`. */
+/** Carries out calls with the executor alone. `adapters/engine-doors.ts` has the one for Node, under the name `execute`. */
 export async function executeCalls(
   given: readonly ToolCall[],
   options: ExecuteCallsOptions,
@@ -68,38 +69,33 @@ export async function executeCalls(
   checkRecoveryRules(recover, { where: "execute()", known: [...allowed.tools.keys()] });
   const limits = limitsOf(budget, name);
   const { stop, unlink } = interruptBy(options.signal);
+  const run = programContext({
+    host,
+    stop,
+    limits,
+    concurrency,
+    journal: options.journal ?? directJournal,
+    slots: slots(concurrency),
+    hooks: sortHooks(hooks, name),
+    recoveryOf: (tool) => recoveryFor(tool, recover),
+    tell: options.onEvent,
+    approve: options.approve,
+    stopOnToolBlock: options.stopOnToolBlock ?? false,
+  });
   const around = callAround(host);
   const intent = { ...noIntent(name), ...(around?.intent ?? { text: options.intent ?? "" }) };
   const powers = [...surrounding(host), options.grants ?? []];
   const gate = { agent: name, allowed, policy, said: saidIn(policy), intent, powers };
   const learned = learnIntent(intent, allowed, around?.label);
-  const batch = { turn: 1, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript(), learned };
+  const transcript = emptyTranscript();
   try {
-    const { results, inside }: Executed = await execute(batch, {
-      runId: host.randomId(),
-      journal: options.journal ?? directJournal,
-      host,
-      stop,
-      limits,
-      slots: slots(concurrency),
-      hooks: sortHooks(hooks, name),
-      scope: { depth: 0, maxDepth: limits.depth, purse: purse() },
-      recoveryOf: (tool) => recoveryFor(tool, recover),
-      tell: options.onEvent,
-      startedAt: host.now(),
-      approve: options.approve,
-      onUnknownTool: "feedback",
-      concurrency,
-      throwOnToolFailure: false,
-      stopOnToolBlock: options.stopOnToolBlock ?? false,
-      onThrow: () => undefined,
-    });
+    const { results, inside } = await execute({ run, turn: 1, calls, gate, ledger: emptyLedger, limits, transcript, learned });
     for (const { label } of inside) around?.saw(label);
-    return calls.map((call, index) => ({
+    return calls.map(({ id, name: tool }, index) => ({
       role: "tool",
-      callId: call.id,
-      name: call.name,
-      ...(results[index] ?? { status: "unknown", text: "No result." }),
+      callId: id,
+      name: tool,
+      ...(results[index] ?? lostResult),
     }));
   } finally {
     unlink();

@@ -3,7 +3,7 @@ import type { Journal } from "../journal/journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { failed, stopped } from "../run/end.ts";
 import type { Frame } from "../run/frame.ts";
-import type { End } from "../turn/options.ts";
+import type { End } from "../run/end.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";

@@ -9,7 +9,7 @@ import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
-import type { LoopResult } from "../turn/options.ts";
+import type { LoopResult } from "../run/frame.ts";
 import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";

@@ -1,90 +1,62 @@
 import { messageOf } from "../error/writ-error.ts";
-import type { Fact } from "../event/event.ts";
 import { approvalRequest, type ApprovalRequest } from "../policy/approval-request.ts";
+import type { Approval, Approve } from "../run/approval.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
-import type { Approval, Approve } from "../run/approval.ts";
-import { judging, type Planning } from "./call.ts";
-import type { ExecuteOptions } from "../run/context.ts";
-import { cancelledResult } from "./run.ts";
+import { isJsonObject, type JsonObject, toJson } from "../util/json.ts";
+import { type Call, cancelled, type Fate, fingerprintOf, type Ready, withArguments } from "./call.ts";
+import { checkCall } from "./check.ts";
 import { decidedFact } from "./decided-fact.ts";
-import { prepare, type Runnable } from "./judge.ts";
-import type { Planned } from "./run-calls.ts";
 
-/** What the journal keeps of an answer. */
+/** The answer, as the journal keeps it. */
 type Answer = Pick<Approval, "approved" | "reason" | "for"> & {
   readonly edited?: JsonObject;
 };
 
-/** Asks a person about a call that the policy is not sure of. Nobody to ask means no; when the run is stopped meanwhile, the call is cancelled. */
-export async function askPerson(
-  planning: Planning,
-  prepared: Runnable,
-  options: ExecuteOptions,
-): Promise<Planned> {
-  const { batch, index } = planning;
-  const { turn } = batch;
-  const { call, request, decision } = prepared;
+/**
+ * Asks a person about a call that the policy is not sure of. Nobody to ask means no; when the run is stopped meanwhile, the call is
+ * cancelled.
+ */
+export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
+  const { run, turn } = at.batch;
+  const { call, request, decision } = fate;
   const { id: callId, name } = call;
   const args = request.arguments;
-  const hash = callHash(name, args, options);
-  if (planning.approved?.includes(hash) === true) return { call, prepared };
+  const hash = run.host.digest(`${name} ${canonicalJson(args)}`); // approved is one tool with exactly these arguments
+  if (at.approved?.includes(hash) === true) return fate;
   const question = approvalRequest(request, decision, hash);
-  options.tell?.({
-    type: "approval-request",
-    turn,
-    callId,
-    name,
-    arguments: args,
-    request: question,
-  });
+  run.tell?.({ type: "approval-request", turn, callId, name, arguments: args, request: question });
+  const refusedBecause = (reason: string): void =>
+    run.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
   const step = {
-    key: `turn/${turn}/approval/${index}`,
-    fingerprint: () => `${name} ${JSON.stringify(call.arguments)}`,
-    run: () => answerOf(question, options.approve),
+    key: `turn/${turn}/approval/${at.index}`,
+    fingerprint: () => fingerprintOf(call),
+    run: () => answerOf(question, run.approve),
   };
-  const asking = options.journal.step(step).catch((error: unknown) => {
-    const reason = "the answer could not be recorded";
-    options.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
+  const asking = run.journal.step(step).catch((error: unknown) => {
+    refusedBecause("the answer could not be recorded");
     throw error;
   });
-  const answer = await untilStopped(asking, options.stop);
+  const answer = await untilStopped(asking, run.stop);
   if (answer === "stopped") {
-    options.tell?.({ type: "approval-answer", turn, callId, approved: false, reason: "the run was stopped" });
-    return { call, prepared, result: cancelledResult(name) };
+    refusedBecause("the run was stopped");
+    return cancelled(call);
   }
-  options.tell?.(answerFact(planning, prepared, answer));
+  run.tell?.({ type: "approval-answer", turn, callId, ...answer });
   if (!answer.approved) {
     const text = `Tool '${name}' was denied: ${answer.reason ?? "a person said no"}`;
-    return { call, prepared, result: { status: "denied", text } };
+    return { type: "refused", call, result: { status: "denied", text } };
   }
-  const approved = answer.for === "run" ? { approved: hash } : {};
-  return answer.edited === undefined
-    ? { call, prepared, ...approved }
-    : edited(planning, { ...call, arguments: answer.edited }, options);
-}
-
-/** What is approved is one tool with exactly these arguments. */
-function callHash(name: string, args: Json, { host }: ExecuteOptions): string {
-  return host.digest(`${name} ${canonicalJson(args)}`);
+  if (answer.edited !== undefined) return edited(at, withArguments(call, answer.edited));
+  return answer.for === "run" ? { ...fate, approvedAs: hash } : fate;
 }
 
 /** A call with a person's arguments is judged like any other; asking again is not needed, since it is the person's own. */
-async function edited(
-  planning: Planning,
-  call: Runnable["call"],
-  { tell }: ExecuteOptions,
-): Promise<Planned> {
-  const { malformed: _malformed, ...whole } = call;
-  const prepared = await prepare(whole, judging(planning));
-  tell?.(decidedFact(planning.batch.turn, prepared));
-  if (prepared.type === "refused") return { call: whole, prepared, result: prepared.result, isEdited: true };
-  return { call: whole, prepared, isEdited: true };
-}
-
-function answerFact({ batch }: Planning, { call }: Runnable, answer: Answer): Fact {
-  return { type: "approval-answer", turn: batch.turn, callId: call.id, ...answer };
+async function edited(at: Call, proposed: Call["proposed"]): Promise<Fate> {
+  const fate = await checkCall({ ...at, proposed });
+  const { run, turn } = at.batch;
+  if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
+  return fate.type === "refused" ? fate : { ...fate, isEdited: true };
 }
 
 async function answerOf(request: ApprovalRequest, approve: Approve | undefined): Promise<Answer> {

@@ -1,46 +1,270 @@
-import type { ToolResult } from "../message/message.ts";
-import type { Ledger, Limits } from "../policy/budget.ts";
-import { countSuccess } from "../policy/constraints.ts";
-import type { Mode } from "../tool/tool.ts";
-import type { Batch } from "./call.ts";
-import type { ExecuteOptions } from "../run/context.ts";
-import type { CallRecord } from "./run.ts";
-import { type BatchEnd, planBatch } from "./plan-batch.ts";
-import { type Planned, runCalls } from "./run-calls.ts";
+import type { Journal, Step } from "../journal/journal.ts";
+import { directJournal } from "../journal/direct-journal.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
+import { noUsage } from "../message/usage.ts";
+import { joinLearned } from "../policy/learned.ts";
+import { type Excess, type Ledger, type Limits, reserveCall } from "../policy/budget.ts";
+import { countCall, countSuccess } from "../policy/constraints.ts";
+import { meetBound } from "../run/bounds.ts";
 import type { Inside } from "../run/scope.ts";
+import type { Mode } from "../tool/tool.ts";
+import { after, inOrder, type Maybe } from "../util/maybe.ts";
+import {
+  type Batch,
+  type Call,
+  type CallRecord,
+  type Fate,
+  fingerprintOf,
+  keyOf,
+  type Ready,
+  skipped,
+  skippedResult,
+} from "./call.ts";
+import type { Fatal } from "./fatal.ts";
+import { judge, startedEarly } from "./judge.ts";
+import { groupsOf, type Halt, haltedBy } from "./order.ts";
+import { runCall } from "./run.ts";
+import { asTold, notRun, tellEnd } from "./settle.ts";
 
-/** What the calls of a batch left behind beside their results. */
-interface Left extends Pick<BatchEnd, "fatal"> {
-  /** How successful calls change the rest of the run. */
-  readonly modes: readonly Mode[];
-  /** What runs inside the calls spent. */
-  readonly inside: readonly Inside[];
-  /** The failures that end no run, by their place: the author's recovery chose to tell the model. */
-  readonly escalated: ReadonlySet<number>;
-  /** When the last call ended, in milliseconds since 1970; 0 when none ran. */
-  readonly endedAt: number;
+/** The reason why a batch ended before its last call, and why the rest of it is skipped. */
+export interface BatchEnd {
+  /** The bound that forbade a call, and whether the run waits there to be resumed. */
+  readonly excess?: Excess;
+  readonly checkpoint?: boolean;
+  /** The call of an unknown tool. */
+  readonly unknown?: ToolCall;
+  /** The call that ends the run, and how. */
+  readonly fatal?: { readonly call: ToolCall; readonly fatal: Fatal };
 }
 
-/** How a batch ended: one result for each call, in the order of the calls. */
-export interface Executed extends BatchEnd, Left {
+/** The end of a batch: one result for each call, in the order of the calls. */
+export interface Executed extends BatchEnd {
   readonly results: readonly ToolResult[];
   readonly ledger: Ledger;
   readonly limits: Limits;
+  /** The changes that successful calls make to the rest of the run. */
+  readonly modes: readonly Mode[];
+  /** The spending of what ran inside the calls. */
+  readonly inside: readonly Inside[];
+  /** The failures that end no run, by their place: the author's recovery chose to tell the model. */
+  readonly escalated: ReadonlySet<number>;
+  /** The end of the last call, in milliseconds since 1970; 0 when none ran. */
+  readonly endedAt: number;
 }
 
 /**
  * Carries out the calls of one reply: decides about each in order, then runs those that may run beside each other, and gives one result
  * for each call. Facts come in the order of the calls, whichever tool is faster.
  */
-export async function execute(batch: Batch, options: ExecuteOptions): Promise<Executed> {
-  const { planned, ...end } = await planBatch(batch, options);
-  options.scope.purse.change(end);
-  if (options.tell !== undefined) for (const entry of planned) tellStart(batch.turn, entry, options.tell);
-  const records = await runCalls({ ...batch, planned }, options);
-  const left = collect(planned, records);
+export function execute(batch: Batch): Maybe<Executed> {
+  const { run, turn } = batch;
+  return after(judgeAll(batch), (judged) => {
+    run.scope.purse.change(judged);
+    if (run.tell !== undefined) for (const fate of judged.fates) tellStart(turn, fate, run.tell);
+    return after(runAll(batch, judged.fates), (records) => collect(batch, judged, records));
+  });
+}
+
+/** Knowledge is told when it was read; a call that does not run has no start. */
+function tellStart(turn: number, fate: Fate, tell: NonNullable<Batch["run"]["tell"]>): void {
+  if (fate.type === "refused" || fate.tool.kind === "knowledge") return;
+  const { id: callId, name, arguments: args } = fate.call;
+  tell({ type: "tool-start", turn, callId, name, arguments: args });
+}
+
+/** A batch while its calls are decided about, one after another. */
+interface Judging {
+  readonly fates: Fate[];
+  ledger: Ledger;
+  limits: Limits;
+  /** The end of the batch, and what the calls after it are told. */
+  ended?: { readonly end: BatchEnd; readonly reason: string };
+}
+
+/** Reserves and decides, call by call; after a bound or a block that ends the batch the rest is skipped, but for calls that have begun. */
+function judgeAll(batch: Batch): Maybe<Judging> {
+  const { calls, ledger, limits } = batch;
+  const judging: Judging = { fates: [], ledger, limits };
+  return after(
+    inOrder(calls, (call) => judgeNext(call, batch, judging)),
+    () => judging,
+  );
+}
+
+function judgeNext(proposed: ToolCall, batch: Batch, judging: Judging): Maybe<void> {
+  const hasBegun = startedEarly(batch, proposed) !== undefined;
+  if (judging.ended !== undefined && !hasBegun) {
+    judging.fates.push(skipped(proposed, judging.ended.reason));
+    return;
+  }
+  const index = judging.fates.length;
+  return after(reserve({ proposed, index, hasBegun }, batch, judging), (end) => {
+    if (end !== undefined) {
+      judging.ended ??= { end, reason: end.excess?.message ?? "" };
+      judging.fates.push(skipped(proposed, judging.ended.reason));
+      return;
+    }
+    const { uses, approved } = judging.ledger;
+    const { outer } = batch.run.scope;
+    outer?.count(proposed.name); // before it is judged: what runs beside it must see it
+    return after(judge({ batch, index, proposed, learned: batch.learned, uses, approved }), (fate) => {
+      if (fate.type === "refused") outer?.count(proposed.name, -1);
+      note(fate, batch, judging);
+    });
+  });
+}
+
+/** Remembers what was decided: that the call runs, where that is counted, that a person approved it for the whole run, and what it ends. */
+function note(fate: Fate, { gate, run }: Batch, judging: Judging): void {
+  judging.fates.push(fate);
+  const { ledger } = judging;
+  const { name } = fate.call;
+  if (fate.type === "ready") {
+    if (gate.allowed.counted?.has(name) === true) judging.ledger = { ...ledger, uses: countCall(ledger.uses, name) };
+    if (fate.approvedAs !== undefined)
+      judging.ledger = { ...judging.ledger, approved: [...(ledger.approved ?? []), fate.approvedAs] };
+    return;
+  }
+  const { call, fatal, isUnknown, result } = fate;
+  const halted = haltedBy(fate, run);
+  if (halted !== undefined)
+    judging.ended ??= { end: fatal === undefined ? {} : { fatal: { call, fatal } }, reason: halted };
+  else if (isUnknown === true && run.onUnknownTool === "throw")
+    judging.ended ??= { end: { unknown: call }, reason: "an earlier call stopped the batch" };
+  else if (result.status === "denied" && run.stopOnToolBlock)
+    judging.ended ??= { end: {}, reason: "an earlier call was blocked" };
+}
+
+interface Reserving {
+  readonly proposed: ToolCall;
+  readonly index: number;
+  /** It began while its reply was read: the runs around this one allowed it then, and it is booked with them. */
+  readonly hasBegun: boolean;
+}
+
+/** Reserves a call, and asks the author about a bound that forbids it. Gives the end of the batch when it is not raised. */
+function reserve(wanted: Reserving, batch: Batch, judging: Judging): Maybe<BatchEnd | undefined> {
+  const { outer } = batch.run.scope;
+  const outerExcess = wanted.hasBegun ? undefined : outer?.callExcess();
+  if (outerExcess !== undefined) return { excess: outerExcess }; // which only the run around this one can raise
+  const { ledger, limits } = judging;
+  const reservation = reserveCall(ledger, limits, sizeOf(wanted.proposed, limits));
+  if (!reservation.ok) return extend(reservation.excess, wanted, { batch, judging });
+  if (!wanted.hasBegun) outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
+  judging.ledger = reservation.ledger;
+  return undefined;
+}
+
+async function extend(
+  excess: Excess,
+  wanted: Reserving,
+  { batch, judging }: { readonly batch: Batch; readonly judging: Judging },
+): Promise<BatchEnd | undefined> {
+  const place = { limits: judging.limits, turn: batch.turn, part: `call/${wanted.index}` };
+  const met = await meetBound(excess, place, batch.run);
+  if (met.type === "checkpoint") return { excess, checkpoint: true };
+  if (met.type === "stop") return { excess };
+  judging.limits = met.limits;
+  return reserve(wanted, batch, judging);
+}
+
+/** The size by which a call is reserved. That of its arguments is only taken when it is bounded. */
+export function sizeOf(call: ToolCall, limits: Limits): { readonly tool: string; readonly argumentBytes: number } {
+  if (limits.argumentBytes === Infinity) return { tool: call.name, argumentBytes: 0 };
+  const text = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
+  return { tool: call.name, argumentBytes: new TextEncoder().encode(text).length };
+}
+
+/** Runs the calls that are ready, group by group, through the journal. Their ends are told in the order of the calls. */
+function runAll(batch: Batch, fates: readonly Fate[]): Maybe<readonly CallRecord[]> {
+  const { run } = batch;
+  const records = fates.map((fate) => (fate.type === "refused" ? notRun(fate) : undefined));
+  const halt: Halt = {};
+  let told = 0;
+  function end(index: number, record: CallRecord | undefined): void {
+    if (record !== undefined) records[index] = record;
+    for (; records[told] !== undefined; told += 1)
+      tellEnd({ batch }, fates[told] as Fate, records[told] as CallRecord);
+  }
+  function perform(index: number): Maybe<CallRecord> {
+    const ready = fates[index] as Ready;
+    return after(ready.early?.record ?? runCall(callOf(batch, index, ready), ready, halt), (ended) => {
+      halt.reason ??= haltedBy(ended, run);
+      const record = asTold(ready, ended);
+      end(index, record);
+      return record;
+    });
+  }
+  end(0, records[0]);
+  const done = inOrder(groupsOf(fates, run), (group) => {
+    const { reason } = halt;
+    const isSkipped = (index: number): boolean => reason !== undefined && (fates[index] as Ready).early === undefined;
+    for (const index of group.filter(isSkipped))
+      end(index, { result: skippedResult(reason ?? ""), startedAt: 0, endedAt: 0 });
+    const wanted = group.filter((index) => !isSkipped(index));
+    if (run.journal === directJournal) return together(wanted.map(perform));
+    const steps = wanted.map((index) => stepOf(callOf(batch, index, fates[index] as Ready), () => perform(index)));
+    return recorded(steps, run.journal).then((kept) =>
+      kept.forEach((record, place) => {
+        halt.reason ??= haltedBy(record, run);
+        end(wanted[place] as number, record);
+      }),
+    );
+  });
+  return after(done, () => records as readonly CallRecord[]);
+}
+
+function callOf(batch: Batch, index: number, { call: proposed, inside }: Ready): Call {
+  const learned = inside === undefined ? batch.learned : joinLearned(batch.learned, inside.label);
+  return { batch, index, proposed, learned };
+}
+
+function stepOf(at: Call, perform: () => Maybe<CallRecord>): Step<CallRecord> {
+  return { key: keyOf(at), fingerprint: () => fingerprintOf(at.proposed), run: async () => perform() };
+}
+
+function together(running: readonly Maybe<CallRecord>[]): Maybe<void> {
+  if (running.some((each) => each instanceof Promise)) return Promise.all(running).then(() => undefined);
+}
+
+/** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */
+async function recorded(steps: readonly Step<CallRecord>[], journal: Journal): Promise<readonly CallRecord[]> {
+  const running: Promise<CallRecord>[] = [];
+  const noted = steps.map((step) => ({
+    ...step,
+    run() {
+      const work = step.run();
+      running.push(work);
+      return work;
+    },
+  }));
+  try {
+    return await journal.all(noted);
+  } catch (error) {
+    await Promise.allSettled(running);
+    throw error;
+  }
+}
+
+function collect(batch: Batch, { fates, ledger, limits, ended }: Judging, records: readonly CallRecord[]): Executed {
+  const modes: Mode[] = [];
+  const inside: Inside[] = [];
+  const escalated = new Set<number>();
+  let fatal = ended?.end.fatal;
+  let endedAt = 0;
+  records.forEach((record, index) => {
+    const fate = fates[index] as Fate;
+    if (fate.inside !== undefined) inside.push(fate.inside);
+    if (record.inside !== undefined) inside.push(record.inside);
+    if (record.escalated === true) escalated.add(index);
+    if (record.fatal !== undefined) fatal ??= { call: fate.call, fatal: record.fatal };
+    endedAt = Math.max(endedAt, record.endedAt);
+    const mode = fate.type === "ready" && record.result.status === "ok" ? fate.tool.mode?.(fate.args) : undefined;
+    if (mode !== undefined) modes.push(mode);
+  });
   const results = records.map(({ result }) => result);
-  const ledger = afterCalls(end.ledger, batch, results);
-  return { ...end, ...left, ledger, fatal: end.fatal ?? left.fatal, results };
+  const counted = afterCalls(ledger, batch, results);
+  return { ...ended?.end, fatal, results, ledger: counted, limits, modes, inside, escalated, endedAt };
 }
 
 /** The ledger with the successes that constraints of other tools wait for. */
@@ -49,40 +273,4 @@ function afterCalls(ledger: Ledger, { gate, calls }: Batch, results: readonly To
   if (counted === undefined) return ledger;
   const succeeded = calls.filter(({ name }, index) => counted.has(name) && results[index]?.status === "ok");
   return { ...ledger, uses: succeeded.reduce((uses, { name }) => countSuccess(uses, name), ledger.uses) };
-}
-
-/** Knowledge is told when it was read; what does not run has no start. */
-function tellStart(
-  turn: number,
-  { call, prepared, result }: Planned,
-  tell: NonNullable<ExecuteOptions["tell"]>,
-): void {
-  const runs = result === undefined && prepared !== undefined && prepared.type !== "refused";
-  if (!runs || prepared.tool.kind === "knowledge") return;
-  tell({ type: "tool-start", turn, callId: call.id, name: call.name, arguments: call.arguments });
-}
-
-function collect(planned: readonly Planned[], records: readonly CallRecord[]): Left {
-  const modes: Mode[] = [];
-  const inside: Inside[] = [];
-  const escalated = new Set<number>();
-  let fatal: Left["fatal"];
-  let endedAt = 0;
-  records.forEach((record, index) => {
-    const { call, prepared, inside: before } = planned[index] as Planned;
-    if (before !== undefined) inside.push(before);
-    if (record.inside !== undefined) inside.push(record.inside);
-    if (record.escalated === true) escalated.add(index);
-    if (record.fatal !== undefined) fatal ??= { call, fatal: record.fatal };
-    endedAt = Math.max(endedAt, record.endedAt);
-    const mode = record.result.status === "ok" ? modeOf(prepared) : undefined;
-    if (mode !== undefined) modes.push(mode);
-  });
-  return { modes, inside, escalated, fatal, endedAt };
-}
-
-function modeOf(prepared: Planned["prepared"]): Mode | undefined {
-  return prepared === undefined || prepared.type === "refused"
-    ? undefined
-    : prepared.tool.mode?.(prepared.args);
 }

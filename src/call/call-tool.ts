@@ -1,18 +1,15 @@
 import { WritError } from "../error/writ-error.ts";
-import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import type { ResultMessage, ToolCall, ToolResult } from "../message/message.ts";
 import { emptyTranscript } from "../message/transcript.ts";
 import { type AllowList, allowList, type Tools } from "../policy/allow-list.ts";
-import { emptyLedger, type Limits, limitsOf } from "../policy/budget.ts";
+import { emptyLedger, limitsOf } from "../policy/budget.ts";
 import { allowListed } from "../policy/decision.ts";
 import { noIntent } from "../policy/intent.ts";
 import { learnIntent } from "../policy/learned.ts";
-import { purse } from "../policy/purse.ts";
 import { addedLabel } from "../policy/result-label.ts";
 import { describeIssues } from "../schema/schema.ts";
-import { recoveryFor } from "../tool/recovery-rules.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";
 import type { Tool, ToolContext, TypedTool } from "../tool/tool.ts";
@@ -21,11 +18,11 @@ import type { Json, JsonObject } from "../util/json.ts";
 import { callAround, type OpenCall, openCall } from "../run/call-around.ts";
 import { allKinds, openPowers, openScope, surrounding, within } from "../run/powers.ts";
 import { execute, type Executed } from "./batch.ts";
+import { lostResult } from "./call.ts";
 import type { Gate } from "../run/gate.ts";
-import type { ExecuteOptions } from "../run/context.ts";
+import { programContext, type RunContext } from "../run/context.ts";
 import { openCallScope } from "../run/scope.ts";
 import { readableCall } from "./readable-call.ts";
-import { slots } from "../util/slots.ts";
 
 /** How one call is carried out. */
 export interface CallToolOptions {
@@ -83,22 +80,23 @@ async function resultIn(
   options: CallToolOptions & Wiring,
 ): Promise<ToolResult> {
   const { results } = await executeAlone([call], { allowed, ...options });
-  return results[0] ?? { status: "unknown", text: "No result." };
+  return results[0] ?? lostResult;
 }
 
 /** Carries out calls of no run: no journal, no hooks, nobody watches, and the allow-list alone decides. */
 async function executeAlone(
   calls: readonly ToolCall[],
-  { allowed, ...options }: CallToolOptions & Wiring & { readonly allowed: AllowList },
+  { allowed, host, grants = [], signal, timeoutMs }: CallToolOptions & Wiring & { readonly allowed: AllowList },
 ): Promise<Executed> {
-  const { run, limits, unlink } = noRun(options);
-  const { host, grants = [] } = options;
+  const { stop, unlink } = interruptBy(signal);
+  const limits = limitsOf(timeoutMs === undefined ? {} : { toolMs: timeoutMs }, "callTool");
+  const run = programContext({ host, stop, limits });
   const around = callAround(host);
   const gate = directGate("callTool", { allowed, around, powers: [...surrounding(host), grants] });
   const learned = learnIntent(gate.intent, allowed, around?.label);
-  const batch = { turn: 0, calls, gate, ledger: emptyLedger, limits, transcript: emptyTranscript(), learned };
+  const transcript = emptyTranscript();
   try {
-    const executed = await execute(batch, run);
+    const executed = await execute({ run, turn: 0, calls, gate, ledger: emptyLedger, limits, transcript, learned });
     for (const { label } of executed.inside) around?.saw(label);
     return executed;
   } finally {
@@ -118,34 +116,6 @@ function directGate(agent: string, { allowed, powers, around }: Passing): Gate {
   return { agent, allowed, policy: allowListed, intent: { ...noIntent(agent), ...around?.intent }, powers };
 }
 
-/** What calls are carried out with where no run is around them. Runs that a tool starts inside are bound by the defaults alone. */
-function noRun({ host, signal, timeoutMs }: CallToolOptions & Wiring): {
-  readonly run: ExecuteOptions;
-  readonly limits: Limits;
-  readonly unlink: () => void;
-} {
-  const limits = limitsOf(timeoutMs === undefined ? {} : { toolMs: timeoutMs }, "callTool");
-  const { stop, unlink } = interruptBy(signal);
-  const run: ExecuteOptions = {
-    runId: host.randomId(),
-    journal: directJournal,
-    host,
-    stop,
-    limits,
-    slots: slots(Infinity),
-    hooks: {},
-    scope: { depth: 0, maxDepth: limits.depth, purse: purse() },
-    recoveryOf: (tool) => recoveryFor(tool, {}),
-    startedAt: host.now(),
-    onUnknownTool: "feedback",
-    concurrency: undefined,
-    throwOnToolFailure: false,
-    stopOnToolBlock: false,
-    onThrow: () => undefined,
-  };
-  return { run, limits, unlink };
-}
-
 /** Calls the tool as the ordinary function that it is, with arguments by their names; only they and its result are checked. */
 export async function callWith<Result>(
   tool: TypedTool<never, Result>,
@@ -156,7 +126,8 @@ export async function callWith<Result>(
   const { host, grants } = options;
   const parsed = await input.parse(args);
   if (!parsed.ok) throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
-  const { run, unlink } = noRun(options);
+  const { stop, unlink } = interruptBy(options.signal);
+  const run = programContext({ host, stop });
   const outer = surrounding(host);
   const powers = grants === undefined && outer.length > 0 ? outer : [...outer, grants ?? []];
   const before = callAround(host);
@@ -185,7 +156,7 @@ export async function callWith<Result>(
 }
 
 interface Direct {
-  readonly run: ExecuteOptions;
+  readonly run: RunContext;
   readonly gate: Gate;
   readonly around: OpenCall;
   readonly label: Label;

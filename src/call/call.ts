@@ -1,52 +1,194 @@
-import type { ToolCall } from "../message/message.ts";
+import type { Label } from "../message/label.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Ledger, Limits } from "../policy/budget.ts";
 import type { ToolUse } from "../policy/constraints.ts";
+import type { CallRequest, Decision } from "../policy/decision.ts";
 import type { Learned } from "../policy/learned.ts";
+import type { OpenCall } from "../run/call-around.ts";
+import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
-import type { Judging } from "./judge.ts";
-import { sameJson } from "../util/same-json.ts";
-import type { EarlyCall } from "./run-calls.ts";
+import type { CallPowers } from "../run/powers.ts";
+import type { Inside, OpenScope } from "../run/scope.ts";
+import type { AccessRecord } from "../tool/handles.ts";
+import type { PowerScope } from "../tool/power-port.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Fatal } from "./fatal.ts";
 
-/** The calls of one turn. `early` are those that were already started while the model wrote, by id. */
+/** The calls of one reply, and the run that they stand in. */
 export interface Batch {
+  readonly run: RunContext;
   readonly turn: number;
   readonly calls: readonly ToolCall[];
   readonly gate: Gate;
   readonly ledger: Ledger;
   readonly limits: Limits;
-  /** What was said before the reply that made the calls. */
+  /** Everything before the reply that made the calls. */
   readonly transcript: ReadyTranscript;
-  /** What the run has learned from it. */
+  /** The knowledge that the run has from it. */
   readonly learned: Learned;
+  /** Calls that were started while the model wrote, by id. */
   readonly early?: ReadonlyMap<string, EarlyCall>;
-  /** Why none of the calls may run, if so. */
+  /** The reason why none of the calls may run; undefined when they may. */
   readonly refuse?: string;
 }
 
-/** A call that is being decided about, and its place in the batch. */
-export interface Planning {
-  readonly call: ToolCall;
+/** A call at its place in its batch. Hooks, mending and people can put another call in the place of the model's. */
+export interface Call {
   readonly batch: Batch;
   readonly index: number;
-  /** What was done before it with the tools that constraints speak of, the earlier calls of the batch included. */
+  readonly proposed: ToolCall;
+  /** The knowledge of the run, joined with what was read while the call was mended. */
+  readonly learned: Learned;
+  /** Earlier uses of the tools that constraints speak of, the earlier calls of the batch included. */
   readonly uses?: readonly ToolUse[];
-  /** The calls that a person approved for the whole run, by their hashes. */
+  /** Hashes of the calls that a person approved for the whole run. */
   readonly approved?: readonly string[];
 }
 
-/** Where a planned call is judged. */
-export function judging({ batch: { turn, gate, learned }, uses }: Planning): Judging {
-  return { turn, gate, learned, uses };
+/** The fate of a call: refused with its result, or ready to run. */
+export type Fate = Refused | Ready;
+
+/** A call that does not run: its result is there already. */
+export interface Refused {
+  readonly type: "refused";
+  readonly call: ToolCall;
+  readonly result: ToolResult;
+  /** Undefined where nobody decided: the run was stopped, or an earlier call ended the batch. */
+  readonly decision?: Decision;
+  /** The allow-list does not have its tool. */
+  readonly isUnknown?: boolean;
+  /** The fault of its arguments, and the tool that would have run. */
+  readonly wrong?: { readonly tool: Tool; readonly problem: string };
+  /** It ends the run, though it never ran. */
+  readonly fatal?: Fatal;
+  /** The author's recovery chose to tell the model. */
+  readonly escalated?: boolean;
+  /** The runs inside its mending. */
+  readonly inside?: Inside;
 }
 
-/**
- * The call as it was started while the reply was read. A reply that was given up can have started another call under the same id: that one is
- * nobody's any more.
- */
-export function begunEarly({ early }: Pick<Batch, "early">, call: ToolCall): EarlyCall | undefined {
-  const begun = call.malformed === undefined ? early?.get(call.id) : undefined;
-  if (begun === undefined) return undefined;
-  const { name, arguments: args } = begun.prepared.call;
-  return name === call.name && sameJson(args, call.arguments) ? begun : undefined;
+/** A call that may run: its arguments are parsed. */
+export interface Ready {
+  readonly type: "ready";
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  readonly args: unknown;
+  readonly decision: Decision;
+  /** The call as policy and people are asked about it. */
+  readonly request: CallRequest;
+  readonly coerced?: readonly string[];
+  /** A person put other arguments in the place of the model's. */
+  readonly isEdited?: boolean;
+  /** The hash under which a person approved it for the rest of the run too. */
+  readonly approvedAs?: string;
+  /** The runs inside its mending. */
+  readonly inside?: Inside;
+  /** It was started while its reply was read. */
+  readonly early?: EarlyCall;
 }
+
+/** A call that was started before its reply was complete. */
+export interface EarlyCall {
+  readonly ready: Ready;
+  readonly record: Promise<CallRecord>;
+  /** Ends it, if it still goes on: nobody asks for it any more. Waits until it has ended. */
+  readonly giveUp: () => Promise<unknown>;
+}
+
+/** The end of one call, as the journal keeps it. Times are milliseconds since 1970. */
+export interface CallRecord {
+  readonly result: ToolResult;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** The call ends the run. */
+  readonly fatal?: Fatal;
+  /** The author's recovery chose to tell the model: the failure ends no run. */
+  readonly escalated?: boolean;
+  /** The runs inside the call. */
+  readonly inside?: Inside;
+  /** The hooks that changed its result. */
+  readonly by?: Readonly<Record<string, string>>;
+  /** Its looks at the world, and whether it might. */
+  readonly access?: readonly AccessRecord[];
+}
+
+/** The end of a call as its tool left it; what the tool threw is kept until the author's rules for failures were asked. */
+export type Settled = Pick<CallRecord, "result" | "fatal" | "escalated">;
+
+/** A call that is being carried out. */
+export interface Work {
+  readonly at: Call;
+  readonly ready: Ready;
+  readonly key: string;
+  /** Told to the runs inside. */
+  readonly around: OpenCall;
+  /** The powers around all that the tool calls. */
+  readonly within: PowerScope;
+  /** Ends the call: what its code still does has no powers. */
+  readonly end: () => void;
+  /** The run as the tool sees it; made when it looks. */
+  scope?: OpenScope;
+  /** Its handles to the world; opened when its tool declared something. */
+  powers?: CallPowers;
+  /** The label that the tool itself gave its result. */
+  label?: Partial<Label>;
+  /** The tool threw: fixers are given what it said. */
+  threw?: boolean;
+  /** Something else stands in the place of what the tool gives. */
+  isMended?: boolean;
+}
+
+/** The place of a call in its run: its key in the journal. */
+export function keyOf({ batch, index }: Pick<Call, "batch" | "index">): string {
+  return `turn/${batch.turn}/call/${index}`;
+}
+
+/** A call with other arguments, which can be read. */
+export function withArguments({ malformed: _malformed, ...call }: ToolCall, args: ToolCall["arguments"]): ToolCall {
+  return { ...call, arguments: args };
+}
+
+/** The text by which a record of the call is recognised. */
+export function fingerprintOf({ name, arguments: args }: ToolCall): string {
+  return `${name} ${JSON.stringify(args)}`;
+}
+
+/** A call that does not run, by a decision. */
+export function refused(call: ToolCall, decision: Decision, result: ToolResult): Refused {
+  return { type: "refused", call, decision, result };
+}
+
+/** A call that a decision says no to. */
+export function deniedBy(decision: Decision, call: ToolCall): Refused {
+  const text = `Tool '${call.name}' was denied: ${decision.reason}`;
+  return refused(call, decision, { status: "denied", text, note: decision.rule });
+}
+
+/** A call that a rule, a hook or the runtime says no to. */
+export function denied(call: ToolCall, rule: string, reason: string): Refused {
+  return deniedBy({ verdict: "deny", rule, reason }, call);
+}
+
+/** A call that does not run because of what came before it. */
+export function skipped(call: ToolCall, reason: string): Refused {
+  return { type: "refused", call, result: skippedResult(reason) };
+}
+
+/** A call that the end of the run overtook before it began. */
+export function cancelled(call: ToolCall): Refused {
+  return { type: "refused", call, result: cancelledResult(call.name) };
+}
+
+/** The result of a call that does not run because of what came before it. */
+export function skippedResult(reason: string): ToolResult {
+  return { status: "skipped", text: `Not run: ${reason}.` };
+}
+
+/** The result of a call that the end of the run stopped. */
+export function cancelledResult(name: string): ToolResult {
+  return { status: "cancelled", text: `Tool '${name}' was cancelled.` };
+}
+
+/** The result of a call that the run lost sight of. */
+export const lostResult: ToolResult = { status: "unknown", text: "No result." };

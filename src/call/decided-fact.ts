@@ -1,18 +1,16 @@
 import type { Fact } from "../event/event.ts";
-import type { Prepared } from "./judge.ts";
+import type { Decision } from "../policy/decision.ts";
+import type { Fate } from "./call.ts";
 
-/** What is told of a decision: also that its tool is code of strangers which nothing holds, and why the author lets it run. */
-export function decidedFact(turn: number, { call, decision, ...rest }: Prepared): Fact {
-  const coerced = "coerced" in rest && rest.coerced !== undefined ? { coerced: rest.coerced } : {};
-  const reason = "tool" in rest ? rest.tool.unenforced : undefined;
+/** The fact of a decision: also that the tool is code of strangers which nothing holds, and why the author lets it run. */
+export function decidedFact(fate: Fate, decision: Decision, turn: number): Fact {
+  const { id: callId, name, arguments: args } = fate.call;
+  const fact = { type: "call-decided", turn, callId, name, arguments: args, decision } as const;
+  if (fate.type === "refused") return fact;
+  const { coerced, tool } = fate;
   return {
-    type: "call-decided",
-    turn,
-    callId: call.id,
-    name: call.name,
-    arguments: call.arguments,
-    decision,
-    ...coerced,
-    ...(reason === undefined ? {} : { unenforced: reason }),
+    ...fact,
+    ...(coerced === undefined ? {} : { coerced }),
+    ...(tool.unenforced === undefined ? {} : { unenforced: tool.unenforced }),
   };
 }

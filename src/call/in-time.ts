@@ -1,10 +1,10 @@
-import type { ExecuteOptions } from "../run/context.ts";
+import type { RunContext } from "../run/context.ts";
 
 /** What ends a call before it ends itself. */
 export interface Bounds {
   readonly timeoutMs: number;
   readonly own: AbortController | undefined;
-  readonly run: ExecuteOptions;
+  readonly run: Pick<RunContext, "host" | "stop">;
 }
 
 /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */

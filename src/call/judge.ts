@@ -1,215 +1,138 @@
 import { messageOf } from "../error/writ-error.ts";
-import type { ToolCall, ToolResult } from "../message/message.ts";
-import { refusal } from "../policy/allow-list.ts";
-import type { ToolUse } from "../policy/constraints.ts";
-import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
-import { knowing, type Learned } from "../policy/learned.ts";
-import { describeIssues, type Issue, type ParseResult } from "../schema/schema.ts";
-import { propertyNames } from "../schema/property-names.ts";
-import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, type Json } from "../util/json.ts";
-import { plainJson } from "../util/plain-json.ts";
-import { type Gate, judgeOf } from "../run/gate.ts";
-
-/** A call that may run, or may once a person agrees: its arguments are parsed. */
-export interface Runnable {
-  readonly type: "run" | "ask";
-  readonly call: ToolCall;
-  readonly tool: Tool;
-  readonly args: unknown;
-  readonly decision: Decision;
-  /** The call as policy and people are asked about it. */
-  readonly request: CallRequest;
-  readonly coerced?: readonly string[];
-}
-
-/** A call that does not run: its result is there already. */
-export interface Refused {
-  readonly type: "refused";
-  readonly call: ToolCall;
-  readonly decision: Decision;
-  readonly result: ToolResult;
-  /** The allow-list does not have its tool. */
-  readonly unknownTool?: boolean;
-  /** What is wrong with its arguments, and the tool that would have run. */
-  readonly wrong?: { readonly tool: Tool; readonly problem: string };
-}
-
-/** Where a call is judged. */
-export interface Judging {
-  readonly turn: number;
-  readonly gate: Gate;
-  readonly learned: Learned;
-  /** What was done with tools that are counted, before this call. */
-  readonly uses?: readonly ToolUse[];
-}
-
-/** A call after everything that happens before it runs. */
-export type Prepared = Runnable | Refused;
+import { consult } from "../hook/consult.ts";
+import { hookFailure } from "../hook/run-hooks.ts";
+import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
+import { violation } from "../policy/constraints.ts";
+import type { Decision } from "../policy/decision.ts";
+import { toJson } from "../util/json.ts";
+import { sameJson } from "../util/same-json.ts";
+import type { Maybe } from "../util/maybe.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { askPerson } from "./ask.ts";
+import {
+  type Batch,
+  type Call,
+  cancelled,
+  denied,
+  deniedBy,
+  type EarlyCall,
+  type Fate,
+  type Ready,
+  refused,
+  withArguments,
+} from "./call.ts";
+import { checkCall } from "./check.ts";
+import { decidedFact } from "./decided-fact.ts";
+import { isMendable, mend } from "./mend.ts";
 
 /**
- * Decides about one call: allow-list, then arguments, then policy. Gives a promise only where a schema checks asynchronously. Never throws
- * for what a model wrote.
+ * Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended where the author says how), policy, and a person
+ * where the policy asks.
  */
-export function prepare(call: ToolCall, at: Judging): Prepared | Promise<Prepared> {
-  const { gate } = at;
-  const tool = gate.allowed.tools.get(call.name);
-  if (tool === undefined) {
-    const decision = refusal(gate.allowed, call.name);
-    return { ...refused(call, decision, { status: "denied", text: decision.reason }), unknownTool: true };
-  }
-  if (call.malformed !== undefined)
-    return invalid(call, tool, `the arguments cannot be read: ${call.malformed}`);
-  const parsed = tool.input.parse(ownArguments(call.arguments));
-  if (parsed instanceof Promise) return parsed.then((result) => decide({ ...at, call, tool }, result));
-  return decide({ ...at, call, tool }, parsed);
+export function judge(call: Call): Maybe<Fate> {
+  const { batch, proposed } = call;
+  const { hooks } = batch.run;
+  if (batch.refuse !== undefined) return decided(denied(proposed, "repeats", batch.refuse), call);
+  const against = constraintAgainst(call);
+  if (against !== undefined) return decided(deniedBy(against, proposed), call);
+  const early = startedEarly(batch, proposed);
+  if (early !== undefined) return decided({ ...early.ready, early }, call);
+  if (hooks.beforeToolCall === undefined) return settled(checkCall(call), call);
+  return judgeHooked(call);
 }
 
-/** What a schema or a tool does to its arguments must not reach the transcript. Arguments that are no object are for the schema to refuse. */
-function ownArguments(sent: Json): Json {
-  return isJsonObject(sent) ? copyOf(sent) : sent;
-}
-
-function copyOf(value: Json): Json {
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (!isJsonObject(value)) return value;
-  const copy: Record<string, Json> = { ...value };
-  for (const key in copy) copy[key] = copyOf(copy[key] as Json);
-  return copy;
-}
-
-interface Proposal extends Judging {
-  readonly call: ToolCall;
-  readonly tool: Tool;
-}
-
-function decide(proposal: Proposal, parsed: ParseResult<unknown>): Prepared {
-  const { call, tool } = proposal;
-  if (!parsed.ok) return invalid(call, tool, problemIn(call, tool, parsed.issues));
-  const request = requestOf(proposal, parsed.value);
-  const decision = decisionOf(judgeOf(proposal.gate), request);
-  const { verdict } = decision;
-  const unseen = verdict === "ask" ? unseenIn(request) : undefined;
-  if (unseen !== undefined) return deniedBy(unseen, call);
-  if (verdict === "allow" || verdict === "ask") {
-    const type = verdict === "ask" ? "ask" : "run";
-    return {
-      type,
-      call,
-      tool,
-      args: parsed.value,
-      decision,
-      request,
-      coerced: parsed.coerced,
-    };
-  }
-  return deniedBy(decision, call);
-}
-
-/** A person agrees to nothing that cannot be shown. */
-function unseenIn(request: CallRequest): Decision | undefined {
-  try {
-    void request.arguments;
-    return undefined;
-  } catch (error) {
-    const reason = `a person must agree to it, and ${messageOf(error)}`;
-    return { verdict: "deny", rule: "policy-error", reason };
-  }
+function constraintAgainst({ proposed: { name }, batch, uses = [] }: Call): Decision | undefined {
+  const tool = batch.gate.allowed.tools.get(name);
+  return tool?.constraints === undefined ? undefined : violation(tool, { name, uses });
 }
 
 /**
- * What the policy judges is what the tool would get, not what the model wrote. Made as JSON whenever somebody looks at it; what JSON cannot show in full
- * (an object of a class, a function) throws then, which allows nothing.
+ * The call as it was started while the reply was read. A reply that was given up can have started another call under the same id: that one
+ * is nobody's any more.
  */
-function requestOf({ call, tool, turn, gate, learned, uses }: Proposal, args: unknown): CallRequest {
-  return {
-    agent: gate.agent,
-    skill: gate.allowed.skill,
-    turn,
-    callId: call.id,
-    tool: tool.name,
-    effect: tool.effect,
-    parameters: tool.parameters ?? noParameters,
-    kind: tool.kind,
-    get fields() {
-      return propertyNames(tool.input.jsonSchema);
-    },
-    get knows() {
-      return knowing(gate.intent, learned, uses);
-    },
-    get arguments() {
-      const shown = plainJson(args);
-      if (!shown.ok) throw new TypeError(`its parsed arguments cannot be shown as JSON: ${shown.reason}`);
-      return shown.value;
-    },
-  };
+export function startedEarly({ early }: Pick<Batch, "early">, call: ToolCall): EarlyCall | undefined {
+  const begun = call.malformed === undefined ? early?.get(call.id) : undefined;
+  if (begun === undefined) return undefined;
+  const { name, arguments: args } = begun.ready.call;
+  return name === call.name && sameJson(args, call.arguments) ? begun : undefined;
 }
 
-const noParameters = {};
+async function judgeHooked(call: Call): Promise<Fate> {
+  const hooked = await askHooksBefore(call);
+  return "type" in hooked ? decided(hooked, call) : settled(checkCall(hooked), hooked);
+}
 
-/** Whatever is not clearly a decision is a no: a policy that throws, and one that gives something else. */
-function decisionOf(policy: Policy, request: CallRequest): Decision {
+/** Has wrong arguments mended where the author says how, then tells what was decided. */
+function settled(checked: Maybe<Fate>, call: Call): Maybe<Fate> {
+  if (!(checked instanceof Promise) && !isMendable(checked, call)) return decided(checked, call);
+  return mendedOr(checked, call);
+}
+
+async function mendedOr(checking: Maybe<Fate>, call: Call): Promise<Fate> {
+  const { stop } = call.batch.run;
+  const checked = checking instanceof Promise ? await untilStopped(checking, stop) : checking;
+  if (checked === "stopped") return cancelled(call.proposed);
+  if (!isMendable(checked, call)) return decided(checked, call);
+  const mended = await mend(call, checked);
+  const { inside } = mended.fate;
+  const fate = mended.fate.type === "ready" ? await judgeMended(mended.fate, mended.call) : mended.fate;
+  const final = await decided(fate, mended.call);
+  return inside === undefined ? final : { ...final, inside };
+}
+
+/** A mended call is another one than the hooks saw. */
+async function judgeMended(fate: Ready, call: Call): Promise<Fate> {
+  if (call.batch.run.hooks.beforeToolCall === undefined) return fate;
+  const hooked = await askHooksBefore({ ...call, proposed: fate.call }, "/mended");
+  if ("type" in hooked) return hooked;
+  return hooked.proposed === fate.call ? fate : checkCall(hooked);
+}
+
+/** Tells the decision, and asks a person where the policy does not decide. */
+function decided(fate: Fate, call: Call): Maybe<Fate> {
+  const { run, turn } = call.batch;
+  if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
+  if (fate.type === "refused" || fate.decision.verdict !== "ask" || fate.early !== undefined) return fate;
+  return askAbout(fate, call);
+}
+
+/** A person's arguments make another call than the hooks saw: hooks may deny it, and change nothing that a person decided. */
+async function askAbout(fate: Ready, call: Call): Promise<Fate> {
+  const answered = await askPerson(fate, call);
+  if (answered.type === "refused" || answered.isEdited !== true) return answered;
+  if (call.batch.run.hooks.beforeToolCall === undefined) return answered;
+  const hooked = await askHooksBefore({ ...call, proposed: answered.call }, "/edited");
+  if ("type" in hooked) return hooked;
+  if (hooked.proposed === answered.call) return answered;
+  return denied(answered.call, "hook", "a hook wants other arguments than the person who approved it");
+}
+
+/** Asks the author's hooks about a call that the allow-list has. A hook that fails denies the call. */
+async function askHooksBefore(call: Call, part = ""): Promise<Call | Fate> {
+  const { proposed, batch, index } = call;
+  const { run, turn, gate } = batch;
+  const { id: callId, name: tool } = proposed;
+  if (!gate.allowed.tools.has(tool)) return call;
+  const at = { turn, callId, tool, arguments: proposed.arguments };
   try {
-    const decision = policy(request) as Partial<Decision> | undefined;
-    const known =
-      decision?.verdict === "allow" || decision?.verdict === "ask" || decision?.verdict === "deny";
-    if (known) return decision as Decision;
-    return {
-      verdict: "deny",
-      rule: "policy-error",
-      reason: "the policy gave no verdict (allow, ask or deny)",
-    };
+    const question = { place: "beforeToolCall" as const, at, turn, part: `${index}${part}`, callId };
+    const answer = await consult(run, question);
+    if (answer.deny !== undefined) return denied(proposed, "hook", answer.deny);
+    if (answer.result !== undefined) return substituted(proposed, answer.result);
+    if (answer.arguments === undefined) return call;
+    return { ...call, proposed: withArguments(proposed, answer.arguments) };
   } catch (error) {
-    return { verdict: "deny", rule: "policy-error", reason: `the policy failed: ${messageOf(error)}` };
+    if (run.stop.reason !== undefined) return cancelled(proposed);
+    if (hookFailure(error) === undefined) throw error; // the journal failed, which says nothing of the call
+    return denied(proposed, "hook-failed", messageOf(error));
   }
 }
 
-/** What is wrong with arguments: first the names of what must be there and is not. */
-function problemIn({ arguments: sent }: ToolCall, tool: Tool, issues: readonly Issue[]): string {
-  const { required } = tool.input.jsonSchema;
-  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
-  const missing = new Set(isJsonObject(sent) ? names.filter((name) => !Object.hasOwn(sent, name)) : []);
-  if (missing.size === 0) return describeIssues(issues);
-  const others = issues.filter(
-    ({ path: [first, ...rest] }) => rest.length > 0 || !missing.has(String(first)),
-  );
-  const told = `Missing required parameters: ${[...missing].join(", ")}`;
-  return others.length === 0 ? told : `${told}; ${describeIssues(others)}`;
-}
-
-/** More of a schema than this helps no model. */
-const longestSchema = 2000;
-
-function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
-  const schema = JSON.stringify(tool.input.jsonSchema);
-  const shown = schema.length > longestSchema ? `${schema.slice(0, longestSchema)}…` : schema;
-  const text = `Tool '${tool.name}' received invalid arguments: ${problem}. It did not run. The arguments must match this JSON Schema: ${shown}`;
-  const decision: Decision = {
-    verdict: "deny",
-    rule: "arguments",
-    reason: problem,
-    remedy: "arguments that match the input schema",
-  };
-  const result: ToolResult = { status: "invalid", text, note: `the model sent: ${rawArguments(call)}` };
-  return { ...refused(call, decision, result), wrong: { tool, problem } };
-}
-
-/** The arguments as the model wrote them, as far as that is known. */
-export function rawArguments({ arguments: sent }: ToolCall): string {
-  return typeof sent === "string" ? sent : JSON.stringify(sent);
-}
-
-/** A call that a rule, a hook or a person said no to. */
-export function denied(call: ToolCall, rule: string, reason: string): Refused {
-  return deniedBy({ verdict: "deny", rule, reason }, call);
-}
-
-/** A call that a decision says no to. */
-export function deniedBy(decision: Decision, call: ToolCall): Refused {
-  const text = `Tool '${call.name}' was denied: ${decision.reason}`;
-  return refused(call, decision, { status: "denied", text, note: decision.rule });
-}
-
-function refused(call: ToolCall, decision: Decision, result: ToolResult): Refused {
-  return { type: "refused", call, decision, result };
+function substituted(call: ToolCall, value: unknown): Fate {
+  const json = toJson(value);
+  const result: ToolResult = json.ok
+    ? { status: "ok", text: resultText(json.value), value: json.value }
+    : { status: "error", text: `Tool '${call.name}' failed: what a hook gave for it is not JSON.` };
+  const decision = { verdict: "allow", rule: "hook", reason: "a hook answered in place of the tool" } as const;
+  return refused(call, decision, result);
 }

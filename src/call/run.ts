@@ -1,141 +1,104 @@
 import { causesOf } from "../error/causes.ts";
 import { isWritError, messageOf } from "../error/writ-error.ts";
-import { askHooks } from "../hook/run-hooks.ts";
-import type { ToolResult } from "../message/message.ts";
-import { trustedLabel, untrustedFrom } from "../message/label.ts";
+import { type Label, joinLabels, trustedLabel, untrustedFrom } from "../message/label.ts";
+import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
+import { addedLabel } from "../policy/result-label.ts";
+import { openCall } from "../run/call-around.ts";
+import { kindsOf, noNeeds, openPowers, openScope, within } from "../run/powers.ts";
+import { openCallScope } from "../run/scope.ts";
+import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import { isBuiltin } from "../tool/builtins.ts";
-import type { AccessRecord } from "../tool/handles.ts";
+import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
-import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
-import { sameJson } from "../util/same-json.ts";
-import { within } from "../run/powers.ts";
-import { type Fatal, fatalOf } from "./fatal.ts";
-import { finishResult } from "./settle.ts";
-import { inTime } from "./in-time.ts";
-import type { ExecuteOptions } from "../run/context.ts";
-import { haltedBy, skippedResult } from "./order.ts";
-import type { Runnable } from "./judge.ts";
-import { recoverExecution } from "./recovery.ts";
-import type { Inside } from "../run/scope.ts";
+import { after, always, type Maybe, rescue } from "../util/maybe.ts";
 import {
-  addHandles,
-  closeScope,
-  type PerformOptions,
-  scopeOfCall,
-  type Turn,
+  type Call,
+  type CallRecord,
+  cancelledResult,
+  keyOf,
+  type Ready,
+  type Settled,
+  skippedResult,
   type Work,
-  workOf,
-} from "./work.ts";
-import { errorWithoutSecrets, progressWithoutSecrets, withoutSecrets } from "../run/secrets.ts";
-
-/** What the journal keeps of one call. Times are milliseconds since 1970. */
-export interface CallRecord {
-  readonly result: ToolResult;
-  readonly startedAt: number;
-  readonly endedAt: number;
-  /** The call ends the run. */
-  readonly fatal?: Fatal;
-  /** The author's recovery chose to tell the model: the failure ends no run. */
-  readonly escalated?: boolean;
-  /** The runs inside the call. */
-  readonly inside?: Inside;
-  /** The hooks that changed its result. */
-  readonly by?: Readonly<Record<string, string>>;
-  /** What it looked at of the world, and whether it might. */
-  readonly access?: readonly AccessRecord[];
-}
-
-/** What the calls of a turn are performed with. */
-export function performOptions(
-  run: ExecuteOptions,
-  { turn, gate, transcript, learned }: Turn,
-): PerformOptions {
-  return { run, turn, gate, transcript, learned, halt: {} };
-}
-
-/** How a call ended; what it threw is kept until the author's rules for failures were asked. */
-type Settled = Pick<CallRecord, "result" | "fatal" | "escalated">;
-
-/** The same after the hooks. */
-type Ended = Settled & Pick<CallRecord, "by">;
+} from "./call.ts";
+import { fatalOf } from "./fatal.ts";
+import { inTime } from "./in-time.ts";
+import { type Halt, haltedBy } from "./order.ts";
+import { recoverExecution } from "./recovery.ts";
+import { settle } from "./settle.ts";
 
 /**
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Every end is a result. A value that comes after the
- * time-out or after the run was stopped is ignored. `key` is the place of the call in its run.
+ * time-out or after the run was stopped is ignored.
  *
  * @throws only the error of a journal that failed inside the call: then it has no result
  */
-export async function perform(runnable: Runnable, key: string, options: PerformOptions): Promise<CallRecord> {
-  const { run, halt } = options;
-  const slot: Slot = {};
+export function runCall(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
+  const { run } = at.batch;
+  const { tool, args } = ready;
+  const work = workOf(at, ready);
+  let entering: Promise<() => void> | undefined;
   try {
-    const record = await carryOut(workOf(runnable, key, options), slot, options);
-    halt.reason ??= haltedBy(record, run);
-    return record;
+    entering = run.slots.enter(tool.exclusiveKey(args));
   } catch (error) {
-    halt.lost ??= { error };
-    throw error;
-  } finally {
-    slot.leave?.();
+    return settle(work, thrownResult(work, error), run.host.now());
   }
+  if (entering === undefined) return carryOut(work, halt);
+  return entering.then((leave) => always(() => carryOut(work, halt), leave));
 }
 
-/** A call's turn; there is nothing to leave before it has one, nor where nobody waits. */
-interface Slot {
-  leave?: () => void;
+function workOf(at: Call, ready: Ready): Work {
+  const { gate, run } = at.batch;
+  const { tool, call } = ready;
+  const around = openCall(gate.intent, () => joinLabels(at.learned.label, handedOver(work)));
+  const powers = [...gate.powers, tool.needs ?? noNeeds];
+  const { scope, end } = openScope({ tool: tool.name, callId: call.id, powers, from: around }, run.host);
+  const work: Work = { at, ready, key: keyOf(at), around, within: scope, end };
+  return work;
 }
 
-async function carryOut(work: Work, slot: Slot, options: PerformOptions): Promise<CallRecord> {
-  const { host, slots } = options.run;
-  const { runnable } = work;
-  const { tool, args, call } = runnable;
-  let startedAt = host.now();
-  let settled: Settled;
-  try {
-    slot.leave = await slots.enter(tool.exclusiveKey(args));
-    startedAt = host.now();
-    settled = notBegun(tool, options) ?? (await runTool(work, options));
-  } catch (error) {
-    settled = thrownResult(runnable, error, options);
-  }
-  work.end();
-  work.powers?.close();
-  const inside = await closeScope(work);
-  settled = withoutSecrets(settled, host);
-  const ended: Ended =
-    options.run.hooks.afterToolCall === undefined
-      ? settled
-      : { ...settled, ...(await askAfter(runnable, settled.result, options)) };
-  const isFresh = tool.isFresh === true && work.isMended !== true && ended.by === undefined;
-  const origin = {
-    tool,
-    arguments: call.arguments,
-    said: withoutSecrets(work.label, host),
-    inside: work.around.seen,
-    isFresh,
-  };
-  const result = finishResult(ended.result, origin, options);
-  const access = work.powers?.access ?? [];
-  const record = { ...ended, result, startedAt, endedAt: host.now() };
-  return {
-    ...record,
-    ...(inside === undefined ? {} : { inside }),
-    ...(access.length === 0 ? {} : { access }),
-  };
+/** What a tool hands to runs inside its call is no better than its result would be; and what it threw, anybody may have said. */
+function handedOver({ ready: { tool }, threw = false }: Work): Label {
+  return threw ? untrustedFrom(`tool/${tool.name}`) : addedLabel(tool);
+}
+
+function carryOut(work: Work, halt: Halt): Maybe<CallRecord> {
+  const { run } = work.at.batch;
+  if (halt.lost !== undefined) throw halt.lost.error;
+  const startedAt = run.host.now();
+  const settling = rescue(
+    () => notBegun(work, halt) ?? runTool(work),
+    (error) => thrownResult(work, error),
+  );
+  return rescue(
+    () =>
+      after(
+        after(settling, (settled) => settle(work, settled, startedAt)),
+        (record) => {
+          halt.reason ??= haltedBy(record, run);
+          return record;
+        },
+      ),
+    (error) => {
+      halt.lost ??= { error };
+      throw error;
+    },
+  );
 }
 
 /** The end of a call that cannot begin any more, now that it is its turn. */
-function notBegun({ name }: Tool, { run, halt }: PerformOptions): Settled | undefined {
-  if (run.stop.reason !== undefined) return { result: cancelledResult(name) };
+function notBegun({ at, ready }: Work, halt: Halt): Settled | undefined {
+  if (at.batch.run.stop.reason !== undefined) return { result: cancelledResult(ready.tool.name) };
   return halt.reason === undefined ? undefined : { result: skippedResult(halt.reason) };
 }
 
-function thrownResult({ call, tool }: Runnable, error: unknown, { run }: PerformOptions): Settled {
-  run.onThrow(call.id, error);
+function thrownResult({ at, ready }: Work, error: unknown): Settled {
+  const { call, tool } = ready;
+  at.batch.run.onThrow(call.id, error);
   const denied = capabilityDenied(error);
   if (denied !== undefined)
     return {
@@ -153,93 +116,106 @@ function thrownResult({ call, tool }: Runnable, error: unknown, { run }: Perform
   return fatal === undefined || isSoft ? { result } : { result, fatal };
 }
 
-/** Says which capability was missing, if that is why a tool failed; looks into causes, since code between wraps what it catches. */
+/** The capability that was missing, if that is why a tool failed; looks into causes, since code between wraps what it catches. */
 function capabilityDenied(thrown: unknown): string | undefined {
   return causesOf(thrown).find((error) => isWritError(error, "capability-denied"))?.message;
 }
 
-/** What the hooks make of a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. */
-async function askAfter(
-  { call }: Runnable,
-  result: ToolResult,
-  { run, turn }: PerformOptions,
-): Promise<Pick<CallRecord, "result" | "by">> {
-  const { id: callId, name: tool } = call;
-  const at = { turn, callId, tool, arguments: call.arguments, result };
-  const asking = askHooks(run.hooks.afterToolCall ?? [], "afterToolCall", at);
-  try {
-    const outcome = await untilStopped(asking, run.stop);
-    if (outcome === "stopped" || outcome.answer.result === undefined) return { result };
-    return { result: withoutOldValue(outcome.answer.result, result), by: outcome.by };
-  } catch (error) {
-    run.onThrow(callId, error);
-    return { result: { status: "error", text: `Tool '${tool}' failed: ${messageOf(error)}` } };
-  }
-}
-
-/** A hook that changed the text alone has masked something: the value behind it must not stay. */
-function withoutOldValue(changed: ToolResult, before: ToolResult): ToolResult {
-  const { value, ...rest } = changed;
-  const isOld = value !== undefined && before.value !== undefined && sameJson(value, before.value);
-  return isOld && changed.text !== before.text ? rest : changed;
-}
-
 /** Checking the result is part of the tool's time, and so is mending a failure: an output schema can be slow too. */
-async function runTool(work: Work, options: PerformOptions): Promise<Settled> {
-  const { runnable, key } = work;
-  const { tool, call } = runnable;
-  const { run, turn } = options;
+function runTool(work: Work): Maybe<Settled> {
+  const { tool } = work.ready;
+  const { run } = work.at.batch;
   const timeoutMs = tool.timeoutMs ?? run.limits.toolMs;
   const own = timeoutMs === Infinity ? undefined : new AbortController();
   const deadline = timeoutMs === Infinity ? Infinity : run.host.now() + timeoutMs;
-  const context: ToolContext = {
-    get signal() {
-      return own?.signal ?? run.stop.signal;
-    },
-    callId: call.id,
-    idempotencyKey: `${run.runId}/${key}`,
-    progress: (value: Json) =>
-      run.tell?.({
-        type: "tool-progress",
-        turn,
-        callId: call.id,
-        value: progressWithoutSecrets(value, run.host),
-      }),
-    get call() {
-      return structuredClone(call);
-    },
-    get run() {
-      return scopeOfCall(work, options);
-    },
-    label: options.learned.label,
-  };
-  if (tool.needs !== undefined && tool.needs.length > 0) addHandles(context, { work, options });
+  const context = contextOf(work, own);
   const recovery = run.recoveryOf(tool);
   const settling =
     recovery?.executionFailed === undefined
-      ? attempt(work, context, run)
-      : attemptWithRecovery({ work, context, recovery, deadline }, options);
-  const settled = settling instanceof Promise ? await inTime(settling, { timeoutMs, own, run }) : settling;
-  if (settled === "stopped") return { result: overtaken(tool, cancelledResult(tool.name)) };
-  const late = deadline !== Infinity && run.host.now() > deadline; // also when the tool held up the thread
-  return settled === "timeout" || late ? { result: overtaken(tool, timedOut(tool, timeoutMs)) } : settled;
+      ? attempt(work, context)
+      : attemptWithRecovery({ work, context, recovery, deadline });
+  const ended = settling instanceof Promise ? inTime(settling, { timeoutMs, own, run }) : settling;
+  return after(ended, (settled) => {
+    if (settled === "stopped") return { result: overtaken(tool, cancelledResult(tool.name)) };
+    const isLate = deadline !== Infinity && run.host.now() > deadline; // also when the tool held up the thread
+    return settled === "timeout" || isLate ? { result: overtaken(tool, timedOut(tool, timeoutMs)) } : settled;
+  });
+}
+
+/** The context of a call, with the handles of what its tool declared. */
+function contextOf(work: Work, own: AbortController | undefined): ToolContext {
+  const { tool } = work.ready;
+  const { host, ask } = work.at.batch.run;
+  const context = new CallContext(work, own);
+  if (tool.needs === undefined || tool.needs.length === 0) return context;
+  const kinds = kindsOf(tool.needs);
+  work.powers = openPowers({ scope: work.within, kinds, signal: context.signal, ask }, host);
+  return Object.assign(context, work.powers.handles);
+}
+
+/**
+ * The context of a call. A class, since every call has one: what few tools look at (signal, call, run) stays behind getters of the prototype.
+ * A copy by spreading has the plain fields alone.
+ */
+class CallContext implements ToolContext {
+  readonly callId: string;
+  readonly idempotencyKey: string;
+  readonly label: Label;
+  readonly #work: Work;
+  readonly #own: AbortController | undefined;
+
+  constructor(work: Work, own: AbortController | undefined) {
+    const { at, ready, key } = work;
+    this.callId = ready.call.id;
+    this.idempotencyKey = `${at.batch.run.runId}/${key}`;
+    this.label = at.learned.label;
+    this.#work = work;
+    this.#own = own;
+  }
+
+  get signal(): AbortSignal {
+    return this.#own?.signal ?? this.#work.at.batch.run.stop.signal;
+  }
+
+  get progress(): (value: Json) => void {
+    const { run, turn } = this.#work.at.batch;
+    const { callId } = this;
+    return (value) =>
+      run.tell?.({ type: "tool-progress", turn, callId, value: progressWithoutSecrets(value, run.host) });
+  }
+
+  get call(): ToolCall {
+    return structuredClone(this.#work.ready.call);
+  }
+
+  get run(): CallScope {
+    return scopeOfCall(this.#work);
+  }
+}
+
+/** The run as the tool of a call sees it. */
+function scopeOfCall(work: Work): CallScope {
+  const { at, ready, key, around } = work;
+  const { needs = noNeeds } = ready.tool;
+  const { turn, gate, transcript, run } = at.batch;
+  work.scope ??= openCallScope({ callId: ready.call.id, key, around, needs, turn, gate, transcript }, run);
+  return work.scope.run;
 }
 
 /** Runs the tool once. Throws what it throws, but for secrets: recoveries, fixers and the run's own error are told of it. */
-function attempt(work: Work, context: ToolContext, { host }: ExecuteOptions): Settled | Promise<Settled> {
-  const { tool, args } = work.runnable;
-  const failed = (error: unknown): never => {
-    throw errorWithoutSecrets(error, host) as Error;
-  };
-  try {
-    const value = within(host, work.within, () => tool.execute(args, context));
-    const settled = isThenable(value)
-      ? Promise.resolve(value).then((late) => checkResult(tool, unlabelled(work, late)))
-      : checkResult(tool, unlabelled(work, value));
-    return settled instanceof Promise ? settled.catch(failed) : settled;
-  } catch (error) {
-    return failed(error);
-  }
+function attempt(work: Work, context: ToolContext): Maybe<Settled> {
+  const { tool, args } = work.ready;
+  const { host } = work.at.batch.run;
+  return rescue(
+    () => {
+      const value = within(host, work.within, () => tool.execute(args, context));
+      const given = isThenable(value) ? Promise.resolve(value) : value;
+      return after(given, (late) => checkResult(tool, unlabelled(work, late)));
+    },
+    (error) => {
+      throw errorWithoutSecrets(error, host) as Error;
+    },
+  );
 }
 
 /** Takes a value out of the label that the tool gave it. */
@@ -253,18 +229,16 @@ interface Recovering {
   readonly work: Work;
   readonly context: ToolContext;
   readonly recovery: Recovery;
-  /** When the tool's time is over, in milliseconds since 1970. */
+  /** The end of the tool's time, in milliseconds since 1970. */
   readonly deadline: number;
 }
 
 /** Runs the tool; when it throws, does what the author says about that. */
-async function attemptWithRecovery(
-  { work, context, recovery, deadline }: Recovering,
-  options: PerformOptions,
-): Promise<Settled> {
-  const { tool, args, call } = work.runnable;
-  const { stop, onThrow, host } = options.run;
-  const again = (): Settled | Promise<Settled> => attempt(work, context, options.run);
+async function attemptWithRecovery({ work, context, recovery, deadline }: Recovering): Promise<Settled> {
+  const { tool, args, call } = work.ready;
+  const { stop, onThrow, host } = work.at.batch.run;
+  const again = (): Maybe<Settled> => attempt(work, context);
+  const isOver = (): boolean => stop.reason !== undefined || host.now() > deadline || context.signal.aborted;
   try {
     return await again();
   } catch (error) {
@@ -275,30 +249,29 @@ async function attemptWithRecovery(
       arguments: args,
       error,
       again,
-      stopped: () =>
-        stop.reason !== undefined ||
-        host.now() > deadline ||
-        context.signal.aborted ||
-        work.scope?.hasLostJournal() === true,
+      stopped: () => isOver() || work.scope?.hasLostJournal() === true,
       context: { signal: context.signal, parent: context.run },
       onThrow: (thrown) => onThrow(call.id, thrown),
     });
-    if (recovered.type === "unhandled") throw recovered.error;
-    if (recovered.type === "succeeded") return recovered.value;
-    if (recovered.type === "fixed") {
-      work.isMended = true;
-      return await checkResult(tool, recovered.value);
+    switch (recovered.type) {
+      case "unhandled":
+        throw recovered.error;
+      case "succeeded":
+        return recovered.value;
+      case "fixed":
+        work.isMended = true;
+        return await checkResult(tool, recovered.value);
+      case "escalated":
+        return { result: recovered.result, escalated: true };
+      case "failed":
+        return { result: recovered.result, fatal: recovered.fatal };
     }
-    const { result } = recovered;
-    return recovered.type === "failed" ? { result, fatal: recovered.fatal } : { result, escalated: true };
   }
 }
 
-function checkResult(tool: Tool, value: unknown): Settled | Promise<Settled> {
+function checkResult(tool: Tool, value: unknown): Maybe<Settled> {
   const parsed = tool.output?.parse(value);
-  if (parsed instanceof Promise)
-    return parsed.then((checked) => ({ result: resultOf(tool, value, checked) }));
-  return { result: resultOf(tool, value, parsed) };
+  return after(parsed, (checked) => ({ result: resultOf(tool, value, checked) }));
 }
 
 function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | undefined): ToolResult {
@@ -307,19 +280,9 @@ function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | un
     return { status: "error", text: `${text}.`, note: describeIssues(checked.issues), label: trustedLabel };
   }
   const json = toJson(checked === undefined ? value : checked.value);
-  if (!json.ok)
-    return {
-      status: "error",
-      text: `Tool '${tool.name}' failed: its result is not JSON.`,
-      note: json.reason,
-      label: trustedLabel,
-    };
-  return { status: "ok", text: resultText(json.value), value: json.value };
-}
-
-/** A text goes to the model as it is, everything else as JSON. */
-export function resultText(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (json.ok) return { status: "ok", text: resultText(json.value), value: json.value };
+  const text = `Tool '${tool.name}' failed: its result is not JSON.`;
+  return { status: "error", text, note: json.reason, label: trustedLabel };
 }
 
 function timedOut(tool: Tool, timeoutMs: number): ToolResult {
@@ -333,11 +296,7 @@ function overtaken({ effect }: Tool, result: ToolResult): ToolResult {
   return { status: "unknown", text: `${text} It was at work by then: its effect may have happened.` };
 }
 
-/** The result of a call that the end of the run stopped. */
-export function cancelledResult(name: string): ToolResult {
-  return { status: "cancelled", text: `Tool '${name}' was cancelled.` };
-}
-
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
+

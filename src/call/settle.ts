@@ -1,51 +1,111 @@
-import type { Host } from "../journal/host.ts";
-import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
-import type { ToolResult } from "../message/message.ts";
-import type { Limits } from "../policy/budget.ts";
-import { labelOfArguments, type Learned } from "../policy/learned.ts";
-import { isDefaultLabel, resultLabel } from "../policy/result-label.ts";
-import type { Tool } from "../tool/tool.ts";
-import type { Json } from "../util/json.ts";
+import { messageOf } from "../error/writ-error.ts";
+import type { Fact } from "../event/event.ts";
+import { askHooks } from "../hook/run-hooks.ts";
+import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import { labelOf } from "../message/label-of.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
+import { labelOfArguments } from "../policy/learned.ts";
+import { addedLabel, describedLabel, isDefaultLabel } from "../policy/result-label.ts";
+import { addSpending, noSpending } from "../run/powers.ts";
+import type { Inside } from "../run/scope.ts";
 import { withoutSecrets } from "../run/secrets.ts";
+import type { Tool } from "../tool/tool.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { after, type Maybe } from "../util/maybe.ts";
+import { sameJson } from "../util/same-json.ts";
+import type { Call, CallRecord, Fate, Ready, Refused, Settled, Work } from "./call.ts";
 
-/** What the label of a result is made of. */
-export interface Origin {
-  readonly tool: Tool;
-  readonly arguments: Json;
-  /** What the tool itself said of it. */
-  readonly said?: Partial<Label>;
-  /** The join of what runs inside the call have seen. */
-  readonly inside: Label;
-  /** It says so little that `inside` ends here. */
-  readonly isFresh: boolean;
+/** Closes a call and makes its record: without secrets, after the author's hooks, not too long, and labelled. */
+export function settle(work: Work, given: Settled, startedAt: number): Maybe<CallRecord> {
+  const { run } = work.at.batch;
+  work.end();
+  work.powers?.close();
+  return after(closeScope(work), (inside) => {
+    const settled = withoutSecrets(given, run.host);
+    if (run.hooks.afterToolCall === undefined) return recordOf(work, settled, { startedAt, inside });
+    return askAfter(work, settled.result).then((changed) =>
+      recordOf(work, { ...settled, ...changed }, { startedAt, inside }),
+    );
+  });
 }
 
-/** The run that a result comes into. */
-interface Into {
-  readonly run: { readonly host: Host; readonly limits: Pick<Limits, "resultBytes"> };
-  readonly learned: Learned;
+/** Ends the runs inside a call; what its own questions to the model cost is counted with them. */
+function closeScope({ scope, powers, around }: Work): Maybe<Inside | undefined> {
+  return after(scope?.close(), (inside) =>
+    after(powers?.spent(), (spent) => {
+      if (spent === undefined) return inside;
+      const { delegations = [], spending = noSpending } = inside ?? {};
+      return { delegations, spending: addSpending(spending, spent), label: around.seen };
+    }),
+  );
 }
 
-/** A result as the transcript takes it: without secrets, not too long, and labelled. */
-export function finishResult(result: ToolResult, origin: Origin, { run, learned }: Into): ToolResult {
-  const clean = withoutSecrets(result, run.host);
-  return withLabel(cutResult(clean, run.limits.resultBytes), origin, learned);
+/** A result as hooks left it, and who changed it. */
+type Changed = Pick<CallRecord, "result" | "by">;
+
+/** Asks the author's hooks about a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. */
+async function askAfter({ at, ready }: Work, result: ToolResult): Promise<Changed> {
+  const { run, turn } = at.batch;
+  const { id: callId, name: tool, arguments: args } = ready.call;
+  const question = { turn, callId, tool, arguments: args, result };
+  const asking = askHooks(run.hooks.afterToolCall ?? [], "afterToolCall", question);
+  try {
+    const outcome = await untilStopped(asking, run.stop);
+    if (outcome === "stopped" || outcome.answer.result === undefined) return { result };
+    return { result: withoutOldValue(outcome.answer.result, result), by: outcome.by };
+  } catch (error) {
+    run.onThrow(callId, error);
+    return { result: { status: "error", text: `Tool '${tool}' failed: ${messageOf(error)}` } };
+  }
+}
+
+/** A hook that changed the text alone has masked something: the value behind it must not stay. */
+function withoutOldValue(changed: ToolResult, before: ToolResult): ToolResult {
+  const { value, ...rest } = changed;
+  const isOld = value !== undefined && before.value !== undefined && sameJson(value, before.value);
+  return isOld && changed.text !== before.text ? rest : changed;
+}
+
+interface Closed {
+  readonly startedAt: number;
+  readonly inside: Inside | undefined;
+}
+
+function recordOf(work: Work, settled: Settled & Changed, { startedAt, inside }: Closed): CallRecord {
+  const { run } = work.at.batch;
+  const clean = withoutSecrets(settled.result, run.host);
+  const result = withLabel(cutResult(clean, run.limits.resultBytes), work, settled.by !== undefined);
+  const access = work.powers?.access ?? [];
+  return {
+    ...settled,
+    result,
+    startedAt,
+    endedAt: run.host.now(),
+    ...(inside === undefined ? {} : { inside }),
+    ...(access.length === 0 ? {} : { access }),
+  };
 }
 
 /** What the runtime or a hook made of a result has a label already; that of a tool stands beside those of its arguments and of all that was read inside. */
-function withLabel(result: ToolResult, origin: Origin, learned: Learned): ToolResult {
+function withLabel(result: ToolResult, work: Work, isHooked: boolean): ToolResult {
   const { status, label: own, ...rest } = result;
   if (own !== undefined || (status !== "ok" && status !== "error")) return result;
-  const label = labelFor({ ...origin, isFresh: origin.isFresh && status === "ok" }, learned);
-  return isDefaultLabel(label, origin.tool.name) ? { status, ...rest } : { status, ...rest, label };
+  const { tool } = work.ready;
+  const isFresh = tool.isFresh === true && work.isMended !== true && !isHooked && status === "ok";
+  const label = isFresh ? ownLabel(work) : joinLabels(ownLabel(work), work.around.seen);
+  return isDefaultLabel(label, tool.name) ? { status, ...rest } : { status, ...rest, label };
 }
 
-function labelFor({ tool, arguments: args, said, inside, isFresh }: Origin, learned: Learned): Label {
-  const about = said === undefined ? tool : { ...tool, ...aboutOf(said) };
-  const own = resultLabel(about, labelOfArguments(learned, args, tool.input.jsonSchema));
-  const named =
-    said?.sources === undefined ? own : joinLabels(own, { ...trustedLabel, sources: said.sources });
-  return isFresh ? named : joinLabels(named, inside);
+/** The label of a tool's own result, with what the tool itself says of it. The arguments are looked at only where they can change it. */
+function ownLabel({ at, ready, label }: Work): Label {
+  const { tool, call } = ready;
+  const said = withoutSecrets(label, at.batch.run.host);
+  const added = addedLabel(said === undefined ? tool : { ...tool, ...aboutOf(said) });
+  const isSettled = joinLabels(added, at.learned.label) === added;
+  const own = isSettled
+    ? added
+    : joinLabels(labelOfArguments(at.learned, call.arguments, tool.input.jsonSchema), added);
+  return said?.sources === undefined ? own : joinLabels(own, { ...trustedLabel, sources: said.sources });
 }
 
 function aboutOf({ integrity, secrecy }: Partial<Label>): Partial<Tool> {
@@ -57,11 +117,60 @@ function aboutOf({ integrity, secrecy }: Partial<Label>): Partial<Tool> {
 
 function cutResult(result: ToolResult, maxBytes: number): ToolResult {
   if (result.text.length * 3 <= maxBytes) return result;
-  const { read, written } = new TextEncoder().encodeInto(
-    result.text,
-    new Uint8Array(Math.min(maxBytes, result.text.length * 3)),
-  );
+  const room = new Uint8Array(Math.min(maxBytes, result.text.length * 3));
+  const { read, written } = new TextEncoder().encodeInto(result.text, room);
   if (read >= result.text.length) return result;
   const note = `[cut off: the first ${written} bytes of a longer result]`;
   return { ...result, text: `${result.text.slice(0, read)}\n${note}` };
+}
+
+/** The record of a call that does not run. What is said of wrong arguments repeats the schema: it is no better than who wrote that. */
+export function notRun({ call, fatal, escalated, inside, ...fate }: Refused): CallRecord {
+  const label = fate.wrong === undefined ? trustedLabel : describedLabel(fate.wrong.tool);
+  const result = isPlain(label) ? fate.result : { ...fate.result, label };
+  const record = { result, startedAt: 0, endedAt: 0, escalated: escalated === true };
+  return toldOfMending(call, inside, fatal === undefined ? record : { ...record, fatal });
+}
+
+/** The record as the model is told of it: which arguments a person changed, and what was read while the call was mended. */
+export function asTold({ call, isEdited = false, inside }: Ready, record: CallRecord): CallRecord {
+  const mended = toldOfMending(call, inside, record);
+  if (!isEdited) return mended;
+  const { result } = mended;
+  const text = `(A person changed the arguments to ${JSON.stringify(call.arguments)}.)\n${result.text}`;
+  return { ...mended, result: { ...result, text } };
+}
+
+/** What is said of a call whose arguments an agent mended is no better than what that agent has seen: it may say it in any words. */
+function toldOfMending({ id, name }: ToolCall, inside: Inside | undefined, record: CallRecord): CallRecord {
+  if (inside === undefined) return record;
+  const { result } = record;
+  const own = labelOf({ role: "tool", callId: id, name, ...result });
+  return { ...record, result: { ...result, label: joinLabels(own, inside.label) } };
+}
+
+/** Tells the end of a call, after what happened inside it. */
+export function tellEnd({ batch }: Pick<Call, "batch">, fate: Fate, record: CallRecord): void {
+  const { run, turn } = batch;
+  const { tell } = run;
+  if (tell === undefined) return;
+  const { id: callId } = fate.call;
+  const { by, access = [] } = record;
+  for (const inside of [fate.inside, record.inside])
+    for (const delegation of inside?.delegations ?? [])
+      tell({ type: "delegation-end", turn, callId, delegation });
+  for (const look of access) tell({ type: "capability-checked", turn, callId, ...look });
+  if (by !== undefined) tell({ type: "hook-end", turn, place: "afterToolCall", by, callId });
+  tell(endFact(fate, record, { turn, runStartedAt: run.startedAt }));
+}
+
+function endFact(
+  fate: Fate,
+  { result, startedAt, endedAt }: CallRecord,
+  { turn, runStartedAt }: { readonly turn: number; readonly runStartedAt: number },
+): Fact {
+  const { id: callId, name, arguments: args } = fate.call;
+  const about = { turn, callId, name, arguments: args, result, durationMs: endedAt - startedAt };
+  if (fate.type === "ready" && fate.tool.kind === "knowledge") return { type: "knowledge-used", ...about };
+  return { type: "tool-end", ...about, startedMs: endedAt === 0 ? 0 : startedAt - runStartedAt };
 }

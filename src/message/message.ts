@@ -180,3 +180,8 @@ export function callsOf(reply: ReplyMessage): readonly ToolCall[] {
     (part): part is ToolCall => part.type === "tool-call" && part.providerExecuted !== true,
   );
 }
+
+/** The text of a result: a text goes to the model as it is, everything else as JSON. */
+export function resultText(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,19 +1,29 @@
 import type { RunEvent } from "../event/event.ts";
 import type { Hooks } from "../hook/run-hooks.ts";
+import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Limits } from "../policy/budget.ts";
-import type { Interrupt } from "../util/interrupt.ts";
+import { type Limits, limitsOf } from "../policy/budget.ts";
+import { purse } from "../policy/purse.ts";
+import { recoveryFor } from "../tool/recovery-rules.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import type { Tool } from "../tool/tool.ts";
+import { interrupt, type Interrupt } from "../util/interrupt.ts";
+import { slots, type Slots } from "../util/slots.ts";
 import type { Approve } from "./approval.ts";
 import type { AskOnce } from "./powers.ts";
-import type { Ordering } from "../call/order.ts";
 import type { RunScope } from "./scope.ts";
-import type { Slots } from "../util/slots.ts";
 
-/** What the calls of a run are carried out with. */
-export interface ExecuteOptions extends Ordering {
+/** The order in which the calls of a reply run, and what a failure does to the rest of them. */
+export interface Ordering {
+  /** How many calls run at a time; undefined: calls that change something run in their order, all others beside each other. */
+  readonly concurrency: number | undefined;
+  /** Skips the calls of the batch that have not begun when one failed. */
+  readonly throwOnToolFailure: boolean;
+}
+
+/** A run as everything that happens in it sees it: made once when the run begins, and handed on by reference. */
+export interface RunContext extends Ordering {
   readonly runId: string;
   readonly journal: Journal;
   readonly host: Host;
@@ -23,19 +33,45 @@ export interface ExecuteOptions extends Ordering {
   readonly slots: Slots;
   readonly hooks: Hooks;
   readonly scope: RunScope;
-  /** What to do when a call of the tool fails. */
+  /** The recovery that the author chose for calls of the tool that fail. */
   readonly recoveryOf: (tool: Tool) => Recovery | undefined;
-  /** Told what happens, in order; left out when nobody watches, and then no event is made. */
-  readonly tell?: (event: RunEvent) => void;
+  /** Told what happens, in order; undefined when nobody watches, and then no event is made. */
+  readonly tell: ((event: RunEvent) => void) | undefined;
   /** When the run began, in milliseconds since 1970. */
   readonly startedAt: number;
-  readonly approve?: Approve;
+  readonly approve: Approve | undefined;
   /** Asks the run's model for a tool that may. */
-  readonly ask?: AskOnce;
+  readonly ask: AskOnce | undefined;
   /** `throw` stops the batch at the first call of a tool outside the allow-list. */
   readonly onUnknownTool: "feedback" | "throw";
   /** Skips the rest of the batch after a call that a rule, a hook or a person denied. */
   readonly stopOnToolBlock: boolean;
   /** Told the error that a tool threw, for the cause of the run's own error. */
   readonly onThrow: (callId: string, error: unknown) => void;
+}
+
+/** The context of calls that a program makes outside of any run. Runs that a tool starts inside are bound by the default depth alone. */
+export function programContext(given: Pick<RunContext, "host"> & Partial<RunContext>): RunContext {
+  const { host, concurrency } = given;
+  const limits = limitsOf({}, "calls");
+  return {
+    runId: host.randomId(),
+    journal: directJournal,
+    stop: interrupt<unknown>(),
+    limits,
+    slots: slots(concurrency),
+    hooks: {},
+    scope: { depth: 0, maxDepth: limits.depth, purse: purse() },
+    recoveryOf: (tool) => recoveryFor(tool, {}),
+    tell: undefined,
+    startedAt: host.now(),
+    approve: undefined,
+    ask: undefined,
+    concurrency: undefined,
+    throwOnToolFailure: false,
+    onUnknownTool: "feedback",
+    stopOnToolBlock: false,
+    onThrow: () => undefined,
+    ...given,
+  };
 }

@@ -2,7 +2,28 @@ import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { type Excess, tooLong } from "../policy/budget.ts";
 import type { Interrupt } from "../util/interrupt.ts";
-import type { End, StopReason } from "../turn/options.ts";
+
+/**
+ * Why a run was stopped from outside its own course. `duration`: its time, of so many milliseconds, was over; `waits` when the author wants to
+ * go on later. `failed`: the author could not be asked about that.
+ */
+export type StopReason =
+  | { readonly type: "cancelled"; readonly reason: string }
+  | { readonly type: "duration"; readonly limit: number; readonly waits?: boolean }
+  | { readonly type: "failed"; readonly cause: unknown };
+
+/**
+ * How a run ends. `throws`: the world failed, and the generator throws after `run-end`. `mayContinue`: the author's hooks may say that it goes
+ * on. `waits`: it can be resumed from where it is.
+ */
+export interface End {
+  readonly outcome: Outcome;
+  readonly output?: unknown;
+  readonly error?: WritError;
+  readonly throws?: boolean;
+  readonly mayContinue?: boolean;
+  readonly waits?: boolean;
+}
 
 /** What an end says of its run. */
 export interface Ending {

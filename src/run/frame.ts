@@ -1,4 +1,4 @@
-import { messageOf } from "../error/writ-error.ts";
+import { messageOf, type WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact, type RunEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
 import { within } from "./powers.ts";
@@ -6,6 +6,7 @@ import type { Scope } from "./scope.ts";
 import type { Host } from "../journal/host.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
+import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger } from "../policy/budget.ts";
 import type { Act } from "../tool/acts.ts";
@@ -14,9 +15,9 @@ import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { endBy } from "./end.ts";
+import { type End, endBy, type StopReason } from "./end.ts";
+import type { RunContext } from "./context.ts";
 import type { MoreTime } from "./more-time.ts";
-import type { End, LoopResult, StopReason, Tell } from "../turn/options.ts";
 
 /** What every run has, whatever it does: an agent's turns, a plain function, a composition of agents. */
 export interface FrameOptions {
@@ -41,7 +42,7 @@ export interface FrameOptions {
 /** What the work inside a frame is given. */
 export interface Frame {
   readonly stop: Interrupt<StopReason>;
-  readonly tell: Tell;
+  readonly tell: RunContext["tell"];
   /** Takes the events of runs inside this one, which have their envelope already. */
   readonly forward: ((event: AgentEvent) => void) | undefined;
   /** Set by the work when it is known; in every event from then on. */
@@ -61,6 +62,20 @@ export interface Finished {
   readonly acts?: readonly Act[];
   /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
   readonly label?: Label;
+}
+
+/** What a run of the loop ends with. `error` is the error of an outcome that is not an answer; `output` is there when it is one. */
+export interface LoopResult {
+  readonly outcome: Outcome;
+  readonly output?: unknown;
+  readonly error?: WritError;
+  readonly transcript: ReadyTranscript;
+  readonly usage: Usage;
+  readonly turns: number;
+  /** The join of what the run has seen. */
+  readonly label: Label;
+  /** There when the run is suspended: it can be resumed from it. */
+  readonly checkpoint?: Checkpoint;
 }
 
 /**

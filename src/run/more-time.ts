@@ -1,6 +1,6 @@
 import { askHooksOnce, type HookOutcome } from "../hook/run-hooks.ts";
 import { tooLong } from "../policy/budget.ts";
-import type { LoopOptions } from "../turn/options.ts";
+import type { RunContext } from "./context.ts";
 
 /** Asks the author what happens when a time of so many milliseconds is over. */
 export type MoreTime = (limitMs: number) => Promise<HookOutcome<"onBudgetExceeded">>;
@@ -11,7 +11,7 @@ export type MoreTime = (limitMs: number) => Promise<HookOutcome<"onBudgetExceede
  * Undefined without such hooks: the time is over then.
  */
 export function moreTime(
-  { hooks: { onBudgetExceeded: hooks }, journal }: Pick<LoopOptions, "hooks" | "journal">,
+  { hooks: { onBudgetExceeded: hooks }, journal }: Pick<RunContext, "hooks" | "journal">,
   turn: () => number,
 ): MoreTime | undefined {
   if (hooks === undefined) return undefined;

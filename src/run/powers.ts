@@ -6,6 +6,7 @@ import type { Spending } from "../policy/purse.ts";
 import { type Capability, type CapabilityKind, type Resource, resourceText } from "../tool/capability.ts";
 import type { AccessRecord, Handles } from "../tool/handles.ts";
 import type { PowerScope, Powers } from "../tool/power-port.ts";
+import type { Maybe } from "../util/maybe.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 /** Asks the run's model once, without tools. Gives up when the signal is aborted; what was spent by then is told all the same. */
@@ -21,7 +22,7 @@ export interface CallPowers {
   /** Each look at whether something may be used. */
   readonly access: readonly AccessRecord[];
   /** What its own questions to the model cost, when they have ended; closing ends them. */
-  readonly spent: () => Promise<Spending | undefined>;
+  readonly spent: () => Maybe<Spending | undefined>;
   readonly close: () => void;
 }
 
@@ -73,9 +74,8 @@ export function openPowers(
   return {
     handles,
     access,
-    async spent() {
-      await Promise.allSettled(asked);
-      return spent;
+    spent() {
+      return asked.size === 0 ? undefined : Promise.allSettled(asked).then(() => spent);
     },
     close() {
       if (asked.size > 0) end.abort(new WritError("capability-closed", { resource: "llm" }));

@@ -7,7 +7,8 @@ import { replyOf } from "./around-model.ts";
 import { authorStopped, failed, refusedBy } from "../run/end.ts";
 import { keeping, type Run, type State, type Step } from "./state.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
-import type { End, ReadAnswer } from "./options.ts";
+import type { End } from "../run/end.ts";
+import type { ReadAnswer } from "./options.ts";
 import { WritError } from "../error/writ-error.ts";
 
 /** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */

@@ -1,7 +1,7 @@
 import type { TurnInput } from "../driver/driver.ts";
 import type { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
-import type { EarlyCall } from "../call/run-calls.ts";
+import type { EarlyCall } from "../call/call.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
@@ -19,7 +19,7 @@ import {
 } from "./ask-model.ts";
 import { earlyCalls, giveUpEarly } from "./early.ts";
 import { endBy } from "../run/end.ts";
-import type { End } from "./options.ts";
+import type { End } from "../run/end.ts";
 import type { Run, State } from "./state.ts";
 import { requestFingerprint } from "./turn-input.ts";
 
@@ -97,7 +97,7 @@ function questionOf(asking: Asking, { hooked, notes }: Noting): Question {
     change: beforeModel === undefined ? undefined : (request) => changeRequest(request, hooked),
     emit: run.tell,
     notes,
-    onCall: startsEarly(asking, run) ? earlyCalls({ turn, state, early }, run.execution) : undefined,
+    onCall: startsEarly(asking, run) ? earlyCalls({ batch: { ...state, run, turn }, early }) : undefined,
   };
 }
 

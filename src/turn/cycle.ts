@@ -2,7 +2,7 @@ import type { Reading } from "../driver/driver.ts";
 import { WritError } from "../error/writ-error.ts";
 import { execute, type Executed } from "../call/batch.ts";
 import { applyMode } from "../run/gate.ts";
-import type { EarlyCall } from "../call/run-calls.ts";
+import { type EarlyCall, lostResult } from "../call/call.ts";
 import {
   callsOf,
   type ReplyMessage,
@@ -34,7 +34,8 @@ import { giveUpEarly } from "./early.ts";
 import { endOfBatch } from "./end-of-batch.ts";
 import type { Finished, Frame } from "../run/frame.ts";
 import { moreTime } from "../run/more-time.ts";
-import type { End, LoopOptions } from "./options.ts";
+import type { End } from "../run/end.ts";
+import type { LoopOptions } from "./options.ts";
 import { reserve, tellThresholds } from "./reserve.ts";
 import { beginRun, beginState, checkpointOf, keeping, type Run, type State, type Step } from "./state.ts";
 import { seenBy } from "./seen-by.ts";
@@ -181,18 +182,17 @@ interface Acting {
 
 async function act({ state, message, early }: Acting, run: Run): Promise<Step> {
   const { turns: turn } = state.ledger;
-  const { ledger, limits, gate, transcript, learned } = state;
+  const { gate, transcript, learned } = state;
   const open = addReply(transcript, message) as OpenTranscript;
   const calls = callsOf(message);
   const circle = circleOf(state, calls);
   if (circle.type === "end")
     return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
-  const batch = { turn, calls, gate, ledger, limits, transcript, learned, early, refuse };
   const end = run.beforeEffect === undefined ? undefined : await beforeEffects(calls, run);
   if (end !== undefined) return skipAll(state, { open, reason: "the run had to end before it", end });
   try {
-    const executed = await execute(batch, run.execution);
+    const executed = await execute({ ...state, run, turn, calls, early, refuse });
     return settleCalls(state, { open, calls, executed, circle }, run);
   } catch (error) {
     const result = {
@@ -229,7 +229,7 @@ function settleCalls(state: State, { open, calls, executed, circle }: Carried, r
   const next = results.values();
   const transcript = settleAll(
     open,
-    (): ToolResult => next.next().value ?? { status: "unknown", text: "No result." },
+    (): ToolResult => next.next().value ?? lostResult,
   );
   const inside = executed.inside.map(({ spending }) => spending);
   const settled: State = {

@@ -4,7 +4,7 @@ import { isFailure } from "../call/order.ts";
 import type { Gate } from "../run/gate.ts";
 import type { ToolCall } from "../message/message.ts";
 import { exhausted, failed, stopped, suspended } from "../run/end.ts";
-import type { End } from "./options.ts";
+import type { End } from "../run/end.ts";
 import type { Run } from "./state.ts";
 
 /** The calls of a turn, and the gate that they came through. */

@@ -2,10 +2,9 @@ import { driversFor } from "../driver/choose.ts";
 import type { Reading, TurnInput } from "../driver/driver.ts";
 import { WritError } from "../error/writ-error.ts";
 import { surrounding } from "../run/powers.ts";
-import { resultText } from "../call/run.ts";
 import type { Host } from "../journal/host.ts";
 import { charactersOf } from "../message/measure.ts";
-import { callsOf, textOf, userMessage } from "../message/message.ts";
+import { callsOf, resultText, textOf, userMessage } from "../message/message.ts";
 import {
   addReply,
   addUser,

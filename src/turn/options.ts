@@ -1,15 +1,12 @@
-import type { Outcome } from "../event/outcome.ts";
 import type { Drivers } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
-import type { WritError } from "../error/writ-error.ts";
 import type { Gate } from "../run/gate.ts";
 import type { Approve } from "../run/approval.ts";
-import type { ExecuteOptions } from "../run/context.ts";
+import type { RunContext } from "../run/context.ts";
 import type { Scope } from "../run/scope.ts";
 import type { Hooks } from "../hook/run-hooks.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
@@ -80,7 +77,7 @@ export interface LoopOptions {
   /** Ends the run when the model stops for one of these reasons and does not answer. */
   readonly stopOn: readonly FinishReason[];
   readonly hooks: Hooks;
-  readonly recoveryOf: ExecuteOptions["recoveryOf"];
+  readonly recoveryOf: RunContext["recoveryOf"];
   /** Takes old turns out of what the model is sent; undefined keeps all. */
   readonly compact?: Compact;
   readonly journal: Journal;
@@ -111,41 +108,3 @@ export interface LoopOptions {
   readonly readAnswer: (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
 }
 
-/** What a run of the loop ends with. `error` is the error of an outcome that is not an answer; `output` is there when it is one. */
-export interface LoopResult {
-  readonly outcome: Outcome;
-  readonly output?: unknown;
-  readonly error?: WritError;
-  readonly transcript: ReadyTranscript;
-  readonly usage: Usage;
-  readonly turns: number;
-  /** The join of what the run has seen. */
-  readonly label: Label;
-  /** There when the run is suspended: it can be resumed from it. */
-  readonly checkpoint?: Checkpoint;
-}
-
-/**
- * Why a run was stopped from outside its own course. `duration`: its time, of so many milliseconds, was over; `waits` when the author wants to
- * go on later. `failed`: the author could not be asked about that.
- */
-export type StopReason =
-  | { readonly type: "cancelled"; readonly reason: string }
-  | { readonly type: "duration"; readonly limit: number; readonly waits?: boolean }
-  | { readonly type: "failed"; readonly cause: unknown };
-
-/** Takes what happens; undefined when nobody watches. */
-export type Tell = ExecuteOptions["tell"];
-
-/**
- * How a run ends. `throws`: the world failed, and the generator throws after `run-end`. `mayContinue`: the author's hooks may say that it goes
- * on. `waits`: it can be resumed from where it is.
- */
-export interface End {
-  readonly outcome: Outcome;
-  readonly output?: unknown;
-  readonly error?: WritError;
-  readonly throws?: boolean;
-  readonly mayContinue?: boolean;
-  readonly waits?: boolean;
-}

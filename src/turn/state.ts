@@ -1,6 +1,6 @@
 import type { Driver } from "../driver/driver.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
-import type { ExecuteOptions } from "../run/context.ts";
+import type { RunContext } from "../run/context.ts";
 import { slots } from "../util/slots.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
@@ -15,7 +15,8 @@ import type { Checkpoint } from "../run/checkpoint.ts";
 import { askingOnce } from "./ask-once.ts";
 import { endBy } from "../run/end.ts";
 import type { Frame } from "../run/frame.ts";
-import type { End, LoopOptions, StopReason, Tell } from "./options.ts";
+import type { End, StopReason } from "../run/end.ts";
+import type { LoopOptions } from "./options.ts";
 
 /** What changes from turn to turn. */
 export interface State {
@@ -56,19 +57,17 @@ export interface Step {
 }
 
 /** One run: its options and what lives as long as it does. */
-export interface Run extends Omit<LoopOptions, "transcript"> {
+export interface Run extends RunContext, Omit<LoopOptions, "transcript" | keyof RunContext> {
+  readonly limits: Limits;
   readonly stop: Interrupt<StopReason>;
-  readonly startedAt: number;
-  readonly tell: Tell;
   readonly frame: Frame;
   readonly purse: Purse;
-  readonly execution: ExecuteOptions;
   readonly thrown: ReadonlyMap<string, unknown>;
 }
 
 /**
- * What lives as long as the run. `runId` is that of the first part of it, as recorded: the idempotency keys of its calls stay the same when it
- * goes on.
+ * Begins what lives as long as the run. `runId` is that of the first part of it, as recorded: the idempotency keys of its calls stay the same
+ * when it goes on.
  */
 export function beginRun(
   options: LoopOptions,
@@ -81,28 +80,6 @@ export function beginRun(
   const own = purse(parent?.purse);
   const maxDepth = Math.min(parent?.maxDepth ?? Infinity, depth + limits.depth);
   const { stop, tell, forward } = frame;
-  const { journal, host, hooks, recoveryOf, approve, onUnknownTool, stopOnToolBlock } = options;
-  const { concurrency, throwOnToolFailure } = options;
-  const execution: ExecuteOptions = {
-    runId,
-    journal,
-    host,
-    hooks,
-    recoveryOf,
-    approve,
-    onUnknownTool,
-    stopOnToolBlock,
-    concurrency,
-    throwOnToolFailure,
-    limits,
-    stop,
-    tell,
-    startedAt,
-    ask: askingOnce({ ...options, purse: own }),
-    slots: slots(concurrency),
-    scope: { depth, maxDepth, purse: own, forward, outer: parent?.purse },
-    onThrow: (callId, error) => thrown.set(callId, error),
-  };
   return {
     ...options,
     runId,
@@ -111,8 +88,12 @@ export function beginRun(
     startedAt,
     frame,
     purse: own,
-    execution,
     thrown,
+    approve: options.approve,
+    ask: askingOnce({ ...options, purse: own }),
+    slots: slots(options.concurrency),
+    scope: { depth, maxDepth, purse: own, forward, outer: parent?.purse },
+    onThrow: (callId, error) => thrown.set(callId, error),
   };
 }
 

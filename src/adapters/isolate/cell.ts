@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isWritError, messageOf } from "../../error/writ-error.ts";
-import { withoutSecrets } from "../../executor/without-secrets.ts";
+import { withoutSecrets } from "../../run/secrets.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { scrubBytes } from "../capability/secrets.ts";

@@ -3,7 +3,7 @@ import type { Gate } from "../../run/gate.ts";
 import { type Inside, openCallScope, type OpenScope } from "../../run/scope.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Frame } from "../../run/frame.ts";
-import type { StopReason } from "../../turn/options.ts";
+import type { StopReason } from "../../run/end.ts";
 import { joinLabels, type Label } from "../../message/label.ts";
 import { isAsked, textOf } from "../../message/message.ts";
 import type { ReadyTranscript } from "../../message/transcript.ts";

@@ -2,7 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import { withoutSecrets } from "../../run/secrets.ts";
 import { endBy, failed } from "../../run/end.ts";
 import { type Finished, type Frame, frame } from "../../run/frame.ts";
-import type { End } from "../../turn/options.ts";
+import type { End } from "../../run/end.ts";
 import { userMessage } from "../../message/message.ts";
 import { addReply, addUser, emptyTranscript, type ReadyTranscript } from "../../message/transcript.ts";
 import { type Budget, type Limits, limitsOf } from "../../policy/budget.ts";

@@ -2,7 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import type { Inside } from "../../run/scope.ts";
 import { slots } from "../../util/slots.ts";
-import type { StopReason } from "../../turn/options.ts";
+import type { StopReason } from "../../run/end.ts";
 import { interrupt } from "../../util/interrupt.ts";
 import { toJson } from "../../util/json.ts";
 import { waitForAll } from "../../util/wait-for-all.ts";

@@ -1,5 +1,9 @@
 import { expect, it } from "vitest";
-import { prepare } from "../../../src/call/judge.ts";
+import { nodeHost } from "../../../src/adapters/clock.ts";
+import { checkCall } from "../../../src/call/check.ts";
+import { emptyTranscript } from "../../../src/message/transcript.ts";
+import { emptyLedger, limitsOf } from "../../../src/policy/budget.ts";
+import { programContext } from "../../../src/run/context.ts";
 import { allowList } from "../../../src/policy/allow-list.ts";
 import { noIntent } from "../../../src/policy/intent.ts";
 import { learnIntent } from "../../../src/policy/learned.ts";
@@ -33,10 +37,20 @@ it("what a schema does to arguments does not reach the call, at no depth", async
   });
   const intent = noIntent("a");
   const gate = { agent: "a", allowed: allowList("s", [careless]), policy, intent, powers: [] };
-  const prepared = await prepare(call, { turn: 1, gate, learned: learnIntent(intent, gate.allowed) });
+  const batch = {
+    run: programContext({ host: nodeHost }),
+    turn: 1,
+    calls: [call],
+    gate,
+    ledger: emptyLedger,
+    limits: limitsOf({}, "test"),
+    transcript: emptyTranscript(),
+    learned: learnIntent(intent, gate.allowed),
+  };
+  const prepared = await checkCall({ batch, index: 0, proposed: call, learned: batch.learned });
   expect(sent).toEqual({ first: 1, deep: { list: [{ a: null }] } });
   expect(prepared).toMatchObject({
-    type: "run",
+    type: "ready",
     args: { first: "changed", deep: { list: [{ a: null }, "more"] } },
   });
 });

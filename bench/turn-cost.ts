@@ -1,0 +1,100 @@
+/**
+ * Counts what a turn costs where counting is exact: promises, bytes of garbage, and the files and functions that are entered, each the same
+ * on a busy machine. Prints JSON. Run: npm run bench:turn-cost
+ */
+import { createHook } from "node:async_hooks";
+import { Session } from "node:inspector/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { agent, type Agent, tool } from "../src/index.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** Calls `add` so many times, then answers. */
+function adder(turns: number): Agent<string, string> {
+  const add = tool({
+    name: "add",
+    description: "Adds two numbers",
+    inputSchema: {
+      type: "object",
+      properties: { a: { type: "number" }, b: { type: "number" } },
+      required: ["a", "b"],
+    },
+    execute: (args) => (args as { a: number }).a + 1,
+  });
+  let asked = 0;
+  const model = (): { calls: { name: string; arguments: { a: number; b: number } }[] } | string =>
+    (asked += 1) % (turns + 1) === 0 ? "done" : { calls: [{ name: "add", arguments: { a: asked, b: 1 } }] };
+  return agent({ name: "adder", model, tools: [add], budget: { turns: turns + 1, toolCalls: turns + 1 } });
+}
+
+async function warm(run: () => Promise<unknown>): Promise<void> {
+  for (let round = 0; round < 60; round += 1) await run();
+}
+
+/** What 200 turns more cost, by a count that only grows. */
+async function perTurn(count: (run: () => Promise<unknown>) => Promise<number>): Promise<number> {
+  const [short, long] = [adder(100), adder(300)];
+  await warm(() => short.run("go"));
+  await warm(() => long.run("go"));
+  return ((await count(() => long.run("go"))) - (await count(() => short.run("go")))) / 200;
+}
+
+async function promisesOf(run: () => Promise<unknown>): Promise<number> {
+  let promises = 0;
+  const hook = createHook({
+    init: (_id, type) => {
+      if (type === "PROMISE") promises += 1;
+    },
+  });
+  hook.enable();
+  await run();
+  hook.disable();
+  return promises;
+}
+
+async function bytesOf(run: () => Promise<unknown>): Promise<number> {
+  const samples: number[] = [];
+  for (let round = 0; round < 9; round += 1) {
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    await run();
+    samples.push(process.memoryUsage().heapUsed - before);
+  }
+  return samples.toSorted((a, b) => a - b)[4] ?? Number.NaN;
+}
+
+interface Entered {
+  readonly files: number;
+  readonly functions: number;
+}
+
+/** The files of src, and the named functions in them, that one run enters. */
+async function entered(turns: number): Promise<Entered> {
+  const one = adder(turns);
+  await one.run("go");
+  const session = new Session();
+  session.connect();
+  await session.post("Profiler.enable");
+  await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+  await session.post("Profiler.takePreciseCoverage");
+  await one.run("go");
+  const { result } = await session.post("Profiler.takePreciseCoverage");
+  session.disconnect();
+  const own = result
+    .filter(({ url }) => url.includes("/src/"))
+    .map(({ functions }) =>
+      functions.filter(({ functionName, ranges }) => functionName !== "" && (ranges[0]?.count ?? 0) > 0),
+    )
+    .filter((functions) => functions.length > 0);
+  return { files: own.length, functions: own.flat().length };
+}
+
+const cost = {
+  promisesATurn: await perTurn(promisesOf),
+  bytesATurn: Math.round(await perTurn(bytesOf)),
+  answer: await entered(0),
+  call: await entered(1),
+};
+console.log(JSON.stringify(cost));

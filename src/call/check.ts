@@ -1,0 +1,173 @@
+import { messageOf } from "../error/writ-error.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
+import { refusal } from "../policy/allow-list.ts";
+import type { CallRequest, Decision, Policy, RunKnowledge } from "../policy/decision.ts";
+import { knowing } from "../policy/learned.ts";
+import { judgeOf } from "../run/gate.ts";
+import { propertyNames } from "../schema/property-names.ts";
+import { describeIssues, type Issue, type ParseResult } from "../schema/schema.ts";
+import type { Parameters } from "../tool/parameters.ts";
+import type { Effect, Tool } from "../tool/tool.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
+import { after, type Maybe } from "../util/maybe.ts";
+import { plainJson } from "../util/plain-json.ts";
+import { type Call, deniedBy, type Fate, type Refused, refused } from "./call.ts";
+
+/**
+ * Checks one call: allow-list, then arguments, then policy. Gives a promise only where a schema checks asynchronously. Never throws for what
+ * a model wrote.
+ */
+export function checkCall(call: Call): Maybe<Fate> {
+  const { proposed } = call;
+  const { allowed } = call.batch.gate;
+  const tool = allowed.tools.get(proposed.name);
+  if (tool === undefined) {
+    const decision = refusal(allowed, proposed.name);
+    const result = { status: "denied", text: decision.reason } as const;
+    return { ...refused(proposed, decision, result), isUnknown: true };
+  }
+  if (proposed.malformed !== undefined)
+    return invalid(proposed, tool, `the arguments cannot be read: ${proposed.malformed}`);
+  return after(tool.input.parse(ownArguments(proposed.arguments)), (parsed) => weigh(call, tool, parsed));
+}
+
+/** What a schema or a tool does to its arguments must not reach the transcript. Arguments that are no object are for the schema to refuse. */
+function ownArguments(sent: Json): Json {
+  return isJsonObject(sent) ? copyOf(sent) : sent;
+}
+
+function copyOf(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isJsonObject(value)) return value;
+  const copy: Record<string, Json> = { ...value };
+  for (const key in copy) copy[key] = copyOf(copy[key] as Json);
+  return copy;
+}
+
+/** Asks the policy about a call whose arguments were read. */
+function weigh(at: Call, tool: Tool, parsed: ParseResult<unknown>): Fate {
+  const { proposed: call } = at;
+  if (!parsed.ok) return invalid(call, tool, problemIn(call, tool, parsed.issues));
+  const { value: args, coerced } = parsed;
+  const request = new ProposedCall(at, tool, args);
+  const decision = decisionOf(judgeOf(at.batch.gate), request);
+  const { verdict } = decision;
+  const unseen = verdict === "ask" ? unseenIn(request) : undefined;
+  if (verdict === "deny" || unseen !== undefined) return deniedBy(unseen ?? decision, call);
+  return { type: "ready", call, tool, args, decision, request, coerced };
+}
+
+/** A person agrees to nothing that cannot be shown. */
+function unseenIn(request: CallRequest): Decision | undefined {
+  try {
+    void request.arguments;
+    return undefined;
+  } catch (error) {
+    const reason = `a person must agree to it, and ${messageOf(error)}`;
+    return { verdict: "deny", rule: "policy-error", reason };
+  }
+}
+
+/**
+ * A call as policies and people see it: what the tool would get, not what the model wrote. Its arguments are made JSON whenever somebody
+ * looks; what JSON cannot show in full (an object of a class, a function) throws then, which allows nothing. A class, since every call has
+ * one: what is costly to look at stays behind a getter of the prototype.
+ */
+class ProposedCall implements CallRequest {
+  readonly agent: string;
+  readonly skill: string;
+  readonly turn: number;
+  readonly callId: string;
+  readonly tool: string;
+  readonly effect: Effect;
+  readonly parameters: Parameters;
+  readonly kind: Tool["kind"];
+  readonly #call: Call;
+  readonly #tool: Tool;
+  readonly #args: unknown;
+
+  constructor(call: Call, tool: Tool, args: unknown) {
+    const { gate, turn } = call.batch;
+    this.agent = gate.agent;
+    this.skill = gate.allowed.skill;
+    this.turn = turn;
+    this.callId = call.proposed.id;
+    this.tool = tool.name;
+    this.effect = tool.effect;
+    this.parameters = tool.parameters ?? noParameters;
+    this.kind = tool.kind;
+    this.#call = call;
+    this.#tool = tool;
+    this.#args = args;
+  }
+
+  get fields(): ReadonlySet<string> {
+    return propertyNames(this.#tool.input.jsonSchema);
+  }
+
+  get knows(): RunKnowledge {
+    const { batch, learned, uses } = this.#call;
+    return knowing(batch.gate.intent, learned, uses);
+  }
+
+  get arguments(): Json {
+    const shown = plainJson(this.#args);
+    if (!shown.ok) throw new TypeError(`its parsed arguments cannot be shown as JSON: ${shown.reason}`);
+    return shown.value;
+  }
+}
+
+const noParameters = {};
+
+/** Whatever is not clearly a decision is a no: a policy that throws, and one that gives something else. */
+function decisionOf(policy: Policy, request: CallRequest): Decision {
+  try {
+    const decision = policy(request) as Partial<Decision> | undefined;
+    const known =
+      decision?.verdict === "allow" || decision?.verdict === "ask" || decision?.verdict === "deny";
+    if (known) return decision as Decision;
+    return {
+      verdict: "deny",
+      rule: "policy-error",
+      reason: "the policy gave no verdict (allow, ask or deny)",
+    };
+  } catch (error) {
+    return { verdict: "deny", rule: "policy-error", reason: `the policy failed: ${messageOf(error)}` };
+  }
+}
+
+/** What is wrong with arguments: first the names of what must be there and is not. */
+function problemIn({ arguments: sent }: ToolCall, tool: Tool, issues: readonly Issue[]): string {
+  const { required } = tool.input.jsonSchema;
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const missing = new Set(isJsonObject(sent) ? names.filter((name) => !Object.hasOwn(sent, name)) : []);
+  if (missing.size === 0) return describeIssues(issues);
+  const others = issues.filter(
+    ({ path: [first, ...rest] }) => rest.length > 0 || !missing.has(String(first)),
+  );
+  const told = `Missing required parameters: ${[...missing].join(", ")}`;
+  return others.length === 0 ? told : `${told}; ${describeIssues(others)}`;
+}
+
+/** More of a schema than this helps no model. */
+const longestSchema = 2000;
+
+function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
+  const schema = JSON.stringify(tool.input.jsonSchema);
+  const shown = schema.length > longestSchema ? `${schema.slice(0, longestSchema)}…` : schema;
+  const text = `Tool '${tool.name}' received invalid arguments: ${problem}. It did not run. The arguments must match this JSON Schema: ${shown}`;
+  const decision: Decision = {
+    verdict: "deny",
+    rule: "arguments",
+    reason: problem,
+    remedy: "arguments that match the input schema",
+  };
+  const result: ToolResult = { status: "invalid", text, note: `the model sent: ${rawArguments(call)}` };
+  return { ...refused(call, decision, result), wrong: { tool, problem } };
+}
+
+/** The arguments as the model wrote them, as far as that is known. */
+export function rawArguments({ arguments: sent }: ToolCall): string {
+  return typeof sent === "string" ? sent : JSON.stringify(sent);
+}
+

@@ -1,0 +1,54 @@
+/** A value, or the promise of one: what is there already costs no promise. */
+export type Maybe<Value> = Value | Promise<Value>;
+
+/** Goes on with a value: at once when it is there, else when it comes. */
+export function after<Value, Next>(value: Maybe<Value>, next: (value: Value) => Maybe<Next>): Maybe<Next> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** Does work and cleans up behind it, however it ends; without a promise where the work needs none. */
+export function always<Value>(work: () => Maybe<Value>, cleanUp: () => void): Maybe<Value> {
+  let value: Maybe<Value>;
+  try {
+    value = work();
+  } catch (error) {
+    cleanUp();
+    throw error;
+  }
+  if (value instanceof Promise) return value.finally(cleanUp);
+  cleanUp();
+  return value;
+}
+
+/** Does work, and goes on with what it throws; without a promise where the work needs none. */
+export function rescue<Value>(work: () => Maybe<Value>, next: (error: unknown) => Maybe<Value>): Maybe<Value> {
+  try {
+    const value = work();
+    return value instanceof Promise ? value.catch(next) : value;
+  } catch (error) {
+    return next(error);
+  }
+}
+
+/** Takes the items in order, the next after the last is done. Gives a promise only from the first item that waits for something. */
+export function inOrder<Item>(
+  items: readonly Item[],
+  step: (item: Item, index: number) => Maybe<void>,
+): Maybe<void> {
+  for (let index = 0; index < items.length; index += 1) {
+    const done = step(items[index] as Item, index);
+    if (done instanceof Promise) return restInOrder(done, items.slice(index + 1), (item, at) => step(item, index + 1 + at));
+  }
+}
+
+async function restInOrder<Item>(
+  first: Promise<void>,
+  items: readonly Item[],
+  step: (item: Item, index: number) => Maybe<void>,
+): Promise<void> {
+  await first;
+  for (const [index, item] of items.entries()) {
+    const done = step(item, index);
+    if (done instanceof Promise) await done;
+  }
+}
