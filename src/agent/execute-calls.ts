@@ -89,7 +89,16 @@ export async function executeCalls(
   const learned = learnIntent(intent, allowed, around?.label);
   const transcript = emptyTranscript();
   try {
-    const { results, inside } = await execute({ run, turn: 1, calls, gate, ledger: emptyLedger, limits, transcript, learned });
+    const { results, inside } = await execute({
+      run,
+      turn: 1,
+      calls,
+      gate,
+      ledger: emptyLedger,
+      limits,
+      transcript,
+      learned,
+    });
     for (const { label } of inside) around?.saw(label);
     return calls.map(({ id, name: tool }, index) => ({
       role: "tool",

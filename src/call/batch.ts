@@ -120,7 +120,8 @@ function note(fate: Fate, { gate, run }: Batch, judging: Judging): void {
   const { ledger } = judging;
   const { name } = fate.call;
   if (fate.type === "ready") {
-    if (gate.allowed.counted?.has(name) === true) judging.ledger = { ...ledger, uses: countCall(ledger.uses, name) };
+    if (gate.allowed.counted?.has(name) === true)
+      judging.ledger = { ...ledger, uses: countCall(ledger.uses, name) };
     if (fate.approvedAs !== undefined)
       judging.ledger = { ...judging.ledger, approved: [...(ledger.approved ?? []), fate.approvedAs] };
     return;
@@ -169,7 +170,10 @@ async function extend(
 }
 
 /** The size by which a call is reserved. That of its arguments is only taken when it is bounded. */
-export function sizeOf(call: ToolCall, limits: Limits): { readonly tool: string; readonly argumentBytes: number } {
+export function sizeOf(
+  call: ToolCall,
+  limits: Limits,
+): { readonly tool: string; readonly argumentBytes: number } {
   if (limits.argumentBytes === Infinity) return { tool: call.name, argumentBytes: 0 };
   const text = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
   return { tool: call.name, argumentBytes: new TextEncoder().encode(text).length };
@@ -198,12 +202,15 @@ function runAll(batch: Batch, fates: readonly Fate[]): Maybe<readonly CallRecord
   end(0, records[0]);
   const done = inOrder(groupsOf(fates, run), (group) => {
     const { reason } = halt;
-    const isSkipped = (index: number): boolean => reason !== undefined && (fates[index] as Ready).early === undefined;
+    const isSkipped = (index: number): boolean =>
+      reason !== undefined && (fates[index] as Ready).early === undefined;
     for (const index of group.filter(isSkipped))
       end(index, { result: skippedResult(reason ?? ""), startedAt: 0, endedAt: 0 });
     const wanted = group.filter((index) => !isSkipped(index));
     if (run.journal === directJournal) return together(wanted.map(perform));
-    const steps = wanted.map((index) => stepOf(callOf(batch, index, fates[index] as Ready), () => perform(index)));
+    const steps = wanted.map((index) =>
+      stepOf(callOf(batch, index, fates[index] as Ready), () => perform(index)),
+    );
     return recorded(steps, run.journal).then((kept) =>
       kept.forEach((record, place) => {
         halt.reason ??= haltedBy(record, run);
@@ -228,7 +235,10 @@ function together(running: readonly Maybe<CallRecord>[]): Maybe<void> {
 }
 
 /** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */
-async function recorded(steps: readonly Step<CallRecord>[], journal: Journal): Promise<readonly CallRecord[]> {
+async function recorded(
+  steps: readonly Step<CallRecord>[],
+  journal: Journal,
+): Promise<readonly CallRecord[]> {
   const running: Promise<CallRecord>[] = [];
   const noted = steps.map((step) => ({
     ...step,
@@ -246,7 +256,11 @@ async function recorded(steps: readonly Step<CallRecord>[], journal: Journal): P
   }
 }
 
-function collect(batch: Batch, { fates, ledger, limits, ended }: Judging, records: readonly CallRecord[]): Executed {
+function collect(
+  batch: Batch,
+  { fates, ledger, limits, ended }: Judging,
+  records: readonly CallRecord[],
+): Executed {
   const modes: Mode[] = [];
   const inside: Inside[] = [];
   const escalated = new Set<number>();
@@ -259,7 +273,8 @@ function collect(batch: Batch, { fates, ledger, limits, ended }: Judging, record
     if (record.escalated === true) escalated.add(index);
     if (record.fatal !== undefined) fatal ??= { call: fate.call, fatal: record.fatal };
     endedAt = Math.max(endedAt, record.endedAt);
-    const mode = fate.type === "ready" && record.result.status === "ok" ? fate.tool.mode?.(fate.args) : undefined;
+    const mode =
+      fate.type === "ready" && record.result.status === "ok" ? fate.tool.mode?.(fate.args) : undefined;
     if (mode !== undefined) modes.push(mode);
   });
   const results = records.map(({ result }) => result);

@@ -86,7 +86,13 @@ async function resultIn(
 /** Carries out calls of no run: no journal, no hooks, nobody watches, and the allow-list alone decides. */
 async function executeAlone(
   calls: readonly ToolCall[],
-  { allowed, host, grants = [], signal, timeoutMs }: CallToolOptions & Wiring & { readonly allowed: AllowList },
+  {
+    allowed,
+    host,
+    grants = [],
+    signal,
+    timeoutMs,
+  }: CallToolOptions & Wiring & { readonly allowed: AllowList },
 ): Promise<Executed> {
   const { stop, unlink } = interruptBy(signal);
   const limits = limitsOf(timeoutMs === undefined ? {} : { toolMs: timeoutMs }, "callTool");
@@ -96,7 +102,16 @@ async function executeAlone(
   const learned = learnIntent(gate.intent, allowed, around?.label);
   const transcript = emptyTranscript();
   try {
-    const executed = await execute({ run, turn: 0, calls, gate, ledger: emptyLedger, limits, transcript, learned });
+    const executed = await execute({
+      run,
+      turn: 0,
+      calls,
+      gate,
+      ledger: emptyLedger,
+      limits,
+      transcript,
+      learned,
+    });
     for (const { label } of executed.inside) around?.saw(label);
     return executed;
   } finally {

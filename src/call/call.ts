@@ -127,8 +127,8 @@ export interface Work {
   readonly within: PowerScope;
   /** Ends the call: what its code still does has no powers. */
   readonly end: () => void;
-  /** The run as the tool sees it; made when it looks. */
-  scope?: OpenScope;
+  /** The run as the tool sees it. */
+  readonly scope: OpenScope;
   /** Its handles to the world; opened when its tool declared something. */
   powers?: CallPowers;
   /** The label that the tool itself gave its result. */
@@ -145,7 +145,10 @@ export function keyOf({ batch, index }: Pick<Call, "batch" | "index">): string {
 }
 
 /** A call with other arguments, which can be read. */
-export function withArguments({ malformed: _malformed, ...call }: ToolCall, args: ToolCall["arguments"]): ToolCall {
+export function withArguments(
+  { malformed: _malformed, ...call }: ToolCall,
+  args: ToolCall["arguments"],
+): ToolCall {
   return { ...call, arguments: args };
 }
 

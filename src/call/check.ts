@@ -1,13 +1,12 @@
 import { messageOf } from "../error/writ-error.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { refusal } from "../policy/allow-list.ts";
-import type { CallRequest, Decision, Policy, RunKnowledge } from "../policy/decision.ts";
+import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
 import { knowing } from "../policy/learned.ts";
 import { judgeOf } from "../run/gate.ts";
 import { propertyNames } from "../schema/property-names.ts";
 import { describeIssues, type Issue, type ParseResult } from "../schema/schema.ts";
-import type { Parameters } from "../tool/parameters.ts";
-import type { Effect, Tool } from "../tool/tool.ts";
+import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { plainJson } from "../util/plain-json.ts";
@@ -49,7 +48,7 @@ function weigh(at: Call, tool: Tool, parsed: ParseResult<unknown>): Fate {
   const { proposed: call } = at;
   if (!parsed.ok) return invalid(call, tool, problemIn(call, tool, parsed.issues));
   const { value: args, coerced } = parsed;
-  const request = new ProposedCall(at, tool, args);
+  const request = requestOf(at, tool, args);
   const decision = decisionOf(judgeOf(at.batch.gate), request);
   const { verdict } = decision;
   const unseen = verdict === "ask" ? unseenIn(request) : undefined;
@@ -70,51 +69,27 @@ function unseenIn(request: CallRequest): Decision | undefined {
 
 /**
  * A call as policies and people see it: what the tool would get, not what the model wrote. Its arguments are made JSON whenever somebody
- * looks; what JSON cannot show in full (an object of a class, a function) throws then, which allows nothing. A class, since every call has
- * one: what is costly to look at stays behind a getter of the prototype.
+ * looks; what JSON cannot show in full (an object of a class, a function) throws then, which allows nothing.
  */
-class ProposedCall implements CallRequest {
-  readonly agent: string;
-  readonly skill: string;
-  readonly turn: number;
-  readonly callId: string;
-  readonly tool: string;
-  readonly effect: Effect;
-  readonly parameters: Parameters;
-  readonly kind: Tool["kind"];
-  readonly #call: Call;
-  readonly #tool: Tool;
-  readonly #args: unknown;
-
-  constructor(call: Call, tool: Tool, args: unknown) {
-    const { gate, turn } = call.batch;
-    this.agent = gate.agent;
-    this.skill = gate.allowed.skill;
-    this.turn = turn;
-    this.callId = call.proposed.id;
-    this.tool = tool.name;
-    this.effect = tool.effect;
-    this.parameters = tool.parameters ?? noParameters;
-    this.kind = tool.kind;
-    this.#call = call;
-    this.#tool = tool;
-    this.#args = args;
-  }
-
-  get fields(): ReadonlySet<string> {
-    return propertyNames(this.#tool.input.jsonSchema);
-  }
-
-  get knows(): RunKnowledge {
-    const { batch, learned, uses } = this.#call;
-    return knowing(batch.gate.intent, learned, uses);
-  }
-
-  get arguments(): Json {
-    const shown = plainJson(this.#args);
-    if (!shown.ok) throw new TypeError(`its parsed arguments cannot be shown as JSON: ${shown.reason}`);
-    return shown.value;
-  }
+function requestOf({ batch, proposed, learned, uses }: Call, tool: Tool, args: unknown): CallRequest {
+  const { gate, turn } = batch;
+  return {
+    agent: gate.agent,
+    skill: gate.allowed.skill,
+    turn,
+    callId: proposed.id,
+    tool: tool.name,
+    effect: tool.effect,
+    parameters: tool.parameters ?? noParameters,
+    kind: tool.kind,
+    fields: propertyNames(tool.input.jsonSchema),
+    knows: knowing(gate.intent, learned, uses),
+    get arguments() {
+      const shown = plainJson(args);
+      if (!shown.ok) throw new TypeError(`its parsed arguments cannot be shown as JSON: ${shown.reason}`);
+      return shown.value;
+    },
+  };
 }
 
 const noParameters = {};
@@ -170,4 +145,3 @@ function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
 export function rawArguments({ arguments: sent }: ToolCall): string {
   return typeof sent === "string" ? sent : JSON.stringify(sent);
 }
-

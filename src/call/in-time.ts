@@ -3,14 +3,15 @@ import type { RunContext } from "../run/context.ts";
 /** What ends a call before it ends itself. */
 export interface Bounds {
   readonly timeoutMs: number;
-  readonly own: AbortController | undefined;
+  /** Aborts the signal that the tool was given. */
+  readonly abort: (reason: unknown) => void;
   readonly run: Pick<RunContext, "host" | "stop">;
 }
 
 /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
 export function inTime<Settled>(
   work: Promise<Settled>,
-  { timeoutMs, own, run }: Bounds,
+  { timeoutMs, abort, run }: Bounds,
 ): Promise<Settled | "timeout" | "stopped"> {
   const { promise, resolve, reject } = Promise.withResolvers<Settled | "timeout" | "stopped">();
   const undo: (() => void)[] = [];
@@ -25,13 +26,13 @@ export function inTime<Settled>(
   if (timeoutMs !== Infinity) {
     const stopTimer = run.host.timer(timeoutMs, () => {
       end("timeout");
-      own?.abort(new Error(`timed out after ${timeoutMs} ms`));
+      abort(new Error(`timed out after ${timeoutMs} ms`));
     });
     undo.push(stopTimer);
   }
   const forget = run.stop.onStop(() => {
     end("stopped");
-    own?.abort(run.stop.signal.reason);
+    abort(run.stop.signal.reason);
   });
   undo.push(forget);
   return promise;

@@ -133,6 +133,10 @@ function substituted(call: ToolCall, value: unknown): Fate {
   const result: ToolResult = json.ok
     ? { status: "ok", text: resultText(json.value), value: json.value }
     : { status: "error", text: `Tool '${call.name}' failed: what a hook gave for it is not JSON.` };
-  const decision = { verdict: "allow", rule: "hook", reason: "a hook answered in place of the tool" } as const;
+  const decision = {
+    verdict: "allow",
+    rule: "hook",
+    reason: "a hook answered in place of the tool",
+  } as const;
   return refused(call, decision, result);
 }

@@ -2,7 +2,15 @@ import { joinLearned } from "../policy/learned.ts";
 import { openCall } from "../run/call-around.ts";
 import { type Inside, openCallScope } from "../run/scope.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { type Call, cancelled, type Fate, fingerprintOf, keyOf, type Refused, withArguments } from "./call.ts";
+import {
+  type Call,
+  cancelled,
+  type Fate,
+  fingerprintOf,
+  keyOf,
+  type Refused,
+  withArguments,
+} from "./call.ts";
 import { checkCall } from "./check.ts";
 import { type RepairedArguments, repairArguments } from "./recovery.ts";
 

@@ -52,12 +52,16 @@ export function runCall(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
 }
 
 function workOf(at: Call, ready: Ready): Work {
-  const { gate, run } = at.batch;
+  const { turn, gate, transcript, run } = at.batch;
   const { tool, call } = ready;
+  const { needs = noNeeds } = tool;
+  const { id: callId } = call;
+  const key = keyOf(at);
   const around = openCall(gate.intent, () => joinLabels(at.learned.label, handedOver(work)));
-  const powers = [...gate.powers, tool.needs ?? noNeeds];
-  const { scope, end } = openScope({ tool: tool.name, callId: call.id, powers, from: around }, run.host);
-  const work: Work = { at, ready, key: keyOf(at), around, within: scope, end };
+  const powers = [...gate.powers, needs];
+  const { scope: inside, end } = openScope({ tool: tool.name, callId, powers, from: around }, run.host);
+  const scope = openCallScope({ callId, key, around, needs, turn, gate, transcript }, run);
+  const work: Work = { at, ready, key, around, within: inside, end, scope };
   return work;
 }
 
@@ -126,15 +130,18 @@ function runTool(work: Work): Maybe<Settled> {
   const { tool } = work.ready;
   const { run } = work.at.batch;
   const timeoutMs = tool.timeoutMs ?? run.limits.toolMs;
-  const own = timeoutMs === Infinity ? undefined : new AbortController();
+  let own: AbortController | undefined;
+  const ownController = (): AbortController => (own ??= new AbortController()); // made when somebody looks
+  const signalOf = (): AbortSignal => (timeoutMs === Infinity ? run.stop.signal : ownController().signal);
   const deadline = timeoutMs === Infinity ? Infinity : run.host.now() + timeoutMs;
-  const context = contextOf(work, own);
+  const context = contextOf(work, signalOf);
   const recovery = run.recoveryOf(tool);
   const settling =
     recovery?.executionFailed === undefined
       ? attempt(work, context)
       : attemptWithRecovery({ work, context, recovery, deadline });
-  const ended = settling instanceof Promise ? inTime(settling, { timeoutMs, own, run }) : settling;
+  const abort = (reason: unknown): void => ownController().abort(reason);
+  const ended = settling instanceof Promise ? inTime(settling, { timeoutMs, abort, run }) : settling;
   return after(ended, (settled) => {
     if (settled === "stopped") return { result: overtaken(tool, cancelledResult(tool.name)) };
     const isLate = deadline !== Infinity && run.host.now() > deadline; // also when the tool held up the thread
@@ -143,10 +150,10 @@ function runTool(work: Work): Maybe<Settled> {
 }
 
 /** The context of a call, with the handles of what its tool declared. */
-function contextOf(work: Work, own: AbortController | undefined): ToolContext {
+function contextOf(work: Work, signalOf: () => AbortSignal): ToolContext {
   const { tool } = work.ready;
   const { host, ask } = work.at.batch.run;
-  const context = new CallContext(work, own);
+  const context = new CallContext(work, signalOf);
   if (tool.needs === undefined || tool.needs.length === 0) return context;
   const kinds = kindsOf(tool.needs);
   work.powers = openPowers({ scope: work.within, kinds, signal: context.signal, ask }, host);
@@ -154,52 +161,38 @@ function contextOf(work: Work, own: AbortController | undefined): ToolContext {
 }
 
 /**
- * The context of a call. A class, since every call has one: what few tools look at (signal, call, run) stays behind getters of the prototype.
- * A copy by spreading has the plain fields alone.
+ * The context of a call. A class, since every call has one: what is costly to make and rarely looked at, the signal and the copy of the
+ * call, stays behind getters of the prototype.
  */
 class CallContext implements ToolContext {
   readonly callId: string;
   readonly idempotencyKey: string;
   readonly label: Label;
-  readonly #work: Work;
-  readonly #own: AbortController | undefined;
+  readonly run: CallScope;
+  readonly progress: (value: Json) => void;
+  readonly #ready: Ready;
+  readonly #signalOf: () => AbortSignal;
 
-  constructor(work: Work, own: AbortController | undefined) {
-    const { at, ready, key } = work;
-    this.callId = ready.call.id;
-    this.idempotencyKey = `${at.batch.run.runId}/${key}`;
+  constructor({ at, ready, key, scope }: Work, signalOf: () => AbortSignal) {
+    const { run, turn } = at.batch;
+    const { id: callId } = ready.call;
+    this.callId = callId;
+    this.idempotencyKey = `${run.runId}/${key}`;
     this.label = at.learned.label;
-    this.#work = work;
-    this.#own = own;
+    this.run = scope.run;
+    this.progress = (value) =>
+      run.tell?.({ type: "tool-progress", turn, callId, value: progressWithoutSecrets(value, run.host) });
+    this.#ready = ready;
+    this.#signalOf = signalOf;
   }
 
   get signal(): AbortSignal {
-    return this.#own?.signal ?? this.#work.at.batch.run.stop.signal;
-  }
-
-  get progress(): (value: Json) => void {
-    const { run, turn } = this.#work.at.batch;
-    const { callId } = this;
-    return (value) =>
-      run.tell?.({ type: "tool-progress", turn, callId, value: progressWithoutSecrets(value, run.host) });
+    return this.#signalOf();
   }
 
   get call(): ToolCall {
-    return structuredClone(this.#work.ready.call);
+    return structuredClone(this.#ready.call);
   }
-
-  get run(): CallScope {
-    return scopeOfCall(this.#work);
-  }
-}
-
-/** The run as the tool of a call sees it. */
-function scopeOfCall(work: Work): CallScope {
-  const { at, ready, key, around } = work;
-  const { needs = noNeeds } = ready.tool;
-  const { turn, gate, transcript, run } = at.batch;
-  work.scope ??= openCallScope({ callId: ready.call.id, key, around, needs, turn, gate, transcript }, run);
-  return work.scope.run;
 }
 
 /** Runs the tool once. Throws what it throws, but for secrets: recoveries, fixers and the run's own error are told of it. */
@@ -249,7 +242,7 @@ async function attemptWithRecovery({ work, context, recovery, deadline }: Recove
       arguments: args,
       error,
       again,
-      stopped: () => isOver() || work.scope?.hasLostJournal() === true,
+      stopped: () => isOver() || work.scope.hasLostJournal,
       context: { signal: context.signal, parent: context.run },
       onThrow: (thrown) => onThrow(call.id, thrown),
     });
@@ -299,4 +292,3 @@ function overtaken({ effect }: Tool, result: ToolResult): ToolResult {
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
-

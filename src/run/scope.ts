@@ -12,6 +12,7 @@ import type { CallScope } from "../tool/call-scope.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
+import type { Maybe } from "../util/maybe.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import type { Approve } from "./approval.ts";
 import type { OpenCall } from "./call-around.ts";
@@ -55,12 +56,9 @@ export interface Inside {
   readonly label: Label;
 }
 
-// Register: the scope that each call's handle stands for.
-const scopes = new WeakMap<CallScope, Scope>();
-
 /** The scope behind what a tool was given. @throws WritError `definition-invalid` for an object that no call was given. */
 export function scopeOf(call: CallScope): Scope {
-  const scope = scopes.get(call);
+  const scope = GivenScope.behind(call);
   if (scope !== undefined) return scope;
   const reason = "it must be the `run` of the context that a tool is given.";
   throw new WritError("definition-invalid", { where: "The option `parent` of a run", reason });
@@ -95,91 +93,150 @@ export interface ScopeOptions {
 export interface OpenScope {
   readonly run: CallScope;
   /** The journal failed in a run inside: the call has no result any more, whatever its tool makes of that. */
-  readonly hasLostJournal: () => boolean;
+  readonly hasLostJournal: boolean;
   /**
    * Ends the runs that still go on inside, and gives what happened; undefined when nothing did.
    *
    * @throws the error of a journal that failed in one of them
    */
-  readonly close: () => Promise<Inside | undefined>;
+  close(): Maybe<Inside | undefined>;
+}
+
+/** Opens the scope of a call. */
+export function openCallScope(place: CallPlace, options: ScopeOptions): OpenScope {
+  return new ScopeOfCall(place, options);
+}
+
+/** The run as a tool sees it. What is behind it is made when a run inside asks for it: most calls begin none. */
+class GivenScope implements CallScope {
+  readonly runId: string;
+  readonly agent: string;
+  readonly skill: string;
+  readonly turn: number;
+  readonly depth: number;
+  readonly transcript: ReadyTranscript;
+  readonly #behind: () => Scope;
+
+  constructor({ gate, turn, transcript }: CallPlace, { runId, scope }: ScopeOptions, behind: () => Scope) {
+    this.runId = runId;
+    this.agent = gate.agent;
+    this.skill = gate.allowed.skill;
+    this.turn = turn;
+    this.depth = scope.depth;
+    this.transcript = transcript;
+    this.#behind = behind;
+    Object.freeze(this);
+  }
+
+  static behind(call: CallScope): Scope | undefined {
+    return #behind in call ? call.#behind() : undefined;
+  }
 }
 
 /** What a call waits for runs inside it that were told to end. */
 const graceMs = 1000;
 
-/** Opens the scope of a call. */
-export function openCallScope(
-  { key, callId, turn, gate, transcript, around, needs }: CallPlace,
-  options: ScopeOptions,
-): OpenScope {
-  const { runId, scope, tell, approve, journal, host } = options;
-  const delegations: Delegation[] = [];
-  const shared = purse(scope.purse);
-  let spending = noSpending;
-  let lost: { readonly error: unknown } | undefined;
-  let runs = 0;
-  let open = 0;
-  let allEnded: (() => void) | undefined;
-  const stop = interrupt<unknown>();
-  const unlink = options.stop.onStop(() => stop.stop(options.stop.reason));
-  const { agent, allowed } = gate;
-  const { skill } = allowed;
-  const run: CallScope = Object.freeze({ runId, agent, skill, turn, depth: scope.depth, transcript });
-  scopes.set(run, {
-    ...scope,
-    runId,
-    agent,
-    purse: shared,
-    policy: judgeInside(gate, scope.purse),
-    said: gate.said,
-    intent: around.intent,
-    get label() {
-      return around.label;
-    },
-    saw: around.saw,
-    powers: needs === undefined ? gate.powers : [...gate.powers, needs],
-    approve,
-    stop,
-    nextRun() {
-      const place = `${key}/${(runs += 1)}`;
-      const own = watchedJournal(prefixedJournal(journal, place), (error) => (lost ??= { error }));
-      return { runId: `${runId}/${place}`, journal: own };
-    },
-    began(delegation) {
-      open += 1;
-      tell?.({ type: "delegation-start", turn, callId, delegation });
-    },
-    ended(delegation, spent) {
-      open -= 1;
-      if (open === 0) allEnded?.();
-      delegations.push(delegation);
-      spending = addSpending(spending, spent);
-    },
-  });
-  async function close(): Promise<Inside | undefined> {
-    unlink();
-    stop.stop({ type: "cancelled", reason: "the call that it was part of has ended" });
-    if (open > 0) await inGrace(host, (end) => (allEnded = end));
-    if (lost !== undefined) throw lost.error;
-    if (delegations.length === 0) return undefined;
-    const counted = allowed.counted === undefined ? spending : withCalls(spending, shared);
-    return { delegations: [...delegations], spending: counted, label: around.seen };
+class ScopeOfCall implements OpenScope {
+  readonly run: CallScope;
+  private readonly place: CallPlace;
+  private readonly options: ScopeOptions;
+  private scope: Scope | undefined;
+  private unlink: (() => void) | undefined;
+  private isClosed = false;
+  private lost: { readonly error: unknown } | undefined;
+  private readonly delegations: Delegation[] = [];
+  private spending = noSpending;
+  private runs = 0;
+  private open = 0;
+  private allEnded: (() => void) | undefined;
+
+  constructor(place: CallPlace, options: ScopeOptions) {
+    this.place = place;
+    this.options = options;
+    this.run = new GivenScope(place, options, () => (this.scope ??= this.makeScope()));
   }
-  return { run, hasLostJournal: () => lost !== undefined, close };
+
+  get hasLostJournal(): boolean {
+    return this.lost !== undefined;
+  }
+
+  close(): Maybe<Inside | undefined> {
+    this.isClosed = true;
+    const { scope } = this;
+    if (scope === undefined) return undefined;
+    this.unlink?.();
+    scope.stop.stop(callEnded);
+    return this.open === 0 ? this.whole(scope) : this.inGrace().then(() => this.whole(scope));
+  }
+
+  private whole({ purse: shared }: Scope): Inside | undefined {
+    if (this.lost !== undefined) throw this.lost.error;
+    if (this.delegations.length === 0) return undefined;
+    const { around, gate } = this.place;
+    const spending = gate.allowed.counted === undefined ? this.spending : withCalls(this.spending, shared);
+    return { delegations: [...this.delegations], spending, label: around.seen };
+  }
+
+  private makeScope(): Scope {
+    const { gate, around, needs, turn, callId } = this.place;
+    const { scope, runId, approve, tell, stop: outer } = this.options;
+    const stop = interrupt<unknown>();
+    if (this.isClosed) stop.stop(callEnded);
+    else this.unlink = outer.onStop(() => stop.stop(outer.reason));
+    return {
+      ...scope,
+      runId,
+      agent: gate.agent,
+      purse: purse(scope.purse),
+      policy: judgeInside(gate, scope.purse),
+      said: gate.said,
+      intent: around.intent,
+      get label() {
+        return around.label;
+      },
+      saw: around.saw,
+      powers: needs === undefined ? gate.powers : [...gate.powers, needs],
+      approve,
+      stop,
+      nextRun: () => this.nextRun(),
+      began: (delegation) => {
+        this.open += 1;
+        tell?.({ type: "delegation-start", turn, callId, delegation });
+      },
+      ended: (delegation, spent) => this.ended(delegation, spent),
+    };
+  }
+
+  private nextRun(): ReturnType<Scope["nextRun"]> {
+    const { runId, journal } = this.options;
+    this.runs += 1;
+    const place = `${this.place.key}/${this.runs}`;
+    const own = watchedJournal(prefixedJournal(journal, place), (error) => (this.lost ??= { error }));
+    return { runId: `${runId}/${place}`, journal: own };
+  }
+
+  private ended(delegation: Delegation, spent: Spending): void {
+    this.open -= 1;
+    if (this.open === 0) this.allEnded?.();
+    this.delegations.push(delegation);
+    this.spending = addSpending(this.spending, spent);
+  }
+
+  /** Waits until the runs inside have ended, but not for ever. */
+  private inGrace(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stopTimer = this.options.host.timer(graceMs, resolve);
+    this.allEnded = () => {
+      stopTimer();
+      resolve();
+    };
+    return promise;
+  }
 }
+
+const callEnded = { type: "cancelled", reason: "the call that it was part of has ended" };
 
 /** What was spent, with the calls that were counted while it was. */
 function withCalls(spending: Spending, { counted: calls }: Purse): Spending {
   return calls === undefined ? spending : { ...spending, calls };
-}
-
-/** Waits until what is given to `onEnd` is called, but not for ever. */
-function inGrace(host: Host, onEnd: (end: () => void) => void): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stopTimer = host.timer(graceMs, resolve);
-  onEnd(() => {
-    stopTimer();
-    resolve();
-  });
-  return promise;
 }

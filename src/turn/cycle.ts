@@ -227,10 +227,7 @@ interface Carried {
 function settleCalls(state: State, { open, calls, executed, circle }: Carried, run: Run): Step {
   const { results, repeats } = rememberAct(state, { calls, results: executed.results }, circle);
   const next = results.values();
-  const transcript = settleAll(
-    open,
-    (): ToolResult => next.next().value ?? lostResult,
-  );
+  const transcript = settleAll(open, (): ToolResult => next.next().value ?? lostResult);
   const inside = executed.inside.map(({ spending }) => spending);
   const settled: State = {
     ...state,

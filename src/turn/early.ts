@@ -80,7 +80,10 @@ export async function giveUpEarly(early: Map<string, EarlyCall>): Promise<void> 
 }
 
 /** The ledger with the call in it; undefined when a bound of this run, or of one around it, forbids the call. */
-function reserve(call: ToolCall, { run, ledger, limits }: Pick<Batch, "run" | "ledger" | "limits">): Ledger | undefined {
+function reserve(
+  call: ToolCall,
+  { run, ledger, limits }: Pick<Batch, "run" | "ledger" | "limits">,
+): Ledger | undefined {
   if (run.scope.outer?.callExcess() !== undefined) return undefined;
   const reservation = reserveCall(ledger, limits, sizeOf(call, limits));
   return reservation.ok ? reservation.ledger : undefined;

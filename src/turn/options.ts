@@ -107,4 +107,3 @@ export interface LoopOptions {
   readonly output?: Schema;
   readonly readAnswer: (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
 }
-

@@ -21,7 +21,10 @@ export function always<Value>(work: () => Maybe<Value>, cleanUp: () => void): Ma
 }
 
 /** Does work, and goes on with what it throws; without a promise where the work needs none. */
-export function rescue<Value>(work: () => Maybe<Value>, next: (error: unknown) => Maybe<Value>): Maybe<Value> {
+export function rescue<Value>(
+  work: () => Maybe<Value>,
+  next: (error: unknown) => Maybe<Value>,
+): Maybe<Value> {
   try {
     const value = work();
     return value instanceof Promise ? value.catch(next) : value;
@@ -37,7 +40,8 @@ export function inOrder<Item>(
 ): Maybe<void> {
   for (let index = 0; index < items.length; index += 1) {
     const done = step(items[index] as Item, index);
-    if (done instanceof Promise) return restInOrder(done, items.slice(index + 1), (item, at) => step(item, index + 1 + at));
+    if (done instanceof Promise)
+      return restInOrder(done, items.slice(index + 1), (item, at) => step(item, index + 1 + at));
   }
 }
 

@@ -2,11 +2,7 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { causesOf } from "../../../src/error/causes.ts";
 import { isWritError, WritError } from "../../../src/error/writ-error.ts";
-import {
-  errorWithoutSecrets,
-  progressWithoutSecrets,
-  withoutSecrets,
-} from "../../../src/run/secrets.ts";
+import { errorWithoutSecrets, progressWithoutSecrets, withoutSecrets } from "../../../src/run/secrets.ts";
 import type { PowerPort } from "../../../src/tool/power-port.ts";
 
 const secret = "tok-0815-very-secret";
