@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
+import { WholeReply } from "./whole-reply.ts";
 import type { Delta, FinishReason, Model, ModelFeatures, ModelRequest, StreamOptions } from "./model.ts";
 
 /** A reply written by hand: text, calls, or both. Ids may be left out. */
@@ -42,13 +43,24 @@ export function modelFromFunction(
     id,
     features: about.features ?? { tools: true },
     price: () => 0,
-    async *stream(request, options) {
-      const reply = await answer(request, options);
-      yield* isAsyncIterable(reply)
-        ? reply
-        : deltasOf(typeof reply === "string" ? { text: reply } : reply, id);
+    stream(request, options) {
+      const reply = answer(request, options);
+      return isPromise(reply) ? lateDeltas(reply, id) : replyDeltas(reply, id);
     },
   };
+}
+
+async function* lateDeltas(reply: PromiseLike<FunctionReply>, id: string): AsyncGenerator<Delta> {
+  yield* replyDeltas(await reply, id);
+}
+
+function replyDeltas(reply: FunctionReply, id: string): AsyncIterable<Delta> {
+  if (isAsyncIterable(reply)) return reply;
+  return new WholeReply(deltasOf(typeof reply === "string" ? { text: reply } : reply, id));
+}
+
+function isPromise(reply: ReturnType<ModelFunction>): reply is Promise<FunctionReply> {
+  return typeof reply === "object" && reply !== null && "then" in reply;
 }
 
 /** The deltas of a reply that is there whole. */

@@ -1,8 +1,10 @@
 import { consult } from "../hook/consult.ts";
+import { effectIn } from "../policy/allow-list.ts";
 import { type FinishReason, runtimeMessage } from "../message/message.ts";
 import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
+import { after, type Maybe } from "../util/maybe.ts";
 import { replyOf } from "./around-model.ts";
 import { authorStopped, failed, refusedBy } from "../run/end.ts";
 import { keeping, type Run, type State, type Step } from "./state.ts";
@@ -38,15 +40,14 @@ export function unacceptable(about: { readonly hook: string; readonly place: str
 }
 
 /** Reads an answer as the author wants it. A schema can be slow: a run that is stopped does not wait for it. */
-export async function readAnswer(
+export function readAnswer(
   { content, finishReason }: { readonly content: Json; readonly finishReason: FinishReason },
   run: Run,
-): Promise<ReadAnswer> {
-  const reading = run.readAnswer(content, finishReason);
-  if (!(reading instanceof Promise)) return reading;
-  const read = await untilStopped(reading, run.stop);
-  if (read === "stopped") throw new Error("the run was stopped while its answer was read");
-  return read;
+): Maybe<ReadAnswer> {
+  return after(untilStopped(run.readAnswer(content, finishReason), run.stop), (read) => {
+    if (read === "stopped") throw new Error("the run was stopped while its answer was read");
+    return read;
+  });
 }
 
 /** A run that has answered before answers the same again; where the author wants another answer by now, the model is told so. */
@@ -88,4 +89,20 @@ export async function mayGoOn(
 function saying(state: State, text: string): State {
   if (text.trim() === "") return state;
   return { ...state, transcript: addUser(state.transcript, runtimeMessage(text)) };
+}
+
+/** Takes old turns out of what the model is sent, when there are too many of them. */
+export async function compactTurn(state: State, run: Run): Promise<State> {
+  const { turns: turn } = state.ledger;
+  const compacting = run.compact?.(
+    state.transcript,
+    (ask) => run.journal.step({ key: `turn/${turn}/summary`, run: ask }),
+    { acts: state.acts, effectOf: effectIn(run.gate.allowed) },
+  );
+  const compacted = compacting === undefined ? undefined : await untilStopped(compacting, run.stop);
+  if (compacted === "stopped") throw new Error("the run was stopped while it was compacted");
+  if (compacted === undefined) return state;
+  const { transcript, droppedTurns, tokensBefore, tokensAfter, acts } = compacted;
+  run.tell?.({ type: "compaction-end", turn, droppedTurns, tokensBefore, tokensAfter });
+  return { ...state, transcript, acts, sent: 0 };
 }

@@ -14,8 +14,10 @@ import { acceptableId } from "../message/transcript.ts";
 import { addUsage, completeUsage, noUsage, type Usage } from "../message/usage.ts";
 import { assemble, type NameCall, type Reply } from "../model/assemble.ts";
 import type { Delta, ModelRequest, StreamOptions } from "../model/model.ts";
+import { WholeReply } from "../model/whole-reply.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
+import { after, type Maybe, rescue } from "../util/maybe.ts";
 
 /** What the journal keeps of one model call: all that the loop decides by. Times are milliseconds since 1970. */
 export interface ModelRecord {
@@ -67,29 +69,32 @@ export function noFailures(): FailureNotes {
  *
  * @throws WritError what the model's adapter throws; anything else it throws becomes `provider-failed` with that as cause.
  */
-export async function askModel(question: Question): Promise<ModelRecord> {
-  const startedAt = question.host.now();
-  const { model, allowed } = question.input;
-  for (const [index, driver] of question.drivers.entries()) {
-    try {
-      const reply = await asRuntime(question.host, () => readReply(driver, question));
-      const usage = usageOf(reply, question);
-      return {
-        driver: driver.name,
-        message: reply.message,
-        finishReason: reply.finishReason,
-        usage,
-        startedAt,
-        endedAt: question.host.now(),
-      };
-    } catch (error) {
-      const isLast = index === question.drivers.length - 1;
-      if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools"))
-        throw asWritError(error, model.id);
-      latchOntoText(model);
-    }
-  }
-  throw new TypeError("a question needs a driver");
+export function askModel(question: Question): Maybe<ModelRecord> {
+  return askBy(0, question, question.host.now());
+}
+
+/** Asks by the driver of this index, and by the next when the provider says that the model has no native tools. */
+function askBy(index: number, question: Question, startedAt: number): Maybe<ModelRecord> {
+  const { host, drivers, input } = question;
+  const { model, allowed } = input;
+  const driver = drivers[index];
+  if (driver === undefined) throw new TypeError("a question needs a driver");
+  const reading = (): Maybe<ModelRecord> =>
+    after(
+      asRuntime(host, () => readReply(driver, question)),
+      (reply) => {
+        const { message, finishReason } = reply;
+        const usage = usageOf(reply, question);
+        return { driver: driver.name, message, finishReason, usage, startedAt, endedAt: host.now() };
+      },
+    );
+  return rescue(reading, (error) => {
+    const isLast = index === drivers.length - 1;
+    if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools"))
+      throw asWritError(error, model.id);
+    latchOntoText(model);
+    return askBy(index + 1, question, startedAt);
+  });
 }
 
 /** What the provider reported; where it reported nothing, or nothing that can be true, the characters are counted for an estimate. */
@@ -99,35 +104,48 @@ function usageOf({ message, usage = {} }: Reply, { inputCharacters }: Question):
   return completeUsage(usage, { input: inputCharacters(), output: charactersOf(message) });
 }
 
-async function readReply(driver: Driver, question: Question): Promise<Reply> {
+function readReply(driver: Driver, question: Question): Maybe<Reply> {
   const { turn, input, emit, stop, notes } = question;
   const nameCall = nameCalls(driver, question);
   const named = new Map<string, ReturnType<NameCall>>();
   const assembler = assemble(input.model.id, (start) => {
     const call = nameCall(start);
-    named.set(start.id, call);
+    if (emit !== undefined) named.set(start.id, call);
     return call;
   });
   emit?.({ type: "message-start", turn, driver: driver.name });
   const tell = emit === undefined ? undefined : teller(driver, input, { turn, named, emit });
   const request = driver.request(withMarks(input, driver));
-  const changed = question.change === undefined ? request : await question.change(request);
-  const sent = cleanRequest(changed, question.host);
-  for await (const delta of input.model.stream(sent, streamOptions(stop))) {
-    const call = assembler.push(delta);
-    tell?.push(delta);
-    if (call === undefined) continue;
-    if (call.providerExecuted === true) notes.acted = true;
-    else if (driver.passthrough) question.onCall?.(call);
-  }
-  const reply = assembler.reply();
-  if (reply.finishReason !== "error") {
-    tell?.end(reply);
-    return reply;
-  }
-  notes.usage = addUsage(notes.usage, completeUsage(reply.usage ?? noUsage, { input: 0, output: 0 }));
+  const changed = question.change === undefined ? request : question.change(request);
+  return after(changed, (wanted) => {
+    const deltas = input.model.stream(cleanRequest(wanted, question.host), new ModelOptions(stop));
+    // Taken at once, unless somebody watches: a reader may leave in the middle.
+    const isWhole = deltas instanceof WholeReply && emit === undefined;
+    const take = (delta: Delta): void => {
+      const call = assembler.push(delta);
+      tell?.push(delta);
+      if (call === undefined) return;
+      if (call.providerExecuted === true) notes.acted = true;
+      else if (driver.passthrough && !isWhole) question.onCall?.(call);
+    };
+    return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take), () => {
+      const reply = assembler.reply();
+      if (reply.finishReason === "error") throw endedWithError(reply, question);
+      tell?.end(reply);
+      return reply;
+    });
+  });
+}
+
+async function takeEach(deltas: AsyncIterable<Delta>, take: (delta: Delta) => void): Promise<void> {
+  for await (const delta of deltas) take(delta);
+}
+
+/** What a reply that ended with an error used is paid for all the same. */
+function endedWithError({ usage }: Reply, { input, notes }: Question): WritError {
+  notes.usage = addUsage(notes.usage, completeUsage(usage ?? noUsage, { input: 0, output: 0 }));
   const { id } = input.model;
-  throw new WritError("provider-failed", {
+  return new WritError("provider-failed", {
     provider: id,
     model: id,
     reason: "the reply ended with an error",
@@ -200,12 +218,16 @@ function shownBy(driver: Driver, input: TurnInput): ((text: string) => string) |
 }
 
 /** The signal is only made for models that look at it. */
-function streamOptions(stop: Interrupt<unknown>): StreamOptions {
-  return {
-    get signal() {
-      return stop.signal;
-    },
-  };
+class ModelOptions implements StreamOptions {
+  readonly #stop: Interrupt<unknown>;
+
+  constructor(stop: Interrupt<unknown>) {
+    this.#stop = stop;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
 }
 
 interface Telling {

@@ -8,8 +8,8 @@ import { askPatiently } from "../model/retry.ts";
 import type { Purse } from "../policy/purse.ts";
 import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
-import { priceOf } from "./price.ts";
-import { withinTokens } from "./within-tokens.ts";
+import { priceOf } from "./usage.ts";
+import { withinTokens } from "./usage.ts";
 
 /** What the questions of a run's tools to its model are asked with. */
 export interface AskingOnce extends Pick<

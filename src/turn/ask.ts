@@ -7,7 +7,9 @@ import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-
 import { addUsage, noUsage } from "../message/usage.ts";
 import { mostTimes } from "../policy/repeats.ts";
 import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
+import { directJournal } from "../journal/direct-journal.ts";
 import { untilStopped } from "../util/interrupt.ts";
+import { after, type Maybe, rescue } from "../util/maybe.ts";
 import { changeReply, changeRequest, type HookedCall, replyOf } from "./around-model.ts";
 import {
   asWritError,
@@ -36,8 +38,27 @@ type TurnRecord =
   | { readonly failed: HookFailure; readonly told?: readonly RunEvent[] };
 
 /** The model call as one step of the journal, with the author's hooks around it. */
-export function askTurn(asking: Asking, run: Run): Promise<ModelRecord | End> {
-  return askRecorded(asking, run).catch((error: unknown) => endBy(error, run));
+export function askTurn(asking: Asking, run: Run): Maybe<ModelRecord | End> {
+  return rescue<ModelRecord | End>(
+    () => (run.journal === directJournal ? askDirectly(asking, run) : askRecorded(asking, run)),
+    (error) => endBy(error, run),
+  );
+}
+
+/** No journal keeps what is asked. */
+function askDirectly(asking: Asking, run: Run): Maybe<ModelRecord> {
+  const { state, input } = asking;
+  const { turns: turn } = state.ledger;
+  const note = (fact: RunEvent): void => run.tell?.(fact);
+  const hooked = { turn, transcript: input.transcript, run, note };
+  const asked = untilStopped(askUntilAnswered(asking, hooked), run.stop);
+  return after(asked, (record) => inTime(record, input, run));
+}
+
+function inTime<Value>(record: Value | "stopped", { model }: TurnInput, { stop }: Run): Value {
+  if (record === "stopped" || stop.reason !== undefined)
+    throw new Error(`the run was stopped while ${model.id} was asked`);
+  return record;
 }
 
 /** What is told meanwhile is told again at a replay. */
@@ -56,7 +77,7 @@ async function askRecorded(asking: Asking, run: Run): Promise<ModelRecord> {
     run: async (): Promise<TurnRecord> => {
       try {
         const record = await askUntilAnswered(asking, hooked);
-        checkGoesOn(run);
+        if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // nobody waited for it: it is not recorded
         return told.length === 0 ? record : { ...record, told };
       } catch (error) {
         const failed = run.stop.reason === undefined ? hookFailure(error) : undefined;
@@ -71,11 +92,6 @@ async function askRecorded(asking: Asking, run: Run): Promise<ModelRecord> {
   if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
   if ("failed" in record) throw thrown ?? hookError(record.failed);
   return record;
-}
-
-/** What nobody waited for is not recorded. */
-function checkGoesOn({ stop }: Run): void {
-  if (stop.reason !== undefined) throw new Error("the run was stopped");
 }
 
 interface Noting {
@@ -125,29 +141,33 @@ const maxAttempts = 10;
  * Asks. When the request fails it is made again where that can help (`retry`); when that cannot, or was done often enough, the author's hooks say
  * what happens. So a hook decides about what is left, and one that asks again makes one request each time.
  */
-async function askUntilAnswered(asking: Asking, hooked: HookedCall): Promise<ModelRecord> {
-  const { run, turn, note } = hooked;
-  const { model } = asking.input;
-  const notes = noFailures();
-  for (let attempt = 1; ; attempt += 1) {
-    if (asking.early.size > 0) await giveUpEarly(asking.early); // what an attempt that failed has called, nobody asks for any more
-    const question = questionOf(asking, { hooked, notes });
-    try {
-      const record = withUsage(await askModel(question), notes);
-      return run.hooks.afterModel === undefined ? record : await changeReply(record, hooked);
-    } catch (thrown) {
-      if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
-      const error = afterAttempts(asWritError(thrown, model.id), attempt);
-      const again =
-        retryIn(error, { attempt, notes, state: asking.state, run }) ??
-        (await askHook(error, attempt, hooked));
-      if (again === undefined) throw error;
-      if (typeof again !== "number") return withUsage(hookAnswer(again, question), notes);
-      note({ type: "retry-start", turn, reason: error.message, attempt, delayMs: again });
-      await pause(again, run);
-      if (run.stop.reason !== undefined) throw error;
-    }
-  }
+function askUntilAnswered(asking: Asking, hooked: HookedCall): Maybe<ModelRecord> {
+  return askAttempt(1, asking, { hooked, notes: noFailures() });
+}
+
+function askAttempt(attempt: number, asking: Asking, noting: Noting): Maybe<ModelRecord> {
+  const { hooked, notes } = noting;
+  const { run } = hooked;
+  const question = questionOf(asking, noting);
+  const answering = (): Maybe<ModelRecord> =>
+    after(askModel(question), (reply) => {
+      const record = withUsage(reply, notes);
+      return run.hooks.afterModel === undefined ? record : changeReply(record, hooked);
+    });
+  return rescue(answering, async (thrown) => {
+    if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
+    const error = afterAttempts(asWritError(thrown, asking.input.model.id), attempt);
+    const again =
+      retryIn(error, { attempt, notes, state: asking.state, run }) ?? (await askHook(error, attempt, hooked));
+    if (again === undefined) throw error;
+    if (typeof again !== "number") return withUsage(hookAnswer(again, question), notes);
+    const { turn, note } = hooked;
+    note({ type: "retry-start", turn, reason: error.message, attempt, delayMs: again });
+    await pause(again, run);
+    if (run.stop.reason !== undefined) throw error;
+    await giveUpEarly(asking.early); // what an attempt that failed has called, nobody asks for any more
+    return askAttempt(attempt + 1, asking, noting);
+  });
 }
 
 /** What failed attempts used is paid for like the reply. */

@@ -166,7 +166,7 @@ async function ask(
     input.transcript.messages.reduce((sum, message) => sum + charactersOf(message), 0);
   const notes = noFailures();
   const question = { turn, input, drivers, host, stop, notes, inputCharacters };
-  const asking = askPatiently(() => askModel(question), { model: input.model, retry, host, stop });
+  const asking = askPatiently(async () => askModel(question), { model: input.model, retry, host, stop });
   const record = await untilStopped(asking, stop);
   signal?.throwIfAborted();
   if (record === "stopped") throw new TypeError("only the signal stops a step");

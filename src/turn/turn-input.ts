@@ -1,14 +1,18 @@
 import { driverNamed } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
 import { heldToShape } from "../driver/reply-shape.ts";
-import { callsOf } from "../message/message.ts";
+import { isPlain, joinLabels, untrustedFrom } from "../message/label.ts";
+import { callsOf, type ReplyMessage } from "../message/message.ts";
+import { spend } from "../policy/budget.ts";
+import type { Learned } from "../policy/learned.ts";
+import { addUsage } from "../message/usage.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { driverNames } from "../model/driver-names.ts";
 import type { ToolChoice } from "../model/model.ts";
 import { fingerprint } from "../util/hash.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import type { Run, State } from "./state.ts";
-import { withinTokens } from "./within-tokens.ts";
+import { priceOf, withinTokens } from "./usage.ts";
 
 /** What the driver makes this turn's request of. */
 export function turnInput(state: State, run: Run): TurnInput {
@@ -78,4 +82,29 @@ export function readingOf(
     return { ...part, id };
   });
   return { ...reading, message: { ...reading.message, parts } };
+}
+
+/** The mending that reading a reply took, where it took some. */
+export function repairsOf(reading: Reading): { readonly repairs?: readonly string[] } {
+  const repairs = "repairs" in reading ? (reading.repairs ?? []) : [];
+  return repairs.length === 0 ? {} : { repairs };
+}
+
+/** A reply is no better than what the model had seen, also while it wrote: what the provider carried out itself brings strangers' words. */
+export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "label">): ReplyMessage {
+  const isHelped = message.parts.some(
+    (part) => part.type === "provider" || (part.type === "tool-call" && part.providerExecuted === true),
+  );
+  const label = isHelped ? joinLabels(before, untrustedFrom("provider")) : before;
+  return isPlain(label) ? message : { ...message, label };
+}
+
+/** Books what a reply used, here and in the runs around this one. */
+export function booked(state: State, { usage }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
+  const { turns: turn } = state.ledger;
+  const costUsd = priceOf(usage, run);
+  const total = addUsage(state.usage, usage);
+  run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
+  run.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
+  return { ledger: spend(state.ledger, { usage, costUsd }), usage: total };
 }

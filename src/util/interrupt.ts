@@ -1,3 +1,5 @@
+import type { Maybe } from "./maybe.ts";
+
 /**
  * A way to stop work that is under way, once. Like an `AbortController`, with listeners that are cheap to add and take back: a run adds one
  * for every call it makes.
@@ -14,40 +16,57 @@ export interface Interrupt<Reason> {
 
 /** Makes an interrupt that nobody has stopped yet. */
 export function interrupt<Reason>(): Interrupt<Reason> {
-  let controller: AbortController | undefined;
-  const listeners = new Set<() => void>();
-  let reason: Reason | undefined;
-  return {
-    get reason() {
-      return reason;
-    },
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController();
-        if (reason !== undefined) controller.abort(reason);
-      }
-      return controller.signal;
-    },
-    stop(why) {
-      if (reason !== undefined) return;
-      reason = why;
-      controller?.abort(why);
-      for (const listener of listeners) listener();
-      listeners.clear();
-    },
-    onStop(listener) {
-      if (reason !== undefined) listener();
-      else listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
+  return new OneStop<Reason>();
 }
 
-/** Waits for a promise, but not after the interrupt: then it gives `"stopped"`, and what the promise does later is ignored. */
+/** A class, since every run has one: its members live once, on the prototype. */
+class OneStop<Reason> implements Interrupt<Reason> {
+  private why: Reason | undefined;
+  private controller: AbortController | undefined;
+  private listeners: Set<() => void> | undefined;
+
+  get reason(): Reason | undefined {
+    return this.why;
+  }
+
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.why !== undefined) this.controller.abort(this.why);
+    }
+    return this.controller.signal;
+  }
+
+  stop(why: Reason): void {
+    if (this.why !== undefined) return;
+    this.why = why;
+    this.controller?.abort(why);
+    const { listeners } = this;
+    this.listeners = undefined;
+    for (const listener of listeners ?? []) listener();
+  }
+
+  onStop(listener: () => void): () => void {
+    if (this.why !== undefined) listener();
+    else (this.listeners ??= new Set()).add(listener);
+    return () => this.listeners?.delete(listener);
+  }
+}
+
+/** Waits for a promise, but not after the interrupt: then it gives `"stopped"`, and what the promise does later is ignored. A value that is there is given at once. */
 export function untilStopped<Value, Reason>(
   work: Promise<Value>,
   stop: Interrupt<Reason>,
-): Promise<Value | "stopped"> {
+): Promise<Value | "stopped">;
+export function untilStopped<Value, Reason>(
+  work: Maybe<Value>,
+  stop: Interrupt<Reason>,
+): Maybe<Value | "stopped">;
+export function untilStopped<Value, Reason>(
+  work: Maybe<Value>,
+  stop: Interrupt<Reason>,
+): Maybe<Value | "stopped"> {
+  if (!(work instanceof Promise)) return work;
   return new Promise((resolve, reject) => {
     const forget = stop.onStop(() => resolve("stopped"));
     work.then(

@@ -6,18 +6,16 @@ export function after<Value, Next>(value: Maybe<Value>, next: (value: Value) => 
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** Does work and cleans up behind it, however it ends; without a promise where the work needs none. */
-export function always<Value>(work: () => Maybe<Value>, cleanUp: () => void): Maybe<Value> {
-  let value: Maybe<Value>;
-  try {
-    value = work();
-  } catch (error) {
-    cleanUp();
-    throw error;
-  }
-  if (value instanceof Promise) return value.finally(cleanUp);
-  cleanUp();
-  return value;
+/** Does work and cleans up behind it, however it ends; without a promise where neither needs one. */
+export function always<Value>(work: () => Maybe<Value>, cleanUp: () => Maybe<unknown>): Maybe<Value> {
+  return after(
+    rescue(work, (error) =>
+      after(cleanUp(), () => {
+        throw error;
+      }),
+    ),
+    (value) => after(cleanUp(), () => value),
+  );
 }
 
 /** Does work, and goes on with what it throws; without a promise where the work needs none. */
