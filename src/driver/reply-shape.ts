@@ -30,7 +30,8 @@ export function shapeOf({ allowed, toolChoice, output }: Omit<Shaping, "model">)
  * provider can hold it to that, and some that say so do not.
  */
 export function heldToShape(reading: Reading, turn: TurnInput): Reading {
-  if (reading.type === "violation" || reading.type === "pending") return reading;
+  if (reading.type === "violation" || reading.type === "pending" || turn.toolChoice === "auto")
+    return reading;
   const { tools, mayAnswer } = shapeOf(turn);
   const names = tools.map(({ name }) => name);
   if (reading.type === "final") return mayAnswer ? reading : refused(reading, mustCall(names, "answered"));

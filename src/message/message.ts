@@ -176,9 +176,10 @@ export function textOf(message: UserMessage | ReplyMessage): string {
  * ```
  */
 export function callsOf(reply: ReplyMessage): readonly ToolCall[] {
-  return reply.parts.filter(
-    (part): part is ToolCall => part.type === "tool-call" && part.providerExecuted !== true,
-  );
+  const calls: ToolCall[] = [];
+  for (const part of reply.parts)
+    if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(part);
+  return calls;
 }
 
 /** The text of a result: a text goes to the model as it is, everything else as JSON. */

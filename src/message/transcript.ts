@@ -230,19 +230,40 @@ function shownUpTo({ log, length }: Tip, show: Show): readonly Message[] {
  * Each message is shown once, however often this is asked.
  */
 export function shownAs(transcript: ReadyTranscript, show: Show): ReadyTranscript {
-  const tip = tipOf(transcript);
-  return {
-    state: "ready",
-    length: transcript.length,
-    get messages() {
-      return shownUpTo(tip, show).slice(0, tip.length);
-    },
-    get characters() {
-      return transcript.characters;
-    },
-    since: (from) => shownUpTo(tip, show).slice(from, tip.length),
-    toJSON: () => transcript.toJSON(),
-  };
+  return new ShownTranscript(transcript, show);
+}
+
+/** A class, since every turn makes one: members live once, on the prototype. */
+class ShownTranscript implements ReadyTranscript {
+  readonly state = "ready";
+  private readonly transcript: ReadyTranscript;
+  private readonly show: Show;
+
+  constructor(transcript: ReadyTranscript, show: Show) {
+    this.transcript = transcript;
+    this.show = show;
+  }
+
+  get length(): number {
+    return this.transcript.length;
+  }
+
+  get messages(): readonly Message[] {
+    return this.since(0);
+  }
+
+  get characters(): number {
+    return this.transcript.characters;
+  }
+
+  since(from: number): Message[] {
+    const tip = tipOf(this.transcript);
+    return shownUpTo(tip, this.show).slice(from, tip.length);
+  }
+
+  toJSON(): TranscriptJson {
+    return this.transcript.toJSON();
+  }
 }
 
 /** How many turns there are: replies of the model. */

@@ -87,7 +87,11 @@ export function assemble(modelId: string, nameCall: NameCall): Assembler {
           { retryable: true },
         );
       const { finishReason, usage, response } = end;
-      const closed = parts.map(closePart).filter((part) => !isEmptyText(part));
+      const closed: ReplyPart[] = [];
+      for (const open of parts) {
+        const part = closePart(open);
+        if (!isEmptyText(part)) closed.push(part);
+      }
       const message = {
         role: "assistant" as const,
         parts: finishReason === "length" ? cutLastCall(closed) : closed,

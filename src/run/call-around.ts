@@ -12,19 +12,29 @@ export interface OpenCall extends CallAround {
 
 /** Opens what the runs inside a call are told of it. `own` is the label of what its code hands over by itself, looked at when a run begins. */
 export function openCall(intent: Intent, own: () => Label): OpenCall {
-  let seen = trustedLabel;
-  return {
-    intent,
-    get label() {
-      return joinLabels(own(), seen);
-    },
-    get seen() {
-      return seen;
-    },
-    saw(label) {
-      seen = joinLabels(seen, label);
-    },
-  };
+  return new CallInTheOpen(intent, own);
+}
+
+/** A class, since every call has one: its members live once, on the prototype. */
+class CallInTheOpen implements OpenCall {
+  readonly intent: Intent;
+  seen: Label = trustedLabel;
+  private readonly own: () => Label;
+
+  constructor(intent: Intent, own: () => Label) {
+    this.intent = intent;
+    this.own = own;
+  }
+
+  get label(): Label {
+    return joinLabels(this.own(), this.seen);
+  }
+
+  get saw(): (label: Label) => void {
+    return (label) => {
+      this.seen = joinLabels(this.seen, label);
+    };
+  }
 }
 
 /** The call in whose code somebody asks; undefined outside of all calls. */
