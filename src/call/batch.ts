@@ -231,7 +231,8 @@ function stepOf(at: Call, perform: () => Maybe<CallRecord>): Step<CallRecord> {
 }
 
 function together(running: readonly Maybe<CallRecord>[]): Maybe<void> {
-  if (running.some((each) => each instanceof Promise)) return Promise.all(running).then(() => undefined);
+  const promises = running.filter((each) => each instanceof Promise);
+  if (promises.length > 0) return Promise.all(promises).then(() => undefined);
 }
 
 /** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */

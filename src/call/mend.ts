@@ -1,6 +1,7 @@
 import { joinLearned } from "../policy/learned.ts";
 import { openCall } from "../run/call-around.ts";
 import { type Inside, openCallScope } from "../run/scope.ts";
+import { assertNever } from "../util/assert-never.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import {
   type Call,
@@ -56,6 +57,8 @@ function fateOf(repaired: RepairedArguments, wrong: Wrong, at: Call): Fate | Pro
       return { ...wrong, result: repaired.result, fatal: repaired.fatal };
     case "repaired":
       return checkCall({ ...at, proposed: withArguments(wrong.call, repaired.arguments) });
+    default:
+      return assertNever(repaired);
   }
 }
 

@@ -13,6 +13,7 @@ import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
+import { assertNever } from "../util/assert-never.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { after, always, type Maybe, rescue } from "../util/maybe.ts";
 import {
@@ -258,6 +259,8 @@ async function attemptWithRecovery({ work, context, recovery, deadline }: Recove
         return { result: recovered.result, escalated: true };
       case "failed":
         return { result: recovered.result, fatal: recovered.fatal };
+      default:
+        return assertNever(recovered);
     }
   }
 }

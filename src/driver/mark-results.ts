@@ -1,6 +1,6 @@
 import { labelOf } from "../message/label-of.ts";
 import type { Message, ResultMessage, SystemMessage } from "../message/message.ts";
-import { shownAs } from "../message/transcript.ts";
+import { shownAs } from "../message/shown.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject } from "../util/json.ts";

@@ -53,7 +53,7 @@ export interface TranscriptJson {
 }
 
 /** What several transcripts share: the longest list of messages, and the ids of calls in it. */
-interface Log {
+export interface Log {
   readonly messages: Message[];
   readonly callIds: Set<string>;
 }
@@ -62,7 +62,7 @@ interface Log {
 const sumsOf = remembered((_log: Log): number[] => []);
 
 /** Where a transcript ends in its log, and the results that wait for others of the same reply. */
-interface Tip {
+export interface Tip {
   readonly log: Log;
   readonly length: number;
 }
@@ -213,59 +213,6 @@ export function dropTurns(
   return ready({ log: logOf(kept), length: kept.length });
 }
 
-/** How a message is shown to somebody; the same object for the same message. */
-type Show = (message: Message) => Message;
-
-/** What was shown of a log so far. Depends on: the log, which only grows; how it is shown. */
-const shownOf = remembered((_log: Log) => remembered((_show: Show): Message[] => []));
-
-function shownUpTo({ log, length }: Tip, show: Show): readonly Message[] {
-  const shown = shownOf(log)(show);
-  while (shown.length < length) shown.push(show(log.messages[shown.length] as Message));
-  return shown;
-}
-
-/**
- * The same conversation with other messages in the place of some: for a model that is shown more, or less, than there is. Nothing can be added to it.
- * Each message is shown once, however often this is asked.
- */
-export function shownAs(transcript: ReadyTranscript, show: Show): ReadyTranscript {
-  return new ShownTranscript(transcript, show);
-}
-
-/** A class, since every turn makes one: members live once, on the prototype. */
-class ShownTranscript implements ReadyTranscript {
-  readonly state = "ready";
-  private readonly transcript: ReadyTranscript;
-  private readonly show: Show;
-
-  constructor(transcript: ReadyTranscript, show: Show) {
-    this.transcript = transcript;
-    this.show = show;
-  }
-
-  get length(): number {
-    return this.transcript.length;
-  }
-
-  get messages(): readonly Message[] {
-    return this.since(0);
-  }
-
-  get characters(): number {
-    return this.transcript.characters;
-  }
-
-  since(from: number): Message[] {
-    const tip = tipOf(this.transcript);
-    return shownUpTo(tip, this.show).slice(from, tip.length);
-  }
-
-  toJSON(): TranscriptJson {
-    return this.transcript.toJSON();
-  }
-}
-
 /** How many turns there are: replies of the model. */
 export function countTurns({ messages }: Transcript): number {
   return messages.reduce((sum, { role }) => (role === "assistant" ? sum + 1 : sum), 0);
@@ -377,7 +324,8 @@ function valueOf(transcript: Transcript): TranscriptValue<Transcript["state"]> {
   throw new TypeError("not a transcript of this runtime: read it with readTranscript()");
 }
 
-function tipOf(transcript: Transcript): Tip {
+/** The end of a transcript in its log. @throws TypeError for an object that this runtime did not make */
+export function tipOf(transcript: Transcript): Tip {
   return valueOf(transcript).tip;
 }
 

@@ -35,28 +35,16 @@ const maxViolations = 4;
 const maxPending = 8;
 
 /** The turn cycle, written once: asks the model, carries out its calls, asks again, until it answers or a bound is met. */
-export async function cycle(options: LoopOptions, inside: Frame): Promise<Finished> {
-  const { journal, host, from } = options;
+export async function cycle(options: LoopOptions, frame: Frame): Promise<Finished> {
+  const { from } = options;
   let state = beginState(options);
   let end: End | undefined;
   let run: Run | undefined;
   try {
-    const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
-    const { hash: intent } = options.gate.intent;
-    const begun = { now: host.now(), runId: options.runId, intent };
-    const fingerprint = (): string => intent; // a record of another intent is of another run
-    const starting =
-      journal === directJournal
-        ? begun
-        : await untilStopped(
-            journal.step({ key, fingerprint, run: () => Promise.resolve(begun) }),
-            inside.stop,
-          );
-    if (starting === "stopped") throw new Error("the run was stopped before it began");
-    const { now, runId } = starting;
-    run = beginRun(options, inside, { startedAt: now - (from?.elapsedMs ?? 0), runId });
+    const { now, runId } = await beginning(options, frame);
+    run = beginRun(options, frame, { startedAt: now - (from?.elapsedMs ?? 0), runId });
     state = { ...state, now };
-    inside.moreTime = moreTime(options, () => state.ledger.turns);
+    frame.moreTime = moreTime(options, () => state.ledger.turns);
     if (from?.answer !== undefined) ({ state, end } = await answeredBefore(from.answer, state, run));
     while (end === undefined) {
       const turn = runTurn(state, run);
@@ -65,7 +53,7 @@ export async function cycle(options: LoopOptions, inside: Frame): Promise<Finish
       if (options.onTurn !== undefined) await options.onTurn(checkpointOf(state, run, end));
     }
   } catch (error) {
-    end = endBy(error, { gate: options.gate, stop: inside.stop });
+    end = endBy(error, { gate: options.gate, stop: frame.stop });
   }
   const { transcript, usage, ledger, learned, acts } = state;
   const checkpoint = end.waits === true && run !== undefined ? checkpointOf(state, run, end) : undefined;
@@ -78,6 +66,27 @@ export async function cycle(options: LoopOptions, inside: Frame): Promise<Finish
     label: learned.label,
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };
+}
+
+/** The time and the id of the run, as its journal keeps them from its beginning on. */
+async function beginning(
+  { journal, host, from, gate, runId }: LoopOptions,
+  { stop }: Frame,
+): Promise<Beginning> {
+  const { hash: intent } = gate.intent;
+  const begun = { now: host.now(), runId, intent };
+  if (journal === directJournal) return begun;
+  const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
+  // A record of another intent is of another run.
+  const step = { key, fingerprint: () => intent, run: () => Promise.resolve(begun) };
+  const started = await untilStopped(journal.step(step), stop);
+  if (started === "stopped") throw new Error("the run was stopped before it began");
+  return started;
+}
+
+interface Beginning {
+  readonly now: number;
+  readonly runId: string;
 }
 
 /** One turn: one reply of the model, and the results of the calls in it. */

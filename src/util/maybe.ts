@@ -2,8 +2,8 @@
 export type Maybe<Value> = Value | Promise<Value>;
 
 /** Goes on with a value: at once when it is there, else when it comes. */
-export function after<Value, Next>(value: Maybe<Value>, next: (value: Value) => Maybe<Next>): Maybe<Next> {
-  return value instanceof Promise ? value.then(next) : next(value);
+export function after<Value, Next>(value: Maybe<Value>, goOn: (value: Value) => Maybe<Next>): Maybe<Next> {
+  return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
 
 /** Does work and cleans up behind it, however it ends; without a promise where neither needs one. */
@@ -21,13 +21,13 @@ export function always<Value>(work: () => Maybe<Value>, cleanUp: () => Maybe<unk
 /** Does work, and goes on with what it throws; without a promise where the work needs none. */
 export function rescue<Value>(
   work: () => Maybe<Value>,
-  next: (error: unknown) => Maybe<Value>,
+  goOn: (error: unknown) => Maybe<Value>,
 ): Maybe<Value> {
   try {
     const value = work();
-    return value instanceof Promise ? value.catch(next) : value;
+    return value instanceof Promise ? value.catch(goOn) : value;
   } catch (error) {
-    return next(error);
+    return goOn(error);
   }
 }
 

@@ -1,0 +1,56 @@
+import { remembered } from "../util/remembered.ts";
+import type { Message } from "./message.ts";
+import { type Log, type ReadyTranscript, tipOf, type Tip, type TranscriptJson } from "./transcript.ts";
+
+/** How a message is shown to somebody; the same object for the same message. */
+type Show = (message: Message) => Message;
+
+/** What was shown of a log so far. Depends on: the log, which only grows; how it is shown. */
+const shownOf = remembered((_log: Log) => remembered((_show: Show): Message[] => []));
+
+function shownUpTo({ log, length }: Tip, show: Show): readonly Message[] {
+  const shown = shownOf(log)(show);
+  while (shown.length < length) shown.push(show(log.messages[shown.length] as Message));
+  return shown;
+}
+
+/**
+ * The same conversation with other messages in the place of some: for a model that is shown more, or less, than there is. Nothing can be added to it.
+ * Each message is shown once, however often this is asked.
+ */
+export function shownAs(transcript: ReadyTranscript, show: Show): ReadyTranscript {
+  return new ShownTranscript(transcript, show);
+}
+
+/** A class, since every turn makes one: members live once, on the prototype. */
+class ShownTranscript implements ReadyTranscript {
+  readonly state = "ready";
+  private readonly transcript: ReadyTranscript;
+  private readonly show: Show;
+
+  constructor(transcript: ReadyTranscript, show: Show) {
+    this.transcript = transcript;
+    this.show = show;
+  }
+
+  get length(): number {
+    return this.transcript.length;
+  }
+
+  get messages(): readonly Message[] {
+    return this.since(0);
+  }
+
+  get characters(): number {
+    return this.transcript.characters;
+  }
+
+  since(from: number): Message[] {
+    const tip = tipOf(this.transcript);
+    return shownUpTo(tip, this.show).slice(from, tip.length);
+  }
+
+  toJSON(): TranscriptJson {
+    return this.transcript.toJSON();
+  }
+}
