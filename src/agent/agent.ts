@@ -2,7 +2,6 @@ import { surrounded } from "../run/powers.ts";
 import type { Host } from "../journal/host.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
-import { drain } from "../util/drain.ts";
 import { agentAsTool, type AsToolOptions, checkAsTool } from "./as-tool.ts";
 import type { Audit } from "./audit-data.ts";
 import { auditOf } from "./audit.ts";
@@ -13,7 +12,7 @@ import type { AgentInside } from "./manifest-origin.ts";
 import { manifestOf } from "./manifest.ts";
 import { type AnyDefinition, planAgent, type ResolveModel } from "./plan.ts";
 import { type AroundAgent, beginAgent, resumeAgent } from "./run-agent.ts";
-import { type Runnable, runnable, type RunOptions, type RunResult, resultOf } from "./runnable.ts";
+import { type Runnable, runnable, type RunOptions, type RunResult, endOf } from "./runnable.ts";
 import { walkTurns } from "./turns.ts";
 
 /** An agent: a function from input to output, and the same run to look into. */
@@ -109,14 +108,12 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     },
   });
   async function resume(checkpoint: Checkpoint, options: RunOptions = {}): Promise<RunResult<Output>> {
-    const { runId, generator } = resumeAgent(around, checkpoint, options);
-    return resultOf(runId, await drain(generator, options.onEvent));
+    return endOf(resumeAgent(around, checkpoint, options), options.onEvent);
   }
   function turns(input: Input, options: RunOptions = {}): AsyncGenerator<Checkpoint, RunResult<Output>> {
     const walk = walkTurns<Output>(options, async (walking) => {
       const watched = options.onEvent !== undefined;
-      const { runId, generator } = await beginAgent(around, { input, watched, ...walking });
-      return resultOf(runId, await drain(generator, options.onEvent));
+      return endOf(await beginAgent(around, { input, watched, ...walking }), options.onEvent);
     });
     return surrounded(wiring.host, walk);
   }

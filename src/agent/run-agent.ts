@@ -60,7 +60,7 @@ export async function beginAgent(around: AroundAgent, wanted: Wanted): Promise<B
   const input = withoutSecrets(read, host);
   const run = { ...around, ...wanted, base, input };
   const options = { ...base, agent: plan.name, input: run.input, durationMs: plan.limits.durationMs };
-  return { runId: base.runId, generator: frame(options, (inside) => runAgent(run, inside)) };
+  return { runId: base.runId, framed: frame(options, (inside) => runAgent(run, inside)) };
 }
 
 /** Goes on with a run from a checkpoint. @throws WritError `checkpoint-invalid`, `transcript-invalid` */
@@ -106,7 +106,7 @@ export function beginCycle(
   const cycling = loopOptions(skill, run, { transcript, from });
   const { durationMs } = plan.limits;
   const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
-  const generator = frame(framing, async (inside) => {
+  const framed = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
     const work = async (session?: OpenSession): Promise<Finished> => {
       const finished = await runCycle({ ...cycling, beforeEffect: session?.beforeEffect }, inside);
@@ -115,7 +115,7 @@ export function beginCycle(
     };
     return inSession(run, inside, { key: `session/${from?.ledger.turns ?? 0}`, work });
   });
-  return { runId: base.runId, generator };
+  return { runId: base.runId, framed };
 }
 
 /** Runs the turn cycle; its intent is told from here on. */

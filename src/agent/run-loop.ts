@@ -6,7 +6,7 @@ import type { Transcript } from "../message/transcript.ts";
 import type { Wiring } from "./agent.ts";
 import { type AnyDefinition, planAgent } from "./plan.ts";
 import { beginCycle } from "./run-agent.ts";
-import { resultOf, type RunOptions, type RunResult } from "./runnable.ts";
+import { type Begun, readerOf, type RunOptions, type RunResult } from "./runnable.ts";
 
 /** What the loop works with: as an agent is defined, with one skill that asks a model. */
 export type LoopDefinition = Omit<AnyDefinition, "name" | "skills" | "selectSkill" | "routing" | "input"> & {
@@ -22,14 +22,13 @@ export function loopWith(
   options: RunOptions,
   wiring: Wiring,
 ): AsyncGenerator<AgentEvent, RunResult<unknown>> {
-  return surrounded(wiring.host, events(definition, options, wiring));
+  return surrounded(
+    wiring.host,
+    readerOf(() => begin(definition, options, wiring)),
+  );
 }
 
-async function* events(
-  { transcript, ...rest }: LoopDefinition,
-  options: RunOptions,
-  wiring: Wiring,
-): AsyncGenerator<AgentEvent, RunResult<unknown>> {
+function begin({ transcript, ...rest }: LoopDefinition, options: RunOptions, wiring: Wiring): Begun {
   const definition: AnyDefinition = { name: "loop", ...rest };
   const { name } = definition;
   const plan = planAgent(definition, wiring.resolveModel);
@@ -43,6 +42,5 @@ async function* events(
   const asked = transcript.messages.findLast(isAsked);
   const input = asked === undefined ? "" : textOf(asked);
   const around = { definition, plan, host: wiring.host };
-  const { runId, generator } = beginCycle(around, { skill, transcript }, { input, options, watched: true });
-  return resultOf(runId, yield* generator);
+  return beginCycle(around, { skill, transcript }, { input, options, watched: true });
 }

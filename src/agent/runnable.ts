@@ -9,7 +9,8 @@ import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
-import type { LoopResult } from "../run/frame.ts";
+import { EventReader } from "../run/event-reader.ts";
+import type { Framed, LoopResult } from "../run/frame.ts";
 import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
@@ -114,7 +115,7 @@ export interface RunFrame extends RunPowers {
 /** A run that has not begun. */
 export interface Begun {
   readonly runId: string;
-  readonly generator: AsyncGenerator<AgentEvent, LoopResult>;
+  readonly framed: Framed;
 }
 
 /** Begins a run; what is wrong with its input or its options is thrown here. */
@@ -159,16 +160,11 @@ export function runnable<Input, Output>({
   about,
 }: RunnableParts<Input>): Runnable<Input, Output> {
   async function run(input: Input, options: RunOptions = {}): Promise<RunResult<Output>> {
-    const { onEvent } = options;
-    const { runId, generator } = await begin(input, options, onEvent !== undefined);
-    return resultOf(runId, await drain(generator, onEvent));
-  }
-  async function* events(input: Input, options: RunOptions): AsyncGenerator<AgentEvent, RunResult<Output>> {
-    const { runId, generator } = await begin(input, options, true);
-    return resultOf(runId, yield* generator);
+    return endOf<Output>(await begin(input, options, options.onEvent !== undefined), options.onEvent);
   }
   function stream(input: Input, options: RunOptions = {}): AsyncGenerator<AgentEvent, RunResult<Output>> {
-    return surrounded(about.host, events(input, options));
+    const reader = readerOf<Output>(() => begin(input, options, true));
+    return surrounded(about.host, reader);
   }
   async function call(input: Input, options?: RunOptions): Promise<Output> {
     return outputOf(await run(input, options), name);
@@ -183,8 +179,26 @@ export function outputOf<Output>(result: RunResult<Output>, name: string): Outpu
   throw result.error ?? new WritError("run-refused", { name, reason: result.outcome.type });
 }
 
+/** Runs to the end, and tells each event on the way. */
+export async function endOf<Output>(
+  { runId, framed }: Begun,
+  onEvent: RunOptions["onEvent"],
+): Promise<RunResult<Output>> {
+  if (onEvent === undefined) return resultOf(runId, await framed.end());
+  const reader = new EventReader(() => ({ framed, finish: (result) => resultOf<Output>(runId, result) }));
+  return drain(reader, onEvent);
+}
+
+/** Reads a run event by event; it is begun with the first. */
+export function readerOf<Output>(begin: () => Begun | Promise<Begun>): EventReader<RunResult<Output>> {
+  return new EventReader(async () => {
+    const { runId, framed } = await begin();
+    return { framed, finish: (result) => resultOf<Output>(runId, result) };
+  });
+}
+
 /** What a loop gave, as a run gives it. */
-export function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> {
+function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> {
   const { outcome } = result;
   const text = outcome.type === "answered" ? contentText(outcome.content) : "";
   return { runId, text, ...result, output: result.output as Output | undefined };

@@ -78,30 +78,52 @@ export interface LoopResult {
   readonly checkpoint?: Checkpoint;
 }
 
+/** A run that has not begun. It begins once: when somebody waits for its end, or reads its first event. */
+export class Framed {
+  readonly events: Channel<AgentEvent> | undefined;
+  private readonly options: FrameOptions;
+  private readonly work: (frame: Frame) => Promise<Finished>;
+  private readonly stop: Interrupt<StopReason> = interrupt<StopReason>();
+  private running: Promise<LoopResult> | undefined;
+
+  constructor(options: FrameOptions, work: (frame: Frame) => Promise<Finished>) {
+    this.options = options;
+    this.work = work;
+    this.events = options.watched ? channel<AgentEvent>(mergeLive) : undefined;
+  }
+
+  /**
+   * Runs to the end, whether its events are read or not.
+   *
+   * @throws WritError when the world fails (a provider, the journal), after `run-end` with outcome `failed`.
+   */
+  end(): Promise<LoopResult> {
+    return (this.running ??= this.begin());
+  }
+
+  /** Stops the run, whose events nobody reads any more. */
+  leave(): void {
+    this.stop.stop({ type: "cancelled", reason: "nobody reads the run any more" });
+  }
+
+  private begin(): Promise<LoopResult> {
+    const { options, stop, events, work } = this;
+    const { host, scope } = options;
+    const begin = (): Promise<LoopResult> => runFramed(options, { stop, events }, work);
+    const running = scope === undefined ? begin() : within(host, scope, begin);
+    if (events === undefined) return running;
+    const closing = running.finally(() => events.close());
+    closing.catch(() => undefined); // thrown once the reader has been told what happened before
+    return closing;
+  }
+}
+
 /**
  * Runs work as a run: tells its beginning and its end, puts envelopes on its events, stops it when it is cancelled or its time is over. The
- * run does not wait for its reader; leaving the generator early stops it.
- *
- * @throws WritError when the world fails (a provider, the journal), after `run-end` with outcome `failed`.
+ * run does not wait for its reader.
  */
-export async function* frame(
-  options: FrameOptions,
-  work: (frame: Frame) => Promise<Finished>,
-): AsyncGenerator<AgentEvent, LoopResult> {
-  const stop = interrupt<StopReason>();
-  const events = options.watched ? channel<AgentEvent>(mergeLive) : undefined;
-  const { host, scope } = options;
-  const begin = (): Promise<LoopResult> => runFramed(options, { stop, events }, work);
-  const running = (scope === undefined ? begin() : within(host, scope, begin)).finally(() => events?.close());
-  running.catch(() => undefined); // thrown below, once the reader has been told what happened before
-  let finished = false;
-  try {
-    if (events !== undefined) yield* events;
-    finished = true;
-    return await running;
-  } finally {
-    if (!finished) stop.stop({ type: "cancelled", reason: "nobody reads the run any more" });
-  }
+export function frame(options: FrameOptions, work: (frame: Frame) => Promise<Finished>): Framed {
+  return new Framed(options, work);
 }
 
 interface Running {

@@ -3,6 +3,8 @@ export interface Channel<Item> extends AsyncIterable<Item> {
   push(item: Item): void;
   /** No more items will come; with an error, the reader gets it after the last item. */
   close(error?: unknown): void;
+  /** The next item, or undefined for an item behind the last. */
+  next(): Promise<IteratorResult<Item, undefined>>;
 }
 
 /**
@@ -11,43 +13,71 @@ export interface Channel<Item> extends AsyncIterable<Item> {
  */
 export function channel<Item>(
   merge: (last: Item, next: Item) => Item | undefined = () => undefined,
-  mergeAbove = 256,
+  mergeAbove: number = 256,
 ): Channel<Item> {
-  let waiting: Item[] = [];
-  let read = 0;
-  let wake: (() => void) | undefined;
-  let closed = false;
-  let failure: { readonly error: unknown } | undefined;
+  return new Queue(merge, mergeAbove);
+}
 
-  function ring(): void {
-    wake?.();
-    wake = undefined;
+const end = { done: true, value: undefined } as const;
+
+/** A class with an iterator of its own: an event costs one promise, and none of a generator. */
+class Queue<Item> implements Channel<Item> {
+  private readonly merge: (last: Item, next: Item) => Item | undefined;
+  private readonly mergeAbove: number;
+  private waiting: Item[] = [];
+  private read = 0;
+  private isClosed = false;
+  private failure: { readonly error: unknown } | undefined;
+  private bell: PromiseWithResolvers<void> | undefined;
+
+  constructor(merge: (last: Item, next: Item) => Item | undefined, mergeAbove: number) {
+    this.merge = merge;
+    this.mergeAbove = mergeAbove;
   }
 
-  return {
-    push(item) {
-      if (closed) return;
-      const last = waiting.at(-1);
-      const merged = waiting.length - read > mergeAbove && last !== undefined ? merge(last, item) : undefined;
-      if (merged === undefined) waiting.push(item);
-      else waiting[waiting.length - 1] = merged;
-      ring();
-    },
-    close(error) {
-      if (closed) return;
-      closed = true;
-      if (error !== undefined) failure = { error };
-      ring();
-    },
-    async *[Symbol.asyncIterator]() {
-      for (;;) {
-        while (read < waiting.length) yield waiting[read++] as Item;
-        waiting = [];
-        read = 0;
-        if (closed) break;
-        await new Promise<void>((resolve) => (wake = resolve));
-      }
-      if (failure !== undefined) throw failure.error;
-    },
-  };
+  push(item: Item): void {
+    if (this.isClosed) return;
+    const { waiting } = this;
+    const last = waiting.at(-1);
+    const isBehind = waiting.length - this.read > this.mergeAbove && last !== undefined;
+    const merged = isBehind ? this.merge(last, item) : undefined;
+    if (merged === undefined) waiting.push(item);
+    else waiting[waiting.length - 1] = merged;
+    this.ring();
+  }
+
+  close(error?: unknown): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    if (error !== undefined) this.failure = { error };
+    this.ring();
+  }
+
+  async next(): Promise<IteratorResult<Item, undefined>> {
+    for (;;) {
+      if (this.read < this.waiting.length) return { done: false, value: this.take() };
+      if (this.failure !== undefined) throw this.failure.error;
+      if (this.isClosed) return end;
+      await (this.bell ??= Promise.withResolvers<void>()).promise;
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Item, undefined> {
+    return { next: () => this.next() };
+  }
+
+  private take(): Item {
+    const item = this.waiting[this.read] as Item;
+    this.read += 1;
+    if (this.read === this.waiting.length || this.read > this.mergeAbove) {
+      this.waiting = this.waiting.slice(this.read); // items that were read must not stay alive
+      this.read = 0;
+    }
+    return item;
+  }
+
+  private ring(): void {
+    this.bell?.resolve();
+    this.bell = undefined;
+  }
 }

@@ -124,10 +124,10 @@ function begin({ composition, name, limits }: Named, { given, options, watched }
   const json = toJson(given);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
   const input = withoutSecrets(json.value, about.host);
-  const generator = frame({ ...base, agent: name, input, durationMs: limits.durationMs }, (inside) =>
+  const framed = frame({ ...base, agent: name, input, durationMs: limits.durationMs }, (inside) =>
     carryOut({ composition, name, limits, base, options, given, input }, inside),
   );
-  return { runId: base.runId, generator };
+  return { runId: base.runId, framed };
 }
 
 /** Options that belong to one agent. @throws WritError `run-option-unusable` */

@@ -1,0 +1,70 @@
+import type { AgentEvent } from "../event/event.ts";
+import type { Framed, LoopResult } from "./frame.ts";
+
+/** A run that was begun, and what its reader gets of its end. */
+export interface Readable<Result> {
+  readonly framed: Framed;
+  readonly finish: (result: LoopResult) => Result;
+}
+
+/**
+ * Reads a run event by event; what it returns is what the run gave. The run begins with the first event that is asked for; leaving early
+ * cancels it. An iterator of its own in place of generators inside generators: an event costs one promise a reader.
+ */
+export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, undefined> {
+  private readonly begin: () => Promise<Readable<Result>> | Readable<Result>;
+  private reading: Readable<Result> | Promise<Readable<Result>> | undefined;
+  private isOver = false;
+
+  constructor(begin: () => Promise<Readable<Result>> | Readable<Result>) {
+    this.begin = begin;
+  }
+
+  async next(): Promise<IteratorResult<AgentEvent, Result>> {
+    if (this.isOver) return over();
+    try {
+      this.reading ??= this.begin();
+      const reading = this.reading instanceof Promise ? await this.reading : this.reading;
+      this.reading = reading;
+      const { framed, finish } = reading;
+      const ended = framed.end();
+      const next = await framed.events?.next();
+      if (next?.done === false) return next;
+      const value = finish(await ended);
+      this.isOver = true;
+      return { done: true, value };
+    } catch (error) {
+      this.isOver = true;
+      throw error;
+    }
+  }
+
+  async return(value: Result | PromiseLike<Result>): Promise<IteratorResult<AgentEvent, Result>> {
+    await this.leave();
+    return { done: true, value: await value };
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<AgentEvent, Result>> {
+    await this.leave();
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.leave();
+  }
+
+  private async leave(): Promise<void> {
+    const isRead = !this.isOver && this.reading !== undefined;
+    this.isOver = true;
+    if (isRead) (await this.reading)?.framed.leave();
+  }
+}
+
+/** What a generator gives that has ended before: TypeScript knows no word for it. */
+function over<Result>(): IteratorResult<AgentEvent, Result> {
+  return { done: true, value: undefined as Result };
+}
