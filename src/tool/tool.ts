@@ -20,7 +20,10 @@ import { checkRecovery, type Recovery } from "./recovery.ts";
  */
 export type Effect = "none" | "read" | "write" | "irreversible" | "undeclared";
 
-/** What a tool is given beside its arguments. */
+/**
+ * The context of a call: what a tool is given beside its arguments. Hand it on whole: `signal` and `call` are made when somebody looks, and a copy
+ * made by spreading has neither.
+ */
 export interface ToolContext {
   /** Aborted when the run is cancelled or the tool's time is over. */
   readonly signal: AbortSignal;

@@ -1,0 +1,19 @@
+import { execFileSync } from "node:child_process";
+import { expect, it } from "vitest";
+
+interface Cost {
+  readonly promisesATurn: number;
+  readonly bytesATurn: number;
+  readonly answer: { readonly files: number; readonly functions: number };
+  readonly call: { readonly files: number; readonly functions: number };
+}
+
+it("a turn makes no promise that nothing waits for, little garbage, and a short walk through the code", () => {
+  const options = ["--max-semi-space-size=512", "bench/turn-cost.ts"];
+  const cost = JSON.parse(execFileSync(process.execPath, options, { encoding: "utf8" })) as Cost;
+  expect(cost.promisesATurn).toBe(0);
+  expect(cost.bytesATurn).toBeLessThan(30_000);
+  expect(cost.answer.files).toBeLessThanOrEqual(64);
+  expect(cost.call.files).toBeLessThanOrEqual(84);
+  expect(cost.call.functions).toBeLessThanOrEqual(340);
+});
