@@ -1,12 +1,7 @@
 import { type BfclCategory, bfclCategories } from "../eval/bfcl/categories.ts";
 import type { JudgedOutput } from "../eval/bfcl/judge.ts";
-import { wordOf } from "./options.ts";
+import { listOf, wordOf } from "./options.ts";
 import { oneLine, type Output } from "./output.ts";
-
-/** The words between the commas. */
-export function listOf(value: string): readonly string[] {
-  return value.split(",").map((word) => word.trim());
-}
 
 /**
  * Categories by their names, between commas.

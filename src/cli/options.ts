@@ -52,6 +52,11 @@ export function lenientFormatOf(flags: OutputFlags): Format {
   }
 }
 
+/** The words between the commas. */
+export function listOf(value: string): readonly string[] {
+  return value.split(",").map((word) => word.trim());
+}
+
 /**
  * A whole number from 1 on.
  *

@@ -1,33 +1,23 @@
-import { Command, CommanderError } from "commander";
+import { Command } from "commander";
 import { driverChoices } from "../model/driver-names.ts";
 import type { LiveFlags } from "./eval-bfcl.ts";
 import type { InjectionFlags } from "./eval-injection.ts";
 import type { ReplayFlags } from "./eval-replay.ts";
-import { exitCodes } from "./exit-code.ts";
 import type { ManifestFlags } from "./manifest.ts";
-import { lenientFormatOf, type OutputFlags, withOutputFlags } from "./options.ts";
+import { type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProbeFlags } from "./probe.ts";
 import type { RunFlags } from "./run.ts";
+import { reporting, runCommand, type SetExitCode } from "./run-command.ts";
 
 /**
  * Runs the command line. Each command is loaded when it is called, so that `--version` and `--help` cost nothing of it.
  *
  * @returns the exit code. Never throws for what a user can do wrong.
  */
-export async function runProgram(words: readonly string[]): Promise<number> {
-  let exitCode: number = exitCodes.answered;
-  const program = makeProgram((code) => (exitCode = code));
-  try {
-    await program.parseAsync(words, { from: "user" });
-    return exitCode;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.answered : exitCodes.usage;
-    throw error;
-  }
+export function runProgram(words: readonly string[]): Promise<number> {
+  return runCommand(words, makeProgram);
 }
-
-type SetExitCode = (code: number) => void;
 
 function makeProgram(setExitCode: SetExitCode): Command {
   const program = new Command("writ")
@@ -207,16 +197,6 @@ function addManifest(program: Command, setExitCode: SetExitCode): void {
     .action(async (file: string, flags: ManifestFlags) => {
       setExitCode(await reporting(flags, async () => (await import("./manifest.ts")).manifest(file, flags)));
     });
-}
-
-/** Prints what a command throws, and gives its exit code. */
-async function reporting(flags: OutputFlags, command: () => Promise<number>): Promise<number> {
-  try {
-    return await command();
-  } catch (error) {
-    const { printFailure } = await import("./print-run.ts");
-    return printFailure(error, { format: lenientFormatOf(flags), verbose: flags.verbose ?? false });
-  }
 }
 
 const exitCodeHelp = `
