@@ -40,7 +40,7 @@ type Row = { readonly driver: string } & ({ readonly report: LiveReport } | { re
  * `writ eval bfcl`: the figures on standard output, the progress and the failures on standard error. Ctrl-C ends it, with the figures of the
  * drivers that are through.
  *
- * @throws WritError `option-invalid`, `model-name-invalid`, `eval-cases-missing`, `file-unreadable`; with one driver what the model's adapter
+ * @throws WritError `option-invalid`, `model-name-invalid`, `file-unreadable`; with one driver what the model's adapter
  * throws: with several it is told in the driver's place.
  */
 export async function evalBfcl(flags: LiveFlags): Promise<ExitCode> {

@@ -25,7 +25,7 @@ export interface ReplayFlags {
 /**
  * `writ eval replay`: the figures on standard output; failures, and what was passed over, on standard error. Exits with 1 when reading threw.
  *
- * @throws WritError `option-invalid`, `eval-data-missing`, `eval-cases-missing`, `file-unreadable`
+ * @throws WritError `option-invalid`, `file-unreadable`
  */
 export async function evalReplay(flags: ReplayFlags): Promise<ExitCode> {
   const { data, cases, models, categories, showFailures, json = false } = flags;

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, WritError } from "../error/writ-error.ts";
+import { messageOf, WritError, type WritErrorOptions } from "../error/writ-error.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
 import { type CaseId, caseIdOf } from "./bfcl/categories.ts";
 import type { JudgedCall } from "./bfcl/judge.ts";
@@ -27,11 +27,11 @@ const outputFile = /_result\.json$/;
  * The models in a data folder, laid out as BFCL's maintainers publish their outputs: `result/<model>/<anything>_result.json`, also in
  * folders of the model's folder. A model without such files has no outputs.
  *
- * @throws WritError `eval-data-missing` when there are none.
+ * @throws WritError `option-invalid` when there are none.
  */
 export function recordedModels(folder: string): readonly RecordedModel[] {
   const path = join(folder, "result");
-  const names = foldersIn(path);
+  const names = modelsIn(folder);
   const models = names.flatMap((name): RecordedModel[] => {
     const files = readdirSync(join(path, name), { recursive: true })
       .map(String)
@@ -42,16 +42,24 @@ export function recordedModels(folder: string): readonly RecordedModel[] {
   });
   if (models.length > 0) return models;
   const reason = names.length === 0 ? "it has no folders" : "no folder in it has a file of outputs";
-  throw new WritError("eval-data-missing", { path, reason });
+  throw noOutputs(folder, reason);
 }
 
-function foldersIn(path: string): string[] {
+function modelsIn(folder: string): string[] {
   try {
-    const entries = readdirSync(path, { withFileTypes: true });
+    const entries = readdirSync(join(folder, "result"), { withFileTypes: true });
     return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).toSorted();
   } catch (cause) {
-    throw new WritError("eval-data-missing", { path, reason: messageOf(cause) }, { cause });
+    throw noOutputs(folder, messageOf(cause), { cause });
   }
+}
+
+/** An error that says why a data folder has no recorded outputs. */
+export function noOutputs(folder: string, reason: string, options?: WritErrorOptions): WritError {
+  const advice =
+    `There are no recorded outputs in ${join(folder, "result")}: ${reason}. Give a folder with one folder a model in ` +
+    "`result`, and in each files in JSON Lines whose names end in `_result.json`.";
+  return new WritError("option-invalid", { option: "--data", value: folder, advice }, options);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { BfclCategory } from "./bfcl/categories.ts";
 import { type JudgedCall, type JudgedOutput, wrongWith } from "./bfcl/judge.ts";
 import { officialScores } from "./official.ts";
 import type { BrokenLine } from "./read-lines.ts";
-import { outputsIn, type RecordedModel, recordedModels, type RecordedOutput } from "./recorded.ts";
+import { noOutputs, outputsIn, type RecordedModel, recordedModels, type RecordedOutput } from "./recorded.ts";
 import { type ReplayReport, scoreOf, type Tally, tallyOf } from "./replay-score.ts";
 
 /** What is replayed. */
@@ -46,7 +46,7 @@ interface Replay extends ReplayOptions {
  * Reads recorded outputs again with writ's recogniser and judges the calls. Lines and ids that cannot be used are counted, not thrown. Of two
  * outputs of a model for one case the first counts.
  *
- * @throws WritError `eval-data-missing`, `eval-cases-missing`, `file-unreadable`, `option-invalid` for a model that was not recorded
+ * @throws WritError `option-invalid` where there are no outputs, no cases or no such model; `file-unreadable`
  */
 export function replay(options: ReplayOptions): ReplayReport {
   const { data, mode, models: wanted } = options;
@@ -65,8 +65,7 @@ export function replay(options: ReplayOptions): ReplayReport {
     return { name: model.name, tally, official: officialScores(data, model.name) };
   });
   if (!scored.some(({ tally }) => tally.size > 0)) {
-    const reason = "none of them is of a case that can be judged";
-    throw new WritError("eval-data-missing", { path: data, reason });
+    throw noOutputs(data, "none of them is of a case that can be judged");
   }
   return { mode, ...scoreOf(scored), ...reportOf(state) };
 }

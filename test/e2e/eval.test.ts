@@ -109,18 +109,18 @@ describe("writ eval replay", () => {
     expect(JSON.parse(stdout)).toMatchObject({ accuracy: 0, outputs: 1, restraint: null, mean: null });
     expectError(
       await replay(["--cases", join(folders.root, "elsewhere")]),
-      "eval-data-missing",
+      "option-invalid",
       "none of them is of a case that can be judged",
     );
   });
 
   it.each<[what: string, words: string[], code: string, says: string]>([
-    ["no data folder", ["--data", "nowhere"], "eval-data-missing", "There are no recorded outputs in"],
+    ["no data folder", ["--data", "nowhere"], "option-invalid", "There are no recorded outputs in"],
     ["a wrong mode", ["--mode", "loose"], "option-invalid", "It is one of: strict, safe, lenient."],
     ["a wrong category", ["--categories", "java"], "option-invalid", "It is one of: simple_python,"],
     ["a wrong model", ["--models", "c"], "option-invalid", "It is one of: a."],
     ["a wrong number", ["--show-failures", "many"], "option-invalid", "whole number from 1 on"],
-    ["no cases", ["--cases", "nowhere"], "eval-cases-missing", "There are no cases in nowhere"],
+    ["no cases", ["--cases", "nowhere"], "option-invalid", "There are no cases in nowhere"],
   ])("refuses %s", async (...[, words, code, says]) => {
     folders.recorded("a", "simple", { simple_0: lima });
     expectError(await replay(words), code, says);
@@ -128,9 +128,9 @@ describe("writ eval replay", () => {
 
   it("refuses an empty data folder, and one without outputs", async () => {
     folders.file("outputs/README.md", "nothing");
-    expectError(await replay(), "eval-data-missing", "no such file");
+    expectError(await replay(), "option-invalid", "no such file");
     folders.file("outputs/result/a/notes.txt", "nothing");
-    expectError(await replay(), "eval-data-missing", "no folder in it has a file of outputs");
+    expectError(await replay(), "option-invalid", "no folder in it has a file of outputs");
   });
 
   it("needs --data", async () => {
@@ -147,11 +147,11 @@ describe("writ eval bfcl", () => {
   it.each<[what: string, words: string[], code: string, says: string]>([
     ["a wrong driver", ["--driver", "morse"], "option-invalid", "It is one of: auto, native, json"],
     ["a wrong limit", ["--limit", "0"], "option-invalid", "whole number from 1 on"],
-    ["no cases", ["--cases", "nowhere"], "eval-cases-missing", "There are no cases in nowhere"],
+    ["no cases", ["--cases", "nowhere"], "option-invalid", "There are no cases in nowhere"],
     [
       "a category without cases",
       ["--categories", "live_simple"],
-      "eval-cases-missing",
+      "option-invalid",
       "no cases of the category live_simple",
     ],
   ])("refuses %s", async (...[, words, code, says]) => {

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, WritError } from "../../error/writ-error.ts";
+import { messageOf, WritError, type WritErrorOptions } from "../../error/writ-error.ts";
 import type { ToolDescription } from "../../model/model.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { type BrokenLine, type Lines, readLines } from "../read-lines.ts";
@@ -49,7 +49,7 @@ export interface BfclFolder {
   /**
    * The cases of a category, without those that cannot be judged since their answer is missing.
    *
-   * @throws WritError `eval-cases-missing` when the folder has none, `file-unreadable`
+   * @throws WritError `option-invalid` when the folder has none, `file-unreadable`
    */
   read(category: BfclCategory): BfclCases;
 }
@@ -58,14 +58,13 @@ export interface BfclFolder {
  * Opens a folder of BFCL's cases: files like `BFCL_v4_multiple.json`, and their answers under the same names in `possible_answer`. Lines that
  * cannot be used are told of when their category is read.
  *
- * @throws WritError `eval-cases-missing` when it is no folder or has no file of cases.
+ * @throws WritError `option-invalid` when it is no folder or has no file of cases.
  */
 export function openCases(folder: string, onBroken: (line: BrokenLine) => void): BfclFolder {
   const files = filesIn(folder);
   const answerFiles = filesIn(join(folder, "possible_answer"), { optional: true });
   if (files.size === 0) {
-    const reason = "it has no file like BFCL_v4_multiple.json";
-    throw new WritError("eval-cases-missing", { path: folder, reason });
+    throw noCases(folder, "it has no file like BFCL_v4_multiple.json");
   }
   const read = new Map<BfclCategory, BfclCases>();
   return {
@@ -77,8 +76,8 @@ export function openCases(folder: string, onBroken: (line: BrokenLine) => void):
       const answers = answerFiles.get(category);
       const needsAnswers = ruleOf(category) !== "none" && ruleOf(category) !== "some";
       if (path === undefined || (needsAnswers && answers === undefined)) {
-        const reason = `it has no ${path === undefined ? "cases" : "answers"} of the category ${category}`;
-        throw new WritError("eval-cases-missing", { path: folder, reason });
+        const missing = path === undefined ? "cases" : "answers";
+        throw noCases(folder, `it has no ${missing} of the category ${category}`);
       }
       const { cases: found, broken } = casesOf(category, {
         path,
@@ -107,9 +106,15 @@ function namesIn(folder: string, optional: boolean): string[] {
     return readdirSync(folder).toSorted();
   } catch (cause) {
     if (optional) return [];
-    const reason = messageOf(cause);
-    throw new WritError("eval-cases-missing", { path: folder, reason }, { cause });
+    throw noCases(folder, messageOf(cause), { cause });
   }
+}
+
+function noCases(folder: string, reason: string, options?: WritErrorOptions): WritError {
+  const advice =
+    `There are no cases in ${folder}: ${reason}. Give a folder with the files of the Berkeley Function Calling ` +
+    "Leaderboard, version 4, and with their answers in its folder `possible_answer`.";
+  return new WritError("option-invalid", { option: "--cases", value: folder, advice }, options);
 }
 
 function casesOf(

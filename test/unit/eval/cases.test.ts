@@ -99,7 +99,7 @@ describe("a folder of cases", () => {
   ])("that %s is told of", (_what, name, reason) => {
     folders.file("empty/README.md", "nothing here");
     expect(() => openCases(join(folders.root, name), (line) => broken.push(line))).toThrow(
-      expect.objectContaining({ code: "eval-cases-missing", message: expect.stringContaining(reason) }),
+      expect.objectContaining({ code: "option-invalid", hint: expect.stringContaining(reason) }),
     );
   });
 
@@ -107,8 +107,14 @@ describe("a folder of cases", () => {
     folders.file("bare/BFCL_v4_multiple.json", "{}");
     folders.file("bare/BFCL_v4_irrelevance.json", "{}");
     const folder = openCases(join(folders.root, "bare"), (line) => broken.push(line));
-    expect(() => folder.read("multiple")).toThrow("it has no answers of the category multiple");
-    expect(() => folder.read("parallel")).toThrow("it has no cases of the category parallel");
+    expect(() => folder.read("multiple")).toThrow(
+      expect.objectContaining({
+        hint: expect.stringContaining("it has no answers of the category multiple"),
+      }),
+    );
+    expect(() => folder.read("parallel")).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining("it has no cases of the category parallel") }),
+    );
     expect(folder.read("irrelevance").size).toBe(0);
   });
 });

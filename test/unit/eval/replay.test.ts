@@ -147,7 +147,7 @@ describe("a replay", () => {
     folders.file("bare/result/a/notes.txt", "nothing");
     folders.file("strange/result/a/sql_result.json", [{ id: "sql_0", result: "SELECT 1" }]);
     expect(() => replayed({ data: join(folders.root, name) })).toThrow(
-      expect.objectContaining({ code: "eval-data-missing", message: expect.stringContaining(reason) }),
+      expect.objectContaining({ code: "option-invalid", hint: expect.stringContaining(reason) }),
     );
   });
 });
