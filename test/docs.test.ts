@@ -99,9 +99,11 @@ function anchorsOf(text: string): string[] {
 }
 
 describe("links", () => {
-  const pages = [...filesUnder("docs", ".md"), ...filesUnder(".", "README.md")].filter(
-    ({ path }) => path.startsWith("docs/") || path === "README.md",
-  );
+  const pages = [
+    ...filesUnder("docs", ".md"),
+    ...filesUnder("lab", ".md"),
+    ...filesUnder(".", "README.md").filter(({ path }) => path === "README.md"),
+  ];
 
   it.each(pages.map(({ path, text }) => [path, text] as const))("of %s lead somewhere", (path, text) => {
     const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, "");

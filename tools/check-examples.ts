@@ -76,6 +76,7 @@ const wanted = process.argv[2] ?? "";
 const files = [
   ...filesUnder("src", ".ts"),
   ...filesUnder("docs", ".md"),
+  ...filesUnder("lab", ".md"),
   ...filesUnder(".", "README.md").filter(({ path }) => path === "README.md"),
 ].filter(({ path }) => path.includes(wanted));
 const found = files.map((file) => ({ file, examples: examplesOf(file) }));

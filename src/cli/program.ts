@@ -1,8 +1,6 @@
 import { Command } from "commander";
 import { driverChoices } from "../model/driver-names.ts";
-import type { LiveFlags } from "./eval-bfcl.ts";
 import type { InjectionFlags } from "./eval-injection.ts";
-import type { ReplayFlags } from "./eval-replay.ts";
 import type { ManifestFlags } from "./manifest.ts";
 import { type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
@@ -119,41 +117,20 @@ function addProbe(program: Command, setExitCode: SetExitCode): void {
 }
 
 function addEval(program: Command, setExitCode: SetExitCode): void {
-  const evaluations = program
-    .command("eval")
-    .description(
-      "measure: the reading of calls against the Berkeley Function Calling Leaderboard (BFCL), and policies against attacks",
-    );
-  evaluations
-    .command("replay")
-    .description("read recorded outputs of models again, and judge the calls")
-    .requiredOption("--data <dir>", "the recorded outputs: result/<model>/*_result.json, and score/ if there")
-    .option("--cases <dir>", "the cases with their answers; default: the folder bfcl beside --data")
-    .option("--mode <mode>", "how much is taken for a call: strict, safe (default), lenient")
-    .option("--models <names>", "only these, with commas between")
-    .option("--categories <names>", "only these, with commas between")
-    .option("--show-failures <n>", "show so many wrong outputs of each model and category")
-    .option("--json", "print one JSON object; shares go from 0 to 1")
-    .option("--verbose", "show the stack of an error")
-    .action(async (flags: ReplayFlags) => {
-      setExitCode(await reporting(flags, async () => (await import("./eval-replay.ts")).evalReplay(flags)));
-    });
-  evaluations
-    .command("bfcl")
-    .description("ask a model the cases, one turn each, and judge its calls")
-    .requiredOption("--model <name>", "the model: provider/name, like ollama/qwen2.5:7b")
-    .requiredOption("--driver <names>", "drivers with commas between; auto; or all")
-    .option("--cases <dir>", "the cases with their answers; default: bfcl here, else ../shared/data/bfcl")
-    .option("--categories <names>", "with commas between; default: the five that do not begin with live_")
-    .option("--limit <n>", "so many cases of each category")
-    .option("--max-tokens <n>", "a reply ends after so many tokens (default 512)")
-    .option("--show-failures <n>", "show so many wrong replies of each driver and category")
-    .option("--json", "print one JSON object; shares go from 0 to 1")
-    .option("--verbose", "show the stack of an error")
-    .action(async (flags: LiveFlags) => {
-      setExitCode(await reporting(flags, async () => (await import("./eval-bfcl.ts")).evalBfcl(flags)));
-    });
+  const evaluations = program.command("eval").description("measure what a policy stops");
   addInjection(evaluations, setExitCode);
+  for (const name of ["replay", "bfcl"]) addMovedToLaboratory(evaluations, name);
+}
+
+/** A command that stands in the repository only: whoever calls it here is told so. */
+function addMovedToLaboratory(evaluations: Command, name: string): void {
+  const told = `error: 'eval ${name}' is not part of the package; in writ's repository: npm run eval -- ${name}`;
+  evaluations
+    .command(name, { hidden: true })
+    .helpOption(false)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(() => evaluations.error(told));
 }
 
 function addInjection(evaluations: Command, setExitCode: SetExitCode): void {

@@ -67,6 +67,13 @@ describe("writ", () => {
       expect(stdout).toMatch(new RegExp(`^  ${command} `, "m"));
   });
 
+  it.each(["replay", "bfcl"])("says where `eval %s` is, whatever its options", async (name) => {
+    const { code, stdout, stderr } = await writ(["eval", name, "--data", "outputs", "--json"]);
+    expect(stderr).toMatch(new RegExp(`not part of the package.*npm run eval -- ${name}`));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect((await writ(["eval", "--help"])).stdout).not.toMatch(new RegExp(`^  ${name} `, "m"));
+  });
+
   it.each([
     [[], "Usage: writ"],
     [["rnu", "echo.ts"], "(Did you mean run?)"],

@@ -1,4 +1,4 @@
-"""Judges calls with BFCL's own checker. Started by tools/compare-judges.ts with two folders: the one that has the unpacked package `bfcl_eval`, and
+"""Judges calls with BFCL's own checker. Started by lab/compare-judges.ts with two folders: the one that has the unpacked package `bfcl_eval`, and
 the one of the cases, which are read here once more, since the checker looks at how numbers are spelled in them.
 
 Reads one JSON object a line: {category, id, calls}. Writes one line each: the verdict on the calls as they are, and the verdict once whole numbers

@@ -1,6 +1,6 @@
-import { recogniser } from "../driver/recognise/recogniser.ts";
-import type { Recogniser, RecogniserMode } from "../driver/recognise/recognise.ts";
-import { messageOf, WritError } from "../error/writ-error.ts";
+import { recogniser } from "../src/driver/recognise/recogniser.ts";
+import type { Recogniser, RecogniserMode } from "../src/driver/recognise/recognise.ts";
+import { messageOf, WritError } from "../src/error/writ-error.ts";
 import { type BfclCase, type BfclFolder, openCases } from "./bfcl/cases.ts";
 import type { BfclCategory } from "./bfcl/categories.ts";
 import { type JudgedCall, type JudgedOutput, wrongWith } from "./bfcl/judge.ts";

@@ -1,7 +1,7 @@
 /**
  * Compares writ's judge with the leaderboard's own checker, over the calls that writ finds in recorded outputs:
  *
- *     npx node tools/compare-judges.ts --package <folder that has bfcl_eval> --data <recorded outputs> [--cases <folder>] [--python <program>]
+ *     npx node lab/compare-judges.ts --package <folder that has bfcl_eval> --data <recorded outputs> [--cases <folder>] [--python <program>]
  *
  * The package is `bfcl-eval` of PyPI, unpacked: nothing of it needs to be installed. Exits with 1 when a verdict differs that is not explained
  * by the types of numbers, with 0 and a word when the package is not there.
@@ -10,9 +10,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import type { JudgedOutput } from "../src/eval/bfcl/judge.ts";
-import { isRestraint } from "../src/eval/bfcl/categories.ts";
-import { replay } from "../src/eval/replay.ts";
+import type { JudgedOutput } from "./bfcl/judge.ts";
+import { isRestraint } from "./bfcl/categories.ts";
+import { replay } from "./replay.ts";
 
 const { values } = parseArgs({
   options: {

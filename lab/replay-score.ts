@@ -1,4 +1,4 @@
-import type { RecogniserMode } from "../driver/recognise/recognise.ts";
+import type { RecogniserMode } from "../src/driver/recognise/recognise.ts";
 import { bfclCategories, type BfclCategory, isRestraint } from "./bfcl/categories.ts";
 import type { BrokenLine } from "./read-lines.ts";
 

@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
-import { resolveModel } from "../adapters/model/resolve.ts";
-import { messageOf } from "../error/writ-error.ts";
-import { type BfclCase, openCases } from "../eval/bfcl/cases.ts";
-import { bfclCategories, type BfclCategory } from "../eval/bfcl/categories.ts";
-import { type LiveReport, runLive } from "../eval/live.ts";
-import { type DriverName, driverNames } from "../model/driver-names.ts";
-import { errorObject } from "./error-text.ts";
-import { categoriesOf, showWrong } from "./eval-words.ts";
-import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
-import { listenForInterrupts } from "./interrupts.ts";
-import { countOf, wordOf, listOf } from "./options.ts";
-import { countText, jsonLine, oneLine, processOutput } from "./output.ts";
-import { percent } from "./percent.ts";
-import { table } from "./table.ts";
+import { resolveModel } from "../../src/adapters/model/resolve.ts";
+import { messageOf } from "../../src/error/writ-error.ts";
+import { type BfclCase, openCases } from "../bfcl/cases.ts";
+import { bfclCategories, type BfclCategory } from "../bfcl/categories.ts";
+import { type LiveReport, runLive } from "../live.ts";
+import { type DriverName, driverNames } from "../../src/model/driver-names.ts";
+import { errorObject } from "../../src/cli/error-text.ts";
+import { categoriesOf, showWrong } from "./words.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "../../src/cli/exit-code.ts";
+import { listenForInterrupts } from "../../src/cli/interrupts.ts";
+import { countOf, listOf, wordOf } from "../../src/cli/options.ts";
+import { countText, oneLine, processOutput, jsonLine } from "../../src/cli/output.ts";
+import { percent } from "../../src/cli/percent.ts";
+import { table } from "../../src/cli/table.ts";
 
-/** The options of `writ eval bfcl`, as they stand on the command line. */
+/** The options of `eval bfcl`, as they stand on the command line. */
 export interface LiveFlags {
   readonly model: string;
   readonly driver: string;
@@ -37,7 +37,7 @@ const places = ["bfcl", "../shared/data/bfcl"] as const;
 type Row = { readonly driver: string } & ({ readonly report: LiveReport } | { readonly error: unknown });
 
 /**
- * `writ eval bfcl`: the figures on standard output, the progress and the failures on standard error. Ctrl-C ends it, with the figures of the
+ * `eval bfcl`: the figures on standard output, the progress and the failures on standard error. Ctrl-C ends it, with the figures of the
  * drivers that are through.
  *
  * @throws WritError `option-invalid`, `model-name-invalid`, `file-unreadable`; with one driver what the model's adapter

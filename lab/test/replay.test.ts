@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { JudgedOutput } from "../../../src/eval/bfcl/judge.ts";
-import { replay } from "../../../src/eval/replay.ts";
-import { type BfclFolders, makeBfclFolders } from "../../bfcl-folders.ts";
+import type { JudgedOutput } from "../bfcl/judge.ts";
+import { replay } from "../replay.ts";
+import { type BfclFolders, makeBfclFolders } from "./bfcl-folders.ts";
 
 let folders: BfclFolders;
 beforeEach(() => {
@@ -152,7 +152,7 @@ describe("a replay", () => {
   });
 });
 
-const published = join(import.meta.dirname, "../../../../shared/data");
+const published = join(import.meta.dirname, "../../../shared/data");
 const isThere = existsSync(join(published, "bfcl-raw-outputs")) && existsSync(join(published, "bfcl"));
 if (!isThere) console.log("skipped: the recorded outputs of BFCL are not in ../shared/data/bfcl-raw-outputs");
 

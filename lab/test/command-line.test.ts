@@ -1,9 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { catalogueModel, modelPath } from "../../src/adapters/model-files/cache.ts";
-import { type BfclFolders, makeBfclFolders } from "../bfcl-folders.ts";
-import { type Ended, type StartOptions, writ } from "./command-line.ts";
+import { type BfclFolders, makeBfclFolders } from "./bfcl-folders.ts";
+import { type Ended, runNode, type StartOptions } from "../../test/e2e/command-line.ts";
 
 let folders: BfclFolders;
 beforeEach(() => {
@@ -13,9 +14,14 @@ afterEach(() => folders.remove());
 
 const lima = '{"name": "get_weather", "arguments": {"city": "Lima", "days": 3}}';
 
+/** Runs the command line of the laboratory. */
+function lab(words: readonly string[], options: StartOptions = {}): Promise<Ended> {
+  return runNode([join(import.meta.dirname, "../cli/main.ts"), ...words], options);
+}
+
 function replay(words: readonly string[] = [], options: StartOptions = {}): Promise<Ended> {
   const mode = words.includes("--mode") ? [] : ["--mode", "lenient"];
-  return writ(["eval", "replay", "--data", folders.data, ...mode, ...words], options);
+  return lab(["replay", "--data", folders.data, ...mode, ...words], options);
 }
 
 function expectError({ code, stdout, stderr }: Ended, name: string, says: string): void {
@@ -25,7 +31,7 @@ function expectError({ code, stdout, stderr }: Ended, name: string, says: string
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
 }
 
-describe("writ eval replay", () => {
+describe("eval replay", () => {
   it("prints accuracy by model and category, restraint, their mean, the official figures and the times", async () => {
     folders.recorded("small model", "simple", { simple_0: lima, simple_1: "No idea." });
     folders.recorded("small model", "relevance", { relevance_0: "Five metres.", relevance_1: lima });
@@ -133,8 +139,24 @@ describe("writ eval replay", () => {
     expectError(await replay(), "option-invalid", "no folder in it has a file of outputs");
   });
 
+  it("stands behind the script `eval` of the repository", () => {
+    folders.recorded("a", "simple", { simple_0: lima, simple_1: "No idea." });
+    const words = ["replay", "--data", folders.data, "--cases", folders.cases, "--mode", "safe", "--json"];
+    const stdout = execFileSync("npm", ["run", "--silent", "eval", "--", ...words], {
+      cwd: join(import.meta.dirname, "../.."),
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    expect(JSON.parse(stdout)).toMatchObject({
+      type: "eval-replay",
+      mode: "safe",
+      accuracy: 0.5,
+      outputs: 2,
+    });
+  });
+
   it("needs --data", async () => {
-    const { code, stderr } = await writ(["eval", "replay"]);
+    const { code, stderr } = await lab(["replay"]);
     expect(code).toBe(2);
     expect(stderr).toContain("required option '--data <dir>' not specified");
   });
@@ -143,7 +165,7 @@ describe("writ eval replay", () => {
 const embedded = existsSync(modelPath(catalogueModel("smollm2-135m").name));
 if (!embedded) console.log("skipped: the embedded model is not fetched (writ models pull smollm2-135m)");
 
-describe("writ eval bfcl", () => {
+describe("eval bfcl", () => {
   it.each<[what: string, words: string[], code: string, says: string]>([
     ["a wrong driver", ["--driver", "morse"], "option-invalid", "It is one of: auto, native, json"],
     ["a wrong limit", ["--limit", "0"], "option-invalid", "whole number from 1 on"],
@@ -156,12 +178,12 @@ describe("writ eval bfcl", () => {
     ],
   ])("refuses %s", async (...[, words, code, says]) => {
     const usual = ["--model", "ollama/m", "--driver", "json", "--cases", folders.cases];
-    expectError(await writ(["eval", "bfcl", ...usual, ...words]), code, says);
+    expectError(await lab(["bfcl", ...usual, ...words]), code, says);
   });
 
   it("says which models there are where the name is none of them", async () => {
     const words = ["--model", "gpt", "--driver", "json", "--cases", folders.cases];
-    const { code, stdout, stderr } = await writ(["eval", "bfcl", ...words]);
+    const { code, stdout, stderr } = await lab(["bfcl", ...words]);
     expect(stderr).toContain("error[model-name-invalid] ");
     expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
   });
@@ -171,7 +193,7 @@ describe("writ eval bfcl", () => {
     async () => {
       const words = ["--model", "llama-cpp/smollm2-135m", "--driver", "json,lines", "--cases", folders.cases];
       const some = ["--categories", "simple_python,irrelevance", "--limit", "1", "--max-tokens", "60"];
-      const { code, stdout } = await writ(["eval", "bfcl", ...words, ...some, "--json"]);
+      const { code, stdout } = await lab(["bfcl", ...words, ...some, "--json"]);
       expect(code).toBe(0);
       const { type, model, drivers } = JSON.parse(stdout) as {
         type: string;
@@ -183,7 +205,7 @@ describe("writ eval bfcl", () => {
         { driver: "json", outputs: 2, drivers: ["json"], error: null },
         { driver: "lines", outputs: 2, drivers: ["lines"], error: null },
       ]);
-      const table = await writ(["eval", "bfcl", ...words, ...some, "--show-failures", "1"]);
+      const table = await lab(["bfcl", ...words, ...some, "--show-failures", "1"]);
       expect(table.stdout).toMatch(/^driver +simple_python +irrelevance +valid +accuracy/);
       expect(table.stdout.trim().split("\n")).toHaveLength(3);
       expect(table.stderr).toContain("json: 2 cases\n");

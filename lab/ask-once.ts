@@ -1,15 +1,15 @@
-import { nodeHost } from "../adapters/clock.ts";
-import type { Drivers } from "../driver/choose.ts";
-import type { Reading, TurnInput } from "../driver/driver.ts";
-import { askModel, noFailures } from "../turn/ask-model.ts";
-import { readingOf } from "../turn/turn-input.ts";
-import { charactersOf } from "../message/measure.ts";
-import { callsOf, type Message, textOf, type ToolCall } from "../message/message.ts";
-import { addReply, readTranscript, type ReadyTranscript } from "../message/transcript.ts";
-import { addUsage, noUsage, type Usage } from "../message/usage.ts";
-import type { Model, ModelSettings } from "../model/model.ts";
-import type { AllowList } from "../policy/allow-list.ts";
-import { interruptBy, untilStopped } from "../util/interrupt.ts";
+import { nodeHost } from "../src/adapters/clock.ts";
+import type { Drivers } from "../src/driver/choose.ts";
+import type { Reading, TurnInput } from "../src/driver/driver.ts";
+import { askModel, noFailures } from "../src/turn/ask-model.ts";
+import { readingOf } from "../src/turn/turn-input.ts";
+import { charactersOf } from "../src/message/measure.ts";
+import { callsOf, type Message, textOf, type ToolCall } from "../src/message/message.ts";
+import { addReply, readTranscript, type ReadyTranscript } from "../src/message/transcript.ts";
+import { addUsage, noUsage, type Usage } from "../src/message/usage.ts";
+import type { Model, ModelSettings } from "../src/model/model.ts";
+import type { AllowList } from "../src/policy/allow-list.ts";
+import { interruptBy, untilStopped } from "../src/util/interrupt.ts";
 
 /** One turn without an agent. */
 export interface Asked {

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openCases } from "../../../src/eval/bfcl/cases.ts";
-import { type BfclCategory, caseIdOf } from "../../../src/eval/bfcl/categories.ts";
-import { toJsonSchema } from "../../../src/eval/bfcl/json-schema.ts";
-import type { BrokenLine } from "../../../src/eval/read-lines.ts";
-import { tool } from "../../../src/tool/tool.ts";
-import { type BfclFolders, makeBfclFolders } from "../../bfcl-folders.ts";
+import { openCases } from "../bfcl/cases.ts";
+import { type BfclCategory, caseIdOf } from "../bfcl/categories.ts";
+import { toJsonSchema } from "../bfcl/json-schema.ts";
+import type { BrokenLine } from "../read-lines.ts";
+import { tool } from "../../src/tool/tool.ts";
+import { type BfclFolders, makeBfclFolders } from "./bfcl-folders.ts";
 
 let folders: BfclFolders;
 const broken: BrokenLine[] = [];
@@ -119,7 +119,7 @@ describe("a folder of cases", () => {
   });
 });
 
-const published = join(import.meta.dirname, "../../../../shared/data/bfcl");
+const published = join(import.meta.dirname, "../../../shared/data/bfcl");
 const isThere = existsSync(published);
 if (!isThere) console.log("skipped: the cases of BFCL are not in ../shared/data/bfcl");
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { messageOf, WritError } from "../error/writ-error.ts";
-import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
+import { messageOf, WritError } from "../src/error/writ-error.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../src/util/json.ts";
 
 /** A line that could not be used, and why. */
 export interface BrokenLine {

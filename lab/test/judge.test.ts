@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { BfclAnswer, BfclCase } from "../../../src/eval/bfcl/cases.ts";
-import { type JudgedCall, wrongWith } from "../../../src/eval/bfcl/judge.ts";
-import type { Json, JsonObject } from "../../../src/util/json.ts";
+import type { BfclAnswer, BfclCase } from "../bfcl/cases.ts";
+import { type JudgedCall, wrongWith } from "../bfcl/judge.ts";
+import type { Json, JsonObject } from "../../src/util/json.ts";
 
 /** A case with one tool `f` of these parameters, all optional, and these allowed values. */
 function caseOf(

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../src/util/json.ts";
 import type { BfclAnswer, BfclCase, BfclFunction } from "./cases.ts";
 import { ruleOf } from "./categories.ts";
 import { expectedOf, faultOf } from "./judge-value.ts";

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
-import { sameJson } from "../../util/same-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../src/util/json.ts";
+import { sameJson } from "../../src/util/same-json.ts";
 
 /** The types of BFCL's schemas that values are compared by. JSON has one kind of number: a whole one is also a float. */
 type Kind = "string" | "integer" | "float" | "boolean" | "array" | "dict" | "null";

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Driver, Reading } from "../../../src/driver/driver.ts";
-import { WritError } from "../../../src/error/writ-error.ts";
-import { openCases } from "../../../src/eval/bfcl/cases.ts";
-import type { BfclCategory } from "../../../src/eval/bfcl/categories.ts";
-import type { JudgedOutput } from "../../../src/eval/bfcl/judge.ts";
-import { type LiveOptions, type LiveReport, runLive } from "../../../src/eval/live.ts";
-import { type ReplyMessage, textOf } from "../../../src/message/message.ts";
-import { modelFromFunction } from "../../../src/model/function-model.ts";
-import type { ModelRequest } from "../../../src/model/model.ts";
-import { type BfclFolders, makeBfclFolders } from "../../bfcl-folders.ts";
+import type { Driver, Reading } from "../../src/driver/driver.ts";
+import { WritError } from "../../src/error/writ-error.ts";
+import { openCases } from "../bfcl/cases.ts";
+import type { BfclCategory } from "../bfcl/categories.ts";
+import type { JudgedOutput } from "../bfcl/judge.ts";
+import { type LiveOptions, type LiveReport, runLive } from "../live.ts";
+import { type ReplyMessage, textOf } from "../../src/message/message.ts";
+import { modelFromFunction } from "../../src/model/function-model.ts";
+import type { ModelRequest } from "../../src/model/model.ts";
+import { type BfclFolders, makeBfclFolders } from "./bfcl-folders.ts";
 
 let folders: BfclFolders;
 beforeEach(() => {

@@ -1,7 +1,7 @@
-import { type BfclCategory, bfclCategories } from "../eval/bfcl/categories.ts";
-import type { JudgedOutput } from "../eval/bfcl/judge.ts";
-import { listOf, wordOf } from "./options.ts";
-import { oneLine, type Output } from "./output.ts";
+import { type BfclCategory, bfclCategories } from "../bfcl/categories.ts";
+import type { JudgedOutput } from "../bfcl/judge.ts";
+import { listOf, wordOf } from "../../src/cli/options.ts";
+import { oneLine, type Output } from "../../src/cli/output.ts";
 
 /**
  * Categories by their names, between commas.

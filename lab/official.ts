@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isJsonObject, parseJson } from "../util/json.ts";
+import { isJsonObject, parseJson } from "../src/util/json.ts";
 import { type BfclCategory, categoryOf } from "./bfcl/categories.ts";
 import type { Count } from "./replay-score.ts";
 

@@ -1,16 +1,16 @@
 import { dirname, join, resolve } from "node:path";
-import { recogniserModes } from "../driver/recognise/recognise.ts";
-import type { BfclCategory } from "../eval/bfcl/categories.ts";
-import { replay } from "../eval/replay.ts";
-import type { ReplayReport } from "../eval/replay-score.ts";
-import { categoriesOf, showWrong } from "./eval-words.ts";
-import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { countOf, wordOf, listOf } from "./options.ts";
-import { countText, jsonLine, oneLine, processOutput } from "./output.ts";
-import { percent } from "./percent.ts";
-import { table } from "./table.ts";
+import { recogniserModes } from "../../src/driver/recognise/recognise.ts";
+import type { BfclCategory } from "../bfcl/categories.ts";
+import { replay } from "../replay.ts";
+import type { ReplayReport } from "../replay-score.ts";
+import { categoriesOf, showWrong } from "./words.ts";
+import { type ExitCode, exitCodes } from "../../src/cli/exit-code.ts";
+import { countOf, listOf, wordOf } from "../../src/cli/options.ts";
+import { countText, oneLine, processOutput, jsonLine } from "../../src/cli/output.ts";
+import { percent } from "../../src/cli/percent.ts";
+import { table } from "../../src/cli/table.ts";
 
-/** The options of `writ eval replay`, as they stand on the command line. */
+/** The options of `eval replay`, as they stand on the command line. */
 export interface ReplayFlags {
   readonly data: string;
   readonly cases?: string;
@@ -23,7 +23,7 @@ export interface ReplayFlags {
 }
 
 /**
- * `writ eval replay`: the figures on standard output; failures, and what was passed over, on standard error. Exits with 1 when reading threw.
+ * `eval replay`: the figures on standard output; failures, and what was passed over, on standard error. Exits with 1 when reading threw.
  *
  * @throws WritError `option-invalid`, `file-unreadable`
  */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../src/util/json.ts";
 
 const typeNames: Readonly<Record<string, string>> = { dict: "object", float: "number", tuple: "array" };
 

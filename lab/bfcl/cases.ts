@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, WritError, type WritErrorOptions } from "../../error/writ-error.ts";
-import type { ToolDescription } from "../../model/model.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { messageOf, WritError, type WritErrorOptions } from "../../src/error/writ-error.ts";
+import type { ToolDescription } from "../../src/model/model.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../src/util/json.ts";
 import { type BrokenLine, type Lines, readLines } from "../read-lines.ts";
 import { type BfclCategory, caseIdOf, categoryOf, ruleOf } from "./categories.ts";
 import { toJsonSchema } from "./json-schema.ts";

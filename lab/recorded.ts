@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, WritError, type WritErrorOptions } from "../error/writ-error.ts";
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
+import { messageOf, WritError, type WritErrorOptions } from "../src/error/writ-error.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../src/util/json.ts";
 import { type CaseId, caseIdOf } from "./bfcl/categories.ts";
 import type { JudgedCall } from "./bfcl/judge.ts";
 import { type BrokenLine, readLines } from "./read-lines.ts";
