@@ -1,16 +1,18 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalogue } from "../src/error/codes.ts";
 import { cycles, layerComplaints } from "../tools/layers.ts";
 import { nameComplaints } from "../tools/names.ts";
 import { exportComplaints, publicExports } from "../tools/public-exports.ts";
-import { filesUnder, root } from "../tools/source-files.ts";
+import { filesUnder, importsOf, root } from "../tools/source-files.ts";
 
 const source = filesUnder("src", ".ts");
+const laboratory = filesUnder("lab", ".ts");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   exports: Record<string, string | { types: string; default: string }>;
   bin: Record<string, string>;
+  files: string[];
 };
 
 const sourceOf = (built: string): string =>
@@ -24,12 +26,21 @@ describe("the house", () => {
     expect(layerComplaints(source)).toEqual([]);
   });
 
+  it("knows the laboratory nowhere but in itself, and does not ship it", () => {
+    const others = ["src", "tools", "bench", "examples"].flatMap((folder) => filesUnder(folder, ".ts"));
+    const importers = others.filter((file) =>
+      importsOf(file).some((specifier) => posix.join(posix.dirname(file.path), specifier).startsWith("lab/")),
+    );
+    expect(importers.map(({ path }) => path)).toEqual([]);
+    expect(manifest.files).not.toContain("lab");
+  });
+
   it("has no import cycles, type imports counted", () => {
-    expect(cycles(source)).toEqual([]);
+    expect(cycles([...source, ...laboratory])).toEqual([]);
   });
 
   it("calls things by their names", () => {
-    expect(nameComplaints(source)).toEqual([]);
+    expect(nameComplaints([...source, ...laboratory])).toEqual([]);
   });
 
   it("says of everything that is kept for as long as the program runs what it depends on", () => {
