@@ -12,14 +12,14 @@ import {
   unknownLinks,
   untrusted,
   within,
-} from "../src/policy/conditions.ts";
+} from "../src/policy/rules/conditions.ts";
 import type { CallRequest, Policy } from "../src/policy/decision.ts";
-import { guarded, strict } from "../src/policy/guarded.ts";
-import { sensible } from "../src/policy/sensible.ts";
-import { noIntent } from "../src/policy/intent.ts";
-import { knowing, learn, learnIntent } from "../src/policy/learned.ts";
-import { policy } from "../src/policy/policy.ts";
-import { allow, ask, deny, limit } from "../src/policy/rule-builders.ts";
+import { guarded, strict } from "../src/policy/study/guarded.ts";
+import { sensible } from "../src/policy/rules/sensible.ts";
+import { noIntent } from "../src/policy/knowledge/intent.ts";
+import { knowing, learn, learnIntent } from "../src/policy/knowledge/learned.ts";
+import { policy } from "../src/policy/study/policy.ts";
+import { allow, ask, deny, limit } from "../src/policy/rules/builders.ts";
 import { trustedLabel, untrustedFrom } from "../src/message/label.ts";
 
 const rounds = 20_000;

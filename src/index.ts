@@ -122,10 +122,10 @@ export {
 } from "./tool/tool.ts";
 
 export { type Tools } from "./policy/allow-list.ts";
-export { budgets } from "./policy/budget-presets.ts";
-export { type Budget, type BudgetField, type Excess, type Ledger } from "./policy/budget.ts";
-export { type ToolUse } from "./policy/constraints.ts";
-export { type ApprovalRequest, type ApprovalValue } from "./policy/approval-request.ts";
+export { budgets } from "./policy/account/budget-presets.ts";
+export { type Budget, type BudgetField, type Excess, type Ledger } from "./policy/account/budget.ts";
+export { type ToolUse } from "./policy/account/constraints.ts";
+export { type ApprovalRequest, type ApprovalValue } from "./policy/rules/approval-request.ts";
 export {
   type CallRequest,
   type Decision,
@@ -133,7 +133,7 @@ export {
   type Policy,
   type RunKnowledge,
 } from "./policy/decision.ts";
-export { type Intent, type IntentPart } from "./policy/intent.ts";
+export { type Intent, type IntentPart } from "./policy/knowledge/intent.ts";
 export {
   absent,
   all,
@@ -152,15 +152,15 @@ export {
   unknownLinks,
   untrusted,
   within,
-} from "./policy/conditions.ts";
-export { type Audience, explain } from "./policy/explain.ts";
-export { guarded, type PresetOptions, strict } from "./policy/guarded.ts";
-export { sensible } from "./policy/sensible.ts";
-export { type Finding, type LintedTool } from "./policy/lint.ts";
-export { type Advice, policy, policyFromJson, type PolicyOptions, type RulePolicy } from "./policy/policy.ts";
-export { narrowed, widenings } from "./policy/policy-narrow.ts";
-export { type Remedy } from "./policy/policy-remedy.ts";
-export { type FailedCase, type PolicyCase, type PolicyReport } from "./policy/policy-test.ts";
+} from "./policy/rules/conditions.ts";
+export { type Audience, explain } from "./policy/study/explain.ts";
+export { guarded, type PresetOptions, strict } from "./policy/study/guarded.ts";
+export { sensible } from "./policy/rules/sensible.ts";
+export { type Finding, type LintedTool } from "./policy/study/lint.ts";
+export { type Advice, policy, policyFromJson, type PolicyOptions, type RulePolicy } from "./policy/study/policy.ts";
+export { narrowed, widenings } from "./policy/study/narrow.ts";
+export { type Remedy } from "./policy/rules/remedy.ts";
+export { type FailedCase, type PolicyCase, type PolicyReport } from "./policy/study/test-policy.ts";
 export {
   allow,
   ask,
@@ -170,21 +170,21 @@ export {
   type RuleInput,
   type RuleStep,
   type RuleSteps,
-} from "./policy/rule-builders.ts";
+} from "./policy/rules/builders.ts";
 export {
   type Annotation,
   type Condition,
   type PolicyJson,
   type Rule,
   type ValueTest,
-} from "./policy/rule.ts";
+} from "./policy/rules/rule.ts";
 export {
   type DescribedTool,
   type RecordedEvent,
   type Simulated,
   type SimulatedCall,
   type SimulateOptions,
-} from "./policy/simulate.ts";
+} from "./policy/study/simulate.ts";
 
 export {
   type AgentEvent,
@@ -303,24 +303,24 @@ export {
 export { type Summarise } from "./session/summary.ts";
 
 export { type Agent } from "./agent/agent.ts";
-export { type Audit, type AuditFinding, type SkillAudit } from "./agent/audit-data.ts";
-export { type ToolEnforcement } from "./agent/enforcement.ts";
-export { type ManifestChange } from "./agent/manifest-change.ts";
-export { compareManifests } from "./agent/manifest-compare.ts";
+export { type Audit, type AuditFinding, type SkillAudit } from "./agent/describe/audit-data.ts";
+export { type ToolEnforcement } from "./agent/describe/enforcement.ts";
+export { type ManifestChange } from "./agent/describe/manifest-change.ts";
+export { compareManifests } from "./agent/describe/manifest-compare.ts";
 export {
   type AgentManifest,
   type ModelManifest,
   type PolicyManifest,
   type SkillManifest,
   type ToolManifest,
-} from "./agent/manifest-data.ts";
-export { manifestText } from "./agent/manifest.ts";
+} from "./agent/describe/manifest-data.ts";
+export { manifestText } from "./agent/describe/manifest.ts";
 export { type AsToolOptions } from "./agent/as-tool.ts";
 export { type Subagent, subagents, type SubagentsOptions } from "./agent/subagents.ts";
 export { type Routing } from "./agent/routing.ts";
 export { type Runnable, type RunOptions, type RunResult } from "./agent/runnable.ts";
 export { type AgentDefinition, type InputOf, type ModelSource, type OutputOf } from "./agent/definition.ts";
-export { describeSkill, skillContext } from "./agent/describe-skill.ts";
+export { describeSkill, skillContext } from "./agent/describe/describe-skill.ts";
 export { type LibraryParts, type LibrarySkill, type SkillLibrary } from "./agent/skill-library.ts";
 export {
   type AgenticSkill,

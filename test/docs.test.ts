@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hookFields } from "../src/hook/hook.ts";
-import { limitsOf } from "../src/policy/budget.ts";
+import { limitsOf } from "../src/policy/account/budget.ts";
 import { filesUnder, root } from "../tools/source-files.ts";
 
 const read = (path: string): string => readFileSync(join(root, path), "utf8");

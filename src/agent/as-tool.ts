@@ -4,7 +4,7 @@ import type { Schema } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import type { Capability } from "../tool/capability.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
-import { setInside } from "./manifest-origin.ts";
+import { setInside } from "./describe/manifest-origin.ts";
 import { aboutOf, type Runnable } from "./runnable.ts";
 
 /** How an agent appears as a tool. */

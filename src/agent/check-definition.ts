@@ -1,5 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
-import { intentParts } from "../policy/intent.ts";
+import { intentParts } from "../policy/knowledge/intent.ts";
 import { nearest } from "../util/nearest.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import type { AgentDefinition } from "./definition.ts";

@@ -5,7 +5,7 @@ import type { FinishReason } from "../message/message.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { RetryPace } from "../model/retry.ts";
 import type { ModelFunction } from "../model/function-model.ts";
-import type { Budget } from "../policy/budget.ts";
+import type { Budget } from "../policy/account/budget.ts";
 import type { Policy } from "../policy/decision.ts";
 import type { InferInput, InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import type { CompactionOptions } from "../session/compaction.ts";

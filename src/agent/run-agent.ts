@@ -19,7 +19,7 @@ import {
   readTranscript,
 } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
-import { emptyLedger, type Ledger, spend } from "../policy/budget.ts";
+import { emptyLedger, type Ledger, spend } from "../policy/account/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { Json } from "../util/json.ts";
 import { contentText } from "./answer.ts";

@@ -14,7 +14,7 @@ import type { Framed, LoopResult } from "../run/frame.ts";
 import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
-import type { IntentPart } from "../policy/intent.ts";
+import type { IntentPart } from "../policy/knowledge/intent.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { SessionHandle } from "../session/session.ts";
 import type { Capability } from "../tool/capability.ts";
@@ -22,7 +22,7 @@ import type { CallAround } from "../tool/power-port.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { drain } from "../util/drain.ts";
 import { contentText } from "./answer.ts";
-import type { AgentInside } from "./manifest-origin.ts";
+import type { AgentInside } from "./describe/manifest-origin.ts";
 import { checkRunOptions } from "./check-definition.ts";
 
 /** What one run is given beside its input. */

@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import type { Agent } from "./agent.ts";
-import { insideOf, setInside } from "./manifest-origin.ts";
+import { insideOf, setInside } from "./describe/manifest-origin.ts";
 import { aboutOf } from "./runnable.ts";
 
 /** What can be one of several: an agent, or a composition that was given a name. */

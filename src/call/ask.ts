@@ -1,5 +1,5 @@
 import { messageOf } from "../error/writ-error.ts";
-import { approvalRequest, type ApprovalRequest } from "../policy/approval-request.ts";
+import { approvalRequest, type ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Approval, Approve } from "../run/approval.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilStopped } from "../util/interrupt.ts";

@@ -1,10 +1,10 @@
 import type { Label } from "../message/label.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
-import type { Ledger, Limits } from "../policy/budget.ts";
-import type { ToolUse } from "../policy/constraints.ts";
+import type { Ledger, Limits } from "../policy/account/budget.ts";
+import type { ToolUse } from "../policy/account/constraints.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
-import type { Learned } from "../policy/learned.ts";
+import type { Learned } from "../policy/knowledge/learned.ts";
 import type { OpenCall } from "../run/call-around.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";

@@ -2,7 +2,7 @@ import { messageOf } from "../error/writ-error.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { refusal } from "../policy/allow-list.ts";
 import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
-import { knowing } from "../policy/learned.ts";
+import { knowing } from "../policy/knowledge/learned.ts";
 import { judgeOf } from "../run/gate.ts";
 import { propertyNames } from "../schema/property-names.ts";
 import { describeIssues, type Issue, type ParseResult } from "../schema/schema.ts";

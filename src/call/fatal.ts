@@ -1,7 +1,7 @@
 import { causesOf } from "../error/causes.ts";
 import type { ErrorCode } from "../error/codes.ts";
 import { isWritError, type WritError } from "../error/writ-error.ts";
-import type { BudgetField, Excess } from "../policy/budget.ts";
+import type { BudgetField, Excess } from "../policy/account/budget.ts";
 
 /** Why a call ends its run, whatever the model would do with its result. Plain data: a journal keeps it. */
 export type Fatal =

@@ -2,7 +2,7 @@ import { messageOf } from "../error/writ-error.ts";
 import { consult } from "../hook/consult.ts";
 import { hookFailure } from "../hook/run-hooks.ts";
 import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
-import { violation } from "../policy/constraints.ts";
+import { violation } from "../policy/account/constraints.ts";
 import type { Decision } from "../policy/decision.ts";
 import { toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";

@@ -1,4 +1,4 @@
-import { joinLearned } from "../policy/learned.ts";
+import { joinLearned } from "../policy/knowledge/learned.ts";
 import { openCall } from "../run/call-around.ts";
 import { type Inside, openCallScope } from "../run/scope.ts";
 import { assertNever } from "../util/assert-never.ts";

@@ -2,7 +2,7 @@ import { causesOf } from "../error/causes.ts";
 import { isWritError, messageOf } from "../error/writ-error.ts";
 import { type Label, joinLabels, trustedLabel, untrustedFrom } from "../message/label.ts";
 import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
-import { addedLabel } from "../policy/result-label.ts";
+import { addedLabel } from "../policy/knowledge/result-label.ts";
 import { openCall } from "../run/call-around.ts";
 import { kindsOf, noNeeds, openPowers, openScope, within } from "../run/powers.ts";
 import { openCallScope } from "../run/scope.ts";

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
-import type { ManifestChange } from "../agent/manifest-change.ts";
-import { compareManifests } from "../agent/manifest-compare.ts";
-import type { AgentManifest } from "../agent/manifest-data.ts";
-import { manifestText } from "../agent/manifest.ts";
+import type { ManifestChange } from "../agent/describe/manifest-change.ts";
+import { compareManifests } from "../agent/describe/manifest-compare.ts";
+import type { AgentManifest } from "../agent/describe/manifest-data.ts";
+import { manifestText } from "../agent/describe/manifest.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";

@@ -1,7 +1,7 @@
 import type { FinishReason, ReplyMessage, ToolResult } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
-import type { ApprovalRequest } from "../policy/approval-request.ts";
-import type { BudgetField } from "../policy/budget.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import type { BudgetField } from "../policy/account/budget.ts";
 import type { Decision } from "../policy/decision.ts";
 import type { Json } from "../util/json.ts";
 import type { Outcome } from "./outcome.ts";

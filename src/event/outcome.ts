@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../error/codes.ts";
 import type { FinishReason } from "../message/message.ts";
-import type { Excess } from "../policy/budget.ts";
+import type { Excess } from "../policy/account/budget.ts";
 import type { Json } from "../util/json.ts";
 
 /**

@@ -4,7 +4,7 @@ import type { FinishReason, Message, ReplyMessage, ToolResult } from "../message
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { ModelSettings, ToolChoice } from "../model/model.ts";
-import type { BudgetField, Excess } from "../policy/budget.ts";
+import type { BudgetField, Excess } from "../policy/account/budget.ts";
 import type { Json } from "../util/json.ts";
 
 /** What a hook is given in each place, and which fields it may give back. A field that is not named there is refused. */

@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { EffectOf } from "../tool/acts.ts";
 import type { Tool } from "../tool/tool.ts";
-import { countedTools } from "./constraints.ts";
+import { countedTools } from "./account/constraints.ts";
 import type { Decision } from "./decision.ts";
 
 /** Tools, and collections of tools, as deep as one likes. */

@@ -2,7 +2,7 @@ import type { Label } from "../message/label.ts";
 import type { Parameters, ValueType } from "../tool/parameters.ts";
 import type { Effect, Tool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
-import type { Intent } from "./intent.ts";
+import type { Intent } from "./knowledge/intent.ts";
 
 /** A call as a policy sees it: after the allow-list let it pass and its arguments were parsed. */
 export interface CallRequest {

@@ -1,4 +1,4 @@
-import type { ApprovalRequest } from "../policy/approval-request.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { JsonObject } from "../util/json.ts";
 
 /** A person's answer to a call that the policy asks about. */

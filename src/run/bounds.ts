@@ -1,6 +1,6 @@
 import { consult, type Consulting } from "../hook/consult.ts";
 import type { HookAnswer } from "../hook/hook.ts";
-import { type Excess, extendLimit, type Limits } from "../policy/budget.ts";
+import { type Excess, extendLimit, type Limits } from "../policy/account/budget.ts";
 
 /** What comes of a bound that was met: it was raised, or the run ends by it, or waits to be resumed. */
 export type Met =

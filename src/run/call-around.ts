@@ -1,6 +1,6 @@
 import type { Host } from "../journal/host.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
-import type { Intent } from "../policy/intent.ts";
+import type { Intent } from "../policy/knowledge/intent.ts";
 import type { CallAround } from "../tool/power-port.ts";
 
 /** The call around code, for runs with and without `parent` alike. */

@@ -1,6 +1,6 @@
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
-import { type Excess, tooLong } from "../policy/budget.ts";
+import { type Excess, tooLong } from "../policy/account/budget.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 
 /**

@@ -8,7 +8,7 @@ import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
-import { emptyLedger, type Ledger } from "../policy/budget.ts";
+import { emptyLedger, type Ledger } from "../policy/account/budget.ts";
 import type { Act } from "../tool/acts.ts";
 import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";

@@ -1,8 +1,8 @@
-import type { Said } from "../policy/annotate.ts";
+import type { Said } from "../policy/rules/annotate.ts";
 import { type AllowList, restrictList } from "../policy/allow-list.ts";
 import { type CallRequest, type Decision, type Policy, strictest } from "../policy/decision.ts";
-import type { Intent } from "../policy/intent.ts";
-import type { Purse } from "../policy/purse.ts";
+import type { Intent } from "../policy/knowledge/intent.ts";
+import type { Purse } from "../policy/account/purse.ts";
 import type { Powers } from "../tool/power-port.ts";
 import type { Mode } from "../tool/tool.ts";
 

@@ -1,5 +1,5 @@
 import { askHooksOnce, type HookOutcome } from "../hook/run-hooks.ts";
-import { tooLong } from "../policy/budget.ts";
+import { tooLong } from "../policy/account/budget.ts";
 import type { RunContext } from "./context.ts";
 
 /** Asks the author what happens when a time of so many milliseconds is over. */

@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
 import { whyNot } from "../policy/powers.ts";
-import type { Spending } from "../policy/purse.ts";
+import type { Spending } from "../policy/account/purse.ts";
 import { type Capability, type CapabilityKind, type Resource, resourceText } from "../tool/capability.ts";
 import type { AccessRecord, Handles } from "../tool/handles.ts";
 import type { PowerScope, Powers } from "../tool/power-port.ts";

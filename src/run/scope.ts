@@ -7,7 +7,7 @@ import { watchedJournal } from "../journal/watched-journal.ts";
 import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Policy } from "../policy/decision.ts";
-import { purse, type Purse, type Spending } from "../policy/purse.ts";
+import { purse, type Purse, type Spending } from "../policy/account/purse.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";

@@ -6,8 +6,8 @@ import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../m
 import { addReply, type OpenTranscript, settleAll } from "../message/transcript.ts";
 import { addUsage } from "../message/usage.ts";
 import { effectIn } from "../policy/allow-list.ts";
-import { spendInside } from "../policy/budget.ts";
-import { learn } from "../policy/learned.ts";
+import { spendInside } from "../policy/account/budget.ts";
+import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";

@@ -5,7 +5,7 @@ import { withoutSecrets } from "../run/secrets.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
 import { type ChatReply, chatWith } from "../model/chat.ts";
 import { askPatiently } from "../model/retry.ts";
-import type { Purse } from "../policy/purse.ts";
+import type { Purse } from "../policy/account/purse.ts";
 import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
 import { priceOf } from "./usage.ts";

@@ -5,7 +5,7 @@ import type { EarlyCall } from "../call/call.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
-import { mostTimes } from "../policy/repeats.ts";
+import { mostTimes } from "../policy/account/repeats.ts";
 import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { untilStopped } from "../util/interrupt.ts";

@@ -4,7 +4,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { EarlyCall } from "../call/call.ts";
 import { type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
 import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
-import { learn } from "../policy/learned.ts";
+import { learn } from "../policy/knowledge/learned.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, always, type Maybe } from "../util/maybe.ts";

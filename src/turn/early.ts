@@ -5,7 +5,7 @@ import { isOrdered } from "../call/order.ts";
 import { runCall } from "../call/run.ts";
 import type { ToolCall } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
-import { type Ledger, reserveCall } from "../policy/budget.ts";
+import { type Ledger, reserveCall } from "../policy/account/budget.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
 import { interrupt } from "../util/interrupt.ts";

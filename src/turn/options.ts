@@ -12,7 +12,7 @@ import type { Usage } from "../message/usage.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { RetryPace } from "../model/retry.ts";
 import type { FinishReason } from "../message/message.ts";
-import type { Budget, Ledger, Limits } from "../policy/budget.ts";
+import type { Budget, Ledger, Limits } from "../policy/account/budget.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Act, EffectOf } from "../tool/acts.ts";
 import type { Mode } from "../tool/tool.ts";

@@ -1,6 +1,6 @@
 import { type Met, meetBound, metBy } from "../run/bounds.ts";
 import { consult, tellHooks } from "../hook/consult.ts";
-import { crossed, type Excess, reserveTurn, type Threshold } from "../policy/budget.ts";
+import { crossed, type Excess, reserveTurn, type Threshold } from "../policy/account/budget.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { exhausted, suspended } from "../run/end.ts";
 import type { Run, State, Step } from "./state.ts";

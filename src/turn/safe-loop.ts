@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import { callOneWith } from "../call/call-tool.ts";
-import { countCall, countSuccess, type ToolUse, violation } from "../policy/constraints.ts";
+import { countCall, countSuccess, type ToolUse, violation } from "../policy/account/constraints.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { RetryPace } from "../model/retry.ts";

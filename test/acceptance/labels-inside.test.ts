@@ -14,7 +14,7 @@ import {
   type RunResult,
 } from "../../src/index.ts";
 import { trustedLabel, untrustedFrom } from "../../src/message/label.ts";
-import { resultLabel } from "../../src/policy/result-label.ts";
+import { resultLabel } from "../../src/policy/knowledge/result-label.ts";
 import { scripted, type ScriptStep } from "../../src/testing.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import { calling, resultsIn } from "./watching.ts";

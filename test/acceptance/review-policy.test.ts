@@ -23,7 +23,7 @@ import {
 import { questionText } from "../../src/cli/approvals.ts";
 import { isolatedTool } from "../../src/adapters/isolate/isolate.ts";
 import { trustedLabel } from "../../src/message/label.ts";
-import { resultLabel } from "../../src/policy/result-label.ts";
+import { resultLabel } from "../../src/policy/knowledge/result-label.ts";
 import { linksIn } from "../../src/policy/values/links.ts";
 import { scripted, type ScriptStep } from "../../src/testing.ts";
 import type { Tool } from "../../src/tool/tool.ts";

@@ -6,7 +6,7 @@ import type { AgentEvent } from "../../src/event/event.ts";
 import { directJournal } from "../../src/journal/direct-journal.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { memoryJournal, type MemoryJournal } from "../../src/journal/memory-journal.ts";
-import { limitsOf } from "../../src/policy/budget.ts";
+import { limitsOf } from "../../src/policy/account/budget.ts";
 import { powersOf } from "./build-tools.ts";
 import { approveOf, definitionOf, input, skillOf, skillTools } from "./build-run.ts";
 import {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Budget } from "../../src/policy/budget.ts";
+import type { Budget } from "../../src/policy/account/budget.ts";
 import type { Json } from "../../src/util/json.ts";
 import {
   anyJson,

@@ -15,9 +15,9 @@ import {
 } from "../../src/index.ts";
 import type { ModelRequest } from "../../src/model/model.ts";
 import { allowList } from "../../src/policy/allow-list.ts";
-import { noIntent } from "../../src/policy/intent.ts";
-import { labelOfArguments, learn, learnIntent } from "../../src/policy/learned.ts";
-import { resultLabel } from "../../src/policy/result-label.ts";
+import { noIntent } from "../../src/policy/knowledge/intent.ts";
+import { labelOfArguments, learn, learnIntent } from "../../src/policy/knowledge/learned.ts";
+import { resultLabel } from "../../src/policy/knowledge/result-label.ts";
 import { compactor } from "../../src/session/compaction.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import type { Json } from "../../src/util/json.ts";

@@ -1,6 +1,6 @@
 import type { CallRequest, Decision } from "../../src/policy/decision.ts";
-import { policyFromJson } from "../../src/policy/policy.ts";
-import type { Annotation, Condition, PolicyJson, ValueTest } from "../../src/policy/rule.ts";
+import { policyFromJson } from "../../src/policy/study/policy.ts";
+import type { Annotation, Condition, PolicyJson, ValueTest } from "../../src/policy/rules/rule.ts";
 import type { Parameters } from "../../src/tool/parameters.ts";
 import type { Json } from "../../src/util/json.ts";
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { callOf, type Said } from "../unit/policy/rules-scene.ts";
 import { reference } from "./policy-reference.ts";
 import type { CallRequest, Decision } from "../../src/policy/decision.ts";
-import { narrowed, widenings } from "../../src/policy/policy-narrow.ts";
-import { withRemedies } from "../../src/policy/policy-remedy.ts";
-import { policyFromJson } from "../../src/policy/policy.ts";
-import type { Annotation, Condition, PolicyJson, Rule, ValueTest } from "../../src/policy/rule.ts";
+import { narrowed, widenings } from "../../src/policy/study/narrow.ts";
+import { withRemedies } from "../../src/policy/rules/remedy.ts";
+import { policyFromJson } from "../../src/policy/study/policy.ts";
+import type { Annotation, Condition, PolicyJson, Rule, ValueTest } from "../../src/policy/rules/rule.ts";
 import type { Json } from "../../src/util/json.ts";
 
 const runs = Number(process.env["POLICY_RUNS"] ?? 300);

@@ -1,6 +1,6 @@
 import { driverChoices } from "../../model/driver-names.ts";
 import type { ModelSettings } from "../../model/model.ts";
-import type { Budget } from "../../policy/budget.ts";
+import type { Budget } from "../../policy/account/budget.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 
 const bound = { type: "number", exclusiveMinimum: 0 } as const;

@@ -1,4 +1,4 @@
-import { setOrigin } from "../../agent/manifest-origin.ts";
+import { setOrigin } from "../../agent/describe/manifest-origin.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";

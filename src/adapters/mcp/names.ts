@@ -1,4 +1,4 @@
-import { skeletonOf } from "../../agent/audit-look-alike.ts";
+import { skeletonOf } from "../../agent/describe/audit-look-alike.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { fingerprint } from "../../util/hash.ts";
 import { visible } from "../../util/visible.ts";

@@ -1,5 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
-import type { Annotation } from "../../policy/rule.ts";
+import type { Annotation } from "../../policy/rules/rule.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpTool } from "./client.ts";
 import { toolNames } from "./names.ts";

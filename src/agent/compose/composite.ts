@@ -5,7 +5,7 @@ import { type Finished, type Frame, frame } from "../../run/frame.ts";
 import type { End } from "../../run/end.ts";
 import { userMessage } from "../../message/message.ts";
 import { addReply, addUser, emptyTranscript, type ReadyTranscript } from "../../message/transcript.ts";
-import { type Budget, type Limits, limitsOf } from "../../policy/budget.ts";
+import { type Budget, type Limits, limitsOf } from "../../policy/account/budget.ts";
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { contentText } from "../answer.ts";

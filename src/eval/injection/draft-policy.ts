@@ -1,4 +1,4 @@
-import type { PolicyJson } from "../../policy/rule.ts";
+import type { PolicyJson } from "../../policy/rules/rule.ts";
 import type { Parameter } from "../../tool/parameters.ts";
 import { suiteTools } from "./suite-tools.ts";
 import type { Suite } from "./suite.ts";

@@ -1,5 +1,5 @@
 import type { Policy } from "../../policy/decision.ts";
-import { policyFromJson } from "../../policy/policy.ts";
+import { policyFromJson } from "../../policy/study/policy.ts";
 import { type AdaptiveFigures, measureAdaptive } from "./adaptive.ts";
 import { perPair, perTool } from "./candidates.ts";
 import { chooseTools } from "./choose-tools.ts";

@@ -1,6 +1,6 @@
 import { isWritError, WritError } from "../../error/writ-error.ts";
-import { checkedPolicy } from "../../policy/policy-json.ts";
-import type { PolicyJson } from "../../policy/rule.ts";
+import { checkedPolicy } from "../../policy/rules/policy-json.ts";
+import type { PolicyJson } from "../../policy/rules/rule.ts";
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
 import { nearest } from "../../util/nearest.ts";
 import type { Skills } from "./choose-tools.ts";

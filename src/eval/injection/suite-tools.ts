@@ -1,5 +1,5 @@
 import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
-import type { PolicyJson } from "../../policy/rule.ts";
+import type { PolicyJson } from "../../policy/rules/rule.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { AddressType } from "./find-values.ts";
 import type { SuiteTool } from "./suite.ts";

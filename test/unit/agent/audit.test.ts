@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { mcpTools } from "../../../src/adapters/mcp/tools.ts";
 import { agent } from "../../../src/adapters/node.ts";
-import type { Audit } from "../../../src/agent/audit-data.ts";
+import type { Audit } from "../../../src/agent/describe/audit-data.ts";
 import { skill } from "../../../src/agent/skill.ts";
-import { strict } from "../../../src/policy/guarded.ts";
+import { strict } from "../../../src/policy/study/guarded.ts";
 import { memoryBank } from "../../../src/session/memory-bank.ts";
 import { env, exec, fs, net, secret } from "../../../src/tool/capability.ts";
 import { knowledge } from "../../../src/tool/knowledge.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { describeSkill, skillContext } from "../../../src/agent/describe-skill.ts";
+import { describeSkill, skillContext } from "../../../src/agent/describe/describe-skill.ts";
 import { skill } from "../../../src/agent/skill.ts";
 import { knowledge } from "../../../src/tool/knowledge.ts";
 import { tool } from "../../../src/tool/tool.ts";

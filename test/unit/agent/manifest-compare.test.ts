@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { compareManifests } from "../../../src/agent/manifest-compare.ts";
-import type { AgentManifest, ToolManifest } from "../../../src/agent/manifest-data.ts";
+import { compareManifests } from "../../../src/agent/describe/manifest-compare.ts";
+import type { AgentManifest, ToolManifest } from "../../../src/agent/describe/manifest-data.ts";
 
 const send: ToolManifest = {
   effect: "write",

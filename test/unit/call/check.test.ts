@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 import { nodeHost } from "../../../src/adapters/clock.ts";
 import { checkCall } from "../../../src/call/check.ts";
 import { emptyTranscript } from "../../../src/message/transcript.ts";
-import { emptyLedger, limitsOf } from "../../../src/policy/budget.ts";
+import { emptyLedger, limitsOf } from "../../../src/policy/account/budget.ts";
 import { programContext } from "../../../src/run/context.ts";
 import { allowList } from "../../../src/policy/allow-list.ts";
-import { noIntent } from "../../../src/policy/intent.ts";
-import { learnIntent } from "../../../src/policy/learned.ts";
+import { noIntent } from "../../../src/policy/knowledge/intent.ts";
+import { learnIntent } from "../../../src/policy/knowledge/learned.ts";
 import type { Tool } from "../../../src/tool/tool.ts";
 
 /** A tool whose schema writes into what it is given, and passes it on. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { approvalRequest } from "../../../src/policy/approval-request.ts";
+import { approvalRequest } from "../../../src/policy/rules/approval-request.ts";
 import type { Decision } from "../../../src/policy/decision.ts";
-import { guarded } from "../../../src/policy/guarded.ts";
+import { guarded } from "../../../src/policy/study/guarded.ts";
 import { trustedLabel } from "../../../src/message/label.ts";
 import { callOf, type Said } from "./rules-scene.ts";
 

@@ -10,7 +10,7 @@ import {
   spend,
   spendInside,
   tooLong,
-} from "../../../src/policy/budget.ts";
+} from "../../../src/policy/account/budget.ts";
 
 const limits = (budget: Partial<Limits> = {}): Limits => limitsOf(budget, "a");
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { emptyLedger, type Ledger, type Limits, limitsOf } from "../../../src/policy/budget.ts";
-import { type Account, purse } from "../../../src/policy/purse.ts";
+import { emptyLedger, type Ledger, type Limits, limitsOf } from "../../../src/policy/account/budget.ts";
+import { type Account, purse } from "../../../src/policy/account/purse.ts";
 
 const account = (limits: Partial<Limits>, ledger: Partial<Ledger> = {}): Account => ({
   ledger: { ...emptyLedger, ...ledger },

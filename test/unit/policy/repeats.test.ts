@@ -8,7 +8,7 @@ import {
   proposedAgain,
   type Repeats,
   timesDone,
-} from "../../../src/policy/repeats.ts";
+} from "../../../src/policy/account/repeats.ts";
 import type { Json } from "../../../src/util/json.ts";
 
 const callOf = (name: string, given: Json = {}): ToolCall => ({

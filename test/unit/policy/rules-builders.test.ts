@@ -16,11 +16,11 @@ import {
   unknownLinks,
   untrusted,
   within,
-} from "../../../src/policy/conditions.ts";
-import { policy } from "../../../src/policy/policy.ts";
-import { allow, ask, deny, limit } from "../../../src/policy/rule-builders.ts";
-import { ruleCode } from "../../../src/policy/rule-code.ts";
-import type { Rule } from "../../../src/policy/rule.ts";
+} from "../../../src/policy/rules/conditions.ts";
+import { policy } from "../../../src/policy/study/policy.ts";
+import { allow, ask, deny, limit } from "../../../src/policy/rules/builders.ts";
+import { ruleCode } from "../../../src/policy/rules/code.ts";
+import type { Rule } from "../../../src/policy/rules/rule.ts";
 
 const built = deny("send", "post")
   .when(

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { arg, boundToIntent, calls, effect, untrusted } from "../../../src/policy/conditions.ts";
+import { arg, boundToIntent, calls, effect, untrusted } from "../../../src/policy/rules/conditions.ts";
 import type { CallRequest } from "../../../src/policy/decision.ts";
-import { explain } from "../../../src/policy/explain.ts";
-import { guarded, strict } from "../../../src/policy/guarded.ts";
-import { sensible } from "../../../src/policy/sensible.ts";
-import { withRemedies } from "../../../src/policy/policy-remedy.ts";
-import { policy, policyFromJson, type RulePolicy } from "../../../src/policy/policy.ts";
-import { allow, ask, deny, limit } from "../../../src/policy/rule-builders.ts";
+import { explain } from "../../../src/policy/study/explain.ts";
+import { guarded, strict } from "../../../src/policy/study/guarded.ts";
+import { sensible } from "../../../src/policy/rules/sensible.ts";
+import { withRemedies } from "../../../src/policy/rules/remedy.ts";
+import { policy, policyFromJson, type RulePolicy } from "../../../src/policy/study/policy.ts";
+import { allow, ask, deny, limit } from "../../../src/policy/rules/builders.ts";
 import { callOf, type Said } from "./rules-scene.ts";
 
 const parameters = { to: { role: "target", type: "email" }, text: "content" } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { isWritError } from "../../../src/error/writ-error.ts";
-import { policy, policyFromJson } from "../../../src/policy/policy.ts";
-import { allow, ask } from "../../../src/policy/rule-builders.ts";
-import { presetRules } from "../../../src/policy/rule-presets.ts";
+import { policy, policyFromJson } from "../../../src/policy/study/policy.ts";
+import { allow, ask } from "../../../src/policy/rules/builders.ts";
+import { presetRules } from "../../../src/policy/rules/presets.ts";
 import { callOf } from "./rules-scene.ts";
 
 const rule = { verdict: "allow", tools: ["send"] };

@@ -7,11 +7,11 @@ import {
   not,
   unknownLinks,
   untrusted,
-} from "../../../src/policy/conditions.ts";
-import { guarded, strict } from "../../../src/policy/guarded.ts";
-import { widenings } from "../../../src/policy/policy-narrow.ts";
-import { policy, type PolicyOptions } from "../../../src/policy/policy.ts";
-import { allow, ask, deny, limit, type RuleInput } from "../../../src/policy/rule-builders.ts";
+} from "../../../src/policy/rules/conditions.ts";
+import { guarded, strict } from "../../../src/policy/study/guarded.ts";
+import { widenings } from "../../../src/policy/study/narrow.ts";
+import { policy, type PolicyOptions } from "../../../src/policy/study/policy.ts";
+import { allow, ask, deny, limit, type RuleInput } from "../../../src/policy/rules/builders.ts";
 import { tool } from "../../../src/tool/tool.ts";
 
 function lint(

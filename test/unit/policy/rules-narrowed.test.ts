@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../../src/policy/decision.ts";
-import { narrowed } from "../../../src/policy/policy-narrow.ts";
-import { policy, policyFromJson } from "../../../src/policy/policy.ts";
-import { allow, ask, deny, limit } from "../../../src/policy/rule-builders.ts";
+import { narrowed } from "../../../src/policy/study/narrow.ts";
+import { policy, policyFromJson } from "../../../src/policy/study/policy.ts";
+import { allow, ask, deny, limit } from "../../../src/policy/rules/builders.ts";
 import { judge, verdictBy } from "./rules-scene.ts";
 
 /** What a policy says beside its verdicts. */

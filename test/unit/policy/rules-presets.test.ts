@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { guarded, strict } from "../../../src/policy/guarded.ts";
-import { sensible } from "../../../src/policy/sensible.ts";
-import { deny } from "../../../src/policy/rule-builders.ts";
+import { guarded, strict } from "../../../src/policy/study/guarded.ts";
+import { sensible } from "../../../src/policy/rules/sensible.ts";
+import { deny } from "../../../src/policy/rules/builders.ts";
 import { callOf, type Said, verdictBy } from "./rules-scene.ts";
 
 const parameters = { to: "target", euro: "amount", text: "content", file: "id" } as const;

@@ -1,8 +1,8 @@
 import type { Secrecy } from "../../../src/message/label.ts";
 import { type CallRequest, type Decision, type Policy } from "../../../src/policy/decision.ts";
-import { noIntent } from "../../../src/policy/intent.ts";
-import { policy } from "../../../src/policy/policy.ts";
-import type { RuleInput } from "../../../src/policy/rule-builders.ts";
+import { noIntent } from "../../../src/policy/knowledge/intent.ts";
+import { policy } from "../../../src/policy/study/policy.ts";
+import type { RuleInput } from "../../../src/policy/rules/builders.ts";
 import type { Parameters, ValueType } from "../../../src/tool/parameters.ts";
 import type { Effect } from "../../../src/tool/tool.ts";
 import type { Json } from "../../../src/util/json.ts";

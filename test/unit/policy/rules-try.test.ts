@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { arg, boundToIntent, roles, unknownLinks, untrusted } from "../../../src/policy/conditions.ts";
-import { guarded } from "../../../src/policy/guarded.ts";
-import { policy } from "../../../src/policy/policy.ts";
-import { allow, ask, deny, limit } from "../../../src/policy/rule-builders.ts";
-import type { RecordedEvent } from "../../../src/policy/simulate.ts";
+import { arg, boundToIntent, roles, unknownLinks, untrusted } from "../../../src/policy/rules/conditions.ts";
+import { guarded } from "../../../src/policy/study/guarded.ts";
+import { policy } from "../../../src/policy/study/policy.ts";
+import { allow, ask, deny, limit } from "../../../src/policy/rules/builders.ts";
+import type { RecordedEvent } from "../../../src/policy/study/simulate.ts";
 
 const parameters = { to: { role: "target", type: "email" }, text: "content" } as const;
 

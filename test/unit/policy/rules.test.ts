@@ -15,10 +15,10 @@ import {
   unknownLinks,
   untrusted,
   within,
-} from "../../../src/policy/conditions.ts";
-import { policy } from "../../../src/policy/policy.ts";
-import { allow, ask, deny, limit } from "../../../src/policy/rule-builders.ts";
-import type { Condition } from "../../../src/policy/rule.ts";
+} from "../../../src/policy/rules/conditions.ts";
+import { policy } from "../../../src/policy/study/policy.ts";
+import { allow, ask, deny, limit } from "../../../src/policy/rules/builders.ts";
+import type { Condition } from "../../../src/policy/rules/rule.ts";
 import type { Json } from "../../../src/util/json.ts";
 import { callOf, judge, type Said, verdict, verdictBy } from "./rules-scene.ts";
 

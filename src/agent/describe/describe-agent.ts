@@ -1,0 +1,63 @@
+import type { Limits } from "../../policy/account/budget.ts";
+import { rulePolicyOf } from "../../policy/rules/identity.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { AgentPlan, AnyDefinition, PlannedSkill } from "../plan.ts";
+
+/** An agent in one line: `agent "calculator" (ollama/qwen2.5:7b)`. */
+export function nameAgent({ name, model }: AgentPlan): string {
+  return `agent "${name}" (${model?.id ?? "no model"})`;
+}
+
+/**
+ * An agent for people, a line a thing: its model, bounds and rules, and what each skill may call with what effect. Settings, headers and what
+ * stands in closures are left out, so that no key can be among it.
+ */
+export function describeAgent(plan: AgentPlan, definition: AnyDefinition): string {
+  const { description = "", hooks = [], memory } = definition;
+  const lines = [
+    `${nameAgent(plan)}${description === "" ? "" : `: ${oneLine(description)}`}`,
+    `budget: ${boundsOf(plan.limits)}`,
+    `policy: ${policyText(definition)}`,
+    ...(hooks.length === 0 ? [] : [`hooks: ${hooks.length}`]),
+    ...(memory === undefined ? [] : ["memory: yes"]),
+    ...[...plan.skills.values()].flatMap(linesOfSkill),
+  ];
+  return lines.join("\n");
+}
+
+function boundsOf(limits: Limits): string {
+  return Object.entries(limits)
+    .filter(([, limit]) => limit !== Infinity)
+    .map(([field, limit]) => `${field} ${limit}`)
+    .join(", ");
+}
+
+function linesOfSkill(skill: PlannedSkill): string[] {
+  const { name, description, type } = skill;
+  const about = description === "" ? "" : `: ${oneLine(description)}`;
+  if (type === "plain") return [`skill "${name}" (a function)${about}`];
+  return [`skill "${name}"${about}`, ...[...skill.gate.allowed.tools.values()].map(lineOfTool)];
+}
+
+function lineOfTool({ name, description, effect, kind, constraints }: Tool): string {
+  const { maxCalls, onlyAfter = [] } = constraints ?? {};
+  const told = [
+    kind ?? `effect ${effect}`,
+    ...(maxCalls === undefined ? [] : [`at most ${maxCalls} calls`]),
+    ...(onlyAfter.length === 0 ? [] : [`only after ${onlyAfter.join(", ")}`]),
+  ];
+  return `  ${name} (${told.join("; ")})${description === "" ? "" : `: ${oneLine(description)}`}`;
+}
+
+const longest = 100;
+
+/** The beginning of a text, without its line breaks. */
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+function policyText({ policy }: AnyDefinition): string {
+  if (policy === undefined) return "none: a declared write or irreversible effect asks after untrusted data";
+  return rulePolicyOf(policy)?.name ?? "a function";
+}

@@ -1,0 +1,73 @@
+import { describeType } from "../../driver/describe-type.ts";
+import { flattenTools } from "../../policy/allow-list.ts";
+import { type SchemaSource, toSchema } from "../../schema/to-schema.ts";
+import type { Skill, ToolList } from "../skill.ts";
+
+/**
+ * A skill as Markdown: name, description, what it takes and gives, its tools, and an index of its knowledge without the contents. The skill's
+ * `modelDescription` stands in its place where there is one.
+ *
+ * @throws WritError `schema-invalid`, `schema-without-json-schema` for schemas that no agent could use either
+ * @example
+ * ```ts
+ * import { describeSkill, knowledge, skill } from "writ";
+ *
+ * const faq = knowledge({ name: "faq", description: "Frequent questions", load: () => "Q: When? A: At four." });
+ * const support = skill({ name: "support", description: "Helps customers", tools: [], knowledge: [faq] });
+ * console.log(describeSkill(support));
+ * ```
+ */
+export function describeSkill(skill: Skill): string {
+  if (skill.modelDescription !== undefined) return skill.modelDescription;
+  const agentic = skill.type === "agentic" ? skill : undefined;
+  return [
+    `# ${skill.name}`,
+    skill.description,
+    ...typed(skill.name, "Takes", skill.input),
+    ...typed(skill.name, "Gives", agentic?.output),
+    ...section("Tools", agentic?.tools),
+    ...section("Knowledge, loaded when its name is called", skill.knowledge),
+  ].join("\n\n");
+}
+
+/**
+ * A skill with all its knowledge loaded, for a plain function or one prompt: the description, then each entry under `--- name ---`, in the
+ * order of the skill. Every call loads anew.
+ *
+ * @throws WritError `knowledge-invalid`, and whatever an entry's `load` throws
+ * @example
+ * ```ts
+ * import { knowledge, skill, skillContext } from "writ";
+ *
+ * const faq = knowledge({ name: "faq", description: "Frequent questions", load: () => "Q: When? A: At four." });
+ * const support = skill({ name: "support", description: "Helps customers", tools: [], knowledge: [faq] });
+ * console.log(await skillContext(support));
+ * ```
+ */
+export async function skillContext(
+  skill: Skill,
+  { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
+): Promise<string> {
+  const entries = await Promise.all(
+    (skill.knowledge ?? []).map(async (entry) => {
+      const content = await entry.execute({}, { signal });
+      return `--- ${entry.name} ---\n${typeof content === "string" ? content : JSON.stringify(content)}`;
+    }),
+  );
+  return [skill.description, ...entries].join("\n\n");
+}
+
+function typed(name: string, title: string, source: SchemaSource | undefined): string[] {
+  return source === undefined
+    ? []
+    : [`${title}: ${describeType(toSchema(source, { name, role: "input" }).jsonSchema)}`];
+}
+
+function section(title: string, tools: ToolList = []): string[] {
+  const lines = tools.flatMap((entry) =>
+    typeof entry === "string"
+      ? [`- ${entry}`]
+      : flattenTools([entry]).map(({ name, description }) => `- ${name}: ${description}`),
+  );
+  return lines.length === 0 ? [] : [`## ${title}\n\n${lines.join("\n")}`];
+}

@@ -1,0 +1,171 @@
+import { canonicalJson } from "../../util/canonical-json.ts";
+import type { Effect } from "../../tool/tool.ts";
+import { toJson } from "../../util/json.ts";
+import type { AgentManifest, ToolManifest } from "./manifest-data.ts";
+import {
+  compareRecords,
+  compareSets,
+  compareSteps,
+  type ManifestChange,
+  note,
+  type Path,
+} from "./manifest-change.ts";
+
+/** From what is held best to what is not held at all. A declared write is guarded, an undeclared effect is only flagged. */
+const effects = ["none", "read", "write", "irreversible", "undeclared"];
+const levels = ["isolated", "mediated", "remote", "none"];
+const flags = ["false", "true"];
+
+/** How agents inside a tool are compared. */
+export type CompareAgents = (
+  before: AgentManifest,
+  after: AgentManifest,
+  path: Path,
+) => readonly ManifestChange[];
+
+/** What of a tool is another than it was. */
+export function compareTool(
+  before: ToolManifest,
+  after: ToolManifest,
+  { path, compareAgents }: { readonly path: Path; readonly compareAgents: CompareAgents },
+): readonly ManifestChange[] {
+  const flag = (name: "trusted" | "resolves"): readonly ManifestChange[] =>
+    compareSteps([[String(before[name]), String(after[name])]], flags, [...path, name]);
+  const level = compareSteps([[before.enforcement.level, after.enforcement.level]], levels, [
+    ...path,
+    "enforcement",
+  ]);
+  const needs = { path: [...path, "needs"], what: "need", more: "widened", less: "narrowed" } as const;
+  return [
+    ...(before.kind === after.kind
+      ? []
+      : [note("changed", path, `kind ${before.kind ?? "tool"} → ${after.kind ?? "tool"}`)]),
+    ...compareEffects(before.effect, after.effect, [...path, "effect"]),
+    ...compareSets(before.needs ?? [], after.needs ?? [], needs),
+    ...compareRoles(before.parameters, after.parameters, [...path, "parameters"]),
+    ...flag("trusted"),
+    ...compareSteps([[String(before.fresh === true), String(after.fresh === true)]], flags, [
+      ...path,
+      "fresh",
+    ]),
+    ...flag("resolves"),
+    ...compareSecrecy(before.secrecy, after.secrecy, [...path, "secrecy"]),
+    ...level,
+    ...compareConstraints(before.constraints ?? {}, after.constraints ?? {}, [...path, "constraints"]),
+    ...comparePins(before.mcp, after.mcp, [...path, "mcp"]),
+    ...compareInside(before.agents ?? {}, after.agents ?? {}, { path: [...path, "agents"], compareAgents }),
+  ];
+}
+
+/** A tool that says it only looks is guarded less: whether it is true, no manifest can tell. */
+function compareEffects(was: Effect, is: Effect, path: Path): readonly ManifestChange[] {
+  if (was === "read" && is === "none")
+    return [note("widened", path, "read → none: what it gives is taken for as trusted as its arguments")];
+  const isTamed = effects.indexOf(was) >= 2 && effects.indexOf(is) < 2;
+  return isTamed
+    ? [note("changed", path, `${was} → ${is}: it is guarded less`)]
+    : compareSteps([[was, is]], effects, path);
+}
+
+/** What is not listed counts as a target, which is what a policy looks at most closely. */
+function compareRoles(
+  before: ToolManifest["parameters"],
+  after: ToolManifest["parameters"],
+  path: Path,
+): readonly ManifestChange[] {
+  return compareRecords(before, after, (name, was = "target", is = "target") => {
+    return was === is ? [] : [note(roleChange(was, is), [...path, name], `${was} → ${is}`)];
+  });
+}
+
+/** Values of another type are bound by other words of the user, of which nobody can say that they are fewer. */
+function roleChange(before: string, after: string): "widened" | "narrowed" | "changed" {
+  const [was, wasType] = before.split(" ");
+  const [is, isType] = after.split(" ");
+  if (was === is) return wasType === "text" && isType !== "text" ? "narrowed" : "widened";
+  if (is === "target") return "narrowed";
+  return was === "target" || is === "content" ? "widened" : "changed";
+}
+
+function compareSecrecy(
+  before: ToolManifest["secrecy"],
+  after: ToolManifest["secrecy"],
+  path: Path,
+): readonly ManifestChange[] {
+  if (typeof before !== "string" && typeof after !== "string")
+    return compareSets(before, after, { path, what: "reader", more: "widened", less: "narrowed" });
+  return compareSteps([[step(before), step(after)]], ["private", "readers", "public"], path);
+}
+
+function step(secrecy: ToolManifest["secrecy"]): string {
+  return typeof secrecy === "string" ? secrecy : "readers";
+}
+
+type Held = NonNullable<ToolManifest["constraints"]>;
+
+function compareConstraints(before: Held, after: Held, path: Path): readonly ManifestChange[] {
+  const { maxCalls: was = Infinity, onlyAfter: wasAfter = [] } = before;
+  const { maxCalls: is = Infinity, onlyAfter: isAfter = [] } = after;
+  const calls =
+    was === is ? [] : [note(is > was ? "widened" : "narrowed", path, `at most ${was} calls → ${is}`)];
+  return [
+    ...calls,
+    ...compareSets(wasAfter, isAfter, { path, what: "onlyAfter", more: "narrowed", less: "widened" }),
+  ];
+}
+
+function comparePins(
+  before: ToolManifest["mcp"],
+  after: ToolManifest["mcp"],
+  path: Path,
+): readonly ManifestChange[] {
+  if (before?.server === after?.server && before?.pin === after?.pin)
+    return compareApproval(before, after, path);
+  if (before === undefined)
+    return [note("widened", path, `it is a tool of the server ${after?.server ?? ""} now`)];
+  if (after === undefined)
+    return [note("changed", path, `it is no tool of the server ${before.server} any more`)];
+  const what =
+    before.server === after.server ? "says something else of it" : `is not ${before.server} any more`;
+  return [note("widened", path, `the server ${after.server} ${what} (${after.pin.slice(0, 12)}…)`)];
+}
+
+/** A run that reads what nobody approved begins untrusted. */
+function compareApproval(
+  before: ToolManifest["mcp"],
+  after: ToolManifest["mcp"],
+  path: Path,
+): readonly ManifestChange[] {
+  if (before?.approved === after?.approved) return [];
+  return after?.approved === true
+    ? [
+        note(
+          "widened",
+          path,
+          `what the server ${after.server} says of it is approved now, and read as trusted`,
+        ),
+      ]
+    : [note("narrowed", path, `what the server ${after?.server ?? ""} says of it is not approved any more`)];
+}
+
+function compareInside(
+  before: NonNullable<ToolManifest["agents"]>,
+  after: NonNullable<ToolManifest["agents"]>,
+  { path, compareAgents }: { readonly path: Path; readonly compareAgents: CompareAgents },
+): readonly ManifestChange[] {
+  return compareRecords(before, after, (name, was, is) => {
+    const at = [...path, name];
+    if (was === undefined) return [note("widened", at, "a new agent is run by it")];
+    if (is === undefined) return [note("narrowed", at, "the agent is gone")];
+    if (was === is) return [];
+    if (is === null) return [note("widened", at, "it cannot be looked into any more")];
+    if (was === null) return [note("changed", at, "it can be looked into now")];
+    return compareAgents(was, is, at);
+  });
+}
+
+/** A value as one line, the same for the same value. */
+export function textOfValue(value: unknown): string {
+  const json = toJson(value);
+  return json.ok ? canonicalJson(json.value) : "";
+}

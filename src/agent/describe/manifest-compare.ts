@@ -1,0 +1,221 @@
+import type { Rule } from "../../policy/rules/rule.ts";
+import { contains, readText } from "./audit-grants.ts";
+import type {
+  AgentManifest,
+  ModelManifest,
+  PolicyManifest,
+  SkillManifest,
+  ToolManifest,
+} from "./manifest-data.ts";
+import {
+  compareRecords,
+  compareSets,
+  compareSteps,
+  type ManifestChange,
+  note,
+  type Path,
+} from "./manifest-change.ts";
+import { compareTool, textOfValue } from "./manifest-compare-tool.ts";
+
+/**
+ * What of a manifest is another than it was, place by place. `widened` is whatever lets an agent do more, or holds it to less: a new tool, need or
+ * grant, a raised effect or bound, an allow rule that came, an ask or deny rule that went, a model that is asked elsewhere, a result that is called
+ * trusted, another pin. `narrowed` is the contrary, `changed` neither.
+ *
+ * @example
+ * ```ts
+ * import { type AgentManifest, compareManifests } from "writ";
+ *
+ * export function check(before: AgentManifest, after: AgentManifest): void {
+ *   const wider = compareManifests(before, after).filter(({ type }) => type === "widened");
+ *   if (wider.length > 0) throw new Error(wider.map(({ path, text }) => `${path}: ${text}`).join("\n"));
+ * }
+ * ```
+ */
+export function compareManifests(before: AgentManifest, after: AgentManifest): readonly ManifestChange[] {
+  return compareAgents(before, after, []);
+}
+
+function compareAgents(before: AgentManifest, after: AgentManifest, path: Path): readonly ManifestChange[] {
+  const renamed =
+    before.agent === after.agent
+      ? []
+      : [note("changed", [...path, "agent"], `${before.agent} → ${after.agent}`)];
+  const memory = [[String(before.memory), String(after.memory)]] as const;
+  return [
+    ...renamed,
+    ...compareModels(before.model, after.model, [...path, "model"]),
+    ...compareGrants(before.grants, after.grants, [...path, "grants"]),
+    ...comparePolicies(before.policy, after.policy, [...path, "policy"]),
+    ...compareBudgets(before.budget, after.budget, [...path, "budget"]),
+    ...compareSteps(memory, ["false", "true"], [...path, "memory"]),
+    ...compareHooks(before.hooks, after.hooks, [...path, "hooks"]),
+    ...compareSkills(before.skills, after.skills, [...path, "skills"]),
+  ];
+}
+
+function compareModels(
+  before: ModelManifest | undefined,
+  after: ModelManifest | undefined,
+  path: Path,
+): readonly ManifestChange[] {
+  if (after === undefined)
+    return before === undefined ? [] : [note("narrowed", path, `${before.id} is gone`)];
+  if (before === undefined) return [note("widened", path, `${after.id} is new`)];
+  if (providerOf(before) !== providerOf(after) || before.url !== after.url)
+    return [note("widened", path, `${show(before)} → ${show(after)}: somebody else reads what it is told`)];
+  const id = before.id === after.id ? [] : [note("changed", path, `${before.id} → ${after.id}`)];
+  if (before.apiKeyPresent === after.apiKeyPresent) return id;
+  return [...id, note("changed", path, after.apiKeyPresent === true ? "a key is sent" : "no key is sent")];
+}
+
+function providerOf({ id }: ModelManifest): string {
+  return id.split("/", 1)[0] ?? id;
+}
+
+function show({ id, url }: ModelManifest): string {
+  return url === undefined ? id : `${id} at ${url}`;
+}
+
+function isWithin(grant: string, others: readonly string[]): boolean {
+  const own = readText(grant);
+  const wide = others.flatMap((other) => readText(other) ?? []);
+  return others.includes(grant) || (own !== undefined && wide.some((other) => contains(other, own)));
+}
+
+/** A grant within another one adds nothing. */
+function compareGrants(
+  before: readonly string[],
+  after: readonly string[],
+  path: Path,
+): readonly ManifestChange[] {
+  return [
+    ...after
+      .filter((each) => !isWithin(each, before))
+      .map((each) => note("widened", path, `new grant ${each}`)),
+    ...before
+      .filter((each) => !isWithin(each, after))
+      .map((each) => note("narrowed", path, `${each} is gone or smaller`)),
+  ];
+}
+
+function comparePolicies(
+  before: PolicyManifest,
+  after: PolicyManifest,
+  path: Path,
+): readonly ManifestChange[] {
+  const { rules: was, constants: wasConstants = [], tools: wasTools = {} } = before;
+  const { rules: is, constants: isConstants = [], tools: isTools = {} } = after;
+  if (was === undefined || is === undefined) {
+    if (before.name === after.name && was === is) return [];
+    const isLost = isKnown(before) && (!isKnown(after) || is === undefined);
+    // What holds when nothing is written asks about every declared effect after strangers' words; a rule that allows may not.
+    const mayAllow =
+      was === undefined && isKnown(before) && (is ?? []).some((rule) => rule.verdict === "allow");
+    return [note(isLost || mayAllow ? "widened" : "changed", path, `${before.name} → ${after.name}`)];
+  }
+  const verdict = (name: Rule["verdict"]): readonly ManifestChange[] => {
+    const list = (rules: readonly Rule[]): string[] =>
+      rules.filter((rule) => rule.verdict === name).map(ruleText);
+    const isAllow = name === "allow";
+    return compareSets(list(was), list(is), {
+      path: [...path, "rules"],
+      what: `${name} rule`,
+      more: isAllow ? "widened" : "narrowed",
+      less: isAllow ? "narrowed" : "widened",
+    });
+  };
+  return [
+    ...(["allow", "ask", "deny"] as const).flatMap(verdict),
+    ...compareSets(wasConstants, isConstants, {
+      path: [...path, "constants"],
+      what: "constant",
+      more: "widened",
+      less: "narrowed",
+    }),
+    ...compareNotes(wasTools, isTools, [...path, "tools"]),
+  ];
+}
+
+/** Rules can be read, and so can what holds when nothing is written; what a function decides, nobody knows. */
+function isKnown({ name, rules }: PolicyManifest): boolean {
+  return rules !== undefined || name === "sensible";
+}
+
+/** What a rule does; neither its name nor its words change that. */
+function ruleText({ tools, when, unless }: Rule): string {
+  return textOfValue({ tools, ...(when && { when }), ...(unless && { unless }) });
+}
+
+/** What annotations mean stands with each tool that is called: here are those of tools that no skill has. */
+function compareNotes(
+  before: NonNullable<PolicyManifest["tools"]>,
+  after: NonNullable<PolicyManifest["tools"]>,
+  path: Path,
+): readonly ManifestChange[] {
+  return compareRecords(before, after, (name, was, is) =>
+    textOfValue(was) === textOfValue(is)
+      ? []
+      : [note("changed", [...path, name], "what the policy knows of it")],
+  );
+}
+
+function boundText(bound: number): string {
+  return bound === Infinity ? "none" : String(bound);
+}
+
+function compareBudgets(
+  before: AgentManifest["budget"],
+  after: AgentManifest["budget"],
+  path: Path,
+): readonly ManifestChange[] {
+  return compareRecords<number | undefined>(before, after, (field, was = Infinity, is = Infinity) => {
+    if (was === is) return [];
+    return [
+      note(is > was ? "widened" : "narrowed", [...path, field], `${boundText(was)} → ${boundText(is)}`),
+    ];
+  });
+}
+
+/** A hook that went may have been what held the agent. */
+function compareHooks(
+  before: AgentManifest["hooks"],
+  after: AgentManifest["hooks"],
+  path: Path,
+): readonly ManifestChange[] {
+  return compareRecords(before, after, (name, was = [], is = []) =>
+    compareSets(was, is, { path: [...path, name], what: "place", more: "changed", less: "widened" }),
+  );
+}
+
+function compareSkills(
+  before: AgentManifest["skills"],
+  after: AgentManifest["skills"],
+  path: Path,
+): readonly ManifestChange[] {
+  return compareRecords<SkillManifest>(before, after, (name, was, is) => {
+    const at = [...path, name];
+    if (was === undefined) {
+      const tools = Object.keys(is?.tools ?? {}).join(", ") || "no tools";
+      return [
+        note("widened", at, is?.type === "plain" ? "a new skill (a function)" : `a new skill with ${tools}`),
+      ];
+    }
+    if (is === undefined) return [note("narrowed", at, "the skill is gone")];
+    const type = was.type === is.type ? [] : [note("widened", at, `${was.type} → ${is.type}`)];
+    return [...type, ...compareToolLists(was.tools, is.tools, [...at, "tools"])];
+  });
+}
+
+function compareToolLists(
+  before: SkillManifest["tools"],
+  after: SkillManifest["tools"],
+  path: Path,
+): readonly ManifestChange[] {
+  return compareRecords<ToolManifest>(before, after, (name, was, is) => {
+    const at = [...path, name];
+    if (was === undefined) return [note("widened", at, `a new tool, effect ${is?.effect ?? "undeclared"}`)];
+    if (is === undefined) return [note("narrowed", at, "the tool is gone")];
+    return compareTool(was, is, { path: at, compareAgents });
+  });
+}

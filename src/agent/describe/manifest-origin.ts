@@ -1,0 +1,38 @@
+import type { Tool, ToolOrigin } from "../../tool/tool.ts";
+import type { Audit } from "./audit-data.ts";
+import type { AgentManifest } from "./manifest-data.ts";
+
+/** An agent that a call of a tool runs, as far as it can be looked into. */
+export interface AgentInside {
+  readonly agentName: string;
+  readonly manifest?: () => Promise<AgentManifest>;
+  readonly audit?: (only?: readonly string[]) => Audit;
+  /** The only tools of it that are called from here. Default: all. */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** A tool that says what stands behind it. A copy of it says so too. */
+interface FrontTool extends Tool {
+  readonly inside?: readonly AgentInside[];
+}
+
+/** The same tool, which says that it is a server's. */
+export function setOrigin(tool: Tool, origin: ToolOrigin): Tool {
+  return { ...tool, origin };
+}
+
+/** The same tool, which says which agents a call of it runs. */
+export function setInside(tool: Tool, inside: readonly AgentInside[]): Tool {
+  const front: FrontTool = { ...tool, inside };
+  return front;
+}
+
+/** Where a tool comes from; undefined for what the author wrote. */
+export function originOf(tool: Tool): ToolOrigin | undefined {
+  return tool.origin;
+}
+
+/** The agents that a call of a tool runs; none for other tools. */
+export function insideOf(tool: Tool): readonly AgentInside[] {
+  return (tool as FrontTool).inside ?? [];
+}

@@ -1,0 +1,263 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Usage } from "../../message/usage.ts";
+import { countInside, type ToolUse } from "./constraints.ts";
+
+/** What bounds a run. Each bound is enforced; a bound left out has the default named here. */
+export interface Budget {
+  /** Replies of the model. Default 8. */
+  readonly turns?: number;
+  /** Calls of tools, refused and failed ones among them. Default 32. */
+  readonly toolCalls?: number;
+  /** Milliseconds from the start of the run. Default 300 000. */
+  readonly durationMs?: number;
+  /** Tokens in and out, over all turns; checked before each model call, which may then write no more than what is left. Default none. */
+  readonly tokens?: number;
+  /** Dollars, checked like tokens. Needs a known price. Default none. */
+  readonly costUsd?: number;
+  /** Milliseconds of one call, for tools without a time-out of their own. Default none. */
+  readonly toolMs?: number;
+  /** How often one tool may be called in a row. Default none. */
+  readonly sameToolInARow?: number;
+  /**
+   * How often the same calls may bring the same results, one after another or in circles of two or three turns. The model is told at that
+   * number, refused at the next, and then the run ends. Calls whose results differ do not count. Default 3; `Infinity` for no bound.
+   */
+  readonly repeats?: number;
+  /** How deep agents may call agents: a run inside another one has the depth 1. Default 3. */
+  readonly depth?: number;
+  /** UTF-8 bytes of the arguments of one call. Default none. */
+  readonly argumentBytes?: number;
+  /** UTF-8 bytes of one result that the model is shown; the rest is cut off, and the model is told so. Default none. */
+  readonly resultBytes?: number;
+  /** The part of a bound, between 0 and 1, at which `budget-threshold` is told. Default 0.8. */
+  readonly warnAt?: number;
+  /** Dollars for a usage, when the model's adapter does not know its price. */
+  readonly price?: (usage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+  }) => number | undefined;
+}
+
+/** A field of a budget that is a bound. */
+export type BudgetField = Exclude<keyof Budget, "price" | "warnAt">;
+
+/** The bounds of a run with the defaults filled in; `Infinity` where there is none. */
+export type Limits = Readonly<Record<BudgetField, number>>;
+
+const defaults: Limits = {
+  turns: 8,
+  toolCalls: 32,
+  durationMs: 300_000,
+  tokens: Infinity,
+  costUsd: Infinity,
+  toolMs: Infinity,
+  sameToolInARow: Infinity,
+  repeats: 3,
+  depth: 3,
+  argumentBytes: Infinity,
+  resultBytes: Infinity,
+};
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws WritError `budget-invalid` for a bound that is not a positive number, or a field that does not exist.
+ */
+export function limitsOf(budget: Budget, name: string): Limits {
+  const { warnAt } = budget;
+  if (warnAt !== undefined && !(warnAt > 0 && warnAt <= 1))
+    throw new WritError("budget-invalid", { name, field: "warnAt", value: String(warnAt) });
+  const limits: Record<BudgetField, number> = { ...defaults };
+  for (const [field, value] of Object.entries(budget)) {
+    if (field === "price" || field === "warnAt" || value === undefined) continue;
+    if (!Object.hasOwn(defaults, field) || typeof value !== "number" || !(value > 0)) {
+      throw new WritError("budget-invalid", { name, field, value: String(value) });
+    }
+    limits[field as BudgetField] = value;
+  }
+  return limits;
+}
+
+/** What was reserved and spent so far. A value: reserving gives a new one. */
+export interface Ledger {
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly tokens: number;
+  readonly costUsd: number;
+  readonly lastTool: string;
+  readonly sameToolInARow: number;
+  /** What was done with the tools that constraints speak of; left out when there are none. */
+  readonly uses?: readonly ToolUse[];
+  /** Calls that a person approved for the rest of the run, by their hashes; left out when there are none. */
+  readonly approved?: readonly string[];
+}
+
+/** Nothing spent. */
+export const emptyLedger: Ledger = {
+  turns: 0,
+  toolCalls: 0,
+  tokens: 0,
+  costUsd: 0,
+  lastTool: "",
+  sameToolInARow: 0,
+};
+
+/** Which bound was met, and in words: `exceeded budget of 8 turns`. */
+export interface Excess {
+  readonly field: BudgetField;
+  readonly limit: number;
+  readonly used: number;
+  readonly message: string;
+}
+
+/** The ledger with the reservation in it, or the bound that forbids it. */
+export type Reservation =
+  | { readonly ok: true; readonly ledger: Ledger }
+  | { readonly ok: false; readonly excess: Excess };
+
+/**
+ * Reserves one model call. Everything spent before counts; the time is what has passed since the run began. When several bounds are met, the
+ * first of turns, tokens, dollars, time is named.
+ */
+export function reserveTurn(ledger: Ledger, limits: Limits, elapsedMs: number): Reservation {
+  if (ledger.turns >= limits.turns) {
+    return exceeded("turns", limits, {
+      used: ledger.turns,
+      message: `exceeded budget of ${limits.turns} turns`,
+    });
+  }
+  if (ledger.tokens >= limits.tokens) {
+    const message = `exceeded token budget of ${limits.tokens} (${ledger.tokens} used)`;
+    return exceeded("tokens", limits, { used: ledger.tokens, message });
+  }
+  if (limits.costUsd !== Infinity && ledger.costUsd >= limits.costUsd) {
+    const used = ledger.costUsd === Infinity ? "the price is unknown" : `$${ledger.costUsd.toFixed(6)} used`;
+    const message = `exceeded cost budget of $${limits.costUsd} (${used})`;
+    return exceeded("costUsd", limits, { used: ledger.costUsd, message });
+  }
+  if (elapsedMs >= limits.durationMs) return tooLong(limits, elapsedMs);
+  return { ok: true, ledger: { ...ledger, turns: ledger.turns + 1 } };
+}
+
+/** Reserves one call of a tool. */
+export function reserveCall(
+  ledger: Ledger,
+  limits: Limits,
+  call: { readonly tool: string; readonly argumentBytes: number },
+): Reservation {
+  if (ledger.toolCalls >= limits.toolCalls) {
+    return exceeded("toolCalls", limits, {
+      used: ledger.toolCalls,
+      message: `exceeded tool-call budget of ${limits.toolCalls}`,
+    });
+  }
+  const inARow = ledger.lastTool === call.tool ? ledger.sameToolInARow + 1 : 1;
+  if (inARow > limits.sameToolInARow) {
+    const message = `called tool '${call.tool}' ${inARow} times in a row, more than the budget of ${limits.sameToolInARow}`;
+    return exceeded("sameToolInARow", limits, { used: inARow, message });
+  }
+  if (call.argumentBytes > limits.argumentBytes) {
+    const message = `gave tool '${call.tool}' ${call.argumentBytes} bytes of arguments, more than the budget of ${limits.argumentBytes}`;
+    return exceeded("argumentBytes", limits, { used: call.argumentBytes, message });
+  }
+  return {
+    ok: true,
+    ledger: { ...ledger, toolCalls: ledger.toolCalls + 1, lastTool: call.tool, sameToolInARow: inARow },
+  };
+}
+
+/** Books what a model call used. An unknown price is booked as endless: it is never taken for zero. */
+export function spend(ledger: Ledger, { usage, costUsd = Infinity }: Spent): Ledger {
+  return {
+    ...ledger,
+    tokens: ledger.tokens + usage.inputTokens + usage.outputTokens,
+    costUsd: ledger.costUsd + costUsd,
+  };
+}
+
+/** Books what runs inside this one spent. */
+export function spendInside(
+  ledger: Ledger,
+  inside: {
+    readonly usage: Usage;
+    readonly costUsd: number;
+    readonly toolCalls: number;
+    readonly calls?: Readonly<Record<string, number>>;
+  },
+): Ledger {
+  const { usage, costUsd, toolCalls, calls } = inside;
+  return {
+    ...ledger,
+    ...(calls === undefined ? {} : { uses: countInside(ledger.uses, calls) }),
+    tokens: ledger.tokens + usage.inputTokens + usage.outputTokens,
+    costUsd: ledger.costUsd + ((costUsd as number | null) ?? Infinity), // JSON has no endless number
+    toolCalls: ledger.toolCalls + toolCalls,
+  };
+}
+
+/** What one model call used; `costUsd` is left out when nobody knows it. */
+export interface Spent {
+  readonly usage: Usage;
+  readonly costUsd?: number;
+}
+
+/** The reservation that fails because the run took too long. */
+export function tooLong(
+  limits: Pick<Limits, "durationMs">,
+  elapsedMs: number,
+): { readonly ok: false; readonly excess: Excess } {
+  const message = `exceeded duration budget of ${limits.durationMs} ms`;
+  return exceeded("durationMs", limits, { used: elapsedMs, message });
+}
+
+function exceeded<Field extends BudgetField>(
+  field: Field,
+  limits: Pick<Limits, Field>,
+  found: { readonly used: number; readonly message: string },
+): { readonly ok: false; readonly excess: Excess } {
+  return { ok: false, excess: { field, limit: limits[field], used: found.used, message: found.message } };
+}
+
+/** Bounds that can be raised in the middle of a run; the others are about a single call. */
+const extendable: ReadonlySet<BudgetField> = new Set([
+  "turns",
+  "toolCalls",
+  "tokens",
+  "costUsd",
+  "durationMs",
+  "sameToolInARow",
+]);
+
+/** The limits with one raised; undefined when it is not larger, or cannot be raised. */
+export function extendLimit(limits: Limits, field: BudgetField, to: number | undefined): Limits | undefined {
+  if (to === undefined || !(to > limits[field]) || !extendable.has(field)) return undefined;
+  return { ...limits, [field]: to };
+}
+
+/** A bound of which a part is used up. */
+export interface Threshold {
+  readonly field: BudgetField;
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** The bounds of which at least the part `warnAt` is used up. */
+export function crossed(
+  { ledger, elapsedMs }: { readonly ledger: Ledger; readonly elapsedMs: number },
+  limits: Limits,
+  warnAt: number,
+): Threshold[] {
+  const used: readonly (readonly [BudgetField, number])[] = [
+    ["turns", ledger.turns],
+    ["toolCalls", ledger.toolCalls],
+    ["tokens", ledger.tokens],
+    ["costUsd", ledger.costUsd],
+    ["durationMs", elapsedMs],
+  ];
+  const found: Threshold[] = [];
+  for (const [field, amount] of used) {
+    const limit = limits[field];
+    if (limit !== Infinity && amount >= limit * warnAt) found.push({ field, used: amount, limit });
+  }
+  return found;
+}

@@ -1,0 +1,138 @@
+import type { Usage } from "../../message/usage.ts";
+import { type BudgetField, type Excess, type Ledger, type Limits } from "./budget.ts";
+
+/** What a run inside another one spent: it counts against the outer run's bounds. */
+export interface Spending {
+  readonly usage: Usage;
+  readonly costUsd: number;
+  readonly toolCalls: number;
+  /** How often tools were called, by their names; left out where nobody counts. */
+  readonly calls?: Readonly<Record<string, number>>;
+}
+
+/**
+ * The bounds of a run as the runs inside it see them, while they go on beside each other: what one spends is gone for the others. Tokens,
+ * dollars, tool calls and the counts of each tool's calls are shared; turns are each run's own, and time ends by the signal.
+ */
+export interface Purse {
+  /** The bound of this run, or of one around it, that forbids another model call: tokens or dollars. */
+  turnExcess(): Excess | undefined;
+  /** The bound of this run, or of one around it, that forbids another call of a tool. */
+  callExcess(): Excess | undefined;
+  spend(spending: Spending): void;
+  /** Whether this run, or one around it, has a bound of tokens or dollars. */
+  readonly isBounded: boolean;
+  /** The tokens that are left of all these bounds; `Infinity` without one, below 0 when more were spent. */
+  tokensLeft(): number;
+  /** A run inside is about to call the tool; `by` is -1 when it does not after all. */
+  count(tool: string, by?: 1 | -1): void;
+  /** How often the tool was called, or is about to be, in this run and in all runs inside it. */
+  calls(tool: string): number;
+  /** The calls of runs inside since the turn began; undefined when there are none. */
+  readonly counted: Spending["calls"];
+  /** A turn of the outer run begins: what was spent inside before is in its own account. */
+  begin(account: Account): void;
+  /** The outer run's own account changed in the middle of its turn; what was spent inside meanwhile still counts beside it. */
+  change(account: Account): void;
+}
+
+/** What a run spent itself, and its bounds. */
+export interface Account {
+  readonly ledger: Ledger;
+  readonly limits: Limits;
+}
+
+/** Makes the purse of a run; `outer` is that of the run around it. */
+export function purse(outer?: Purse): Purse {
+  return new RunPurse(outer);
+}
+
+/** A class, since every run has one: its members live once, on the prototype. */
+class RunPurse implements Purse {
+  private readonly outer: Purse | undefined;
+  private account: Account | undefined;
+  private tokens = 0;
+  private costUsd = 0;
+  private toolCalls = 0;
+  private called: Map<string, number> | undefined;
+
+  constructor(outer: Purse | undefined) {
+    this.outer = outer;
+  }
+
+  turnExcess(): Excess | undefined {
+    const within = this.outer?.turnExcess();
+    if (within !== undefined || this.account === undefined) return within;
+    const { ledger, limits } = this.account;
+    return (
+      over("tokens", ledger.tokens + this.tokens, limits) ??
+      over("costUsd", ledger.costUsd + this.costUsd, limits)
+    );
+  }
+
+  callExcess(): Excess | undefined {
+    const within = this.outer?.callExcess();
+    if (within !== undefined || this.account === undefined) return within;
+    const { ledger, limits } = this.account;
+    return over("toolCalls", ledger.toolCalls + this.toolCalls, limits);
+  }
+
+  spend(spending: Spending): void {
+    this.tokens += spending.usage.inputTokens + spending.usage.outputTokens;
+    this.costUsd += spending.costUsd;
+    this.toolCalls += spending.toolCalls;
+    for (const [tool, count] of Object.entries(spending.calls ?? {})) this.add(tool, count);
+    this.outer?.spend(spending);
+  }
+
+  get isBounded(): boolean {
+    const { tokens = Infinity, costUsd = Infinity } = this.account?.limits ?? {};
+    return Math.min(tokens, costUsd) !== Infinity || this.outer?.isBounded === true;
+  }
+
+  tokensLeft(): number {
+    const own =
+      this.account === undefined
+        ? Infinity
+        : this.account.limits.tokens - this.account.ledger.tokens - this.tokens;
+    return Math.min(own, this.outer?.tokensLeft() ?? Infinity);
+  }
+
+  count(tool: string, by: 1 | -1 = 1): void {
+    this.add(tool, by);
+    this.outer?.count(tool, by);
+  }
+
+  calls(tool: string): number {
+    const own = this.account?.ledger.uses?.find((use) => use.tool === tool)?.calls ?? 0;
+    return own + (this.called?.get(tool) ?? 0);
+  }
+
+  get counted(): Spending["calls"] {
+    const some = [...(this.called ?? [])].filter(([, count]) => count > 0);
+    return some.length === 0 ? undefined : Object.fromEntries(some);
+  }
+
+  begin(now: Account): void {
+    this.account = now;
+    this.tokens = 0;
+    this.costUsd = 0;
+    this.toolCalls = 0;
+    this.called = undefined;
+  }
+
+  change(now: Account): void {
+    this.account = now;
+  }
+
+  private add(tool: string, count: number): void {
+    this.called ??= new Map();
+    this.called.set(tool, Math.max(0, (this.called.get(tool) ?? 0) + count));
+  }
+}
+
+function over(field: BudgetField, used: number, limits: Limits): Excess | undefined {
+  const limit = limits[field];
+  if (limit === Infinity || used < limit) return undefined;
+  return { field, limit, used, message: `exceeded the ${field} budget of ${limit} of the run around it` };
+}

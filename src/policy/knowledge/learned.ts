@@ -1,0 +1,174 @@
+import { joinLabels, type Label, trustedLabel } from "../../message/label.ts";
+import { labelOf } from "../../message/label-of.ts";
+import { isAsked, type Message, textOf, type ToolCall, callsOf } from "../../message/message.ts";
+import { propertyNames } from "../../schema/property-names.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
+import type { ValueType } from "../../tool/parameters.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
+import { remembered } from "../../util/remembered.ts";
+import type { AllowList } from "../allow-list.ts";
+import type { ToolUse } from "../account/constraints.ts";
+import type { RunKnowledge } from "../decision.ts";
+import type { Intent } from "./intent.ts";
+import { describedLabel } from "./result-label.ts";
+import { type BoundValues, valuesIn } from "../values/bound-values.ts";
+import { linksIn } from "../values/links.ts";
+
+/** A text that is trusted; in one that is also bound stand choices of the user. */
+interface Trusted {
+  readonly text: string;
+  readonly isBound: boolean;
+  values?: BoundValues;
+  links?: ReadonlySet<string>;
+}
+
+/**
+ * What a run has learned from the messages so far: how far they can be trusted, and which trusted texts there are. The states of a run share one
+ * list that only grows, so that a turn costs what it adds.
+ */
+export interface Learned {
+  readonly label: Label;
+  readonly texts: Trusted[];
+  readonly length: number;
+}
+
+/**
+ * What is known before anything was said: the intent, what the author vouches for, and what is said of the tools, which a model reads before all else.
+ * `label` is what was read around the run.
+ */
+export function learnIntent(
+  { text, constants }: Intent,
+  { tools }: Pick<AllowList, "tools">,
+  label: Label = trustedLabel,
+): Learned {
+  const texts = [text, ...constants].map((each) => ({ text: each, isBound: true }));
+  let offered = label;
+  for (const tool of tools.values()) offered = joinLabels(offered, describedLabel(tool));
+  return { label: offered, texts, length: texts.length };
+}
+
+/** The same after something with this label was read. */
+export function joinLearned(learned: Learned, label: Label): Learned {
+  const joined = joinLabels(learned.label, label);
+  return joined === learned.label ? learned : { ...learned, label: joined };
+}
+
+/** What is known after these messages, which come after all others. `allowed` says which tools look up what the user chose. */
+export function learn(before: Learned, messages: readonly Message[], allowed: AllowList): Learned {
+  const calls = mayResolve(allowed) ? new Map<string, ToolCall>() : undefined;
+  let learned = before;
+  for (const message of messages) {
+    if (calls !== undefined && message.role === "assistant")
+      for (const call of callsOf(message)) calls.set(call.id, call);
+    learned = learnFrom(learned, message, { calls, allowed });
+  }
+  return learned;
+}
+
+/** Whether any of the tools looks up what the user chose: else no call needs to be remembered. Depends on: the tools. */
+const mayResolve = remembered(({ tools }: AllowList) =>
+  [...tools.values()].some(({ resolves }) => resolves === true),
+);
+
+interface Said {
+  readonly calls: ReadonlyMap<string, ToolCall> | undefined;
+  readonly allowed: AllowList;
+}
+
+function learnFrom(before: Learned, message: Message, { calls, allowed }: Said): Learned {
+  const own = labelOf(message);
+  const learned = joinLearned(before, own);
+  if (own.integrity === "untrusted") return learned;
+  if (message.role === "user" && isAsked(message))
+    // what a model asked another one is trusted, and nobody's choice
+    return withText(learned, { text: textOf(message), isBound: own.sources.length === 0 });
+  if (message.role !== "tool" || message.status !== "ok") return learned;
+  const call = calls?.get(message.callId);
+  const { resolves = false, input } = allowed.tools.get(message.name) ?? {};
+  const isBound =
+    resolves && call !== undefined && saidBy(learned, call.arguments, input?.jsonSchema) === "user";
+  return withText(learned, { text: writtenOut(message.value) ?? message.text, isBound });
+}
+
+/** The values of a structured result, each with the name of its field before it, as people write them; undefined for what is a text already. */
+function writtenOut(value: Json | undefined): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const lines: string[] = [];
+  function visit(part: Json, name: string): void {
+    if (Array.isArray(part)) part.forEach((each: Json) => visit(each, name));
+    else if (isJsonObject(part)) Object.entries(part).forEach(([key, each]) => visit(each, key));
+    else if (typeof part !== "object") lines.push(`${name}: ${String(part)}`);
+  }
+  visit(value, "");
+  return lines.join("\n");
+}
+
+/** A list that another state went on with is copied: two continuations never see each other. */
+function withText({ label, texts, length }: Learned, text: Trusted): Learned {
+  const own = texts.length === length ? texts : texts.slice(0, length);
+  own.push(text);
+  return { label, texts: own, length: length + 1 };
+}
+
+/** Whether each value in this is the user's own choice. */
+export function isBoundIn(learned: Learned, value: Json, type?: ValueType): boolean {
+  if (Array.isArray(value)) return value.every((each: Json) => isBoundIn(learned, each, type));
+  if (isJsonObject(value)) return Object.values(value).every((each) => isBoundIn(learned, each, type));
+  if (value === null || value === "") return true;
+  for (let index = 0; index < learned.length; index += 1) {
+    const text = learned.texts[index];
+    if (text?.isBound === true && (text.values ??= valuesIn([text.text])).has(value, type)) return true;
+  }
+  return false;
+}
+
+function isKnownLinkIn({ texts, length }: Learned, url: string): boolean {
+  for (let index = 0; index < length; index += 1) {
+    const text = texts[index];
+    if (text !== undefined && (text.links ??= new Set(linksIn(text.text))).has(url)) return true;
+  }
+  return false;
+}
+
+/**
+ * The label of what a model wrote: that of all it has seen, unless every value of it is the user's own choice, and so is every name in it that the schema
+ * does not have. Without a schema no name is judged.
+ */
+export function labelOfArguments(learned: Learned, args: Json, schema?: JsonSchema): Label {
+  if (learned.label === trustedLabel) return trustedLabel;
+  return saidBy(learned, args, schema) === "model" ? learned.label : trustedLabel;
+}
+
+/** Whose words arguments are: those of the user alone, nobody's (there are none: null and empty texts), or else the model's, as truth values are. */
+type Speaker = "user" | "nobody" | "model";
+
+function saidBy(learned: Learned, args: Json, schema: JsonSchema | undefined): Speaker {
+  const names = schema === undefined ? undefined : propertyNames(schema);
+  function speakerOf(value: Json): Speaker {
+    if (Array.isArray(value)) return together(value.map(speakerOf));
+    if (isJsonObject(value)) return together(Object.entries(value).flatMap(speakersOf));
+    if (value === null || value === "") return "nobody";
+    return isBoundIn(learned, value) ? "user" : "model";
+  }
+  function speakersOf([key, value]: readonly [string, Json]): readonly Speaker[] {
+    const isName = names === undefined || names.has(key);
+    return isName ? [speakerOf(value)] : [speakerOf(key), speakerOf(value)];
+  }
+  return speakerOf(args);
+}
+
+function together(speakers: readonly Speaker[]): Speaker {
+  if (speakers.includes("model")) return "model";
+  return speakers.includes("user") ? "user" : "nobody";
+}
+
+/** What policies are told of the run around a call. */
+export function knowing(intent: Intent, learned: Learned, uses: readonly ToolUse[] = []): RunKnowledge {
+  return {
+    intent,
+    label: learned.label,
+    isBound: (value, type) => isBoundIn(learned, value, type),
+    isKnownLink: (url) => isKnownLinkIn(learned, url),
+    calls: (name) => uses.find(({ tool }) => tool === name)?.calls ?? 0,
+  };
+}

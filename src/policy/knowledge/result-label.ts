@@ -1,0 +1,37 @@
+import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../../message/label.ts";
+import type { Tool } from "../../tool/tool.ts";
+
+/**
+ * Whether what a tool gives is the author's own, as far as its arguments are: what the author calls trusted, knowledge, and what a function in this
+ * process computes. What a stranger's code says it computes is a stranger's word.
+ */
+export function isOwn({ effect, trusted, kind, origin, enforcement }: Tool): boolean {
+  const isStrangers = origin !== undefined || enforcement !== undefined;
+  return trusted ?? (kind === "knowledge" || (effect === "none" && !isStrangers));
+}
+
+/** The label of what a tool adds to what it was given: in its result, and in what it hands to runs inside its call. */
+export function addedLabel(tool: Tool): Label {
+  const { name, secrecy = "public" } = tool;
+  const own = isOwn(tool) ? trustedLabel : untrustedFrom(`tool/${name}`);
+  return secrecy === "public" ? own : { ...own, secrecy, sources: [`tool/${name}`] };
+}
+
+/** The label of what stands in a tool's description and schemas: its author's words, or those of a server that nobody approved. */
+export function describedLabel({ origin }: Pick<Tool, "origin">): Label {
+  return origin === undefined || origin.approved === true
+    ? trustedLabel
+    : untrustedFrom(`mcp/${origin.server}`);
+}
+
+/** The label of what a tool gives: no better than its arguments, and a stranger's unless it is the author's own. */
+export function resultLabel(tool: Tool, args: Label): Label {
+  return joinLabels(args, addedLabel(tool));
+}
+
+/** Whether a message of a tool without a label of its own means this label. */
+export function isDefaultLabel({ integrity, secrecy, sources }: Label, tool: string): boolean {
+  return (
+    integrity === "untrusted" && secrecy === "public" && sources.length === 1 && sources[0] === `tool/${tool}`
+  );
+}

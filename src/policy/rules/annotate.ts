@@ -1,0 +1,78 @@
+import { WritError } from "../../error/writ-error.ts";
+import { joinSecrecy } from "../../message/label.ts";
+import type { Effect, Tool } from "../../tool/tool.ts";
+import { type AllowList, withCounted } from "../allow-list.ts";
+import type { Policy } from "../decision.ts";
+import { countedBy, type DeclaredPolicy, rulePolicyOf } from "./identity.ts";
+import type { Annotation } from "./rule.ts";
+
+/** The tools of a skill with what the agent's policy says of them: an author knows more of a stranger's tool than the stranger says. */
+export function annotated(list: AllowList, policy: Policy): AllowList {
+  return changed(list, saidBy(policy), annotate);
+}
+
+/** The same tools in a run inside others, with what the policies of those take away: trust, and who may learn results. They count calls there too. */
+export function heldTo(list: AllowList, around: readonly Said[] = []): AllowList {
+  return around.reduce((held, said) => changed(held, said, tighten), list);
+}
+
+/** What a policy says of tools, and the tools whose calls it counts. */
+export type Said = Pick<DeclaredPolicy, "tools" | "counted">;
+
+/** What the policies of a run say: those of the runs around it, outermost first, and its own. */
+export function saidIn(policy: Policy, around: readonly Said[] = []): readonly Said[] {
+  const own = saidBy(policy);
+  return own.counted.length === 0 && Object.keys(own.tools).length === 0 ? around : [...around, own];
+}
+
+function saidBy(policy: Policy): Said {
+  return { tools: rulePolicyOf(policy)?.tools ?? {}, counted: countedBy(policy) };
+}
+
+function changed(
+  list: AllowList,
+  { tools: said, counted }: Said,
+  change: (tool: Tool, said: Annotation) => Tool,
+): AllowList {
+  const tools = new Map(
+    [...list.tools].map(([name, tool]) => {
+      const about = Object.hasOwn(said, name) ? said[name] : undefined;
+      return [name, about === undefined ? tool : change(tool, about)];
+    }),
+  );
+  return withCounted({ ...list, tools }, counted.includes("*") ? [...tools.keys()] : counted);
+}
+
+function annotate(tool: Tool, said: Annotation): Tool {
+  return { ...tool, ...said, parameters: { ...tool.parameters, ...said.parameters } };
+}
+
+function tighten(tool: Tool, { trusted, resolves, secrecy, effect }: Annotation): Tool {
+  return {
+    ...tool,
+    ...(trusted === false ? { trusted } : {}),
+    ...(resolves === false ? { resolves } : {}),
+    ...(secrecy === undefined ? {} : { secrecy: joinSecrecy(tool.secrecy ?? "public", secrecy) }),
+    ...(effect !== undefined && strength[effect] > strength[tool.effect] ? { effect } : {}),
+  };
+}
+
+/** What nobody declared may be anything: no declaration is stronger. */
+const strength: Readonly<Record<Effect, number>> = {
+  none: 0,
+  read: 1,
+  write: 2,
+  irreversible: 3,
+  undeclared: 4,
+};
+
+/** A rule for a tool that there is not is a rule that holds nothing. @throws WritError `tool-unknown` */
+export function checkPolicyNames(policy: Policy, known: readonly string[], agent: string): void {
+  const declared = rulePolicyOf(policy);
+  if (declared === undefined) return;
+  const named = [...Object.keys(declared.tools), ...declared.rules.flatMap((rule) => rule.tools)];
+  const unknown = named.find((name) => name !== "*" && !known.includes(name));
+  if (unknown === undefined) return;
+  const where = `The policy "${declared.name}" of agent "${agent}"`;
+  throw new WritError("tool-unknown", { where, name: unknown, known: known.join(", ") || "none" });
+}

@@ -1,0 +1,92 @@
+import type { Label } from "../../message/label.ts";
+import type { ValueType } from "../../tool/parameters.ts";
+import type { Json } from "../../util/json.ts";
+import { isChoice, sightOf } from "./condition/sight.ts";
+import { isAbsent, type Leaf } from "./condition/values.ts";
+import type { CallRequest, Decision } from "../decision.ts";
+import type { Intent } from "../knowledge/intent.ts";
+
+/** What a person is asked, as data: it can be sent, kept and shown anywhere. All of it is what the policy saw. */
+export interface ApprovalRequest extends Pick<
+  CallRequest,
+  "agent" | "skill" | "turn" | "callId" | "tool" | "effect" | "arguments"
+> {
+  /** The rule that asks, and why. */
+  readonly rule: string;
+  readonly reason: string;
+  /**
+   * The values in the arguments, names that the model chose among them: whether the user chose each. What is not bound, a model wrote after all that
+   * `label` says. First what the rule shows first, then targets, amounts and ids, then content; 200 at most.
+   */
+  readonly values: readonly ApprovalValue[];
+  /** How many values are not listed; left out when all are. */
+  readonly more?: number;
+  /** Where what the model had seen comes from. */
+  readonly label: Label;
+  readonly intent: Pick<Intent, "text" | "hash">;
+  /** Links in the arguments that no trusted source contained. */
+  readonly links: readonly string[];
+  /** The arguments that the rule shows first. */
+  readonly show: readonly string[];
+  /** A fingerprint of the tool and its exact arguments: what is approved is this call and no other. */
+  readonly hash: string;
+}
+
+/** A value in the arguments of a call, and where it comes from. `null` stands for an empty list or object as well; a name is in brackets: `headers(X-Id)`. */
+export interface ApprovalValue {
+  readonly path: string;
+  readonly value: Json;
+  readonly bound: boolean;
+  readonly type?: ValueType;
+}
+
+/** The question about a call. */
+export function approvalRequest(request: CallRequest, decision: Decision, hash: string): ApprovalRequest {
+  const { agent, skill, turn, callId, tool, effect, arguments: args, knows } = request;
+  const show = decision.evidence?.show ?? [];
+  return {
+    agent,
+    skill,
+    turn,
+    callId,
+    tool,
+    effect,
+    arguments: args,
+    rule: decision.rule,
+    reason: decision.reason,
+    ...seenBy(request, show),
+    label: knows.label,
+    intent: { text: knows.intent.text, hash: knows.intent.hash },
+    show,
+    hash,
+  };
+}
+
+/** More values than a person reads. */
+const maxValues = 200;
+
+/** What the person sees of the arguments, judged as the policy judges them: first what the rule shows first, then what the call acts on. */
+function seenBy(
+  request: CallRequest,
+  show: readonly string[],
+): Pick<ApprovalRequest, "values" | "more" | "links"> {
+  const sight = sightOf(request, {}, Infinity);
+  const leaves = sight.leaves();
+  if (leaves === undefined)
+    return { values: [{ path: "", value: request.arguments, bound: false }], links: [] };
+  const rank = (leaf: Leaf): number => (show.some((name) => isAt(leaf, name)) ? 0 : isChoice(leaf) ? 1 : 2);
+  const listed = leaves.toSorted((one, other) => rank(one) - rank(other)).slice(0, maxValues);
+  const more = leaves.length - listed.length;
+  const values = listed.map((leaf): ApprovalValue => {
+    const { path, value, type } = leaf;
+    const bound = isAbsent(leaf) || sight.isBound(leaf, type) === true;
+    return type === undefined ? { path, value, bound } : { path, value, bound, type };
+  });
+  const links = [...new Set(leaves.flatMap((leaf) => sight.strangersLinks(leaf)))];
+  return { values, ...(more === 0 ? {} : { more }), links };
+}
+
+/** Whether a value stands in the argument that a rule names. */
+function isAt({ path }: Leaf, name: string): boolean {
+  return path.startsWith(name) && /^(?:$|[.[(])/.test(path.slice(name.length));
+}

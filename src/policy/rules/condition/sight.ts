@@ -1,0 +1,172 @@
+import type { Parameter, Parameters, ValueType } from "../../../tool/parameters.ts";
+import type { Effect } from "../../../tool/tool.ts";
+import type { Json } from "../../../util/json.ts";
+import {
+  isAbsent,
+  type Leaf,
+  leavesAt,
+  leavesOf,
+  looksLikeName,
+  type ReadingOfArguments,
+  type Sort,
+} from "./values.ts";
+import type { Truth } from "./tests.ts";
+import type { CallRequest, RunKnowledge } from "../../decision.ts";
+import type { Annotation } from "../rule.ts";
+import { linksIn } from "../../values/links.ts";
+
+/** A call as conditions look at it. What is costly is looked at once, when the first condition asks. */
+export interface Sight {
+  readonly call: CallRequest;
+  /** What the run knows, looked at once. May throw. */
+  readonly knows: () => RunKnowledge;
+  /** What the call does, as the policy or else the tool says; knowledge and memory do nothing outside. */
+  readonly effect: Effect;
+  /** The arguments, looked at once. May throw. */
+  readonly args: () => unknown;
+  /** All values of the arguments; undefined when they cannot be read. May throw. */
+  readonly leaves: () => readonly Leaf[] | undefined;
+  /** The values at a dotted path. May throw. */
+  readonly at: (path: string) => readonly Leaf[] | undefined;
+  /** Whether a value is the user's own choice. May throw. */
+  readonly isBound: (leaf: Leaf, as: ValueType | undefined) => Truth;
+  /** The links in a value that no trusted source contained. May throw. */
+  readonly strangersLinks: (leaf: Leaf) => readonly string[];
+}
+
+/** Whether a call with such an effect, or with one that nobody declared, may change something. */
+export function isEffectful(effect: Effect): boolean {
+  return effect !== "none" && effect !== "read";
+}
+
+/** Looks at a call. An annotation of the policy stands over what the tool says of itself. `most` values are looked at, if not 5000. */
+export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: number): Sight {
+  const effect = effectOf(call, annotation);
+  const args = once(() => call.arguments as unknown);
+  const knows = once(() => call.knows);
+  const rest = once((): Sort => ({ role: actsOnRest(effect, knows) ? "target" : "content" }));
+  const lists = [annotation.parameters, call.parameters];
+  const reading: ReadingOfArguments = {
+    sortOf: (name) => sortIn(lists[0], name) ?? sortIn(lists[1], name) ?? rest(),
+    isName: namesOf(call, lists),
+    ...(most === undefined ? {} : { most }),
+  };
+  const paths = new Map<string, readonly Leaf[] | undefined>();
+  return {
+    call,
+    knows,
+    effect,
+    args,
+    leaves: once(() => leavesOf(args(), reading)),
+    at: (path) => remembered(paths, path, () => leavesAt(args(), path, reading)),
+    ...memoryOf(knows),
+  };
+}
+
+/** Whether arguments that nobody listed say whom a call reaches: where it may change something, and where looking may tell what not everybody may know. */
+function actsOnRest(effect: Effect, knows: () => RunKnowledge): boolean {
+  return isEffectful(effect) || (effect === "read" && knows().label.secrecy !== "public");
+}
+
+/** The names that are the author's. Where no schema is known, the form of a name must say it. */
+function namesOf(
+  { fields }: CallRequest,
+  lists: readonly (Parameters | undefined)[],
+): ReadingOfArguments["isName"] {
+  if (fields === undefined) return looksLikeName;
+  return (key) => fields.has(key) || lists.some((list) => list !== undefined && Object.hasOwn(list, key));
+}
+
+/** The same value is looked at once, wherever it stands. */
+function memoryOf(knows: () => RunKnowledge): Pick<Sight, "isBound" | "strangersLinks"> {
+  const bound = new Map<ValueType | undefined, Map<Json, Truth>>();
+  const links = new Map<Json, readonly string[]>();
+  return {
+    isBound: ({ value, type }, as = type) => {
+      const known = remembered(bound, as, () => new Map<Json, Truth>());
+      return remembered(known, value, () => truthOf(knows().isBound(value, as)));
+    },
+    strangersLinks: ({ value }) => remembered(links, value, () => linksOf(value, knows())),
+  };
+}
+
+function remembered<Key, Value>(memory: Map<Key, Value>, key: Key, look: () => Value): Value {
+  const known = memory.get(key);
+  if (known !== undefined || memory.has(key)) return known as Value;
+  const value = look();
+  memory.set(key, value);
+  return value;
+}
+
+/** The same call, if the author vouched for these values. */
+export function vouchedFor(sight: Sight, values: readonly string[]): Sight {
+  return {
+    ...sight,
+    isBound: (leaf, as) => values.includes(asConstant(leaf.value) ?? "") || sight.isBound(leaf, as),
+    strangersLinks: (leaf) => sight.strangersLinks(leaf).filter((link) => !values.includes(link)),
+  };
+}
+
+/** A value as an author writes it into `constants`. */
+export function asConstant(value: Json): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" ? String(value) : undefined;
+}
+
+/** The values that say whom, what or how much a call acts on. */
+export function isChoice({ role }: Leaf): boolean {
+  return role !== "content";
+}
+
+/** What the call acts on and the user did not choose; undefined when it cannot be said. May throw. */
+export function unboundOf(sight: Sight): readonly Leaf[] | undefined {
+  return sight
+    .leaves()
+    ?.filter(
+      (leaf) => isChoice(leaf) && !isAbsent(leaf) && (leaf.isOdd || sight.isBound(leaf, undefined) !== true),
+    );
+}
+
+function linksOf(value: Json, knows: RunKnowledge): readonly string[] {
+  if (typeof value !== "string") return [];
+  return linksIn(value, Infinity).filter((link) => truthOf(knows.isKnownLink(link)) !== true);
+}
+
+function effectOf({ effect, kind }: CallRequest, annotation: Annotation): Effect {
+  if (kind === "knowledge" || kind === "memory") return "none";
+  const said: unknown = annotation.effect ?? effect;
+  return said === "none" || said === "read" || said === "write" || said === "irreversible"
+    ? said
+    : "undeclared";
+}
+
+function sortIn(parameters: Parameters | undefined, name: string): Sort | undefined {
+  if (parameters === undefined || !Object.hasOwn(parameters, name)) return undefined;
+  const parameter: Parameter | undefined = parameters[name];
+  if (parameter === undefined) return undefined;
+  const { role, type } = typeof parameter === "string" ? { role: parameter, type: undefined } : parameter;
+  const known = role === "content" || role === "amount" || role === "id" ? role : "target";
+  const meant = type ?? (known === "amount" ? "number" : undefined); // digits alone would pass for the name of a record
+  return meant === undefined ? { role: known } : { role: known, type: meant };
+}
+
+/** Only a plain yes or no is one: a promise is neither. */
+function truthOf(said: unknown): Truth {
+  return typeof said === "boolean" ? said : undefined;
+}
+
+/** The value of a look, or what it threw, again and again. */
+function once<Value>(look: () => Value): () => Value {
+  let seen: { readonly value: Value } | { readonly thrown: unknown } | undefined;
+  return () => {
+    if (seen === undefined) {
+      try {
+        seen = { value: look() };
+      } catch (error) {
+        seen = { thrown: error };
+      }
+    }
+    if ("thrown" in seen) throw seen.thrown;
+    return seen.value;
+  };
+}

@@ -1,0 +1,150 @@
+import type { ParameterRole, ValueType } from "../../../tool/parameters.ts";
+import type { Json } from "../../../util/json.ts";
+
+/** What an argument is to its call. */
+export interface Sort {
+  readonly role: ParameterRole;
+  readonly type?: ValueType;
+}
+
+/** One plain value in the arguments of a call: a text, a number, true or false, nothing; or a name that the model chose. */
+export interface Leaf extends Sort {
+  /** `to[0]`, `event.participants[1].email`; a name that is a value itself stands in brackets, `headers(x@y.z)`. */
+  readonly path: string;
+  readonly value: Json;
+  /** It is no value that JSON can hold: nothing can be said of it. */
+  readonly isOdd: boolean;
+}
+
+/** More values, or deeper ones, are not looked at: then nothing can be said of any. */
+const mostLeaves = 5000;
+const deepest = 64;
+
+/** How arguments are read. */
+export interface ReadingOfArguments {
+  readonly sortOf: (parameter: string) => Sort;
+  /** Whether the name of a field is the author's. Any other is a value too: the model chose it. */
+  readonly isName: (key: string) => boolean;
+  /** So many values are looked at. Default 5000. */
+  readonly most?: number;
+}
+
+/**
+ * All values in the arguments of a call, each with the role of the argument that it stands in. An empty list or object is one empty value. Names of
+ * fields that the author did not give are values too: a map may carry its content in its keys.
+ *
+ * Undefined when they cannot be read, or are too many. May throw where a getter or a proxy does.
+ */
+export function leavesOf(args: unknown, reading: ReadingOfArguments): readonly Leaf[] | undefined {
+  const { sortOf, isName, most = mostLeaves } = reading;
+  const leaves: Leaf[] = [];
+  if (!isPlainObject(args))
+    return collect(args, { path: "", sort: sortOf(""), depth: 0, isName, most }, leaves);
+  for (const name of Object.keys(args)) {
+    const sort = sortOf(name);
+    if (!isName(name)) leaves.push({ ...sort, path: `(${name})`, value: name, isOdd: false });
+    if (collect(args[name], { path: name, sort, depth: 1, isName, most }, leaves) === undefined)
+      return undefined;
+  }
+  return leaves;
+}
+
+/**
+ * The values at a dotted path, through lists. One empty value where nothing is. Undefined when they cannot be read, or are too many. A name with dots
+ * in it is found as well: whatever a tool might take for the argument is looked at.
+ */
+export function leavesAt(
+  args: unknown,
+  path: string,
+  { sortOf, isName, most = mostLeaves }: ReadingOfArguments,
+): readonly Leaf[] | undefined {
+  const found: unknown[] = [];
+  if (!find(args, path, { found, depth: 0 })) return undefined;
+  const sort = sortOf(path.split(".", 1)[0] ?? "");
+  const leaves: Leaf[] = [];
+  for (const value of found.length === 0 ? [null] : found)
+    if (collect(value, { path, sort, depth: 1, isName, most }, leaves) === undefined) return undefined;
+  return leaves;
+}
+
+/** Left out, null, or empty. */
+export function isAbsent({ value, isOdd }: Leaf): boolean {
+  return !isOdd && (value === null || value === "");
+}
+
+interface Position extends Required<Pick<ReadingOfArguments, "isName" | "most">> {
+  readonly path: string;
+  readonly sort: Sort;
+  readonly depth: number;
+}
+
+function collect(value: unknown, at: Position, leaves: Leaf[]): Leaf[] | undefined {
+  const { path, sort, depth, isName, most } = at;
+  if (depth > deepest || leaves.length >= most) return undefined;
+  const deeper = { ...at, depth: depth + 1 };
+  if (Array.isArray(value)) {
+    if (value.length === 0) leaves.push({ ...sort, path, value: null, isOdd: false });
+    for (let index = 0; index < value.length; index += 1)
+      if (collect(value[index], { ...deeper, path: `${path}[${index}]` }, leaves) === undefined)
+        return undefined;
+    return leaves;
+  }
+  if (!isPlainObject(value)) {
+    leaves.push(leafOf(value, path, sort));
+    return leaves;
+  }
+  const keys = Object.keys(value);
+  if (keys.length === 0) leaves.push({ ...sort, path, value: null, isOdd: false });
+  for (const key of keys) {
+    if (!isName(key)) leaves.push({ ...sort, path: `${path}(${key})`, value: key, isOdd: false });
+    if (collect(value[key], { ...deeper, path: `${path}.${key}` }, leaves) === undefined) return undefined;
+  }
+  return leaves;
+}
+
+function leafOf(value: unknown, path: string, { role, type }: Sort): Leaf {
+  if (value === undefined) return { role, type, path, value: null, isOdd: false };
+  const isPlain =
+    value === null ||
+    typeof value === "string" ||
+    typeof value === "boolean" ||
+    (typeof value === "number" && Number.isFinite(value));
+  return isPlain ? { role, type, path, value, isOdd: false } : { role, type, path, value: null, isOdd: true };
+}
+
+/** An address, a number or a sentence is no name that a program gives to a field. */
+export function looksLikeName(key: string): boolean {
+  return /^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u.test(key);
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** The path goes on where a plain value stands: what the tool takes for the argument, nobody knows. */
+const elsewhere = Symbol("elsewhere");
+
+interface Search {
+  readonly found: unknown[];
+  readonly depth: number;
+}
+
+/** Gives false when there is too much to find. */
+function find(value: unknown, path: string, search: Search): boolean {
+  const { found, depth } = search;
+  if (depth > deepest || found.length >= mostLeaves) return false;
+  const deeper = { found, depth: depth + 1 };
+  if (Array.isArray(value)) return value.every((each: unknown) => find(each, path, deeper));
+  if (!isPlainObject(value)) {
+    if (value !== null && value !== undefined && value !== "") found.push(elsewhere);
+    return true;
+  }
+  if (Object.hasOwn(value, path)) found.push(value[path]);
+  for (let dot = path.indexOf("."); dot !== -1; dot = path.indexOf(".", dot + 1)) {
+    const name = path.slice(0, dot);
+    if (Object.hasOwn(value, name) && !find(value[name], path.slice(dot + 1), deeper)) return false;
+  }
+  return true;
+}

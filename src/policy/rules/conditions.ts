@@ -1,0 +1,244 @@
+import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
+import type { Effect } from "../../tool/tool.ts";
+import type { Json } from "../../util/json.ts";
+import type { Condition, ValueTest } from "./rule.ts";
+
+/** An argument that a condition is about. */
+export interface ArgumentSubject {
+  /** The argument passes the test; of a list or an object each value in it must. */
+  readonly is: (test: ValueTest) => Condition;
+  /** The same, and reads better for lists. */
+  readonly each: (test: ValueTest) => Condition;
+}
+
+/**
+ * An argument of the call, by its dotted path: `arg("to")`, `arg("event.participants")`. Paths go through lists.
+ *
+ * @example
+ * ```ts
+ * import { allow, arg, boundToIntent } from "writ";
+ *
+ * export const toThoseNamed = allow("send_mail").when(arg("to").each(boundToIntent("email")));
+ * ```
+ */
+export function arg(path: string): ArgumentSubject {
+  const is = (test: ValueTest): Condition => Object.freeze({ type: "argument", path, is: test });
+  return Object.freeze({ is, each: is });
+}
+
+/** The arguments of some roles that a condition is about. */
+export interface RolesSubject {
+  /** Each value in the arguments of these roles passes the test; a call without such values passes. */
+  readonly are: (test: ValueTest) => Condition;
+}
+
+/**
+ * All arguments of these roles (see `parameters` of a tool).
+ *
+ * @example
+ * ```ts
+ * import { ask, boundToIntent, not, roles } from "writ";
+ *
+ * export const strangers = ask("*").when(not(roles("target", "amount").are(boundToIntent())));
+ * ```
+ */
+export function roles(...names: readonly ParameterRole[]): RolesSubject {
+  const list = Object.freeze([...names]);
+  return Object.freeze({
+    are: (test: ValueTest): Condition => Object.freeze({ type: "roles", roles: list, is: test }),
+  });
+}
+
+/**
+ * The user's own choice: in the canonical form of its type the value occurs in the intent, in a constant of the author, or in what a lookup found for
+ * such values. Without a type, the one that the tool declares, or else the form of the value says it. An argument that was left out passes.
+ *
+ * @example
+ * ```ts
+ * import { allow, arg, boundToIntent } from "writ";
+ *
+ * export const rule = allow("pay").when(arg("iban").is(boundToIntent("iban")));
+ * ```
+ */
+export function boundToIntent(type?: ValueType): ValueTest {
+  return Object.freeze(type === undefined ? { type: "bound" } : { type: "bound", as: type });
+}
+
+/**
+ * One of these values, to the letter. A text that is only written differently (case, full-width letters, invisible characters) is neither inside nor
+ * outside: an allow does not match, a deny and an ask do.
+ *
+ * @example
+ * ```ts
+ * import { allow, arg, oneOf } from "writ";
+ *
+ * export const rule = allow("deploy").when(arg("stage").is(oneOf("test", "staging")));
+ * ```
+ */
+export function oneOf(...values: readonly Json[]): ValueTest {
+  return Object.freeze({ type: "one-of", values: Object.freeze([...values]) });
+}
+
+/**
+ * A number within these bounds, both included.
+ *
+ * @example
+ * ```ts
+ * import { arg, ask, within } from "writ";
+ *
+ * export const rule = ask("pay").unless(arg("euro").is(within({ min: 0, max: 20 })));
+ * ```
+ */
+export function within({ min, max }: { readonly min?: number; readonly max?: number }): ValueTest {
+  return Object.freeze({
+    type: "within",
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+  });
+}
+
+/**
+ * An e-mail address, a link or a bare host with one of these hosts; `*.example.com` is everything beneath, and not `example.com` itself.
+ *
+ * @example
+ * ```ts
+ * import { allow, arg, hostIn } from "writ";
+ *
+ * export const rule = allow("send_mail").when(arg("to").each(hostIn("example.com", "*.example.com")));
+ * ```
+ */
+export function hostIn(...hosts: readonly string[]): ValueTest {
+  return Object.freeze({ type: "host-in", hosts: Object.freeze([...hosts]) });
+}
+
+/**
+ * Left out, null, an empty text, an empty list.
+ *
+ * @example
+ * ```ts
+ * import { absent, allow, arg } from "writ";
+ *
+ * export const rule = allow("send_mail").when(arg("bcc").is(absent()));
+ * ```
+ */
+export function absent(): ValueTest {
+  return absentTest;
+}
+
+const absentTest: ValueTest = Object.freeze({ type: "absent" });
+
+/**
+ * The tool has one of these effects. Knowledge and memory have none, whatever their tools say.
+ *
+ * @example
+ * ```ts
+ * import { ask, effect } from "writ";
+ *
+ * export const rule = ask("*").when(effect("write", "irreversible", "undeclared"));
+ * ```
+ */
+export function effect(...effects: readonly Effect[]): Condition {
+  return Object.freeze({ type: "effect", in: Object.freeze([...effects]) });
+}
+
+/**
+ * The model has seen untrusted data.
+ *
+ * @example
+ * ```ts
+ * import { deny, untrusted } from "writ";
+ *
+ * export const rule = deny("delete_account").when(untrusted());
+ * ```
+ */
+export function untrusted(): Condition {
+  return untrustedCondition;
+}
+
+const untrustedCondition: Condition = Object.freeze({ type: "untrusted" });
+
+/**
+ * An argument with the role `content`, or the one at this path, has a link that no trusted source contained.
+ *
+ * @example
+ * ```ts
+ * import { ask, unknownLinks } from "writ";
+ *
+ * export const rule = ask("post").when(unknownLinks("text"));
+ * ```
+ */
+export function unknownLinks(path?: string): Condition {
+  return Object.freeze(path === undefined ? { type: "unknown-links" } : { type: "unknown-links", path });
+}
+
+/**
+ * What the model has seen may not be known to everybody whom the call's targets, or unknown links in its other arguments, name.
+ *
+ * @example
+ * ```ts
+ * import { deny, secrecyExceedsTargets } from "writ";
+ *
+ * export const rule = deny("send_mail").when(secrecyExceedsTargets());
+ * ```
+ */
+export function secrecyExceedsTargets(): Condition {
+  return secrecyCondition;
+}
+
+const secrecyCondition: Condition = Object.freeze({ type: "secrecy-exceeds-targets" });
+
+/**
+ * So many calls of the tool have run in this run already.
+ *
+ * @example
+ * ```ts
+ * import { ask, calls } from "writ";
+ *
+ * export const rule = ask("send_mail").when(calls({ atLeast: 3 }));
+ * ```
+ */
+export function calls({ atLeast }: { readonly atLeast: number }): Condition {
+  return Object.freeze({ type: "calls", atLeast });
+}
+
+/**
+ * Each of these holds.
+ *
+ * @example
+ * ```ts
+ * import { all, ask, effect, untrusted } from "writ";
+ *
+ * export const rule = ask("*").when(all(effect("irreversible"), untrusted()));
+ * ```
+ */
+export function all(...conditions: readonly Condition[]): Condition {
+  return Object.freeze({ type: "all", of: Object.freeze([...conditions]) });
+}
+
+/**
+ * At least one of these holds.
+ *
+ * @example
+ * ```ts
+ * import { absent, allow, any, arg, hostIn } from "writ";
+ *
+ * export const rule = allow("send_mail").when(any(arg("cc").is(absent()), arg("cc").each(hostIn("example.com"))));
+ * ```
+ */
+export function any(...conditions: readonly Condition[]): Condition {
+  return Object.freeze({ type: "any", of: Object.freeze([...conditions]) });
+}
+
+/**
+ * This does not hold. What cannot be evaluated holds neither with nor without it.
+ *
+ * @example
+ * ```ts
+ * import { arg, ask, boundToIntent, not } from "writ";
+ *
+ * export const rule = ask("pay").when(not(arg("iban").is(boundToIntent("iban"))));
+ * ```
+ */
+export function not(condition: Condition): Condition {
+  return Object.freeze({ type: "not", of: condition });
+}

@@ -1,0 +1,120 @@
+import type { Label } from "../../message/label.ts";
+import { isChoice, type Sight, sightOf, unboundOf } from "./condition/sight.ts";
+import type { CallRequest, Decision, Evidence } from "../decision.ts";
+import { remediesFor, remedyText } from "./remedy.ts";
+import { type NamedRule, type RuleBook, type Verdict, verdictOf } from "./verdict.ts";
+
+/** More evidence is no evidence: nobody reads it, and every record carries it. */
+const mostEvidence = 20;
+
+/** What the rules say of a call, with what that rests on. Never throws: what cannot be judged is denied. */
+export function decide(book: RuleBook, call: CallRequest): Decision {
+  try {
+    const sight = sightOf(call, book.annotationOf(call.tool));
+    const verdict = verdictOf(book.rulesFor(call.tool), sight);
+    return verdict.verdict === "allow" ? allowed(verdict, sight) : blocked(verdict, sight, book);
+  } catch {
+    return unreadable;
+  }
+}
+
+const unreadable: Decision = Object.freeze({
+  verdict: "deny",
+  rule: "policy-error",
+  reason: "the call cannot be read",
+});
+
+function allowed(found: Verdict, sight: Sight): Decision {
+  const { rule, reason } = said(found);
+  const decision = { verdict: "allow", rule, reason, evidence: evidenceOf(found, sight) } as const;
+  const isUnguarded = sight.effect === "undeclared" && decision.evidence.label.integrity !== "trusted";
+  return isUnguarded ? { ...decision, flags: ["effect-undeclared"] } : decision;
+}
+
+function blocked(found: Verdict, sight: Sight, book: RuleBook): Decision {
+  const { verdict } = found;
+  const { rule, reason } = said(found);
+  const evidence = { ...evidenceOf(found, sight), ...valuesIn(sight) };
+  let worked: { readonly remedy: string | undefined } | undefined;
+  return {
+    verdict,
+    rule,
+    reason,
+    // Worked out when somebody reads it: it costs more than the decision.
+    get remedy() {
+      worked ??= { remedy: remedyFor(sight, found, book) };
+      return worked.remedy;
+    },
+    evidence,
+  };
+}
+
+function remedyFor(sight: Sight, found: Verdict, book: RuleBook): string | undefined {
+  try {
+    return remedyText(remediesFor(sight, found, book));
+  } catch {
+    return undefined; // what cannot be read has no remedy
+  }
+}
+
+/** What the model is told too: nothing but what the author wrote, and nothing of the arguments or of what was seen. */
+function said({ verdict, decisive }: Verdict): Pick<Decision, "rule" | "reason"> {
+  if (decisive === undefined) {
+    return verdict === "allow"
+      ? { rule: "only-looks", reason: "it only looks, and no rule is against it" }
+      : { rule: "no-rule", reason: "no rule of the policy allows it" };
+  }
+  return { rule: decisive.name, reason: decisive.rule.because ?? reasonOf(decisive) };
+}
+
+function reasonOf({ rule: { verdict, when } }: NamedRule): string {
+  if (verdict === "allow") return "the policy allows it";
+  if (verdict === "ask") return "a person must agree to it";
+  if (when?.type !== "calls") return "the policy forbids it";
+  return when.atLeast === 1
+    ? "it may be called once in a run"
+    : `it may be called ${when.atLeast} times in a run`;
+}
+
+function evidenceOf({ matched, decisive }: Verdict, sight: Sight): Evidence {
+  const show = decisive?.rule.show;
+  return {
+    label: labelIn(sight),
+    intent: intentIn(sight),
+    ...(show === undefined ? {} : { show }),
+    ...(matched.length === 0 ? {} : { matched: matched.map(({ name }) => name) }),
+  };
+}
+
+/** What cannot be read is as bad as can be. */
+function labelIn({ knows }: Sight): Label {
+  try {
+    const { label } = knows();
+    if (label.integrity === "trusted" || label.integrity === "untrusted") return label;
+  } catch {
+    // It is told below.
+  }
+  return { integrity: "untrusted", secrecy: "private", sources: ["unreadable"] };
+}
+
+function intentIn({ knows }: Sight): string {
+  try {
+    return knows().intent.hash;
+  } catch {
+    return "";
+  }
+}
+
+/** The values that a person should look at. */
+function valuesIn(sight: Sight): Pick<Evidence, "unbound" | "links"> {
+  try {
+    const unbound = (unboundOf(sight) ?? [])
+      .slice(0, mostEvidence)
+      .map(({ path, value, type }) => (type === undefined ? { path, value } : { path, value, type }));
+    const content = sight.leaves()?.filter((leaf) => !isChoice(leaf) && !leaf.isOdd) ?? [];
+    const links = [...new Set(content.flatMap((leaf) => sight.strangersLinks(leaf)))].slice(0, mostEvidence);
+    return { ...(unbound.length === 0 ? {} : { unbound }), ...(links.length === 0 ? {} : { links }) };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,141 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { Json } from "../../util/json.ts";
+
+/** Where in a policy somebody reads. */
+export interface Place {
+  /** The name of the policy, as far as it is known. */
+  readonly policy: string;
+  /** `rules[2].when.of[0]`. */
+  readonly path: string;
+  readonly depth: number;
+}
+
+/** Deeper conditions are nobody's wish, and readers that go down with them would overflow their stacks. */
+const deepest = 32;
+const longest = 10_000;
+
+/** @throws WritError `policy-invalid` always: what stands there cannot be used, because of this. */
+export function wrong({ policy, path }: Place, reason: string): never {
+  throw new WritError("policy-invalid", { name: policy, reason: `\`${path}\` ${reason}` });
+}
+
+/** The place of a field or an element. */
+export function inside(place: Place, step: string | number): Place {
+  const { policy, path, depth } = place;
+  if (depth >= deepest) return wrong(place, `is nested deeper than ${deepest} levels`);
+  const plain = typeof step === "string" && /^[a-zA-Z]\w*$/.test(step);
+  const part = plain ? `${path === "" ? "" : "."}${step}` : `[${JSON.stringify(step)}]`;
+  return { policy, path: `${path}${part}`, depth: depth + 1 };
+}
+
+/** The own fields of a plain object that are not undefined, in a map: no getter is run, and no inherited field is ever seen. */
+export function entriesOf(value: unknown, place: Place): ReadonlyMap<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return wrong(place, `must be an object, and is ${kindOf(value)}`);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return wrong(place, "must be a plain object");
+  const fields = new Map<string, unknown>();
+  for (const key of Object.keys(value)) {
+    const field = plainField(value, key, place);
+    if (field !== undefined) fields.set(key, field);
+  }
+  return fields;
+}
+
+/** The fields of an object that may have these fields and no others. */
+export function fieldsOf(
+  value: unknown,
+  place: Place,
+  known: readonly string[],
+): ReadonlyMap<string, unknown> {
+  const fields = entriesOf(value, place);
+  for (const key of fields.keys())
+    if (!known.includes(key))
+      wrong(place, `has the unknown field ${JSON.stringify(key)}; known are ${known.join(", ")}`);
+  return fields;
+}
+
+/** The elements of a list, read one by one. */
+export function listOf<Item>(
+  value: unknown,
+  place: Place,
+  read: (item: unknown, place: Place) => Item,
+): readonly Item[] {
+  if (!Array.isArray(value)) return wrong(place, `must be a list, and is ${kindOf(value)}`);
+  if (value.length > longest) return wrong(place, `has more than ${longest} elements`);
+  const items: Item[] = [];
+  for (let index = 0; index < value.length; index += 1) {
+    const at = inside(place, index);
+    items.push(read(plainField(value, String(index), at), at));
+  }
+  return Object.freeze(items);
+}
+
+/** A list with something in it. */
+export function someOf<Item>(
+  value: unknown,
+  place: Place,
+  read: (item: unknown, place: Place) => Item,
+): readonly Item[] {
+  const items = listOf(value, place, read);
+  return items.length === 0 ? wrong(place, "must not be empty") : items;
+}
+
+/** A text with something in it. */
+export function textOf(value: unknown, place: Place): string {
+  if (typeof value !== "string") return wrong(place, `must be a text, and is ${kindOf(value)}`);
+  return value === "" ? wrong(place, "must not be empty") : value;
+}
+
+/** One of these words. */
+export function wordOf<const Word extends string>(
+  value: unknown,
+  place: Place,
+  words: readonly Word[],
+): Word {
+  const word = words.find((each) => each === value);
+  return word ?? wrong(place, `must be one of ${words.join(", ")}, and is ${shown(value)}`);
+}
+
+/** True or false. */
+export function truthOf(value: unknown, place: Place): boolean {
+  return typeof value === "boolean" ? value : wrong(place, `must be true or false, and is ${kindOf(value)}`);
+}
+
+/** A finite number. */
+export function numberOf(value: unknown, place: Place): number {
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  return wrong(place, `must be a number, and is ${shown(value)}`);
+}
+
+/** A deep frozen copy of a JSON value. */
+export function jsonOf(value: unknown, place: Place): Json {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number") return numberOf(value, place);
+  if (Array.isArray(value)) return listOf(value, place, jsonOf);
+  const entries = [...entriesOf(value, place)].map(
+    ([key, field]) => [key, jsonOf(field, inside(place, key))] as const,
+  );
+  return Object.freeze(Object.fromEntries(entries));
+}
+
+function plainField(value: object, key: string, place: Place): unknown {
+  if (key === "__proto__") return wrong(place, 'has the field "__proto__", which is refused');
+  const descriptor = Object.getOwnPropertyDescriptor(value, key);
+  if (descriptor === undefined) return undefined;
+  return "value" in descriptor
+    ? (descriptor.value as unknown)
+    : wrong(place, `has a getter for ${JSON.stringify(key)}, which is refused`);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "missing";
+  return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`;
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" || typeof value === "number"
+    ? JSON.stringify(value).slice(0, 80)
+    : kindOf(value);
+}

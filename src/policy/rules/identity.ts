@@ -1,0 +1,35 @@
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { toJson } from "../../util/json.ts";
+import { allowListed, type Policy } from "../decision.ts";
+import type { Annotation, Rule } from "./rule.ts";
+import { sensible } from "./sensible.ts";
+
+/** What a declarative policy says beside its verdicts. */
+export interface DeclaredPolicy extends Policy {
+  readonly tools: Readonly<Record<string, Annotation>>;
+  readonly constants: readonly string[];
+  /** Tools whose calls the rules count; `*` for all. */
+  readonly counted: readonly string[];
+  readonly rules: readonly Rule[];
+  toJSON(): unknown;
+}
+
+/** The policy as data, if it is one; undefined for a function of the author's. */
+export function rulePolicyOf(policy: Policy): DeclaredPolicy | undefined {
+  // A function of the author's has none of these.
+  return "toJSON" in policy && "tools" in policy && "constants" in policy
+    ? (policy as DeclaredPolicy)
+    : undefined;
+}
+
+/** The tools whose calls a policy counts. A function of the author's may count any: nobody can look into it. */
+export function countedBy(policy: Policy): readonly string[] {
+  if (policy === sensible || policy === allowListed) return [];
+  return rulePolicyOf(policy)?.counted ?? ["*"];
+}
+
+/** A text that is another when the policy is: its rules, or the source of the function. What a function closes over is not in it. */
+export function policyIdentity(policy: Policy): string {
+  const json = toJson(rulePolicyOf(policy)?.toJSON());
+  return json.ok && json.value !== null ? canonicalJson(json.value) : `${policy.name} ${String(policy)}`;
+}

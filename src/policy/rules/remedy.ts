@@ -1,0 +1,209 @@
+import { assertNever } from "../../util/assert-never.ts";
+import type { Json } from "../../util/json.ts";
+import { arg, all, any, oneOf } from "./conditions.ts";
+import {
+  asConstant,
+  isChoice,
+  isEffectful,
+  type Sight,
+  sightOf,
+  unboundOf,
+  vouchedFor,
+} from "./condition/sight.ts";
+import { isAbsent, type Leaf } from "./condition/values.ts";
+import { allow } from "./builders.ts";
+import { ruleCode, valueCode } from "./code.ts";
+import type { Annotation, Condition, PolicyJson, Rule } from "./rule.ts";
+import { rulesOf } from "./policy-json.ts";
+import { type NamedRule, type RuleBook, ruleName, type Verdict, verdictOf } from "./verdict.ts";
+
+/** One change of a policy. Several together may be what a call needs. */
+export type Remedy =
+  /** Vouch for these values. */
+  | { readonly type: "constants"; readonly add: readonly string[] }
+  /** Say what the tool does. */
+  | { readonly type: "effect"; readonly tool: string; readonly effect: "read" }
+  | { readonly type: "add"; readonly rule: Rule }
+  /** Put another rule in the place of the one with this name. */
+  | { readonly type: "replace"; readonly name: string; readonly rule: Rule }
+  /** Do without the rule with this name. */
+  | { readonly type: "remove"; readonly name: string };
+
+/** A value that is longer is no value that anybody would write into a rule. */
+const longestValue = 120;
+const mostValues = 8;
+
+/**
+ * The smallest change that would have allowed a blocked call: the effect of a tool that declares none, a constant, or rules. Empty where none is small: a person's yes is
+ * all that is left then. It names what the model asked for, which may be what an attacker wants: people judge it.
+ */
+export function remediesFor(sight: Sight, { matched }: Verdict, book: RuleBook): readonly Remedy[] {
+  try {
+    return effectFor(sight, book) ?? constantsFor(sight, book) ?? rulesFor(sight, matched);
+  } catch {
+    return [];
+  }
+}
+
+/** The change as code, for people. */
+export function remedyText(remedies: readonly Remedy[]): string | undefined {
+  return remedies.length === 0 ? undefined : remedies.map(codeOf).join(" and ");
+}
+
+/** The policy after these changes. The rules of a preset are written out where one of them is replaced. */
+export function withRemedies(policy: PolicyJson, remedies: readonly Remedy[]): PolicyJson {
+  const changed = new Map(
+    remedies.flatMap((remedy): (readonly [string, readonly Rule[]])[] => {
+      if (remedy.type === "replace") return [[remedy.name, [remedy.rule]]];
+      return remedy.type === "remove" ? [[remedy.name, []]] : [];
+    }),
+  );
+  const added = remedies.reduce(withRemedy, policy);
+  if (changed.size === 0) return added;
+  const { extraRules: _extraRules, ...rest } = added;
+  const rules = rulesOf(added).flatMap((rule, index) => changed.get(ruleName(rule, index)) ?? [rule]);
+  return { ...rest, rules };
+}
+
+function withRemedy(policy: PolicyJson, remedy: Remedy): PolicyJson {
+  const { constants = [], tools = {}, extraRules = [] } = policy;
+  if (remedy.type === "constants") return { ...policy, constants: [...constants, ...remedy.add] };
+  if (remedy.type === "add") return { ...policy, extraRules: [...extraRules, remedy.rule] };
+  if (remedy.type !== "effect") return policy;
+  const known = Object.hasOwn(tools, remedy.tool) ? tools[remedy.tool] : {};
+  return { ...policy, tools: { ...tools, [remedy.tool]: { ...known, effect: remedy.effect } } };
+}
+
+function codeOf(remedy: Remedy): string {
+  switch (remedy.type) {
+    case "constants":
+      return `constants: [${remedy.add.map(valueCode).join(", ")}]`;
+    case "effect":
+      return `effect: "${remedy.effect}" for ${valueCode(remedy.tool)}, if it only looks`;
+    case "add":
+    case "replace":
+      return ruleCode(remedy.rule);
+    case "remove":
+      return `doing without the rule ${valueCode(remedy.name)}`;
+    default:
+      return assertNever(remedy);
+  }
+}
+
+/** Values and links that nobody vouches for, when they alone stand in the way: no more of them than needed. */
+function constantsFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined {
+  const rules = book.rulesFor(sight.call.tool);
+  if (!rules.some(({ rule }) => looksAtOrigins(rule))) return undefined;
+  const leaves = sight.leaves()?.filter(({ isOdd }) => !isOdd) ?? [];
+  const unbound = unboundOf(sight)?.map(({ value }) => asConstant(value)) ?? [];
+  const links = leaves.flatMap((leaf) => (isChoice(leaf) ? [] : sight.strangersLinks(leaf)));
+  const short = [...new Set([...unbound, ...links])].filter(
+    (value) => value !== undefined && value !== "" && value.length <= longestValue,
+  ) as string[];
+  const allows = (values: readonly string[]): boolean =>
+    verdictOf(rules, vouchedFor(sight, values)).verdict === "allow";
+  if (short.length === 0 || short.length > mostValues || !allows(short)) return undefined;
+  const needed = short.reduce((kept, value) => {
+    const fewer = kept.filter((other) => other !== value);
+    return fewer.length > 0 && allows(fewer) ? fewer : kept;
+  }, short);
+  return [{ type: "constants", add: needed }];
+}
+
+/** Whether a rule asks where values or links come from. */
+function looksAtOrigins({ when, unless }: Rule): boolean {
+  return [when, unless].some((condition) => condition !== undefined && asksOrigin(condition));
+}
+
+function asksOrigin(condition: Condition): boolean {
+  switch (condition.type) {
+    case "all":
+    case "any":
+      return condition.of.some(asksOrigin);
+    case "not":
+      return asksOrigin(condition.of);
+    case "argument":
+    case "roles":
+      return condition.is.type === "bound";
+    case "unknown-links":
+    case "secrecy-exceeds-targets":
+      return true;
+    case "calls":
+    case "effect":
+    case "untrusted":
+      return false;
+    default:
+      return assertNever(condition);
+  }
+}
+
+function effectFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined {
+  if (sight.effect !== "undeclared") return undefined;
+  const { tool } = sight.call;
+  const annotation: Annotation = { ...book.annotationOf(tool), effect: "read" };
+  const { verdict } = verdictOf(book.rulesFor(tool), sightOf(shown(sight), annotation));
+  return verdict === "allow" ? [{ type: "effect", tool, effect: "read" }] : undefined;
+}
+
+/** The call as plain data: what stands behind a getter was looked at already. */
+function shown(sight: Sight): Sight["call"] {
+  const { agent, skill, turn, callId, tool, effect, kind, parameters, fields } = sight.call;
+  const [args, knows] = [sight.args() as Json, sight.knows()];
+  return { agent, skill, turn, callId, tool, effect, kind, parameters, fields, knows, arguments: args };
+}
+
+/** An exception to each rule that stands in the way, and an allow where no rule gives one. */
+function rulesFor(sight: Sight, matched: readonly NamedRule[]): readonly Remedy[] {
+  const these = valuesOf(sight);
+  if (these === undefined) return [];
+  const blocking = matched.filter(({ rule }) => rule.verdict !== "allow");
+  const exceptions = blocking.map(({ rule, name }) => exceptionTo({ rule, name }, these, sight));
+  const remedies = exceptions.filter((remedy) => remedy !== undefined);
+  if (remedies.length < exceptions.length) return [];
+  const isAllowed = matched.some(({ rule }) => rule.verdict === "allow") || !isEffectful(sight.effect);
+  return isAllowed ? remedies : [...remedies, { type: "add", rule: allowFor(sight.call.tool, these) }];
+}
+
+function allowFor(tool: string, these: Condition | null): Rule {
+  const rule = allow(tool);
+  return { ...(these === null ? rule : rule.when(these)) } as unknown as Rule;
+}
+
+function exceptionTo(
+  { rule, name }: NamedRule,
+  these: Condition | null,
+  { call, knows }: Sight,
+): Remedy | undefined {
+  if (rule.when?.type === "calls") {
+    const atLeast = knows().calls(call.tool) + 1;
+    return { type: "replace", name, rule: { ...rule, when: { type: "calls", atLeast } } };
+  }
+  if (these === null) return withoutTool(rule, name, call.tool);
+  const unless = rule.unless === undefined ? these : any(rule.unless, these);
+  return { type: "replace", name, rule: { ...rule, unless } };
+}
+
+/** A rule about all tools is not taken back for one of them. */
+function withoutTool(rule: Rule, name: string, tool: string): Remedy | undefined {
+  if (rule.tools.includes("*")) return undefined;
+  const tools = rule.tools.filter((other) => other !== tool);
+  return tools.length === 0 ? { type: "remove", name } : { type: "replace", name, rule: { ...rule, tools } };
+}
+
+/** The condition that the call acts on just this; null when it acts on nothing that can be named; undefined when it cannot be said shortly. */
+function valuesOf(sight: Sight): Condition | null | undefined {
+  const leaves = sight.leaves()?.filter(isChoice);
+  if (leaves === undefined || leaves.length > mostValues || !leaves.every(isShort)) return undefined;
+  const byArgument = Map.groupBy(leaves, ({ path }) => path.replaceAll(/\[\d+\]/g, ""));
+  const conditions = [...byArgument]
+    .filter(([, group]) => !group.every(isAbsent))
+    .map(([path, group]) => arg(path).is(oneOf(...new Set(group.map(({ value }) => value)))));
+  const [first, ...others] = conditions;
+  if (first === undefined) return null;
+  return others.length === 0 ? first : all(first, ...others);
+}
+
+/** A value that a rule can name, by a path that a rule can say. */
+function isShort({ path, value, isOdd }: Leaf): boolean {
+  return !isOdd && JSON.stringify(value).length <= longestValue && path !== "" && !path.includes("(");
+}

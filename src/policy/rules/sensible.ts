@@ -1,0 +1,53 @@
+import type { Label } from "../../message/label.ts";
+import type { CallRequest, Decision } from "../decision.ts";
+
+const plain: Decision = Object.freeze({
+  verdict: "allow",
+  rule: "sensible",
+  reason: "the skill lists this tool",
+});
+
+const flagged: Decision = Object.freeze({
+  ...plain,
+  flags: Object.freeze(["effect-undeclared"]),
+});
+
+/**
+ * The policy when none is written: a declared write or irreversible effect asks once the model has seen untrusted data. An undeclared effect works, and the
+ * decision says that it did after such data (`effect-undeclared`). Everything else is allowed; so are knowledge and memory.
+ *
+ * @example
+ * ```ts
+ * import { deny, narrowed, policy, sensible } from "writ";
+ *
+ * export const sensibleWithoutMail = narrowed(sensible, policy("no mail", [deny("send_mail")]));
+ * ```
+ */
+export function sensible(call: CallRequest): Decision {
+  const { effect, kind } = call;
+  if (effect === "none" || effect === "read" || kind === "knowledge" || kind === "memory") return plain;
+  const { label, intent } = call.knows;
+  if (label.integrity === "trusted") return plain;
+  if (effect === "undeclared") return flagged;
+  return {
+    verdict: "ask",
+    rule: "sensible",
+    reason: "it changes something, after data of strangers",
+    remedy: remedyAfter(label),
+    evidence: { label, intent: intent.hash },
+  };
+}
+
+/**
+ * What an author can do: the tools that made the run untrusted are named, since their results may well be the author's own, and so are the servers, whose
+ * descriptions an author can approve.
+ */
+function remedyAfter({ sources }: Label): string {
+  const named = (kind: string): string =>
+    sources.flatMap((source) => (source.startsWith(kind) ? [source.slice(kind.length)] : [])).join(", ");
+  const [tools, servers] = [named("tool/"), named("mcp/")];
+  const own = tools === "" ? "" : `\`trusted: true\` on ${tools}, if what it gives is your own data; `;
+  const read =
+    servers === "" ? "" : `\`pins\` for the server ${servers}, if you read what it says of its tools; `;
+  return `\`approve\` for the run, so that a person is asked; ${own}${read}\`policy: guarded()\`, which allows what the user chose; or rules of your own`;
+}

@@ -1,0 +1,59 @@
+import { matches } from "./condition/judge.ts";
+import { isEffectful, type Sight } from "./condition/sight.ts";
+import type { Decision } from "../decision.ts";
+import type { Annotation, Rule } from "./rule.ts";
+
+/** A rule in its policy: with the name that decisions use. */
+export interface NamedRule {
+  readonly rule: Rule;
+  readonly name: string;
+}
+
+/** What a policy says of a call: the rule that decides, undefined where none matched, and all that matched. */
+export interface Verdict {
+  readonly verdict: Decision["verdict"];
+  readonly decisive?: NamedRule;
+  readonly matched: readonly NamedRule[];
+}
+
+/** The rules of a policy and what it knows of tools, ready to look up. */
+export interface RuleBook {
+  readonly rules: readonly NamedRule[];
+  readonly rulesFor: (tool: string) => readonly NamedRule[];
+  readonly annotationOf: (tool: string) => Annotation | undefined;
+}
+
+export function ruleBook(rules: readonly Rule[], tools: Readonly<Record<string, Annotation>>): RuleBook {
+  const named = rules.map((rule, index): NamedRule => ({ rule, name: ruleName(rule, index) }));
+  const annotations = new Map(Object.entries(tools));
+  const forAll = named.filter(({ rule }) => rule.tools.includes("*"));
+  const names = new Set(rules.flatMap((rule) => rule.tools));
+  const byTool = new Map(
+    [...names].map((tool) => [
+      tool,
+      named.filter(({ rule }) => rule.tools.includes(tool) || rule.tools.includes("*")),
+    ]),
+  );
+  return {
+    rules: named,
+    rulesFor: (tool) => byTool.get(tool) ?? forAll,
+    annotationOf: (tool) => annotations.get(tool),
+  };
+}
+
+/** Deny stands over ask, ask over allow; of one kind the first rule is named. No match denies effects and allows what only looks. */
+export function verdictOf(rules: readonly NamedRule[], sight: Sight): Verdict {
+  const matched = rules.filter(({ rule }) => matches(rule, sight));
+  for (const verdict of ["deny", "ask", "allow"] as const) {
+    const decisive = matched.find(({ rule }) => rule.verdict === verdict);
+    if (decisive !== undefined) return { verdict, decisive, matched };
+  }
+  return { verdict: isEffectful(sight.effect) ? "deny" : "allow", matched };
+}
+
+/** What decisions call a rule. */
+export function ruleName({ name, verdict, tools }: Rule, index: number): string {
+  if (name !== undefined) return name;
+  const shown = tools.length > 3 ? `${tools.slice(0, 3).join(", ")}, …` : tools.join(", ");
+  return `${verdict} ${shown} (rule ${index + 1})`;
+}

@@ -1,0 +1,62 @@
+import { isPlain, type Label } from "../../message/label.ts";
+import type { Decision } from "../decision.ts";
+import { textLine } from "../rules/code.ts";
+
+/** Who a decision is explained to. */
+export type Audience = "model" | "people";
+
+/**
+ * A decision in words. For the model one line: the verdict and the reason that the policy's author wrote, with no value, no source, no other tool and no way
+ * around. For people everything that the decision rests on, with nothing invisible in it: rule, labels and where they come from, values that the user did not
+ * choose, links of strangers, the intent, and the smallest change that would have allowed the call. Never throws.
+ *
+ * @example
+ * ```ts
+ * import { type Decision, explain } from "writ";
+ *
+ * const decision: Decision = { verdict: "deny", rule: "no-rule", reason: "no rule of the policy allows it" };
+ * console.log(explain(decision, "people"));
+ * ```
+ */
+export function explain(decision: Decision, audience: Audience): string {
+  const { verdict, reason, rule, remedy, evidence, flags = [] } = decision;
+  const first = `${opening[verdict]}: ${textLine(reason)}`;
+  if (audience === "model") return first;
+  const { matched = [], unbound = [], links = [], show = [], intent = "" } = evidence ?? {};
+  const others = matched.filter((name) => name !== rule).map(textLine);
+  const lines = [
+    first,
+    `rule: ${textLine(rule)}${others.length === 0 ? "" : ` (also: ${others.join("; ")})`}`,
+    ...(evidence === undefined ? [] : [`seen: ${labelText(evidence.label)}`]),
+    ...(show.length === 0 ? [] : [`look first at: ${show.map(textLine).join(", ")}`]),
+    ...unbound.map(({ path, value, type }) => {
+      const kind = type === undefined ? "" : ` (${type})`;
+      return `not chosen by the user: ${textLine(path)} = ${textLine(JSON.stringify(value))}${kind}`;
+    }),
+    ...links.map((link) => `link of a stranger: ${textLine(link)}`),
+    ...(intent === "" ? [] : [`intent: ${textLine(intent)}`]),
+    ...(remedy === undefined ? [] : [`would have allowed it: ${textLine(remedy)}`]),
+    ...(flags.length === 0 ? [] : [`noticed: ${flags.map(textLine).join(", ")}`]),
+  ];
+  return lines.join("\n");
+}
+
+const opening: Readonly<Record<Decision["verdict"], string>> = {
+  allow: "Allowed",
+  ask: "A person is asked",
+  deny: "Denied",
+};
+
+/** A source as people read it: of a server it is what the model reads before it calls anything. */
+export function sourceText(source: string): string {
+  return textLine(source.startsWith("mcp/") ? `${source} (what it says of its tools)` : source);
+}
+
+function labelText(label: Label): string {
+  if (isPlain(label)) return "nothing but the user's and the author's own words";
+  const { integrity, secrecy, sources } = label;
+  const readers =
+    typeof secrecy === "string" ? secrecy : `for ${secrecy.readers.map(textLine).join(", ")} only`;
+  const from = sources.length === 0 ? "" : `; from ${sources.map(sourceText).join(", ")}`;
+  return `${integrity}, ${readers}${from}`;
+}

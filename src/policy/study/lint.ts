@@ -1,0 +1,130 @@
+import type { Tool } from "../../tool/tool.ts";
+import { isJsonObject } from "../../util/json.ts";
+import { nearest } from "../../util/nearest.ts";
+import { ruleFacts } from "./narrow.ts";
+import type { NamedRule, RuleBook } from "../rules/verdict.ts";
+import type { Annotation, Condition } from "../rules/rule.ts";
+
+/** Something in a policy that is most likely not meant. */
+export interface Finding {
+  /**
+   * `shadowed`: a stricter rule without a condition stands over it, it can never matter. `repeated`: another rule says the same. `unknown-tool`,
+   * `unknown-argument`: there is none with this name. `too-wide`: it allows every effect. `limit-zero`: no call is within it.
+   */
+  readonly type: "shadowed" | "repeated" | "unknown-tool" | "unknown-argument" | "too-wide" | "limit-zero";
+  /** The rule, or `tools` for an annotation. */
+  readonly rule: string;
+  /** What is wrong, and what to do. */
+  readonly text: string;
+}
+
+/** What the tools of an agent are called, and what arguments they take. */
+export type LintedTool = Pick<Tool, "name"> & Partial<Pick<Tool, "input">>;
+
+/** Looks for what is most likely not meant. Names are only looked up where the tools are given. */
+export function lintRules(
+  { rules }: RuleBook,
+  annotations: Readonly<Record<string, Annotation>>,
+  tools: readonly LintedTool[] | undefined,
+): readonly Finding[] {
+  const inRules = rules.flatMap((named, index) => [
+    ...limitZero(named),
+    ...tooWide(named, rules),
+    ...shadowed(named, rules),
+    ...repeated(named, rules.slice(0, index)),
+    ...(tools === undefined ? [] : unknownNames(named, tools)),
+  ]);
+  if (tools === undefined) return inRules;
+  const inAnnotations = Object.keys(annotations).flatMap((tool) => unknownTool("tools", tool, tools));
+  return [...inRules, ...inAnnotations];
+}
+
+function limitZero({ rule: { when, tools }, name }: NamedRule): readonly Finding[] {
+  if (when?.type !== "calls" || when.atLeast > 0) return [];
+  const text = `it holds from the first call on: write deny(${tools.map((tool) => JSON.stringify(tool)).join(", ")})`;
+  return [{ type: "limit-zero", rule: name, text }];
+}
+
+function tooWide({ rule, name }: NamedRule, rules: readonly NamedRule[]): readonly Finding[] {
+  if (rule.verdict !== "allow" || !rule.tools.includes("*") || rule.when !== undefined) return [];
+  const isGuarded = rules.some(({ rule: other }) => other.verdict !== "allow" && other.tools.includes("*"));
+  if (isGuarded) return [];
+  const text = 'it allows every effect of every tool: name the tools, or write .when(effect("none", "read"))';
+  return [{ type: "too-wide", rule: name, text }];
+}
+
+const strictness = { allow: 0, ask: 1, deny: 2 } as const;
+
+function shadowed({ rule, name }: NamedRule, rules: readonly NamedRule[]): readonly Finding[] {
+  const above = rules.filter(
+    ({ rule: { verdict, when, unless } }) =>
+      when === undefined && unless === undefined && strictness[verdict] > strictness[rule.verdict],
+  );
+  const over = rule.tools.map((tool) =>
+    above.find(({ rule: { tools } }) => tools.includes(tool) || tools.includes("*")),
+  );
+  if (over.includes(undefined)) return [];
+  const names = [...new Set(over.map((other) => other?.name))].join(" and ");
+  return [
+    {
+      type: "shadowed",
+      rule: name,
+      text: `it can never matter: ${names} holds for the same tools without a condition`,
+    },
+  ];
+}
+
+function repeated({ rule, name }: NamedRule, before: readonly NamedRule[]): readonly Finding[] {
+  const same = before.find(({ rule: other }) => ruleFacts(other) === ruleFacts(rule));
+  return same === undefined ? [] : [{ type: "repeated", rule: name, text: `it says what ${same.name} says` }];
+}
+
+function unknownNames({ rule, name }: NamedRule, tools: readonly LintedTool[]): readonly Finding[] {
+  const named = rule.tools.filter((tool) => tool !== "*");
+  const found = named.flatMap((tool) => unknownTool(name, tool, tools));
+  if (found.length > 0 || named.length < rule.tools.length) return found;
+  const known = tools.filter((tool) => named.includes(tool.name)).map(argumentsOf);
+  if (known.includes(undefined)) return [];
+  const paths = [...pathsIn(rule.when), ...pathsIn(rule.unless), ...(rule.show ?? [])];
+  const first = [...new Set(paths.map((path) => path.split(".", 1)[0] ?? path))];
+  return first
+    .filter((argument) => !known.some((names) => names?.includes(argument)))
+    .map((argument) => {
+      const meant = nearest(
+        argument,
+        known.flatMap((names) => names ?? []),
+      );
+      return {
+        type: "unknown-argument" as const,
+        rule: name,
+        text: `no tool of it has an argument "${argument}"${hint(meant)}`,
+      };
+    });
+}
+
+function unknownTool(rule: string, tool: string, tools: readonly LintedTool[]): readonly Finding[] {
+  if (tools.some(({ name }) => name === tool)) return [];
+  const meant = nearest(
+    tool,
+    tools.map(({ name }) => name),
+  );
+  return [{ type: "unknown-tool", rule, text: `there is no tool "${tool}"${hint(meant)}` }];
+}
+
+function hint(meant: string | undefined): string {
+  return meant === undefined ? "" : `: "${meant}" is meant?`;
+}
+
+/** The names of the arguments; undefined where the tool takes others too, or nobody knows. */
+function argumentsOf({ input }: LintedTool): readonly string[] | undefined {
+  const properties = input?.jsonSchema["properties"];
+  return isJsonObject(properties) ? Object.keys(properties) : undefined;
+}
+
+function pathsIn(condition: Condition | undefined): readonly string[] {
+  if (condition === undefined) return [];
+  if (condition.type === "all" || condition.type === "any") return condition.of.flatMap(pathsIn);
+  if (condition.type === "not") return pathsIn(condition.of);
+  if (condition.type === "argument") return [condition.path];
+  return condition.type === "unknown-links" && condition.path !== undefined ? [condition.path] : [];
+}

@@ -1,0 +1,130 @@
+import { canonicalJson } from "../../util/canonical-json.ts";
+import type { Json } from "../../util/json.ts";
+import { type Policy, strictest } from "../decision.ts";
+import { countedBy, type DeclaredPolicy, policyIdentity, rulePolicyOf } from "../rules/identity.ts";
+import { rulesOf } from "../rules/policy-json.ts";
+import { ruleCode } from "../rules/code.ts";
+import type { Annotation, PolicyJson, Rule } from "../rules/rule.ts";
+
+/**
+ * A policy that is held to a second one: for each call the stricter of both decides. During a run a policy can only be exchanged in this way, so that
+ * whatever is put in its place allows no more than before. What the first knows of tools holds, and of the second what it takes away: trust, and who may
+ * learn results. Constants are those that both have.
+ *
+ * @example
+ * ```ts
+ * import { allow, ask, narrowed, policy } from "writ";
+ *
+ * const day = policy("day", [allow("deploy")]);
+ * export const night = narrowed(day, policy("night", [ask("deploy")]));
+ * ```
+ */
+export function narrowed(policy: Policy, by: Policy): Policy {
+  const judge = strictest(policy, by);
+  const both: Policy = (call) => judge(call);
+  const data = narrowedData(policy, by);
+  if (data === undefined) return both;
+  for (const [key, value] of Object.entries(data))
+    Object.defineProperty(both, key, { value, enumerable: true });
+  return Object.freeze(both);
+}
+
+type PolicyData = Pick<DeclaredPolicy, keyof DeclaredPolicy> & { readonly name: string };
+
+/** What stands beside the verdicts, where one of the two is data. As JSON it is the rules of one, and nothing that could be read back as wider than both. */
+function narrowedData(policy: Policy, by: Policy): PolicyData | undefined {
+  const { rules: wasRules, constants = [], tools: wasTools = {} } = dataOf(policy);
+  const { rules: isRules, constants: others = constants, tools: isTools = {} } = dataOf(by);
+  const rules = wasRules ?? isRules;
+  if (rules === undefined) return undefined;
+  const name = `${policy.name}, narrowed by ${by.name}`;
+  const held = {
+    tools: narrowedTools(wasTools, isTools),
+    constants: constants.filter((value) => others.includes(value)),
+  };
+  const narrowedBy = policyIdentity(rules === wasRules ? by : policy);
+  return {
+    ...held,
+    name,
+    rules: [...(wasRules ?? []), ...(isRules ?? [])],
+    counted: [...new Set([...countedBy(policy), ...countedBy(by)])],
+    toJSON: () => ({ ...held, name, rules, narrowedBy }),
+  };
+}
+
+function dataOf(policy: Policy): Partial<DeclaredPolicy> {
+  return rulePolicyOf(policy) ?? {};
+}
+
+type Annotations = Readonly<Record<string, Annotation>>;
+
+function narrowedTools(first: Annotations, second: Annotations): Annotations {
+  const names = new Set([...Object.keys(first), ...Object.keys(second)]);
+  const entries = [...names].map((name): readonly [string, Annotation] => {
+    const was = Object.hasOwn(first, name) ? first[name] : undefined;
+    const { trusted, resolves, secrecy } = (Object.hasOwn(second, name) ? second[name] : undefined) ?? {};
+    return [
+      name,
+      {
+        ...was,
+        ...(trusted === false ? { trusted } : {}),
+        ...(resolves === false ? { resolves } : {}),
+        ...(secrecy === undefined ? {} : { secrecy: joinSecrecy(secrecy, was?.secrecy) }),
+      },
+    ];
+  });
+  return Object.freeze(Object.fromEntries(entries));
+}
+
+type AnnotatedSecrecy = NonNullable<Annotation["secrecy"]>;
+
+function joinSecrecy(second: AnnotatedSecrecy, first: AnnotatedSecrecy = second): AnnotatedSecrecy {
+  if (first === "private" || second === "private") return "private";
+  return { readers: first.readers.filter((reader) => second.readers.includes(reader)) };
+}
+
+/**
+ * What of a policy may allow more than another one did: rules that allow and were not there, rules that asked or denied and are gone, constants and
+ * annotations that changed. Where it finds nothing, no call gets a weaker verdict; what it finds need not be weaker. For a review, or a check of what
+ * is in a repository.
+ *
+ * @example
+ * ```ts
+ * import { allow, ask, policy, widenings } from "writ";
+ *
+ * const before = policy("mail", [ask("send_mail")]).toJSON();
+ * const after = policy("mail", [ask("send_mail"), allow("delete_mail")]).toJSON();
+ * console.log(widenings(before, after)); // ['allows: allow("delete_mail")']
+ * ```
+ */
+export function widenings(before: PolicyJson, after: PolicyJson): readonly string[] {
+  const [was, is] = [rulesByText(before), rulesByText(after)];
+  const added = [...is].filter(([text, { verdict }]) => verdict === "allow" && !was.has(text));
+  const gone = [...was].filter(([text, { verdict }]) => verdict !== "allow" && !is.has(text));
+  const constants = (after.constants ?? []).filter((value) => before.constants?.includes(value) !== true);
+  return [
+    ...added.map(([, rule]) => `allows: ${ruleCode(rule)}`),
+    ...gone.map(([, rule]) => `does without: ${ruleCode(rule)}`),
+    ...constants.map((value) => `vouches for: ${JSON.stringify(value)}`),
+    ...changedTools(before, after).map((tool) => `says otherwise of the tool: ${tool}`),
+  ];
+}
+
+function rulesByText(policy: PolicyJson): ReadonlyMap<string, Rule> {
+  return new Map(rulesOf(policy).map((rule) => [ruleFacts(rule), rule]));
+}
+
+/** What a rule does, as a text: neither its place nor its name, nor what it tells people, changes a verdict. */
+export function ruleFacts({ verdict, tools, when, unless }: Rule): string {
+  const facts = { verdict, tools: tools.toSorted(), when: when ?? null, unless: unless ?? null };
+  return canonicalJson(facts);
+}
+
+function changedTools({ tools: was = {} }: PolicyJson, { tools: is = {} }: PolicyJson): readonly string[] {
+  const names = new Set([...Object.keys(was), ...Object.keys(is)]);
+  return [...names].filter((name) => annotationText(was, name) !== annotationText(is, name));
+}
+
+function annotationText(tools: NonNullable<PolicyJson["tools"]>, name: string): string {
+  return Object.hasOwn(tools, name) ? canonicalJson(tools[name] as unknown as Json) : "";
+}

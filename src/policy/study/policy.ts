@@ -1,0 +1,142 @@
+import type { CallRequest, Decision, Policy } from "../decision.ts";
+import { type Audience, explain } from "./explain.ts";
+import { type Finding, type LintedTool, lintRules } from "./lint.ts";
+import { decide } from "../rules/decide.ts";
+import { checkedPolicy, rulesOf } from "../rules/policy-json.ts";
+import { remediesFor, type Remedy, remedyText } from "../rules/remedy.ts";
+import { type PolicyCase, type PolicyReport, testPolicy } from "./test-policy.ts";
+import { ruleBook, verdictOf } from "../rules/verdict.ts";
+import { sightOf } from "../rules/condition/sight.ts";
+import type { RuleInput } from "../rules/builders.ts";
+import type { Annotation, Condition, PolicyJson, Rule } from "../rules/rule.ts";
+import { type RecordedEvent, type SimulatedCall, type SimulateOptions, simulateRun } from "./simulate.ts";
+
+/** What a policy knows and holds beside its rules. */
+export interface PolicyOptions {
+  /** What is known of tools that others wrote; it stands over what they say of themselves. */
+  readonly tools?: Readonly<Record<string, Annotation>>;
+  /** Values that the author vouches for: they count as the user's own choice. */
+  readonly constants?: readonly string[];
+  /** More rules, beside those of a preset. */
+  readonly extraRules?: readonly RuleInput[];
+}
+
+/** What would have allowed a call. */
+export interface Advice {
+  /** The decision about the call as it is. */
+  readonly decision: Decision;
+  /** The smallest change of the policy that would have allowed it, as data; several belong together. Empty when it is allowed, or nothing small would. */
+  readonly changes: readonly Remedy[];
+  /** The change as code; undefined when there is none. */
+  readonly text: string | undefined;
+}
+
+/**
+ * A policy of rules. It is a {@link Policy}, so it stands wherever a function does; it is data too (`toJSON`, `policyFromJson`), and says what it does. It
+ * never throws when it judges, whatever the arguments are.
+ */
+export interface RulePolicy extends Policy {
+  (call: CallRequest): Decision;
+  readonly name: string;
+  /** All rules, those of a preset first. */
+  readonly rules: readonly Rule[];
+  readonly tools: Readonly<Record<string, Annotation>>;
+  readonly constants: readonly string[];
+  /** The tools whose calls rules count, `*` among them when all are. */
+  readonly counted: readonly string[];
+  /** The same policy for {@link policyFromJson}. */
+  toJSON(): PolicyJson;
+  /** A decision in words: one line that leaks nothing, or all of it. */
+  explain(decision: Decision, audience: Audience): string;
+  /** Puts cases to the policy: calls as data, with the verdicts that they must get. */
+  test(cases: readonly PolicyCase[]): PolicyReport;
+  /** What this policy would have said of each call of a recorded run. */
+  simulate(run: Iterable<RecordedEvent>, options?: SimulateOptions): readonly SimulatedCall[];
+  /** What in the policy is most likely not meant. Names are looked up where the tools are given. */
+  lint(tools?: readonly (LintedTool | string)[]): readonly Finding[];
+  /** The smallest change that would have allowed a call. */
+  advise(call: CallRequest): Advice;
+}
+
+/**
+ * Makes a policy of rules. Every rule that matches counts: deny over ask over allow, whatever their order. Where none matches, what only looks is allowed,
+ * and so are knowledge and memory; every effect, declared or not, is denied. What cannot be evaluated allows nothing, and keeps no deny and no ask away.
+ *
+ * @throws WritError `policy-invalid` with the path of what is wrong
+ * @example
+ * ```ts
+ * import { allow, arg, ask, boundToIntent, limit, policy } from "writ";
+ *
+ * export const mail = policy("mail", [
+ *   allow("send_mail").when(arg("to").each(boundToIntent("email"))),
+ *   ask("delete_mail").because("a deleted mail is gone").show("id"),
+ *   limit("send_mail", { perRun: 3 }),
+ * ]);
+ * ```
+ */
+export function policy(
+  name: string,
+  rules: readonly RuleInput[] | "guarded" | "strict",
+  options: PolicyOptions = {},
+): RulePolicy {
+  return policyFromJson({ ...options, name, rules });
+}
+
+/**
+ * Makes a policy of its JSON. Everything is checked: what is not known is an error.
+ *
+ * @throws WritError `policy-invalid` with the path of what is wrong
+ * @example
+ * ```ts
+ * import { policyFromJson } from "writ";
+ *
+ * export const mail = policyFromJson({
+ *   name: "mail",
+ *   rules: "guarded",
+ *   tools: { send_mail: { effect: "irreversible", parameters: { to: "target", body: "content" } } },
+ * });
+ * ```
+ */
+export function policyFromJson(json: unknown): RulePolicy {
+  const checked = checkedPolicy(json);
+  const { name, tools = {}, constants = [] } = checked;
+  const rules = rulesOf(checked);
+  const book = ruleBook(rules, tools);
+  const judge = (call: CallRequest): Decision => decide(book, call);
+  const own: Pick<RulePolicy, keyof RulePolicy> = {
+    name,
+    rules,
+    tools,
+    constants,
+    counted: Object.freeze([...new Set(rules.filter(countsCalls).flatMap((rule) => rule.tools))]),
+    toJSON: () => checked,
+    explain,
+    test: (cases) => testPolicy(judge, constants, cases),
+    simulate: (run, options = {}) => simulateRun({ policy: judge, tools, constants }, run, options),
+    lint: (known) =>
+      lintRules(
+        book,
+        tools,
+        known?.map((tool) => (typeof tool === "string" ? { name: tool } : tool)),
+      ),
+    advise: (call) => {
+      const decision = judge(call);
+      if (decision.verdict === "allow") return { decision, changes: [], text: undefined };
+      const sight = sightOf(call, book.annotationOf(call.tool));
+      const changes = remediesFor(sight, verdictOf(book.rulesFor(call.tool), sight), book);
+      return { decision, changes, text: remedyText(changes) };
+    },
+  };
+  const fields = Object.entries(own).map(([key, value]) => [key, { value, enumerable: true }] as const);
+  return Object.freeze(Object.defineProperties(judge, Object.fromEntries(fields))) as RulePolicy;
+}
+
+/** The condition is looked for as deep as it stands. */
+function countsCalls({ when, unless }: Rule): boolean {
+  return [when, unless].some((condition) => condition !== undefined && hasCount(condition));
+}
+
+function hasCount(condition: Condition): boolean {
+  if (condition.type === "all" || condition.type === "any") return condition.of.some(hasCount);
+  return condition.type === "calls" || (condition.type === "not" && hasCount(condition.of));
+}

@@ -1,0 +1,106 @@
+import { type Label, trustedLabel } from "../../message/label.ts";
+import type { Message } from "../../message/message.ts";
+import type { Parameters } from "../../tool/parameters.ts";
+import type { Effect, Tool } from "../../tool/tool.ts";
+import type { Json } from "../../util/json.ts";
+import type { AllowList } from "../allow-list.ts";
+import type { CallRequest, Decision, Policy, RunKnowledge } from "../decision.ts";
+import { explain } from "./explain.ts";
+import { noIntent } from "../knowledge/intent.ts";
+import { knowing, learn, learnIntent } from "../knowledge/learned.ts";
+
+/** A call and the verdict that it must get. Plain data: cases can be kept in a file. */
+export interface PolicyCase {
+  /** What it is called where it fails. Default: its number. */
+  readonly name?: string;
+  readonly tool: string;
+  readonly arguments: Json;
+  /** What the tool says it does. Default: nothing, it is undeclared; the policy may say it too. */
+  readonly effect?: Effect;
+  readonly parameters?: Parameters;
+  readonly kind?: Tool["kind"];
+  /** The user's words. */
+  readonly intent?: string;
+  /** Whether the model has seen data of strangers. Default: no. */
+  readonly untrusted?: boolean;
+  /** Who may know what the model has seen. Default: everybody. */
+  readonly secrecy?: Label["secrecy"];
+  /** Texts that the model has seen and that are trusted: their links are known, their values are not the user's choice. */
+  readonly trusted?: readonly string[];
+  /** How many calls of the tool have run. Default: none. */
+  readonly calls?: number;
+  readonly expect: Decision["verdict"];
+  /** The name of the rule that decides, where that matters. */
+  readonly rule?: string;
+}
+
+/** A case that got another verdict, or by another rule. */
+export interface FailedCase {
+  readonly name: string;
+  readonly case: PolicyCase;
+  readonly decision: Decision;
+  /** What was expected, what was said, and why. */
+  readonly text: string;
+}
+
+/** How the cases went. */
+export interface PolicyReport {
+  readonly passed: number;
+  readonly failed: readonly FailedCase[];
+}
+
+/** Puts the cases to a policy. */
+export function testPolicy(
+  policy: Policy,
+  constants: readonly string[],
+  cases: readonly PolicyCase[],
+): PolicyReport {
+  const failed = cases.flatMap((each, index): readonly FailedCase[] => {
+    const decision = policy(requestOf(each, constants));
+    const isRight =
+      decision.verdict === each.expect && (each.rule === undefined || decision.rule === each.rule);
+    if (isRight) return [];
+    const name = each.name ?? `case ${index + 1}`;
+    const wanted = `${each.expect}${each.rule === undefined ? "" : ` by ${each.rule}`}`;
+    const text = `${name}: expected ${wanted}, got ${decision.verdict} by ${decision.rule}\n${explain(decision, "people")}`;
+    return [{ name, case: each, decision, text }];
+  });
+  return { passed: cases.length - failed.length, failed };
+}
+
+function requestOf(each: PolicyCase, constants: readonly string[]): CallRequest {
+  return {
+    agent: "policy-test",
+    skill: "policy-test",
+    turn: 1,
+    callId: "call-1",
+    tool: each.tool,
+    effect: each.effect ?? "undeclared",
+    arguments: each.arguments,
+    parameters: each.parameters ?? {},
+    ...(each.kind === undefined ? {} : { kind: each.kind }),
+    knows: knowledgeOf(each, constants),
+  };
+}
+
+function knowledgeOf(each: PolicyCase, constants: readonly string[]): RunKnowledge {
+  const { intent: text = "", untrusted = false, secrecy = "public", trusted = [], calls = 0 } = each;
+  const intent = { ...noIntent("policy-test"), text, constants };
+  const label: Label = untrusted
+    ? { integrity: "untrusted", secrecy, sources: ["tool/stranger"] }
+    : { ...trustedLabel, secrecy };
+  const seen = trusted.map((said, index): Message => {
+    return {
+      role: "tool",
+      callId: `trusted-${index}`,
+      name: "trusted",
+      status: "ok",
+      text: said,
+      label: trustedLabel,
+    };
+  });
+  const learned = learn(learnIntent(intent, nothingListed, label), seen, nothingListed);
+  return { ...knowing(intent, learned), calls: (tool) => (tool === each.tool ? calls : 0) };
+}
+
+const nothingListed: AllowList = { skill: "policy-test", tools: new Map() };
