@@ -1,7 +1,10 @@
 import { posix } from "node:path";
 import { importsOf, type SourceFile } from "./source-files.ts";
 
-/** The folders of src, from the lowest to the highest: a folder imports from itself and from lower ones. */
+/**
+ * The folders of src, from the lowest to the highest: a folder imports from itself and from lower ones. A folder inside another is a layer of its own
+ * where it is listed, and part of the folder around it where it is not.
+ */
 export const layers: readonly string[] = [
   "util",
   "error",
@@ -10,6 +13,7 @@ export const layers: readonly string[] = [
   "tool",
   "policy",
   "event",
+  "policy/study",
   "journal",
   "model",
   "driver",
@@ -52,10 +56,11 @@ function importComplaint(path: string, layer: string, specifier: string): string
     : [];
 }
 
-/** The folder of src that a file is in; undefined for the entries, which stand in src itself. */
+/** The layer that a file is in: the innermost of its folders that is one, else its first folder; undefined for the entries, which stand in src itself. */
 function layerOf(path: string): string | undefined {
-  const [, folder, ...rest] = path.split("/");
-  return rest.length === 0 ? undefined : folder;
+  const folders = path.split("/").slice(1, -1);
+  const around = folders.map((_, depth) => folders.slice(0, depth + 1).join("/"));
+  return around.findLast((folder) => layers.includes(folder)) ?? around[0];
 }
 
 /** The circles among these files, each as the list of its files; type imports count. */

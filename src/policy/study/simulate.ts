@@ -1,5 +1,6 @@
+import type { Fact } from "../../event/event.ts";
 import { joinLabels, type Label } from "../../message/label.ts";
-import { type Message, type ReplyMessage, type ToolResult, userMessage } from "../../message/message.ts";
+import { type Message, type ReplyMessage, userMessage } from "../../message/message.ts";
 import { propertyNames } from "../../schema/property-names.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
@@ -77,33 +78,10 @@ export function simulateRun(
   return judged;
 }
 
-/** The events that matter, with the fields that are read. */
-interface Recorded {
-  readonly "run-start": { readonly input: Json };
-  readonly "message-end": { readonly message?: ReplyMessage };
-  readonly "call-decided": {
-    readonly turn: number;
-    readonly callId: string;
-    readonly name: string;
-    readonly arguments: Json;
-    readonly decision: Decision;
-  };
-  readonly "tool-end": Ended;
-  readonly "knowledge-used": Ended;
-  readonly "approval-answer": { readonly callId: string; readonly approved: boolean };
-}
+/** A fact as runs tell it. What was recorded is taken for what its type says: nothing of it is checked. */
+type Told<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
-interface Ended {
-  readonly callId: string;
-  readonly name: string;
-  readonly arguments: Json;
-  readonly result: ToolResult;
-}
-
-function is<Type extends keyof Recorded>(
-  event: RecordedEvent,
-  type: Type,
-): event is RecordedEvent & Recorded[Type] {
+function is<Type extends Fact["type"]>(event: RecordedEvent, type: Type): event is Told<Type> {
   return event.type === type;
 }
 
@@ -156,7 +134,7 @@ function nextTurn(scene: Scene, reply: ReplyMessage): void {
 /** Where this policy says of a tool what its results are, that holds; else what the run recorded. */
 function resultMessage(
   { listed, tools, learned, called }: Scene,
-  { callId, name, arguments: args, result }: Ended,
+  { callId, name, arguments: args, result }: Told<"tool-end" | "knowledge-used">,
 ): Message {
   called.add(`tool/${name}`);
   const tool = listed.get(name);
@@ -188,7 +166,7 @@ const otherRules: ReadonlySet<string> = new Set([
   "repeats",
 ]);
 
-function judge(scene: Scene, event: Recorded["call-decided"]): readonly SimulatedCall[] {
+function judge(scene: Scene, event: Told<"call-decided">): readonly SimulatedCall[] {
   const { turn, callId, name, arguments: args, decision: was } = event;
   if (otherRules.has(was.rule)) return [];
   const would = scene.policy(requestOf(scene, event));
@@ -199,7 +177,7 @@ function judge(scene: Scene, event: Recorded["call-decided"]): readonly Simulate
 
 function requestOf(
   scene: Scene,
-  { turn, callId, name, arguments: args, decision }: Recorded["call-decided"],
+  { turn, callId, name, arguments: args, decision }: Told<"call-decided">,
 ): CallRequest {
   const { effect = "undeclared", parameters = {}, kind, input } = scene.listed.get(name) ?? {};
   const learned = { ...scene.learned, label: withOthers(scene, decision.evidence?.label) };

@@ -30,6 +30,18 @@ describe("the checks of the house can fail", () => {
     expect(layerComplaints([file("src/turn/a.ts", 'import { x } from "../index.ts";')])).toHaveLength(1);
   });
 
+  it("takes a folder inside another for a layer where it is listed as one", () => {
+    const study = 'import type { Fact } from "../../event/event.ts";';
+    expect(layerComplaints([file("src/policy/study/a.ts", study)])).toEqual([]);
+    expect(layerComplaints([file("src/policy/rules/a.ts", study)])).toHaveLength(1);
+    expect(
+      layerComplaints([file("src/policy/rules/a.ts", 'import { lint } from "../study/lint.ts";')]),
+    ).toHaveLength(1);
+    expect(layerComplaints([file("src/policy/rules/a.ts", 'import { b } from "../values/b.ts";')])).toEqual(
+      [],
+    );
+  });
+
   it("finds circles", () => {
     const a = file("src/a/a.ts", 'import type { B } from "./b.ts";');
     const b = file("src/a/b.ts", 'import { c } from "./c.ts";');
