@@ -6,7 +6,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { callTool, fs, tool } from "writ";
+import { fs, tool } from "writ";
+import { callTool } from "writ/doors";
 import { codeTool, enforcement, isolatedTool } from "writ/isolate";
 import { measure, median } from "./measure.ts";
 

@@ -23,7 +23,7 @@ export function publicExports(entries: readonly string[], files: readonly Source
     const own = [...text.matchAll(/^export (?:async )?(?:const|function|class|interface|type) (\w+)/gm)].map(
       (match) => described(match[1] ?? "", entry, text),
     );
-    const passedOn = [...text.matchAll(/^export \{([^}]*)\} from "([^"]+)"/gm)].flatMap((match) => {
+    const passedOn = [...text.matchAll(/^export (?:type )?\{([^}]*)\} from "([^"]+)"/gm)].flatMap((match) => {
       const path = posix.join(posix.dirname(entry), match[2] ?? "");
       const names = (match[1] ?? "").split(",").map((name) => name.trim().replace(/^type /, ""));
       return names.filter((name) => name !== "").map((name) => described(name, path, byPath.get(path) ?? ""));

@@ -2,7 +2,7 @@
 //
 // Asks the calculator, with the best model there is on this machine. To ask it with a model of your choice:
 // npx writ run examples/calculator/agent.ts --model ollama/qwen2.5:7b "What is (3 + 5) * 2?"
-import type { ModelRequest } from "writ";
+import type { ModelRequest } from "writ/models";
 import { findModel, printRun } from "writ/cli";
 import { scripted } from "writ/testing";
 import { calculator } from "./agent.ts";

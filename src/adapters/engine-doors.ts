@@ -13,7 +13,8 @@ import { resolveModel } from "./model/resolve.ts";
  * @throws WritError `definition-invalid` for calls that share an id, `name-taken`, `budget-invalid`, `tool-unknown`
  * @example
  * ```ts
- * import { chat, execute, tool, userMessage } from "writ";
+ * import { tool } from "writ";
+ * import { chat, execute, userMessage } from "writ/doors";
  *
  * const now = tool({ name: "now", description: "The time", inputSchema: { type: "object" }, execute: () => new Date().toISOString() });
  * const question = userMessage("What time is it?");
@@ -34,7 +35,8 @@ export function execute(calls: readonly ToolCall[], options: ExecuteCallsOptions
  * @throws WritError what `agent()` throws, and `transcript-invalid` when calls in the transcript have no result
  * @example
  * ```ts
- * import { loop, readTranscript, tool, userMessage } from "writ";
+ * import { tool } from "writ";
+ * import { loop, readTranscript, userMessage } from "writ/doors";
  *
  * const roll = tool({ name: "roll", description: "Roll a die", inputSchema: { type: "object" }, execute: () => 4 });
  * const transcript = readTranscript({ messages: [{ role: "system", text: "Be brief." }, userMessage("Roll twice.")] });

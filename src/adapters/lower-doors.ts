@@ -26,7 +26,7 @@ import { resolveModel } from "./model/resolve.ts";
  * @throws WritError what `chat` throws
  * @example
  * ```ts
- * import { chatStream } from "writ";
+ * import { chatStream } from "writ/doors";
  *
  * for await (const delta of chatStream("ollama/qwen2.5:7b", { messages: "Hello" })) {
  *   if (delta.type === "text-delta") process.stdout.write(delta.text);
@@ -61,7 +61,7 @@ export type LlmStatus =
  * @throws WritError `model-invalid`, `model-name-invalid`
  * @example
  * ```ts
- * import { llmStatus } from "writ";
+ * import { llmStatus } from "writ/doors";
  *
  * const status = llmStatus();
  * console.log(status.available ? `${status.model}, named by ${status.source}` : "offline: set WRIT_MODEL");
@@ -87,7 +87,7 @@ export function llmStatus({ model }: WithModel = {}): LlmStatus {
  * (`provider-unreachable`, …). An aborted step throws the signal's reason.
  * @example
  * ```ts
- * import { llmStep } from "writ";
+ * import { llmStep } from "writ/doors";
  *
  * const step = await llmStep({
  *   model: "ollama/qwen2.5:7b",
@@ -115,7 +115,8 @@ export function llmStep({ model, ...request }: StepRequest & WithModel): Promise
  * result that the model sees.
  * @example
  * ```ts
- * import { safeLoop, tool } from "writ";
+ * import { tool } from "writ";
+ * import { safeLoop } from "writ/doors";
  * import { z } from "zod";
  *
  * const getWeather = tool({
@@ -148,7 +149,7 @@ export function safeLoop({ model, ...options }: SafeLoopOptions & WithModel): Pr
  * @throws WritError `definition-invalid` for fewer than two options, empty ones or two that are the same; what the model's adapter throws.
  * @example
  * ```ts
- * import { decide } from "writ";
+ * import { decide } from "writ/doors";
  *
  * const { option = "wait" } = await decide({
  *   model: "ollama/qwen2.5:7b",
@@ -174,7 +175,8 @@ export function decide({ model, ...request }: DecideRequest & WithModel): Promis
  * @throws WritError `input-invalid` for arguments that do not match (the tool did not run), `tool-failed` for a result that does not match.
  * @example
  * ```ts
- * import { call, tool } from "writ";
+ * import { tool } from "writ";
+ * import { call } from "writ/doors";
  * import { z } from "zod";
  *
  * const getWeather = tool({
@@ -205,7 +207,8 @@ export function call<Result>(
  * @throws WritError `name-taken` when two of the tools have one name, `budget-invalid` for a `timeoutMs` that is not positive
  * @example
  * ```ts
- * import { callTool, chat, tool, userMessage } from "writ";
+ * import { tool } from "writ";
+ * import { callTool, chat, userMessage } from "writ/doors";
  * import { z } from "zod";
  *
  * const getWeather = tool({

@@ -51,7 +51,7 @@ export function agent<
  * @throws WritError what the model's adapter throws (`provider-unreachable`, `model-not-found`, …)
  * @example
  * ```ts
- * import { chat, userMessage } from "writ";
+ * import { chat, userMessage } from "writ/doors";
  *
  * const reply = await chat("ollama/qwen2.5:7b", { messages: [userMessage("Hello")] });
  * console.log(reply.text, reply.calls);

@@ -14,7 +14,8 @@ import { resolveModel } from "./model/resolve.ts";
  * @throws WritError `option-invalid`, and what a name of a model can be wrong with: `model-invalid`, `model-name-invalid`
  * @example
  * ```ts
- * import { chat, withRetry } from "writ";
+ * import { chat } from "writ/doors";
+ * import { withRetry } from "writ/models";
  *
  * const patient = withRetry("ollama/qwen2.5:7b", {
  *   attempts: 4,

@@ -26,7 +26,8 @@ export interface SubagentsOptions {
  * @throws WritError `name-taken`, `name-invalid`, `definition-invalid` for no agents and for one that takes something else than text.
  * @example
  * ```ts
- * import { agent, subagents } from "writ";
+ * import { agent } from "writ";
+ * import { subagents } from "writ/compose";
  *
  * const model = "ollama/qwen2.5:7b";
  * const researcher = agent({ name: "researcher", description: "Finds facts", model });

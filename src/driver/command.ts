@@ -30,7 +30,8 @@ export interface CommandDriverOptions {
  * @throws WritError `definition-invalid` for an option that there is not.
  * @example
  * ```ts
- * import { agent, commandDriver } from "writ";
+ * import { agent } from "writ";
+ * import { commandDriver } from "writ/drivers";
  *
  * export const noter = agent({ name: "noter", model: () => "Noted.", driver: commandDriver({ prose: "keep" }) });
  * ```

@@ -17,7 +17,8 @@ import { textDriver, type TextProtocol } from "./text-driver.ts";
  * @throws WritError `definition-invalid` for an option that there is not, and for counts that are no whole numbers from 0 on.
  * @example
  * ```ts
- * import { agent, jsonDriver } from "writ";
+ * import { agent } from "writ";
+ * import { jsonDriver } from "writ/drivers";
  *
  * export const plain = agent({
  *   name: "plain",

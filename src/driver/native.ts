@@ -23,7 +23,8 @@ import { unparsedCalls } from "./unparsed-calls.ts";
  *
  * @example
  * ```ts
- * import { agent, type Driver, nativeDriver } from "writ";
+ * import { agent } from "writ";
+ * import { type Driver, nativeDriver } from "writ/drivers";
  *
  * const spoken: Driver = { ...nativeDriver, maxViolations: 1 }; // an empty reply ends the run
  * export const brief = agent({ name: "brief", model: () => "Yes.", driver: spoken });

@@ -28,7 +28,8 @@ export interface PythonicDriverOptions {
  * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on.
  * @example
  * ```ts
- * import { agent, pythonicDriver } from "writ";
+ * import { agent } from "writ";
+ * import { pythonicDriver } from "writ/drivers";
  *
  * export const caller = agent({ name: "caller", model: () => "Done.", driver: pythonicDriver({ mode: "safe" }) });
  * ```

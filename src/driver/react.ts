@@ -40,7 +40,8 @@ export interface ReactDriverOptions {
  * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on.
  * @example
  * ```ts
- * import { agent, reactDriver } from "writ";
+ * import { agent } from "writ";
+ * import { reactDriver } from "writ/drivers";
  *
  * export const thinker = agent({
  *   name: "thinker",

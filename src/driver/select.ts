@@ -42,7 +42,8 @@ export interface SelectDriverOptions {
  * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on.
  * @example
  * ```ts
- * import { agent, selectDriver } from "writ";
+ * import { agent } from "writ";
+ * import { selectDriver } from "writ/drivers";
  *
  * export const careful = agent({
  *   name: "careful",

@@ -139,7 +139,7 @@ export type Hook = {
  *
  * @example
  * ```ts
- * import { hookFields } from "writ";
+ * import { hookFields } from "writ/doors";
  *
  * console.log(hookFields.beforeToolCall); // ["arguments", "deny", "result"]
  * ```

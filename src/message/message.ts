@@ -125,7 +125,7 @@ export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" |
  *
  * @example
  * ```ts
- * import { userMessage } from "writ";
+ * import { userMessage } from "writ/doors";
  *
  * export const question = userMessage("What is 3 + 5?");
  * ```
@@ -154,7 +154,7 @@ export function sinceAsked(messages: readonly Message[]): readonly Message[] {
  *
  * @example
  * ```ts
- * import { textOf, userMessage } from "writ";
+ * import { textOf, userMessage } from "writ/doors";
  *
  * console.log(textOf(userMessage("hello"))); // hello
  * ```
@@ -170,7 +170,7 @@ export function textOf(message: UserMessage | ReplyMessage): string {
  *
  * @example
  * ```ts
- * import { callsOf, type ReplyMessage } from "writ";
+ * import { callsOf, type ReplyMessage } from "writ/doors";
  *
  * export const names = (reply: ReplyMessage): string[] => callsOf(reply).map(({ name }) => name);
  * ```

@@ -259,7 +259,7 @@ export function acceptableId(
  * @throws WritError `transcript-invalid` with the index of the first message that cannot stand where it stands.
  * @example
  * ```ts
- * import { readTranscript, type Transcript, type TranscriptJson } from "writ";
+ * import { readTranscript, type Transcript, type TranscriptJson } from "writ/doors";
  *
  * export const copy = (transcript: Transcript): Transcript =>
  *   readTranscript(JSON.parse(JSON.stringify(transcript)) as TranscriptJson);

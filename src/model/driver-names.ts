@@ -4,7 +4,8 @@
  *
  * @example
  * ```ts
- * import { agent, driverNames } from "writ";
+ * import { agent } from "writ";
+ * import { driverNames } from "writ/drivers";
  *
  * export const one = driverNames.map((driver) => agent({ name: driver, model: "ollama/qwen2.5:3b", driver }));
  * ```

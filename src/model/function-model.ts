@@ -29,7 +29,7 @@ export type ModelFunction = (
  * @throws WritError `reply-invalid` from `stream` when the function answers with something else.
  * @example
  * ```ts
- * import { modelFromFunction } from "writ";
+ * import { modelFromFunction } from "writ/models";
  *
  * export const parrot = modelFromFunction((request) => `You sent ${request.messages.length} messages.`, { id: "parrot" });
  * ```

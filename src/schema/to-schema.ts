@@ -11,7 +11,7 @@ import { Work } from "./work.ts";
  *
  * @example
  * ```ts
- * import type { SchemaSource } from "writ";
+ * import type { SchemaSource } from "writ/tools";
  * import { z } from "zod";
  *
  * export const sources: readonly SchemaSource[] = [
@@ -27,7 +27,7 @@ export type SchemaSource = StandardSchemaV1 | JsonSchema;
  *
  * @example
  * ```ts
- * import type { InferOutput } from "writ";
+ * import type { InferOutput } from "writ/tools";
  * import { z } from "zod";
  *
  * const place = z.object({ city: z.string(), days: z.int().default(3) });
@@ -43,7 +43,7 @@ export type InferOutput<Source extends SchemaSource> = Source extends StandardSc
  *
  * @example
  * ```ts
- * import type { InferInput } from "writ";
+ * import type { InferInput } from "writ/tools";
  * import { z } from "zod";
  *
  * const place = z.object({ city: z.string(), days: z.int().default(3) });

@@ -28,7 +28,8 @@ export type History = "answers" | "all" | ((contents: SessionContents) => readon
  *
  * @example
  * ```ts
- * import { historyOf, inMemorySessions, session } from "writ";
+ * import { inMemorySessions, session } from "writ";
+ * import { historyOf } from "writ/session";
  *
  * export const lastTwoRuns = session(inMemorySessions(), "talk", {
  *   history: (contents) => historyOf({ ...contents, runs: contents.runs.slice(-2) }, "answers"),

@@ -13,7 +13,8 @@ export interface MemoryStore {
  *
  * @example
  * ```ts
- * import { inMemorySlots, memoryBank } from "writ";
+ * import { memoryBank } from "writ";
+ * import { inMemorySlots } from "writ/session";
  *
  * const store = inMemorySlots();
  * await store.write("calculator", "6 is the result of yesterday");

@@ -12,7 +12,8 @@ export type Digest = (lines: readonly string[]) => string | Promise<string>;
  *
  * @example
  * ```ts
- * import { keepAll, memoryBank } from "writ";
+ * import { memoryBank } from "writ";
+ * import { keepAll } from "writ/session";
  *
  * export const bank = memoryBank({ retention: keepAll() });
  * ```
@@ -27,7 +28,8 @@ export function keepAll(): Retention {
  * @throws WritError `definition-invalid` for anything but a whole number of at least 1
  * @example
  * ```ts
- * import { memoryBank, slidingLines } from "writ";
+ * import { memoryBank } from "writ";
+ * import { slidingLines } from "writ/session";
  *
  * export const bank = memoryBank({ retention: slidingLines(100) });
  * ```
@@ -43,7 +45,8 @@ export function slidingLines(count: number): Retention {
  * @throws WritError `definition-invalid` for anything but a whole number of at least 1
  * @example
  * ```ts
- * import { memoryBank, tokenBudget } from "writ";
+ * import { memoryBank } from "writ";
+ * import { tokenBudget } from "writ/session";
  *
  * export const bank = memoryBank({ retention: tokenBudget(2000) });
  * ```
@@ -69,7 +72,8 @@ export function tokenBudget(tokens: number): Retention {
  * gives no text, and with what `digest` throws.
  * @example
  * ```ts
- * import { memoryBank, summarised } from "writ";
+ * import { memoryBank } from "writ";
+ * import { summarised } from "writ/session";
  *
  * export const bank = memoryBank({
  *   retention: summarised({ keepRecent: 20, digest: (lines) => `${lines.length} older notes, the first: ${lines[0]}` }),

@@ -134,7 +134,8 @@ export interface ForkOptions {
  * @throws WritError `session-missing`, `session-exists`, and `session-run-missing` when there are fewer runs than `atRun`
  * @example
  * ```ts
- * import { forkSession, inMemorySessions } from "writ";
+ * import { inMemorySessions } from "writ";
+ * import { forkSession } from "writ/session";
  *
  * const store = inMemorySessions();
  * await store.create("talk");
@@ -168,7 +169,8 @@ export interface SummariseOptions {
  * @throws WritError `session-missing`, `summary-failed`, `definition-invalid`, and `session-conflict` when a run was kept meanwhile
  * @example
  * ```ts
- * import { agent, inMemorySessions, summariseSession } from "writ";
+ * import { agent, inMemorySessions } from "writ";
+ * import { summariseSession } from "writ/session";
  *
  * const writer = agent({ name: "writer", instructions: "Say in short what was said.", model: "ollama/qwen2.5:7b" });
  * const store = inMemorySessions();

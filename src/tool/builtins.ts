@@ -9,7 +9,8 @@ import { tool, type Tool, type TypedTool } from "./tool.ts";
  *
  * @example
  * ```ts
- * import { agent, escalate, fix, throwException, type Recovery } from "writ";
+ * import { agent } from "writ";
+ * import { escalate, fix, throwException, type Recovery } from "writ/tools";
  *
  * const mender = agent({
  *   name: "mender",
@@ -39,7 +40,8 @@ export const escalate: TypedTool<Verdict, never> = verdictTool({
  *
  * @example
  * ```ts
- * import { agent, throwException } from "writ";
+ * import { agent } from "writ";
+ * import { throwException } from "writ/tools";
  *
  * export const mender = agent({ name: "mender", model: "ollama/qwen2.5:7b", tools: [throwException] });
  * ```

@@ -172,7 +172,7 @@ export const llm: Capability<"llm"> = make("llm", "");
  * @throws WritError `capability-invalid`; for a kind that is unknown it names those that there are.
  * @example
  * ```ts
- * import { parseCapability } from "writ";
+ * import { parseCapability } from "writ/tools";
  *
  * export const granted = parseCapability("net=api.weather.com");
  * ```
@@ -192,7 +192,7 @@ export function parseCapability(text: string): Capability {
  * @throws WritError `capability-invalid`
  * @example
  * ```ts
- * import { parseCapabilities } from "writ";
+ * import { parseCapabilities } from "writ/tools";
  *
  * export const ceiling = parseCapabilities("net=api.weather.com,fs.read=/data,llm");
  * ```

@@ -6,7 +6,7 @@ import { isLabel, type Label } from "../message/label.ts";
  *
  * @example
  * ```ts
- * import { labelled, type Labelled } from "writ";
+ * import { labelled, type Labelled } from "writ/tools";
  *
  * export const own = (text: string): Labelled<string> => labelled(text, { integrity: "trusted" });
  * ```
@@ -28,7 +28,8 @@ export class Labelled<Value> {
  * @throws WritError `definition-invalid` for what is no label: the call fails
  * @example
  * ```ts
- * import { labelled, tool } from "writ";
+ * import { tool } from "writ";
+ * import { labelled } from "writ/tools";
  *
  * export const readNote = tool({
  *   name: "read_note",

@@ -94,7 +94,7 @@ export interface Recovery {
  *
  * @example
  * ```ts
- * import { fixed, type Recovery } from "writ";
+ * import { fixed, type Recovery } from "writ/tools";
  *
  * export const offline: Recovery = { executionFailed: () => fixed("no connection") };
  * ```
@@ -109,7 +109,7 @@ export function fixed(value: Json): Fixed {
  * @throws WritError `definition-invalid` when `times` is not a whole number of at least 1
  * @example
  * ```ts
- * import { retry, type Recovery } from "writ";
+ * import { retry, type Recovery } from "writ/tools";
  *
  * export const patient: Recovery = { executionFailed: () => retry(3) };
  * ```
@@ -125,7 +125,7 @@ export function retry(times: number): Retry {
  *
  * @example
  * ```ts
- * import { escalated, type Recovery } from "writ";
+ * import { escalated, type Recovery } from "writ/tools";
  *
  * export const telling: Recovery = { executionFailed: () => escalated("the city is unknown", "low") };
  * ```
@@ -139,7 +139,7 @@ export function escalated(reason: string, severity?: Severity | Lowercase<Severi
  *
  * @example
  * ```ts
- * import { retry, unrecoverable, type Recovery } from "writ";
+ * import { retry, unrecoverable, type Recovery } from "writ/tools";
  *
  * export const strict: Recovery = {
  *   executionFailed: (error) => (error instanceof TypeError ? unrecoverable("a fault of the tool") : retry(2)),
@@ -160,7 +160,8 @@ export function unrecoverable(reason?: string): Unrecoverable {
  * @throws WritError `definition-invalid` when `fixer` is no function or `attempts` is not a whole number of at least 1
  * @example
  * ```ts
- * import { agent, fix, skill, tool } from "writ";
+ * import { agent, skill, tool } from "writ";
+ * import { fix } from "writ/tools";
  * import { z } from "zod";
  *
  * const noTrailingCommas = agent({

@@ -45,7 +45,8 @@ export interface RetrieverQuery {
  * @throws WritError `name-invalid`, `definition-invalid`
  * @example
  * ```ts
- * import { agent, retriever } from "writ";
+ * import { agent } from "writ";
+ * import { retriever } from "writ/tools";
  *
  * const pages = [{ text: "Tea is served at four.", source: "house-rules.md" }];
  * const searchRules = retriever({

@@ -8,7 +8,7 @@ import { type ParsedJson, parseJson } from "./json.ts";
  *
  * @example
  * ```ts
- * import { lenientJson } from "writ";
+ * import { lenientJson } from "writ/drivers";
  *
  * const read = lenientJson('Here it is: {"city": "Lima", "days": 3,} Enjoy!');
  * export const trip: unknown = read.ok ? read.value : read.reason; // { city: "Lima", days: 3 }

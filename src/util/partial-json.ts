@@ -48,7 +48,7 @@ type Awaiting =
  *
  * @example
  * ```ts
- * import { partialJson } from "writ";
+ * import { partialJson } from "writ/drivers";
  *
  * const reader = partialJson();
  * for (const piece of ['{"city": "Li', 'ma", "days"', ": 3}"]) {

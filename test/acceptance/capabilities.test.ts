@@ -5,21 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  agent,
-  call,
-  callTool,
-  env,
-  type Fetch,
-  fs,
-  llm,
-  llmStep,
-  net,
-  safeLoop,
-  secret,
-  tool,
-  type Tool,
-} from "../../src/index.ts";
+import { agent, env, fs, llm, net, secret, tool, type Tool } from "../../src/index.ts";
+import { call, callTool, llmStep, safeLoop } from "../../src/doors.ts";
+import { type Fetch } from "../../src/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
 let server: Server;

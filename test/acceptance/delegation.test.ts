@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, fix, fixed, memoryJournal, type Message, type Policy, tool } from "../../src/index.ts";
+import { agent, memoryJournal, type Message, type Policy, tool } from "../../src/index.ts";
+import { fix, fixed } from "../../src/tools.ts";
 import { fakeTool, scripted, type ScriptedModel, type ScriptStep } from "../../src/testing.ts";
 import type { CallScope } from "../../src/tool/call-scope.ts";
 import {

@@ -1,20 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  agent,
-  callTool,
-  execute,
-  type Journal,
-  type JournalRecord,
-  memoryJournal,
-  parallel,
-  race,
-  type RunOptions,
-  type Tool,
-  tool,
-  unrecoverable,
-} from "../../src/index.ts";
+import { agent, type Journal, memoryJournal, type RunOptions, type Tool, tool } from "../../src/index.ts";
+import { parallel, race } from "../../src/compose.ts";
+import { callTool, execute, type JournalRecord } from "../../src/doors.ts";
+import { unrecoverable } from "../../src/tools.ts";
 import type { PlainReply } from "../../src/model/function-model.ts";
 import { scripted } from "../../src/testing.ts";
 import type { Step } from "../../src/journal/journal.ts";

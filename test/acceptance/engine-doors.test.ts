@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { chat, execute, loop, memoryJournal, readTranscript, tool, userMessage } from "../../src/index.ts";
+import { memoryJournal, tool } from "../../src/index.ts";
+import { chat, execute, loop, readTranscript, userMessage } from "../../src/doors.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { add } from "./calculator.ts";
 

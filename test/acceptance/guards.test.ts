@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, type Budget, type Delta, fixed, type Hook, memoryJournal, tool } from "../../src/index.ts";
+import { agent, type Budget, type Hook, memoryJournal, tool } from "../../src/index.ts";
+import type { Delta } from "../../src/models.ts";
+import { fixed } from "../../src/tools.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
 import { calling, factsOf, ofType, resultsIn, watch } from "./watching.ts";
 

@@ -10,12 +10,12 @@ import {
   guarded,
   inMemorySessions,
   isFact,
-  pipe,
   type Policy,
   policy,
   session,
   tool,
 } from "../../src/index.ts";
+import { pipe } from "../../src/compose.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import { calling, ofType, resultsIn, roundTrip, watch } from "./watching.ts";

@@ -3,15 +3,14 @@ import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { mcpTools } from "../../src/adapters/mcp/tools.ts";
+import { agent, WritError } from "../../src/index.ts";
 import {
-  agent,
   commandDriver,
   jsonDriver,
   type JsonDriverOptions,
   pythonicDriver,
   selectDriver,
-  WritError,
-} from "../../src/index.ts";
+} from "../../src/drivers.ts";
 import { textOf } from "../../src/message/message.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { mcpServer } from "../contract/mcp-server.ts";

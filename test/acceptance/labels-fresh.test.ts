@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, type Agent, guarded, race, skill, tool } from "../../src/index.ts";
+import { agent, type Agent, guarded, skill, tool } from "../../src/index.ts";
+import { race } from "../../src/compose.ts";
 import { scripted } from "../../src/testing.ts";
 import { calling, ofType, watch } from "./watching.ts";
 

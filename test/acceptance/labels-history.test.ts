@@ -4,17 +4,14 @@ import {
   agent,
   type AgentDefinition,
   guarded,
-  type History,
-  historyOf,
   inMemorySessions,
-  type Label,
   memoryJournal,
   type Message,
   session,
-  type SessionContents,
-  type SessionStore,
   tool,
 } from "../../src/index.ts";
+import { type History, historyOf, type SessionContents, type SessionStore } from "../../src/session.ts";
+import { type Label } from "../../src/tools.ts";
 import { trustedLabel, untrustedFrom } from "../../src/message/label.ts";
 import { textOf, userMessage } from "../../src/message/message.ts";
 import { scripted, type ScriptStep } from "../../src/testing.ts";

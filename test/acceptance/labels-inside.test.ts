@@ -1,18 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  agent,
-  call,
-  callTool,
-  escalated,
-  fix,
-  inMemorySlots,
-  memoryBank,
-  retry,
-  skill,
-  tool,
-  type RunResult,
-} from "../../src/index.ts";
+import { agent, memoryBank, skill, tool, type RunResult } from "../../src/index.ts";
+import { call, callTool } from "../../src/doors.ts";
+import { inMemorySlots } from "../../src/session.ts";
+import { escalated, fix, retry } from "../../src/tools.ts";
 import { trustedLabel, untrustedFrom } from "../../src/message/label.ts";
 import { resultLabel } from "../../src/policy/knowledge/result-label.ts";
 import { scripted, type ScriptStep } from "../../src/testing.ts";

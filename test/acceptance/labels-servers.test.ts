@@ -8,20 +8,18 @@ import {
   agent,
   type AgentDefinition,
   type AgentEvent,
-  callTool,
   type Checkpoint,
-  execute,
   guarded,
   inMemorySessions,
-  loop,
   memoryJournal,
-  pipe,
   type RunOptions,
   sensible,
   session,
   skill,
   tool,
 } from "../../src/index.ts";
+import { pipe } from "../../src/compose.ts";
+import { callTool, execute, loop } from "../../src/doors.ts";
 import { questionText } from "../../src/cli/approvals.ts";
 import { userMessage } from "../../src/message/message.ts";
 import { addUser, emptyTranscript } from "../../src/message/transcript.ts";

@@ -8,15 +8,14 @@ import {
   type Checkpoint,
   inMemorySessions,
   knowledge,
-  type Label,
-  labelled,
   memoryBank,
-  pipe,
-  type ReadyTranscript,
   type RunOptions,
   session,
   tool,
 } from "../../src/index.ts";
+import { pipe } from "../../src/compose.ts";
+import { type ReadyTranscript } from "../../src/doors.ts";
+import { type Label, labelled } from "../../src/tools.ts";
 import type { ResultMessage } from "../../src/message/message.ts";
 import type { Model, ModelRequest } from "../../src/model/model.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mcpTools } from "../../src/adapters/mcp/tools.ts";
-import { agent, type JsonSchema, type RunResult, tool } from "../../src/index.ts";
+import { agent, type RunResult, tool } from "../../src/index.ts";
+import type { JsonSchema } from "../../src/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
 const list = <Item>(length: number, make: (index: number) => Item): Item[] =>

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { agent, callTool, type JsonSchema, readTranscript, skill, tool } from "../../src/index.ts";
+import { agent, skill, tool } from "../../src/index.ts";
+import { callTool, readTranscript } from "../../src/doors.ts";
+import type { JsonSchema } from "../../src/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
 const within = (part: JsonSchema): JsonSchema => ({ type: "object", properties: { a: part } });

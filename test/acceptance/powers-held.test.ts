@@ -3,25 +3,10 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  agent,
-  type Agent,
-  call,
-  callTool,
-  chat,
-  fix,
-  labelled,
-  llm,
-  loop,
-  net,
-  readTranscript,
-  repeat,
-  secret,
-  skill,
-  tool,
-  type Tool,
-  userMessage,
-} from "../../src/index.ts";
+import { agent, type Agent, llm, net, secret, skill, tool, type Tool } from "../../src/index.ts";
+import { repeat } from "../../src/compose.ts";
+import { call, callTool, chat, loop, readTranscript, userMessage } from "../../src/doors.ts";
+import { fix, labelled } from "../../src/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
 const token = "tok-4711-very-secret";

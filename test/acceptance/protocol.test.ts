@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { WritError } from "../../src/error/writ-error.ts";
-import { agent, chat, jsonDriver, memoryJournal, tool, userMessage } from "../../src/index.ts";
+import { agent, memoryJournal, tool } from "../../src/index.ts";
+import { chat, userMessage } from "../../src/doors.ts";
+import { jsonDriver } from "../../src/drivers.ts";
 import type { Model } from "../../src/model/model.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { add } from "./calculator.ts";

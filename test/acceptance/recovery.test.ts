@@ -1,22 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { agent, type AgentEvent, memoryJournal, skill, tool, WritError } from "../../src/index.ts";
 import {
-  agent,
-  type AgentEvent,
   type ArgumentFailure,
   escalate,
   fix,
   fixed,
-  memoryJournal,
   type Recovery,
   retry,
-  skill,
   throwException,
-  tool,
   unrecoverable,
-  WritError,
-} from "../../src/index.ts";
+} from "../../src/tools.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
 import type { Json, JsonObject } from "../../src/util/json.ts";
 

@@ -6,20 +6,19 @@ import {
   allow,
   type Approve,
   type ApprovalRequest,
-  escalate,
-  fix,
   guarded,
   inMemorySessions,
-  inMemorySlots,
   limit,
   memoryBank,
-  pipe,
   policy,
   type RunOptions,
   session,
   skill,
   tool,
 } from "../../src/index.ts";
+import { pipe } from "../../src/compose.ts";
+import { inMemorySlots } from "../../src/session.ts";
+import { escalate, fix } from "../../src/tools.ts";
 import { questionText } from "../../src/cli/approvals.ts";
 import { isolatedTool } from "../../src/adapters/isolate/isolate.ts";
 import { trustedLabel } from "../../src/message/label.ts";

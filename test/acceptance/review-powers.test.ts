@@ -12,26 +12,22 @@ import { questionText } from "../../src/cli/approvals.ts";
 import {
   agent,
   type AgentEvent,
-  type AgentManifest,
   allow,
-  callTool,
   type Capability,
-  compareManifests,
   exec,
-  fix,
   fs,
-  type Handles,
   llm,
   net,
   policy,
-  type Recovery,
   secret,
   skill,
   tool,
   type Tool,
   type ToolContext,
-  unrecoverable,
 } from "../../src/index.ts";
+import { callTool } from "../../src/doors.ts";
+import { type AgentManifest, compareManifests } from "../../src/policy.ts";
+import { fix, type Handles, type Recovery, unrecoverable } from "../../src/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
 const token = "tok-0815-very-secret";

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
   agent,
-  execute,
-  fixed,
   inMemorySessions,
   memoryJournal,
   type Model,
@@ -12,6 +10,8 @@ import {
   tool,
   WritError,
 } from "../../src/index.ts";
+import { execute } from "../../src/doors.ts";
+import { fixed } from "../../src/tools.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { calling } from "./watching.ts";
 

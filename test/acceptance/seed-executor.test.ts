@@ -1,15 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  agent,
-  type Driver,
-  type Hook,
-  type Message,
-  type Model,
-  type ModelRequest,
-  tool,
-} from "../../src/index.ts";
+import { agent, type Hook, type Message, type Model, tool } from "../../src/index.ts";
+import { type Driver } from "../../src/drivers.ts";
+import { type ModelRequest } from "../../src/models.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { add } from "./calculator.ts";

@@ -1,16 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  agent,
-  forkSession,
-  inMemorySessions,
-  type Message,
-  session,
-  type SessionStore,
-  type UserMessage,
-  summariseSession,
-  textOf,
-  tool,
-} from "../../src/index.ts";
+import { agent, inMemorySessions, type Message, session, tool } from "../../src/index.ts";
+import { type UserMessage, textOf } from "../../src/doors.ts";
+import { forkSession, type SessionStore, summariseSession } from "../../src/session.ts";
 import { sqliteSessions } from "../../src/sqlite.ts";
 import { fakeTool, scripted, type ScriptedModel } from "../../src/testing.ts";
 import { providerComplaints } from "../provider-rules.ts";

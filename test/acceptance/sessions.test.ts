@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { agent, forkSession, inMemorySessions, memoryJournal, session, tool } from "../../src/index.ts";
+import { agent, inMemorySessions, memoryJournal, session, tool } from "../../src/index.ts";
+import { forkSession } from "../../src/session.ts";
 import type { AgentEvent } from "../../src/event/event.ts";
 import type { Message } from "../../src/message/message.ts";
 import type { PlainReply } from "../../src/model/function-model.ts";

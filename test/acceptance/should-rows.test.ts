@@ -11,10 +11,10 @@ import {
   knowledge,
   memoryBank,
   memoryJournal,
-  promptFile,
   skill,
   tool,
 } from "../../src/index.ts";
+import { promptFile } from "../../src/files.ts";
 import { safeLoop } from "../../src/adapters/lower-doors.ts";
 import { aiSdk } from "../../src/adapters/model/ai-sdk.ts";
 import { ollama } from "../../src/adapters/model/ollama.ts";

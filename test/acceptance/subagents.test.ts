@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, pipe, subagents } from "../../src/index.ts";
+import { agent } from "../../src/index.ts";
+import { pipe, subagents } from "../../src/compose.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { calling, ofType, resultsIn, watch, type TextAgent } from "./watching.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { commandDriver, pythonicDriver, selectDriver } from "../../src/index.ts";
+import { commandDriver, pythonicDriver, selectDriver } from "../../src/drivers.ts";
 import { textOf } from "../../src/message/message.ts";
 import { addReply, dropTurns, type ReadyTranscript } from "../../src/message/transcript.ts";
 import { fakeTool } from "../../src/testing.ts";

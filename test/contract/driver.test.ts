@@ -1,6 +1,6 @@
 import { driverNamed } from "../../src/driver/choose.ts";
 import { literalOf } from "../../src/driver/pythonic-grammar.ts";
-import { commandDriver, jsonDriver, pythonicDriver, reactDriver } from "../../src/index.ts";
+import { commandDriver, jsonDriver, pythonicDriver, reactDriver } from "../../src/drivers.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { driverContract, type DriverSubject } from "./driver.ts";
 

@@ -138,7 +138,7 @@ describe("the YAML parser", () => {
       import { createRequire } from "node:module";
       const { cache } = createRequire(import.meta.url);
       const has = () => Object.keys(cache).some((path) => path.includes("/node_modules/yaml/"));
-      const { loadAgent } = await import("writ");
+      const { loadAgent } = await import("writ/files");
       const before = has();
       await loadAgent("lazy.md");
       console.log(before, has());`;

@@ -4,15 +4,9 @@ import { joinLabels, type Label, readLabel, type Secrecy, trustedLabel } from ".
 import type { Message, ResultStatus } from "../../src/message/message.ts";
 import { userMessage } from "../../src/message/message.ts";
 import { readTranscript, type ReadyTranscript } from "../../src/message/transcript.ts";
-import {
-  agent,
-  inMemorySessions,
-  labelled,
-  memoryBank,
-  session,
-  summariseSession,
-  tool,
-} from "../../src/index.ts";
+import { agent, inMemorySessions, memoryBank, session, tool } from "../../src/index.ts";
+import { summariseSession } from "../../src/session.ts";
+import { labelled } from "../../src/tools.ts";
 import type { ModelRequest } from "../../src/model/model.ts";
 import { allowList } from "../../src/policy/allow-list.ts";
 import { noIntent } from "../../src/policy/knowledge/intent.ts";

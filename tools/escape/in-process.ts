@@ -1,5 +1,6 @@
 /** Tries ways out as a tool of this process, by its handles or around them: the parent names one after another, and looks what it reached. */
-import { callTool, env, exec, fs, net, tool } from "../../src/index.ts";
+import { env, exec, fs, net, tool } from "../../src/index.ts";
+import { callTool } from "../../src/doors.ts";
 import type { Handles } from "../../src/tool/handles.ts";
 import { execute, type Found, type Targets } from "./attempts.ts";
 import { tryThrough } from "./through-handles.ts";

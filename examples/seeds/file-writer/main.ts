@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { agent, fixed, fs, tool } from "writ";
+import { agent, fs, tool } from "writ";
+import { fixed } from "writ/tools";
 import { scripted } from "writ/testing";
 import { z } from "zod";
 

@@ -3,7 +3,9 @@
 // How an agent is tested without a model: a function stands in for it. These tests run with Node's own runner; any other will do.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, type ModelFunction, type ModelRequest, userMessage } from "writ";
+import { agent } from "writ";
+import { userMessage } from "writ/doors";
+import { type ModelFunction, type ModelRequest } from "writ/models";
 import { fakeTool, scripted } from "writ/testing";
 
 const lookup = fakeTool("lookup", "data", { description: "Look something up" });

@@ -2,7 +2,7 @@
 //
 // A whole loop at a glance (weather.ts), with its tests beside it: node --test examples/seeds/safe-loop/weather.test.ts
 import assert from "node:assert/strict";
-import { call, llmStatus } from "writ";
+import { call, llmStatus } from "writ/doors";
 import { scripted } from "writ/testing";
 import { getWeather, runAgent } from "./weather.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { call, safeLoop } from "writ";
+import { call, safeLoop } from "writ/doors";
 import { scripted } from "writ/testing";
 import { getWeather, runAgent } from "./weather.ts";
 

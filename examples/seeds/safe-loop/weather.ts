@@ -1,4 +1,5 @@
-import { callTool, llmStep, type ModelSource, type StepDecision, tool } from "writ";
+import { type ModelSource, tool } from "writ";
+import { callTool, llmStep, type StepDecision } from "writ/doors";
 import { z } from "zod";
 
 export const getWeather = tool({

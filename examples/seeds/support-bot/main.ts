@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { agent, knowledge, knowledgeFile, skill, tool } from "writ";
+import { agent, knowledge, skill, tool } from "writ";
+import { knowledgeFile } from "writ/files";
 import { scripted } from "writ/testing";
 import { z } from "zod";
 

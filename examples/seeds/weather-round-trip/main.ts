@@ -2,7 +2,8 @@
 //
 // Chat without a loop: the model asks for a tool, the program runs it, and sends the whole history back.
 import assert from "node:assert/strict";
-import { callTool, chat, type Message, tool, userMessage } from "writ";
+import { type Message, tool } from "writ";
+import { callTool, chat, userMessage } from "writ/doors";
 import { scripted } from "writ/testing";
 import { z } from "zod";
 

@@ -47,7 +47,8 @@ const endings: readonly string[] = [".md", ".json"];
  * @throws WritError `definition-file-invalid` with everything that is wrong, each with its line and field
  * @example
  * ```ts
- * import { agent, loadAgent, tool } from "writ";
+ * import { agent, tool } from "writ";
+ * import { loadAgent } from "writ/files";
  * import { z } from "zod";
  *
  * const search = tool({
@@ -74,7 +75,8 @@ export async function loadAgent(path: string, options: DefinitionOptions = {}): 
  * @throws WritError `definition-file-invalid` with everything that is wrong in all files
  * @example
  * ```ts
- * import { agent, loadAgents } from "writ";
+ * import { agent } from "writ";
+ * import { loadAgents } from "writ/files";
  *
  * const agents = (await loadAgents("agents", { model: "ollama/qwen2.5:7b" })).map((definition) => agent(definition));
  * console.log(agents.map(({ agentName }) => agentName));

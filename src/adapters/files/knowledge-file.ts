@@ -23,7 +23,8 @@ export const defaultMaxBytes = 65_536;
  * @throws WritError `name-invalid`, `definition-invalid`; a call: `file-unreadable`
  * @example
  * ```ts
- * import { agent, knowledgeFile, skill } from "writ";
+ * import { agent, skill } from "writ";
+ * import { knowledgeFile } from "writ/files";
  *
  * const faq = knowledgeFile("docs/faq.md", { description: "Answers to frequent questions" });
  *

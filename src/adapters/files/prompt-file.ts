@@ -14,7 +14,8 @@ const maxBytes = 1_048_576;
  * @throws WritError `file-unreadable`
  * @example
  * ```ts
- * import { agent, promptFile } from "writ";
+ * import { agent } from "writ";
+ * import { promptFile } from "writ/files";
  *
  * export const coder = () =>
  *   agent({ name: "coder", model: "ollama/qwen2.5:7b", instructions: promptFile("prompts/coder.md") });

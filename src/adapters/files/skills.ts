@@ -33,7 +33,8 @@ export interface SkillLibraryOptions {
  * @throws WritError `skill-file-invalid` with everything that is wrong in all folders, `skill-restriction-unknown`
  * @example
  * ```ts
- * import { agent, skillLibrary, tool } from "writ";
+ * import { agent, tool } from "writ";
+ * import { skillLibrary } from "writ/files";
  *
  * const readDiff = tool({ name: "read_diff", description: "The open changes", inputSchema: { type: "object" }, execute: () => "+ 1" });
  * const library = await skillLibrary(["skills", "../shared-skills"]);
@@ -77,7 +78,8 @@ export async function skillLibrary(
  * @throws WritError `skill-file-invalid`, `skill-restriction-unknown`, `name-invalid`
  * @example
  * ```ts
- * import { agent, skillFromFolder, tool } from "writ";
+ * import { agent, tool } from "writ";
+ * import { skillFromFolder } from "writ/files";
  *
  * const readDiff = tool({ name: "read_diff", description: "The open changes", inputSchema: { type: "object" }, execute: () => "+ 1" });
  *

@@ -28,7 +28,8 @@ export interface VoteOptions<Output> {
  *
  * @example
  * ```ts
- * import { agent, majorityVote, parallel } from "writ";
+ * import { agent } from "writ";
+ * import { majorityVote, parallel } from "writ/compose";
  *
  * const solve = agent({ name: "solve", model: "ollama/qwen2.5:7b" });
  * export const sure = parallel({ a: solve, b: solve, c: solve }, { aggregate: majorityVote({ by: (text) => text.trim() }) });
@@ -43,7 +44,8 @@ export function majorityVote<Output>({ by }: VoteOptions<Output> = {}): Selectio
  *
  * @example
  * ```ts
- * import { agent, bestOf, parallel } from "writ";
+ * import { agent } from "writ";
+ * import { bestOf, parallel } from "writ/compose";
  *
  * const draft = agent({ name: "draft", model: "ollama/qwen2.5:7b" });
  * export const shortest = parallel({ a: draft, b: draft }, { aggregate: bestOf((text) => -text.length) });
@@ -60,7 +62,8 @@ export function bestOf<Output>(score: (output: Output) => number): Selection<Out
  * @throws WritError `definition-invalid` for a weight that is no number from 0 on
  * @example
  * ```ts
- * import { agent, parallel, weighted } from "writ";
+ * import { agent } from "writ";
+ * import { parallel, weighted } from "writ/compose";
  *
  * const expert = agent({ name: "expert", model: "ollama/qwen2.5:14b" });
  * const novice = agent({ name: "novice", model: "ollama/qwen2.5:0.5b" });

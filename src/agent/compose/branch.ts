@@ -63,7 +63,8 @@ export interface OpenBranchDefinition<
  * @throws WritError `definition-invalid` for a value that has no case, a case that has no value, no cases, or what is no agent
  * @example
  * ```ts
- * import { agent, branch } from "writ";
+ * import { agent } from "writ";
+ * import { branch } from "writ/compose";
  * import { z } from "zod";
  *
  * const model = "ollama/qwen2.5:7b";

@@ -45,7 +45,8 @@ export interface ForumDefinition<Speakers extends readonly Participant[], Output
  * no agent
  * @example
  * ```ts
- * import { agent, forum } from "writ";
+ * import { agent } from "writ";
+ * import { forum } from "writ/compose";
  *
  * const model = "ollama/qwen2.5:7b";
  * const optimist = agent({ name: "optimist", model, instructions: "Say what speaks for it." });

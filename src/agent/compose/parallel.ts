@@ -50,7 +50,8 @@ export interface AggregateOptions<Aggregated> extends ParallelOptions {
  * `definition-invalid` for no agents, what is no agent, a `concurrency` below 1, or an `aggregate` that speaks of other agents
  * @example
  * ```ts
- * import { agent, majorityVote, parallel } from "writ";
+ * import { agent } from "writ";
+ * import { majorityVote, parallel } from "writ/compose";
  *
  * const judge = agent({ name: "judge", model: "ollama/qwen2.5:7b", instructions: "Answer yes or no." });
  *

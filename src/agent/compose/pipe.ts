@@ -16,7 +16,8 @@ type Next<Before, Output> = unknown extends Before
  * @throws WritError `definition-invalid` for fewer than two agents, or what is no agent
  * @example
  * ```ts
- * import { agent, pipe } from "writ";
+ * import { agent } from "writ";
+ * import { pipe } from "writ/compose";
  *
  * const research = agent({ name: "research", model: "ollama/qwen2.5:7b", instructions: "Collect what is known." });
  * const write = agent({ name: "write", model: "ollama/qwen2.5:7b", instructions: "Make a paragraph of the notes." });

@@ -11,7 +11,8 @@ import { together } from "./together.ts";
  * @throws WritError `definition-invalid` for no agents, or what is no agent
  * @example
  * ```ts
- * import { agent, race } from "writ";
+ * import { agent } from "writ";
+ * import { race } from "writ/compose";
  *
  * const small = agent({ name: "small", model: "ollama/qwen2.5:0.5b" });
  * const large = agent({ name: "large", model: "ollama/qwen2.5:14b" });

@@ -34,7 +34,8 @@ const defaultMax = 5;
  * @throws WritError `definition-invalid` for a `max` below 1, or what is no agent
  * @example
  * ```ts
- * import { agent, repeat } from "writ";
+ * import { agent } from "writ";
+ * import { repeat } from "writ/compose";
  * import { z } from "zod";
  *
  * const write = agent({ name: "write", model: "ollama/qwen2.5:7b" });

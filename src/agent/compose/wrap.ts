@@ -14,7 +14,8 @@ import { inputOfAll, type InputOfAll, memberOf, type OutputOfOne } from "./membe
  * @throws WritError `definition-invalid` for what is no agent, or a student that asks no model
  * @example
  * ```ts
- * import { agent, wrap } from "writ";
+ * import { agent } from "writ";
+ * import { wrap } from "writ/compose";
  *
  * const teacher = agent({ name: "teacher", model: "ollama/qwen2.5:14b", instructions: "Say how to solve it, not the solution." });
  * const student = agent({ name: "student", model: "ollama/qwen2.5:0.5b" });

@@ -37,7 +37,7 @@ export interface SkillAudit {
  *
  * @example
  * ```ts
- * import type { Audit } from "writ";
+ * import type { Audit } from "writ/policy";
  *
  * export const isFine = ({ findings }: Audit): boolean => findings.every(({ severity }) => severity !== "high");
  * ```

@@ -10,7 +10,8 @@ import type { Skill, ToolList } from "../skill.ts";
  * @throws WritError `schema-invalid`, `schema-without-json-schema` for schemas that no agent could use either
  * @example
  * ```ts
- * import { describeSkill, knowledge, skill } from "writ";
+ * import { knowledge, skill } from "writ";
+ * import { describeSkill } from "writ/tools";
  *
  * const faq = knowledge({ name: "faq", description: "Frequent questions", load: () => "Q: When? A: At four." });
  * const support = skill({ name: "support", description: "Helps customers", tools: [], knowledge: [faq] });
@@ -37,7 +38,8 @@ export function describeSkill(skill: Skill): string {
  * @throws WritError `knowledge-invalid`, and whatever an entry's `load` throws
  * @example
  * ```ts
- * import { knowledge, skill, skillContext } from "writ";
+ * import { knowledge, skill } from "writ";
+ * import { skillContext } from "writ/tools";
  *
  * const faq = knowledge({ name: "faq", description: "Frequent questions", load: () => "Q: When? A: At four." });
  * const support = skill({ name: "support", description: "Helps customers", tools: [], knowledge: [faq] });

@@ -24,7 +24,7 @@ import { compareTool, textOfValue } from "./manifest-compare-tool.ts";
  *
  * @example
  * ```ts
- * import { type AgentManifest, compareManifests } from "writ";
+ * import { type AgentManifest, compareManifests } from "writ/policy";
  *
  * export function check(before: AgentManifest, after: AgentManifest): void {
  *   const wider = compareManifests(before, after).filter(({ type }) => type === "widened");

@@ -9,7 +9,7 @@ import type { Effect, Tool } from "../../tool/tool.ts";
  *
  * @example
  * ```ts
- * import type { AgentManifest } from "writ";
+ * import type { AgentManifest } from "writ/policy";
  *
  * export const tools = ({ skills }: AgentManifest): string[] => Object.values(skills).flatMap(({ tools }) => Object.keys(tools));
  * ```

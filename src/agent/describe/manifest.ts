@@ -48,7 +48,8 @@ export async function manifestOf(plan: AgentPlan, definition: AnyDefinition): Pr
  *
  * @example
  * ```ts
- * import { agent, manifestText } from "writ";
+ * import { agent } from "writ";
+ * import { manifestText } from "writ/policy";
  *
  * const greeter = agent({ name: "greeter", model: () => "hello" });
  * console.log(manifestText(await greeter.manifest()));

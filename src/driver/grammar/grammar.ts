@@ -31,7 +31,7 @@ export interface CompiledGrammar {
  *
  * @example
  * ```ts
- * import { compileGrammar } from "writ";
+ * import { compileGrammar } from "writ/drivers";
  *
  * const { grammar, relaxed } = compileGrammar({
  *   type: "object",

@@ -27,7 +27,8 @@ import { type CallWords, callWords, visibleText } from "./visible-text.ts";
  * @throws WritError `definition-invalid` for a mode that there is not.
  * @example
  * ```ts
- * import { recogniser, tool } from "writ";
+ * import { tool } from "writ";
+ * import { recogniser } from "writ/drivers";
  * import { z } from "zod";
  *
  * const weather = tool({

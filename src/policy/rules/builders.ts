@@ -41,7 +41,8 @@ export interface RuleInput {
  *
  * @example
  * ```ts
- * import { allow, arg, boundToIntent } from "writ";
+ * import { allow } from "writ";
+ * import { arg, boundToIntent } from "writ/policy";
  *
  * export const rule = allow("send_mail").when(arg("to").each(boundToIntent("email"))).named("to those named");
  * ```
@@ -69,7 +70,8 @@ export function ask(...tools: readonly string[]): RuleDraft {
  *
  * @example
  * ```ts
- * import { arg, deny, within } from "writ";
+ * import { deny } from "writ";
+ * import { arg, within } from "writ/policy";
  *
  * export const rule = deny("pay").unless(arg("euro").is(within({ min: 0, max: 1000 })));
  * ```

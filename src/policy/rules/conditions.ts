@@ -16,7 +16,8 @@ export interface ArgumentSubject {
  *
  * @example
  * ```ts
- * import { allow, arg, boundToIntent } from "writ";
+ * import { allow } from "writ";
+ * import { arg, boundToIntent } from "writ/policy";
  *
  * export const toThoseNamed = allow("send_mail").when(arg("to").each(boundToIntent("email")));
  * ```
@@ -37,7 +38,8 @@ export interface RolesSubject {
  *
  * @example
  * ```ts
- * import { ask, boundToIntent, not, roles } from "writ";
+ * import { ask } from "writ";
+ * import { boundToIntent, not, roles } from "writ/policy";
  *
  * export const strangers = ask("*").when(not(roles("target", "amount").are(boundToIntent())));
  * ```
@@ -55,7 +57,8 @@ export function roles(...names: readonly ParameterRole[]): RolesSubject {
  *
  * @example
  * ```ts
- * import { allow, arg, boundToIntent } from "writ";
+ * import { allow } from "writ";
+ * import { arg, boundToIntent } from "writ/policy";
  *
  * export const rule = allow("pay").when(arg("iban").is(boundToIntent("iban")));
  * ```
@@ -70,7 +73,8 @@ export function boundToIntent(type?: ValueType): ValueTest {
  *
  * @example
  * ```ts
- * import { allow, arg, oneOf } from "writ";
+ * import { allow } from "writ";
+ * import { arg, oneOf } from "writ/policy";
  *
  * export const rule = allow("deploy").when(arg("stage").is(oneOf("test", "staging")));
  * ```
@@ -84,7 +88,8 @@ export function oneOf(...values: readonly Json[]): ValueTest {
  *
  * @example
  * ```ts
- * import { arg, ask, within } from "writ";
+ * import { ask } from "writ";
+ * import { arg, within } from "writ/policy";
  *
  * export const rule = ask("pay").unless(arg("euro").is(within({ min: 0, max: 20 })));
  * ```
@@ -102,7 +107,8 @@ export function within({ min, max }: { readonly min?: number; readonly max?: num
  *
  * @example
  * ```ts
- * import { allow, arg, hostIn } from "writ";
+ * import { allow } from "writ";
+ * import { arg, hostIn } from "writ/policy";
  *
  * export const rule = allow("send_mail").when(arg("to").each(hostIn("example.com", "*.example.com")));
  * ```
@@ -116,7 +122,8 @@ export function hostIn(...hosts: readonly string[]): ValueTest {
  *
  * @example
  * ```ts
- * import { absent, allow, arg } from "writ";
+ * import { allow } from "writ";
+ * import { absent, arg } from "writ/policy";
  *
  * export const rule = allow("send_mail").when(arg("bcc").is(absent()));
  * ```
@@ -132,7 +139,8 @@ const absentTest: ValueTest = Object.freeze({ type: "absent" });
  *
  * @example
  * ```ts
- * import { ask, effect } from "writ";
+ * import { ask } from "writ";
+ * import { effect } from "writ/policy";
  *
  * export const rule = ask("*").when(effect("write", "irreversible", "undeclared"));
  * ```
@@ -146,7 +154,8 @@ export function effect(...effects: readonly Effect[]): Condition {
  *
  * @example
  * ```ts
- * import { deny, untrusted } from "writ";
+ * import { deny } from "writ";
+ * import { untrusted } from "writ/policy";
  *
  * export const rule = deny("delete_account").when(untrusted());
  * ```
@@ -162,7 +171,8 @@ const untrustedCondition: Condition = Object.freeze({ type: "untrusted" });
  *
  * @example
  * ```ts
- * import { ask, unknownLinks } from "writ";
+ * import { ask } from "writ";
+ * import { unknownLinks } from "writ/policy";
  *
  * export const rule = ask("post").when(unknownLinks("text"));
  * ```
@@ -176,7 +186,8 @@ export function unknownLinks(path?: string): Condition {
  *
  * @example
  * ```ts
- * import { deny, secrecyExceedsTargets } from "writ";
+ * import { deny } from "writ";
+ * import { secrecyExceedsTargets } from "writ/policy";
  *
  * export const rule = deny("send_mail").when(secrecyExceedsTargets());
  * ```
@@ -192,7 +203,8 @@ const secrecyCondition: Condition = Object.freeze({ type: "secrecy-exceeds-targe
  *
  * @example
  * ```ts
- * import { ask, calls } from "writ";
+ * import { ask } from "writ";
+ * import { calls } from "writ/policy";
  *
  * export const rule = ask("send_mail").when(calls({ atLeast: 3 }));
  * ```
@@ -206,7 +218,8 @@ export function calls({ atLeast }: { readonly atLeast: number }): Condition {
  *
  * @example
  * ```ts
- * import { all, ask, effect, untrusted } from "writ";
+ * import { ask } from "writ";
+ * import { all, effect, untrusted } from "writ/policy";
  *
  * export const rule = ask("*").when(all(effect("irreversible"), untrusted()));
  * ```
@@ -220,7 +233,8 @@ export function all(...conditions: readonly Condition[]): Condition {
  *
  * @example
  * ```ts
- * import { absent, allow, any, arg, hostIn } from "writ";
+ * import { allow } from "writ";
+ * import { absent, any, arg, hostIn } from "writ/policy";
  *
  * export const rule = allow("send_mail").when(any(arg("cc").is(absent()), arg("cc").each(hostIn("example.com"))));
  * ```
@@ -234,7 +248,8 @@ export function any(...conditions: readonly Condition[]): Condition {
  *
  * @example
  * ```ts
- * import { arg, ask, boundToIntent, not } from "writ";
+ * import { ask } from "writ";
+ * import { arg, boundToIntent, not } from "writ/policy";
  *
  * export const rule = ask("pay").when(not(arg("iban").is(boundToIntent("iban"))));
  * ```

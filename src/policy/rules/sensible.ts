@@ -18,7 +18,8 @@ const flagged: Decision = Object.freeze({
  *
  * @example
  * ```ts
- * import { deny, narrowed, policy, sensible } from "writ";
+ * import { deny, policy, sensible } from "writ";
+ * import { narrowed } from "writ/policy";
  *
  * export const sensibleWithoutMail = narrowed(sensible, policy("no mail", [deny("send_mail")]));
  * ```

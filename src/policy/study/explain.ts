@@ -12,7 +12,8 @@ export type Audience = "model" | "people";
  *
  * @example
  * ```ts
- * import { type Decision, explain } from "writ";
+ * import { type Decision } from "writ";
+ * import { explain } from "writ/policy";
  *
  * const decision: Decision = { verdict: "deny", rule: "no-rule", reason: "no rule of the policy allows it" };
  * console.log(explain(decision, "people"));

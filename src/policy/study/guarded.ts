@@ -35,7 +35,8 @@ export function guarded({ name = "guarded", ...options }: PresetOptions = {}): R
  * @throws WritError `policy-invalid`
  * @example
  * ```ts
- * import { agent, strict } from "writ";
+ * import { agent } from "writ";
+ * import { strict } from "writ/policy";
  *
  * export const clerk = agent({ name: "clerk", model: "ollama/qwen2.5:7b", policy: strict() });
  * ```

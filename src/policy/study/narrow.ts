@@ -13,7 +13,8 @@ import type { Annotation, PolicyJson, Rule } from "../rules/rule.ts";
  *
  * @example
  * ```ts
- * import { allow, ask, narrowed, policy } from "writ";
+ * import { allow, ask, policy } from "writ";
+ * import { narrowed } from "writ/policy";
  *
  * const day = policy("day", [allow("deploy")]);
  * export const night = narrowed(day, policy("night", [ask("deploy")]));
@@ -90,7 +91,8 @@ function joinSecrecy(second: AnnotatedSecrecy, first: AnnotatedSecrecy = second)
  *
  * @example
  * ```ts
- * import { allow, ask, policy, widenings } from "writ";
+ * import { allow, ask, policy } from "writ";
+ * import { widenings } from "writ/policy";
  *
  * const before = policy("mail", [ask("send_mail")]).toJSON();
  * const after = policy("mail", [ask("send_mail"), allow("delete_mail")]).toJSON();

@@ -65,7 +65,8 @@ export interface RulePolicy extends Policy {
  * @throws WritError `policy-invalid` with the path of what is wrong
  * @example
  * ```ts
- * import { allow, arg, ask, boundToIntent, limit, policy } from "writ";
+ * import { allow, ask, limit, policy } from "writ";
+ * import { arg, boundToIntent } from "writ/policy";
  *
  * export const mail = policy("mail", [
  *   allow("send_mail").when(arg("to").each(boundToIntent("email"))),
@@ -88,7 +89,7 @@ export function policy(
  * @throws WritError `policy-invalid` with the path of what is wrong
  * @example
  * ```ts
- * import { policyFromJson } from "writ";
+ * import { policyFromJson } from "writ/policy";
  *
  * export const mail = policyFromJson({
  *   name: "mail",

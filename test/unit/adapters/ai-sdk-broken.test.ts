@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aiSdk, type AiSdkModel } from "../../../src/adapters/model/ai-sdk.ts";
-import { agent, chat, tool } from "../../../src/index.ts";
+import { agent, tool } from "../../../src/index.ts";
+import { chat } from "../../../src/doors.ts";
 import { callsOf } from "../../../src/message/message.ts";
 import { fakeTool } from "../../../src/testing.ts";
 

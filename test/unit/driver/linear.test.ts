@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { driverNamed } from "../../../src/driver/choose.ts";
 import { commandDriver } from "../../../src/driver/command.ts";
-import { driverNames, tool } from "../../../src/index.ts";
+import { tool } from "../../../src/index.ts";
+import { driverNames } from "../../../src/drivers.ts";
 import { fakeTool } from "../../../src/testing.ts";
 import { replyOf, turnOf } from "./turn.ts";
 

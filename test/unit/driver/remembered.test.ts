@@ -3,14 +3,9 @@ import { z } from "zod";
 import type { TurnInput } from "../../../src/driver/driver.ts";
 import { driverNamed } from "../../../src/driver/choose.ts";
 import { withMarks } from "../../../src/driver/mark-results.ts";
-import {
-  type FunctionReply,
-  loop,
-  modelFromFunction,
-  readTranscript,
-  tool,
-  userMessage,
-} from "../../../src/index.ts";
+import { tool } from "../../../src/index.ts";
+import { loop, readTranscript, userMessage } from "../../../src/doors.ts";
+import { type FunctionReply, modelFromFunction } from "../../../src/models.ts";
 import { type Message, textOf } from "../../../src/message/message.ts";
 import type { ReadyTranscript } from "../../../src/message/transcript.ts";
 import { driverNames } from "../../../src/model/driver-names.ts";

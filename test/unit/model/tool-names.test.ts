@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { agent, chat } from "../../../src/index.ts";
+import { agent } from "../../../src/index.ts";
+import { chat } from "../../../src/doors.ts";
 import type { Message } from "../../../src/message/message.ts";
 import { matchName, type WireNames, wireNames } from "../../../src/model/tool-names.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";

@@ -3,18 +3,16 @@ import {
   agent,
   allow,
   type ApprovalRequest,
-  arg,
   ask,
-  boundToIntent,
   type Decision,
   deny,
   guarded,
   limit,
-  narrowed,
   policy,
   type Policy,
   tool,
 } from "../../../src/index.ts";
+import { arg, boundToIntent, narrowed } from "../../../src/policy.ts";
 import { scripted } from "../../../src/testing.ts";
 
 const inputSchema = {

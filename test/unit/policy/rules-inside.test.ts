@@ -5,8 +5,6 @@ import {
   guarded,
   memoryJournal,
   limit,
-  narrowed,
-  parallel,
   type Policy,
   policy,
   type RunOptions,
@@ -14,6 +12,8 @@ import {
   type Tool,
   tool,
 } from "../../../src/index.ts";
+import { parallel } from "../../../src/compose.ts";
+import { narrowed } from "../../../src/policy.ts";
 import { scripted, type ScriptStep } from "../../../src/testing.ts";
 
 const calls = (...names: readonly string[]): ScriptStep => ({

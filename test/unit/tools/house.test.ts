@@ -64,8 +64,8 @@ describe("the checks of the house can fail", () => {
 
   it("finds exports without words and values without an example", () => {
     const files = [
-      file("src/index.ts", 'export { a, type B } from "./x/a.ts";\nexport {\n  c,\n} from "./x/c.ts";'),
-      file("src/x/a.ts", "/** Says a. */\nexport const a = 1;\nexport interface B {}"),
+      file("src/index.ts", 'export { a, type B } from "./x/a.ts";\nexport {\n  c,\n} from "./x/c.ts";\nexport type { D } from "./x/a.ts";'),
+      file("src/x/a.ts", "/** Says a. */\nexport const a = 1;\nexport interface B {}\nexport type D = B;"),
       file(
         "src/x/c.ts",
         "/** First. */\nconst other = 1;\n\n/**\n * Says c.\n *\n * @example\n */\nexport function c() {}",
@@ -74,6 +74,7 @@ describe("the checks of the house can fail", () => {
     expect(exportComplaints(publicExports(["src/index.ts"], files))).toEqual([
       "src/x/a.ts: a has no @example",
       "src/x/a.ts: B has no doc comment",
+      "src/x/a.ts: D has no doc comment",
     ]);
   });
 });

@@ -1,0 +1,63 @@
+/**
+ * The doors beneath `agent()`, and what passes through them: messages, transcripts, hooks, events, journals.
+ *
+ * @module writ/doors
+ */
+export {
+  callsOf,
+  type FilePart,
+  type ProviderMetadata,
+  type ProviderPart,
+  type ReasoningPart,
+  type ReplyMessage,
+  type ReplyPart,
+  type ResultMessage,
+  type ResultStatus,
+  type SystemMessage,
+  textOf,
+  type TextPart,
+  type ToolCall,
+  type ToolResult,
+  type UserMessage,
+  userMessage,
+} from "./message/message.ts";
+export {
+  type OpenTranscript,
+  readTranscript,
+  type ReadyTranscript,
+  type Transcript,
+  type TranscriptJson,
+} from "./message/transcript.ts";
+
+export { type Delegation, type Envelope, type LiveEvent } from "./event/event.ts";
+
+export { type Host } from "./journal/host.ts";
+export { type Step } from "./journal/journal.ts";
+export { type JournalRecord, type MemoryJournal } from "./journal/memory-journal.ts";
+
+export { type ChatReply, type ChatRequest, type ChatTools } from "./model/chat.ts";
+
+export { type HookAnswer, hookFields, type HookInput, type HookPlace, type HookPlaces } from "./hook/hook.ts";
+
+export { type CallInput, type CallToolOptions } from "./call/call-tool.ts";
+
+export { type Chosen, type DecideRequest } from "./turn/decide.ts";
+export { type CatalogEntry, type StepDecision, type StepRequest } from "./turn/llm-step.ts";
+export { type SafeLoopOptions, type StepTaken, type ToolsByName } from "./turn/safe-loop.ts";
+
+export { type ExecuteCallsOptions } from "./agent/execute-calls.ts";
+export { type LoopDefinition } from "./agent/run-loop.ts";
+
+export { execute, loop } from "./adapters/engine-doors.ts";
+export {
+  call,
+  callTool,
+  chatStream,
+  decide,
+  type LlmStatus,
+  llmStatus,
+  llmStep,
+  safeLoop,
+  type WithModel,
+} from "./adapters/lower-doors.ts";
+export { chat } from "./adapters/node.ts";

@@ -1,0 +1,36 @@
+/**
+ * Drivers, which talk to a model in its own way, and what they are made of: finding calls in text, grammars, unfinished JSON.
+ *
+ * @module writ/drivers
+ */
+export { type ParsedJson } from "./util/json.ts";
+export { lenientJson } from "./util/lenient-json.ts";
+export { type PartialJson, partialJson } from "./util/partial-json.ts";
+
+export { type DriverName, driverNames } from "./model/driver-names.ts";
+
+export { type DriverChoice } from "./driver/choose.ts";
+export { commandDriver, type CommandDriverOptions } from "./driver/command.ts";
+export { type Driver, type Reading, type TurnInput, type WorkedExample } from "./driver/driver.ts";
+export { type Relaxed } from "./driver/grammar/compiler.ts";
+export { type CompiledGrammar, compileGrammar } from "./driver/grammar/grammar.ts";
+export { type LongThought } from "./driver/json-protocol.ts";
+export { type JsonDialect, type JsonDriverOptions } from "./driver/json-settings.ts";
+export { jsonDriver } from "./driver/json.ts";
+export { nativeDriver } from "./driver/native.ts";
+export { pythonicDriver, type PythonicDriverOptions } from "./driver/pythonic.ts";
+export { reactDriver, type ReactDriverOptions } from "./driver/react.ts";
+export {
+  type KnownTool,
+  type LayerName,
+  type ReadOptions,
+  type RecognisedCall,
+  type Recogniser,
+  type RecogniserMode,
+  type RecogniserStream,
+  type Recognition,
+  type RefusedCall,
+} from "./driver/recognise/recognise.ts";
+export { recogniser } from "./driver/recognise/recogniser.ts";
+export { selectDriver, type SelectDriverOptions } from "./driver/select.ts";
+export { type ShownTools } from "./driver/tool-list.ts";

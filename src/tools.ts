@@ -1,0 +1,66 @@
+/**
+ * Tools, skills and knowledge in full: handles, roles of parameters, labels, recovery, retrievers, schemas.
+ *
+ * @module writ/tools
+ */
+export { type Issue, type JsonSchema, type ParseResult, type Schema } from "./schema/schema.ts";
+export { type InferInput, type InferOutput, type SchemaSource } from "./schema/to-schema.ts";
+
+export { type Integrity, type Label, type Secrecy } from "./message/label.ts";
+
+export { type Act } from "./tool/acts.ts";
+export { escalate, throwException, type Verdict } from "./tool/builtins.ts";
+export { type CallScope } from "./tool/call-scope.ts";
+export { type CapabilityKind, parseCapabilities, parseCapability } from "./tool/capability.ts";
+export { type Constraints } from "./tool/constraints.ts";
+export {
+  type AccessRecord,
+  type DirectoryEntry,
+  type Exec,
+  type ExecOptions,
+  type ExecResult,
+  type Fetch,
+  type FetchOptions,
+  type Handles,
+  type HandlesOf,
+  type ReadFiles,
+  type Secret,
+  type WriteFiles,
+} from "./tool/handles.ts";
+export { type KnowledgeDefinition, type LoadContext, type Loaded } from "./tool/knowledge.ts";
+export { type Labelled, labelled } from "./tool/labelled.ts";
+export { type Parameter, type ParameterRole, type Parameters, type ValueType } from "./tool/parameters.ts";
+export { type RecoveryRules } from "./tool/recovery-rules.ts";
+export {
+  type ArgumentFailure,
+  type Escalated,
+  escalated,
+  type FailedCall,
+  type Fix,
+  fix,
+  type Fixed,
+  fixed,
+  type Fixer,
+  type FixerContext,
+  type Recovery,
+  type Repair,
+  type Retry,
+  retry,
+  type Severity,
+  type Unrecoverable,
+  unrecoverable,
+} from "./tool/recovery.ts";
+export {
+  type Passage,
+  type RetrieveOptions,
+  retriever,
+  type RetrieverDefinition,
+  type RetrieverQuery,
+} from "./tool/retriever.ts";
+export { type ArgumentsOf, type Mode, type ToolDefinition } from "./tool/tool.ts";
+
+export { type Tools } from "./policy/allow-list.ts";
+
+export { describeSkill, skillContext } from "./agent/describe/describe-skill.ts";
+export { type Routing } from "./agent/routing.ts";
+export { type AgenticSkill, type PlainSkill, type SkillDefinition, type ToolList } from "./agent/skill.ts";
