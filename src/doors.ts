@@ -22,6 +22,7 @@ export {
   userMessage,
 } from "./message/message.ts";
 export {
+  addUser,
   type OpenTranscript,
   readTranscript,
   type ReadyTranscript,

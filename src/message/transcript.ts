@@ -132,9 +132,26 @@ export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
   return ready({ log: { messages, callIds: new Set() }, length: messages.length });
 }
 
-/** Adds what the user says. */
+/**
+ * Adds what the user says, for a run that goes on from the transcript of another. The transcript that is given stays as it is.
+ *
+ * @throws WritError `transcript-invalid` when a call has no result yet, or when it is no message of a user
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { addUser, loop, userMessage } from "writ/doors";
+ *
+ * const model = "ollama/qwen2.5:7b";
+ * const { transcript } = await agent({ name: "guide", model }).run("Where is the Louvre?");
+ * for await (const event of loop({ model, transcript: addUser(transcript, userMessage("Is it open?")) })) console.log(event.type);
+ * ```
+ */
 export function addUser(transcript: ReadyTranscript, message: UserMessage): ReadyTranscript {
-  return ready(append(tipOf(transcript), [message]));
+  const { state, length, tip } = valueOf(transcript);
+  const fault = messageFault(message) ?? (message.role === "user" ? undefined : 'its `role` is not "user"');
+  if (fault !== undefined) throw invalid(length, `is no message: ${fault}`);
+  if (state === "open") throw invalid(length, `cannot stand here: ${withoutResult}`);
+  return ready(append(tip, [message]));
 }
 
 /**
@@ -268,20 +285,14 @@ export function acceptableId(
 export function readTranscript(json: TranscriptJson): Transcript {
   let transcript: Transcript = emptyTranscript();
   const { messages } = (json as Partial<TranscriptJson> | undefined) ?? {};
-  if (!Array.isArray(messages))
-    throw new WritError("transcript-invalid", { index: 0, reason: "is not there: `messages` is no list" });
+  if (!Array.isArray(messages)) throw invalid(0, "is not there: `messages` is no list");
   for (const [index, message] of (messages as readonly Message[]).entries()) {
     const fault = messageFault(message);
-    if (fault !== undefined)
-      throw new WritError("transcript-invalid", { index, reason: `is no message: ${fault}` });
+    if (fault !== undefined) throw invalid(index, `is no message: ${fault}`);
     try {
       transcript = addAny(transcript, message);
-    } catch (error) {
-      throw new WritError(
-        "transcript-invalid",
-        { index, reason: `cannot stand here: ${(error as Error).message}` },
-        { cause: error },
-      );
+    } catch (cause) {
+      throw invalid(index, `cannot stand here: ${(cause as Error).message}`, cause);
     }
   }
   for (const [callId, result] of Object.entries(json.settled ?? {}))
@@ -293,16 +304,15 @@ function settleRead(transcript: Transcript, callId: string, result: ToolResult):
   const index = transcript.length;
   const fault = transcript.state === "open" ? resultFault(result) : "no call is open";
   if (fault !== undefined || transcript.state !== "open")
-    throw new WritError("transcript-invalid", {
-      index,
-      reason: `has a result of "${callId}" that cannot be read: ${fault}`,
-    });
+    throw invalid(index, `has a result of "${callId}" that cannot be read: ${fault}`);
   try {
     return settle(transcript, callId, result);
   } catch (cause) {
-    throw new WritError("transcript-invalid", { index, reason: (cause as Error).message }, { cause });
+    throw invalid(index, (cause as Error).message, cause);
   }
 }
+
+const withoutResult = "a call has no result yet";
 
 function addAny(transcript: Transcript, message: Message): Transcript {
   if (message.role === "tool") {
@@ -312,11 +322,15 @@ function addAny(transcript: Transcript, message: Message): Transcript {
       throw new TypeError("results must stand in the order of their calls");
     return settle(transcript, callId, result);
   }
-  if (transcript.state === "open") throw new TypeError("a call has no result yet");
+  if (transcript.state === "open") throw new TypeError(withoutResult);
   if (message.role === "assistant") return addReply(transcript, message);
   if (message.role === "user") return addUser(transcript, message);
   if (transcript.length > 0) throw new TypeError("a system message can only be the first");
   return emptyTranscript(message);
+}
+
+function invalid(index: number, reason: string, cause?: unknown): WritError {
+  return new WritError("transcript-invalid", { index, reason }, { cause });
 }
 
 function valueOf(transcript: Transcript): TranscriptValue<Transcript["state"]> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memoryJournal, tool } from "../../src/index.ts";
-import { chat, execute, loop, readTranscript, userMessage } from "../../src/doors.ts";
+import { addUser, chat, execute, loop, readTranscript, userMessage } from "../../src/doors.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { add } from "./calculator.ts";
 
@@ -106,7 +106,7 @@ describe("loop, the turn cycle alone", () => {
     expect(next.value.transcript.messages[0]).toEqual({ role: "system", text: "Be brief." });
     const again = loop({
       model,
-      transcript: readTranscript({ messages: [...next.value.transcript.messages, userMessage("Sure?")] }),
+      transcript: addUser(next.value.transcript, userMessage("Sure?")),
     });
     let last = await again.next();
     while (last.done !== true) last = await again.next();

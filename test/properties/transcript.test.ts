@@ -6,6 +6,7 @@ import {
   type Message,
   type ReplyMessage,
   type ToolResult,
+  type UserMessage,
   userMessage,
 } from "../../src/message/message.ts";
 import {
@@ -21,6 +22,36 @@ import {
   type Transcript,
 } from "../../src/message/transcript.ts";
 import { providerComplaints } from "../provider-rules.ts";
+
+describe("what the user says", () => {
+  const called = {
+    role: "assistant",
+    parts: [{ type: "tool-call", id: "a", name: "look", arguments: {} }],
+  } as const;
+
+  it("cannot stand between a call and its result, whatever the types were told", () => {
+    const open = addReply(emptyTranscript(), called) as unknown as ReadyTranscript;
+    expect(() => addUser(open, userMessage("hi"))).toThrow(
+      "message 1 cannot stand here: a call has no result yet",
+    );
+    expect(open.messages).toEqual([called]);
+  });
+
+  it.each([
+    ["a text", "hi", "it is no object"],
+    ["a reply", called, 'its `role` is not "user"'],
+    ["a message without parts", { role: "user", text: "hi" }, "its `parts` are no list"],
+  ])("is a message of the user, and not %s", (_, said, reason) => {
+    const transcript = emptyTranscript();
+    expect(() => addUser(transcript, said as unknown as UserMessage)).toThrow(
+      expect.objectContaining({
+        code: "transcript-invalid",
+        data: { index: 0, reason: `is no message: ${reason}` },
+      }),
+    );
+    expect(transcript.length).toBe(0);
+  });
+});
 
 /** What can happen to a conversation, in any order; the test carries out what the types would let it. */
 const command = fc.oneof(
