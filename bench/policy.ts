@@ -27,24 +27,27 @@ const text =
   "Please answer ada@example.com and bob@example.org about invoice 4711 of 2026-03-01, as https://example.com/help says.";
 const body = `${"A paragraph of an ordinary mail, with nothing in it that matters. ".repeat(12)} See https://example.com/help.`;
 
-const thirty = policy("thirty", [
-  allow("send_mail").when(arg("to").each(boundToIntent("email"))),
-  ask("send_mail").when(not(arg("to").each(hostIn("example.com", "*.example.org")))),
-  ask("send_mail").when(unknownLinks("body")),
-  deny("send_mail").when(arg("copies").is(within({ min: 20 }))),
-  limit("send_mail", { perRun: 5 }),
-  ...Array.from({ length: 25 }, (_, index) =>
-    ask("*")
-      .when(
-        all(
-          untrusted(),
-          effect("irreversible"),
-          roles("target", "id").are(oneOf(`nobody-${index}`, "no one")),
-        ),
-      )
-      .named(`rule ${index}`),
-  ),
-]);
+const thirty = policy({
+  name: "thirty",
+  rules: [
+    allow("send_mail").when(arg("to").each(boundToIntent("email"))),
+    ask("send_mail").when(not(arg("to").each(hostIn("example.com", "*.example.org")))),
+    ask("send_mail").when(unknownLinks("body")),
+    deny("send_mail").when(arg("copies").is(within({ min: 20 }))),
+    limit("send_mail", { perRun: 5 }),
+    ...Array.from({ length: 25 }, (_, index) =>
+      ask("*")
+        .when(
+          all(
+            untrusted(),
+            effect("irreversible"),
+            roles("target", "id").are(oneOf(`nobody-${index}`, "no one")),
+          ),
+        )
+        .named(`rule ${index}`),
+    ),
+  ],
+});
 
 function call(to: readonly string[], isUntrusted: boolean): CallRequest {
   const intent = { ...noIntent("bench"), text, hash: "0".repeat(64), constants: ["me@example.com"] };

@@ -44,7 +44,13 @@ export { type Audience, explain } from "./policy/study/explain.ts";
 export { type PresetOptions, strict } from "./policy/study/guarded.ts";
 export { type Finding, type LintedTool } from "./policy/study/lint.ts";
 export { narrowed, widenings } from "./policy/study/narrow.ts";
-export { type Advice, policyFromJson, type PolicyOptions, type RulePolicy } from "./policy/study/policy.ts";
+export {
+  type Advice,
+  type PolicyDefinition,
+  policyFromJson,
+  type PolicyOptions,
+  type RulePolicy,
+} from "./policy/study/policy.ts";
 export {
   type DescribedTool,
   type RecordedEvent,

@@ -93,7 +93,7 @@ describe("an intent", () => {
     const hash = await hashOf("go");
     expect(await hashOf("go")).toBe(hash);
     expect(await hashOf("go", { instructions: "Be brief.", markResults: false })).toBe(hash); // these hold nobody to anything
-    const own = policy("own", [allow("look")]);
+    const own = policy({ name: "own", rules: [allow("look")] });
     const others = [
       await hashOf("gone"),
       await hashOf("go", { name: "other" }),
@@ -104,7 +104,7 @@ describe("an intent", () => {
       await hashOf("go", { tools: [look({ needs: [fs.read("/data")] })] }),
       await hashOf("go", { tools: [look(), fakeTool("more", 1)] }),
       await hashOf("go", { policy: own }),
-      await hashOf("go", { policy: policy("own", [ask("look")]) }),
+      await hashOf("go", { policy: policy({ name: "own", rules: [ask("look")] }) }),
       await hashOf("go", { policy: guarded() }),
       await hashOf("go", { policy: guarded({ constants: ["me@example.com"] }) }),
       await hashOf("go", { budget: { turns: 9 } }),
@@ -238,7 +238,7 @@ describe("a run that goes on", () => {
     ["other needs of a tool", { tools: [look({ needs: [fs.read("/")] })] }, "tools"],
     ["one tool more", { tools: [look(), fakeTool("more", 1)] }, "tools"],
     ["one tool less", { tools: [] }, "tools"],
-    ["a policy where there was none", { policy: policy("all", [allow("*")]) }, "policy"],
+    ["a policy where there was none", { policy: policy({ name: "all", rules: [allow("*")] }) }, "policy"],
     ["a policy that is a function", { policy: () => ({ verdict: "allow", rule: "", reason: "" }) }, "policy"],
     [
       "constants of the author",

@@ -357,7 +357,7 @@ describe("runs inside a call", () => {
       tools: [send],
     });
     await run([calling(["inner", { input: "go" }]), "done"], [inner.asTool(), send], {
-      definition: { policy: policy("outer", [allow("*"), limit("send", { perRun: 1 })]) },
+      definition: { policy: policy({ name: "outer", rules: [allow("*"), limit("send", { perRun: 1 })] }) },
     });
     expect(sent.length).toBe(1);
   });

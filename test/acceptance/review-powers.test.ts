@@ -398,7 +398,7 @@ describe("the manifest", () => {
   }
 
   it("is widened by rules that allow everything in place of what holds without rules", async () => {
-    const allowing = agent({ ...base, policy: policy("all", [allow("*")]) });
+    const allowing = agent({ ...base, policy: policy({ name: "all", rules: [allow("*")] }) });
     expect(await types(agent(base), allowing)).toContain("widened");
   });
 

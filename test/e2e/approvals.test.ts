@@ -19,7 +19,7 @@ const inputSchema = { type: "object", properties: { to: { type: "string" }, euro
 const pay = tool({ name: "pay", description: "Pay", inputSchema, effect: "irreversible", execute: ({ to, euro }) => "paid " + to + " " + euro });
 const call = (to, euro) => ({ calls: [{ name: "pay", arguments: { to, euro } }] });
 const model = scripted([call("ada", 5), call("bob", 7), call("eve", 9), call("ada", 5), "Done."]);
-export default agent({ name: "payer", model, tools: [pay], policy: policy("money", [ask("pay").because("${lib}")]) });
+export default agent({ name: "payer", model, tools: [pay], policy: policy({ name: "money", rules: [ask("pay").because("${lib}")] }) });
 `;
 
 /** Reads for a while before it sends, and asks about each of three letters. */

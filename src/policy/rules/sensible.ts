@@ -21,7 +21,7 @@ const flagged: Decision = Object.freeze({
  * import { deny, policy, sensible } from "writ";
  * import { narrowed } from "writ/policy";
  *
- * export const sensibleWithoutMail = narrowed(sensible, policy("no mail", [deny("send_mail")]));
+ * export const sensibleWithoutMail = narrowed(sensible, policy({ name: "no mail", rules: [deny("send_mail")] }));
  * ```
  */
 export function sensible(call: CallRequest): Decision {

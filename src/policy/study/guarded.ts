@@ -25,7 +25,7 @@ export interface PresetOptions extends PolicyOptions {
  * ```
  */
 export function guarded({ name = "guarded", ...options }: PresetOptions = {}): RulePolicy {
-  return policy(name, "guarded", options);
+  return policy({ ...options, name, rules: "guarded" });
 }
 
 /**
@@ -42,5 +42,5 @@ export function guarded({ name = "guarded", ...options }: PresetOptions = {}): R
  * ```
  */
 export function strict({ name = "strict", ...options }: PresetOptions = {}): RulePolicy {
-  return policy(name, "strict", options);
+  return policy({ ...options, name, rules: "strict" });
 }

@@ -16,8 +16,8 @@ import type { Annotation, PolicyJson, Rule } from "../rules/rule.ts";
  * import { allow, ask, policy } from "writ";
  * import { narrowed } from "writ/policy";
  *
- * const day = policy("day", [allow("deploy")]);
- * export const night = narrowed(day, policy("night", [ask("deploy")]));
+ * const day = policy({ name: "day", rules: [allow("deploy")] });
+ * export const night = narrowed(day, policy({ name: "night", rules: [ask("deploy")] }));
  * ```
  */
 export function narrowed(policy: Policy, by: Policy): Policy {
@@ -94,8 +94,8 @@ function joinSecrecy(second: AnnotatedSecrecy, first: AnnotatedSecrecy = second)
  * import { allow, ask, policy } from "writ";
  * import { widenings } from "writ/policy";
  *
- * const before = policy("mail", [ask("send_mail")]).toJSON();
- * const after = policy("mail", [ask("send_mail"), allow("delete_mail")]).toJSON();
+ * const before = policy({ name: "mail", rules: [ask("send_mail")] }).toJSON();
+ * const after = policy({ name: "mail", rules: [ask("send_mail"), allow("delete_mail")] }).toJSON();
  * console.log(widenings(before, after)); // ['allows: allow("delete_mail")']
  * ```
  */

@@ -21,6 +21,14 @@ export interface PolicyOptions {
   readonly extraRules?: readonly RuleInput[];
 }
 
+/** A policy as its author writes it. */
+export interface PolicyDefinition extends PolicyOptions {
+  /** What records and decisions call the policy. */
+  readonly name: string;
+  /** The rules, or the preset whose rules they are. */
+  readonly rules: readonly RuleInput[] | "guarded" | "strict";
+}
+
 /** What would have allowed a call. */
 export interface Advice {
   /** The decision about the call as it is. */
@@ -68,19 +76,18 @@ export interface RulePolicy extends Policy {
  * import { allow, ask, limit, policy } from "writ";
  * import { arg, boundToIntent } from "writ/policy";
  *
- * export const mail = policy("mail", [
- *   allow("send_mail").when(arg("to").each(boundToIntent("email"))),
- *   ask("delete_mail").because("a deleted mail is gone").show("id"),
- *   limit("send_mail", { perRun: 3 }),
- * ]);
+ * export const mail = policy({
+ *   name: "mail",
+ *   rules: [
+ *     allow("send_mail").when(arg("to").each(boundToIntent("email"))),
+ *     ask("delete_mail").because("a deleted mail is gone").show("id"),
+ *     limit("send_mail", { perRun: 3 }),
+ *   ],
+ * });
  * ```
  */
-export function policy(
-  name: string,
-  rules: readonly RuleInput[] | "guarded" | "strict",
-  options: PolicyOptions = {},
-): RulePolicy {
-  return policyFromJson({ ...options, name, rules });
+export function policy(definition: PolicyDefinition): RulePolicy {
+  return policyFromJson(definition);
 }
 
 /**

@@ -38,7 +38,9 @@ describe("agent.manifest()", () => {
       name: "clerk",
       model: done,
       grants: [net("mail.example"), fs.read("/data"), net("mail.example")],
-      policy: policy("mail", [allow("send"), deny("look")], {
+      policy: policy({
+        name: "mail",
+        rules: [allow("send"), deny("look")],
         tools: {
           look: { effect: "read", trusted: true, secrecy: { readers: ["b@x.example", "a@x.example"] } },
         },

@@ -107,7 +107,10 @@ describe("the builders of rules", () => {
   });
 
   it("mean the same in a policy as the data does", () => {
-    const [fromBuilders, fromData] = [policy("p", [built, ask("x")]), policy("p", [data, ask("x")])];
+    const [fromBuilders, fromData] = [
+      policy({ name: "p", rules: [built, ask("x")] }),
+      policy({ name: "p", rules: [data, ask("x")] }),
+    ];
     expect(fromBuilders.toJSON()).toStrictEqual(fromData.toJSON());
     expect(fromBuilders.rules[1]).toStrictEqual({ verdict: "ask", tools: ["x"] });
   });

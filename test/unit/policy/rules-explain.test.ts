@@ -39,7 +39,7 @@ describe("explain", () => {
 
   it("tells of links in content, and of no others", () => {
     const args = { to: "https://target.example/", text: "https://content.example/" };
-    const { evidence } = policy("p", [])(callOf({ arguments: args, parameters }));
+    const { evidence } = policy({ name: "p", rules: [] })(callOf({ arguments: args, parameters }));
     expect(evidence?.links).toEqual(["https://content.example/"]);
   });
 
@@ -53,7 +53,7 @@ describe("explain", () => {
   });
 
   it("shows first what the rule shows first", () => {
-    const decision = policy("p", [ask("send").show("to", "text")])(callOf());
+    const decision = policy({ name: "p", rules: [ask("send").show("to", "text")] })(callOf());
     expect(explain(decision, "people").split("\n")).toContain("look first at: to, text");
   });
 
@@ -64,7 +64,7 @@ describe("explain", () => {
     expect(explain(sensible(callOf({ effect: "undeclared", untrusted: true })), "people")).toContain(
       "noticed: effect-undeclared",
     );
-    expect(explain(policy("p", [])(callOf()), "people")).toContain(
+    expect(explain(policy({ name: "p", rules: [] })(callOf()), "people")).toContain(
       "seen: nothing but the user's and the author's own words",
     );
   });
@@ -88,10 +88,18 @@ describe("the smallest change that would have allowed a call", () => {
 
   const sent = { arguments: { to: ["a@b.c"], text: "hi" }, parameters } as const;
   const cases: readonly [made: RulePolicy, said: Said, advice: string][] = [
-    [policy("p", [allow("post")]), sent, 'allow("send").when(arg("to").is(oneOf("a@b.c")))'],
-    [policy("p", []), { arguments: {} }, 'allow("send")'],
-    [policy("p", []), { ...sent, effect: "undeclared" }, 'effect: "read" for "send", if it only looks'],
-    [policy("p", [allow("send").when(arg("to").each(boundToIntent("email")))]), sent, 'constants: ["a@b.c"]'],
+    [policy({ name: "p", rules: [allow("post")] }), sent, 'allow("send").when(arg("to").is(oneOf("a@b.c")))'],
+    [policy({ name: "p", rules: [] }), { arguments: {} }, 'allow("send")'],
+    [
+      policy({ name: "p", rules: [] }),
+      { ...sent, effect: "undeclared" },
+      'effect: "read" for "send", if it only looks',
+    ],
+    [
+      policy({ name: "p", rules: [allow("send").when(arg("to").each(boundToIntent("email")))] }),
+      sent,
+      'constants: ["a@b.c"]',
+    ],
     [guarded(), { ...sent, untrusted: true }, 'constants: ["a@b.c"]'],
     [guarded(), { arguments: { id: 47 }, untrusted: true }, 'constants: ["47"]'],
     [
@@ -100,20 +108,28 @@ describe("the smallest change that would have allowed a call", () => {
       'constants: ["https://x.example/y"]',
     ],
     [
-      policy("p", [allow("send"), limit("send", { perRun: 3 })]),
+      policy({ name: "p", rules: [allow("send"), limit("send", { perRun: 3 })] }),
       { calls: 5 },
       'limit("send", { perRun: 6 })',
     ],
-    [policy("p", [allow("send"), ask("send")]), sent, 'ask("send").unless(arg("to").is(oneOf("a@b.c")))'],
-    [policy("p", [allow("send"), deny("send")]), {}, 'doing without the rule "deny send (rule 2)"'],
-    [policy("p", [allow("send"), deny("send", "post")]), {}, 'deny("post")'],
     [
-      policy("p", [deny("send").unless(untrusted()), ask("send")]),
+      policy({ name: "p", rules: [allow("send"), ask("send")] }),
+      sent,
+      'ask("send").unless(arg("to").is(oneOf("a@b.c")))',
+    ],
+    [
+      policy({ name: "p", rules: [allow("send"), deny("send")] }),
+      {},
+      'doing without the rule "deny send (rule 2)"',
+    ],
+    [policy({ name: "p", rules: [allow("send"), deny("send", "post")] }), {}, 'deny("post")'],
+    [
+      policy({ name: "p", rules: [deny("send").unless(untrusted()), ask("send")] }),
       sent,
       'deny("send").unless(any(untrusted(), arg("to").is(oneOf("a@b.c")))) and ask("send").unless(arg("to").is(oneOf("a@b.c"))) and allow("send").when(arg("to").is(oneOf("a@b.c")))',
     ],
     [
-      policy("p", [deny("a"), deny("send"), deny("send")]),
+      policy({ name: "p", rules: [deny("a"), deny("send"), deny("send")] }),
       {},
       'doing without the rule "deny send (rule 2)" and doing without the rule "deny send (rule 3)" and allow("send")',
     ],
@@ -123,7 +139,7 @@ describe("the smallest change that would have allowed a call", () => {
       'ask("*").when(all(effect("write", "irreversible", "undeclared"), untrusted())).unless(arg("to").is(oneOf("a@b.c"))).because("it may change something, after data of strangers").named("strict/after-strangers") and allow("send").when(arg("to").is(oneOf("a@b.c")))',
     ],
     [
-      policy("p", []),
+      policy({ name: "p", rules: [] }),
       { arguments: { event: { guests: ["a@b.c", ""], when: 5 } } },
       'allow("send").when(all(arg("event.guests").is(oneOf("a@b.c", "")), arg("event.when").is(oneOf(5))))',
     ],
@@ -136,28 +152,35 @@ describe("the smallest change that would have allowed a call", () => {
   });
 
   it("is none for a call that is allowed", () => {
-    expect(policy("p", [allow("send")]).advise(callOf())).toMatchObject({ changes: [], text: undefined });
+    expect(policy({ name: "p", rules: [allow("send")] }).advise(callOf())).toMatchObject({
+      changes: [],
+      text: undefined,
+    });
   });
 
   it("names no more constants than needed", () => {
-    const made = policy("p", [allow("send").when(arg("to").is(boundToIntent()))]);
+    const made = policy({ name: "p", rules: [allow("send").when(arg("to").is(boundToIntent()))] });
     const said = { arguments: { to: "a@b.c", cc: "d@e.f", text: "https://x.example/" } };
     expect(made(callOf(said)).remedy).toBe('constants: ["a@b.c"]');
   });
 
   it("names none that nobody would write, or that no rule can say", () => {
     const long = { arguments: { to: "x".repeat(500) } };
-    expect(policy("p", [])(callOf(long)).remedy).toBeUndefined();
-    expect(policy("p", [])(callOf({ arguments: { to: { "a@b.c": "x" } } })).remedy).toBeUndefined();
+    expect(policy({ name: "p", rules: [] })(callOf(long)).remedy).toBeUndefined();
     expect(
-      policy("p", [])(callOf({ arguments: { to: Array.from({ length: 50 }, (_, i) => `v${i}`) } })).remedy,
+      policy({ name: "p", rules: [] })(callOf({ arguments: { to: { "a@b.c": "x" } } })).remedy,
     ).toBeUndefined();
-    expect(policy("p", [])(callOf({ arguments: { to: () => 1 } })).remedy).toBeUndefined();
-    expect(policy("p", [allow("*"), ask("*")])(callOf()).remedy).toBeUndefined();
+    expect(
+      policy({ name: "p", rules: [] })(
+        callOf({ arguments: { to: Array.from({ length: 50 }, (_, i) => `v${i}`) } }),
+      ).remedy,
+    ).toBeUndefined();
+    expect(policy({ name: "p", rules: [] })(callOf({ arguments: { to: () => 1 } })).remedy).toBeUndefined();
+    expect(policy({ name: "p", rules: [allow("*"), ask("*")] })(callOf()).remedy).toBeUndefined();
   });
 
   it("shows what is invisible in the values", () => {
-    const remedy = policy("p", [])(callOf({ arguments: { to: 'a"\u200b\u202e\n' } })).remedy;
+    const remedy = policy({ name: "p", rules: [] })(callOf({ arguments: { to: 'a"\u200b\u202e\n' } })).remedy;
     expect(remedy).toBe(String.raw`allow("send").when(arg("to").is(oneOf("a\"\u200b\u202e\n")))`);
   });
 
@@ -165,7 +188,7 @@ describe("the smallest change that would have allowed a call", () => {
     const rule = ask("send")
       .when(calls({ atLeast: 1 }))
       .unless(effect("read"));
-    expect(policy("p", [allow("send"), rule])(callOf({ calls: 1 })).remedy).toBe(
+    expect(policy({ name: "p", rules: [allow("send"), rule] })(callOf({ calls: 1 })).remedy).toBe(
       'ask("send").when(calls({ atLeast: 2 })).unless(effect("read"))',
     );
   });

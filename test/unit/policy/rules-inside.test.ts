@@ -64,8 +64,8 @@ async function sent({ outer, inner, by, innerBy, more, options }: Scene): Promis
   return count;
 }
 
-const once = policy("once", [allow("*"), limit("send", { perRun: 1 })]);
-const twice = policy("twice", [allow("*"), limit("send", { perRun: 2 })]);
+const once = policy({ name: "once", rules: [allow("*"), limit("send", { perRun: 1 })] });
+const twice = policy({ name: "twice", rules: [allow("*"), limit("send", { perRun: 2 })] });
 const inside = [calls("send", "send"), "done"];
 
 describe("a limit of a policy counts the calls of runs inside", () => {
@@ -87,7 +87,11 @@ describe("a limit of a policy counts the calls of runs inside", () => {
   it("whatever names it, and however the policy was narrowed", async () => {
     const outer = [calls("inner", "inner"), calls("send"), "done"];
     expect(
-      await sent({ outer, inner: inside, by: policy("p", [allow("*"), limit("*", { perRun: 1 })]) }),
+      await sent({
+        outer,
+        inner: inside,
+        by: policy({ name: "p", rules: [allow("*"), limit("*", { perRun: 1 })] }),
+      }),
     ).toBe(1);
     expect(await sent({ outer, inner: inside, by: narrowed(sensible, once) })).toBe(1);
   });
@@ -100,25 +104,29 @@ describe("a limit of a policy counts the calls of runs inside", () => {
       reason: "r",
     });
     expect(await sent({ outer, inner: inside, by })).toBe(1);
-    expect(await sent({ outer, inner: inside, by: narrowed(policy("p", [allow("*")]), by) })).toBe(1);
+    expect(
+      await sent({ outer, inner: inside, by: narrowed(policy({ name: "p", rules: [allow("*")] }), by) }),
+    ).toBe(1);
     expect(await sent({ outer: [calls("send", "send"), "done"], inner: inside, by })).toBe(1);
   });
 
   it("while a limit of the agent inside counts its own run alone", async () => {
     const outer = [calls("inner", "inner", "inner"), "done"];
-    expect(await sent({ outer, inner: inside, by: policy("p", [allow("*")]), innerBy: once })).toBe(3);
+    expect(
+      await sent({ outer, inner: inside, by: policy({ name: "p", rules: [allow("*")] }), innerBy: once }),
+    ).toBe(3);
   });
 
   it("and a constraint of a tool counts each run by itself", async () => {
     const outer = [calls("inner", "inner"), calls("send"), "done"];
-    const all = policy("p", [allow("*"), limit("send", { perRun: 9 })]);
+    const all = policy({ name: "p", rules: [allow("*"), limit("send", { perRun: 9 })] });
     const more = { constraints: { maxCalls: 1 } };
     expect(await sent({ outer, inner: inside, by: all, more })).toBe(3);
   });
 
   it("a call that was denied inside is none", async () => {
     const outer = [calls("inner"), calls("send"), "done"];
-    const none = policy("none", [limit("send", { perRun: 1 })]);
+    const none = policy({ name: "none", rules: [limit("send", { perRun: 1 })] });
     expect(await sent({ outer, inner: inside, by: once, innerBy: none })).toBe(1);
   });
 

@@ -220,7 +220,9 @@ describe("a policy from JSON", () => {
   });
 
   it("comes back from JSON as it was", () => {
-    const made = policy("p", "guarded", {
+    const made = policy({
+      name: "p",
+      rules: "guarded",
       tools: {
         "server/x": {
           effect: "read",
@@ -238,7 +240,7 @@ describe("a policy from JSON", () => {
   });
 
   it("is a function with a name, and a policy", () => {
-    const made = policy("mail", [allow("send")]);
+    const made = policy({ name: "mail", rules: [allow("send")] });
     expect(typeof made).toBe("function");
     expect(made.name).toBe("mail");
     expect(made(callOf()).verdict).toBe("allow");

@@ -19,7 +19,7 @@ function lint(
   tools?: Parameters<ReturnType<typeof policy>["lint"]>[0],
   options: PolicyOptions = {},
 ): string[] {
-  return policy("p", rules, options)
+  return policy({ ...options, name: "p", rules })
     .lint(tools)
     .map(({ type, rule, text }) => `${type} | ${rule} | ${text}`);
 }
@@ -110,25 +110,35 @@ describe("the lint of a policy", () => {
 });
 
 describe("widenings", () => {
-  const before = policy("p", [allow("a"), ask("b").named("x"), deny("c")], {
+  const before = policy({
+    name: "p",
+    rules: [allow("a"), ask("b").named("x"), deny("c")],
     constants: ["k"],
     tools: { t: { effect: "read" } },
   }).toJSON();
 
   it("are none where a policy stays, is renamed, reordered or narrowed", () => {
     expect(widenings(before, before)).toEqual([]);
-    const same = policy("q", [deny("c"), ask("b").because("new"), allow("a")], {
+    const same = policy({
+      name: "q",
+      rules: [deny("c"), ask("b").because("new"), allow("a")],
       constants: ["k"],
       tools: { t: { effect: "read" } },
     });
     expect(widenings(before, same.toJSON())).toEqual([]);
-    const narrower = policy("q", [deny("c"), ask("b"), deny("d")], { tools: { t: { effect: "read" } } });
+    const narrower = policy({
+      name: "q",
+      rules: [deny("c"), ask("b"), deny("d")],
+      tools: { t: { effect: "read" } },
+    });
     expect(widenings(before, narrower.toJSON())).toEqual([]);
     expect(widenings(guarded().toJSON(), guarded({ extraRules: [deny("x")] }).toJSON())).toEqual([]);
   });
 
   it("name each thing that may allow more", () => {
-    const wider = policy("p", [allow("a"), allow("b"), deny("c").when(untrusted())], {
+    const wider = policy({
+      name: "p",
+      rules: [allow("a"), allow("b"), deny("c").when(untrusted())],
       constants: ["k", "l"],
       tools: { t: { effect: "write" }, u: {} },
     });

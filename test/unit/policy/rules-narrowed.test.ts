@@ -10,7 +10,11 @@ const dataOf = (by: Policy): object => Object.fromEntries(Object.entries(by));
 
 describe("narrowed", () => {
   it("is the stricter of both", () => {
-    const three = [policy("a", [allow("*")]), policy("b", [ask("*")]), policy("c", [deny("*")])] as const;
+    const three = [
+      policy({ name: "a", rules: [allow("*")] }),
+      policy({ name: "b", rules: [ask("*")] }),
+      policy({ name: "c", rules: [deny("*")] }),
+    ] as const;
     const order = ["allow", "ask", "deny"];
     three.forEach((first, i) =>
       three.forEach((second, j) =>
@@ -20,14 +24,18 @@ describe("narrowed", () => {
   });
 
   it("knows of tools what the first knows, without the trust that the second takes away; vouches for what both do; counts for both", () => {
-    const first = policy("a", [allow("*"), limit("send", { perRun: 1 })], {
+    const first = policy({
+      name: "a",
+      rules: [allow("*"), limit("send", { perRun: 1 })],
       constants: ["x", "y"],
       tools: {
         mail: { trusted: true, resolves: true, secrecy: { readers: ["a@b.c", "d@e.f"] } },
         web: { effect: "write", trusted: true },
       },
     });
-    const second = policy("b", [limit("post", { perRun: 1 })], {
+    const second = policy({
+      name: "b",
+      rules: [limit("post", { perRun: 1 })],
       constants: ["y", "z"],
       tools: {
         mail: { effect: "read", trusted: false, resolves: false, secrecy: { readers: ["d@e.f"] } },
@@ -48,15 +56,15 @@ describe("narrowed", () => {
     });
     expect((both as unknown as typeof first).tools["file"]).not.toHaveProperty("trusted");
     expect((both as unknown as typeof first).tools["mail"]).not.toHaveProperty("effect");
-    const third = policy("c", [], { tools: { web: { secrecy: { readers: [] } } } });
+    const third = policy({ name: "c", rules: [], tools: { web: { secrecy: { readers: [] } } } });
     expect(dataOf(narrowed(second, third))).toMatchObject({ tools: { web: { secrecy: "private" } } });
   });
 
   it("is data that no other policy can be made of, and a plain function where neither is data", () => {
-    const first = policy("a", [allow("*")], { constants: ["x"] });
+    const first = policy({ name: "a", rules: [allow("*")], constants: ["x"] });
     const second: Policy = () => judge([]);
     const json = (by: Policy): string => JSON.stringify((by as unknown as typeof first).toJSON());
-    expect(json(narrowed(first, second))).not.toBe(json(narrowed(first, policy("b", []))));
+    expect(json(narrowed(first, second))).not.toBe(json(narrowed(first, policy({ name: "b", rules: [] }))));
     expect(json(narrowed(second, first))).toContain('"rules":[{"verdict":"allow"');
     expect(dataOf(narrowed(second, first))).toMatchObject({ constants: [] });
     expect(dataOf(narrowed(first, second))).toMatchObject({

@@ -58,7 +58,7 @@ export function callOf(said: Said = {}): CallRequest {
 
 /** What these rules say of a call. */
 export function judge(rules: readonly RuleInput[], said: Said = {}): Decision {
-  return policy("test", rules)(callOf(said));
+  return policy({ name: "test", rules })(callOf(said));
 }
 
 export function verdict(rules: readonly RuleInput[], said: Said = {}): Decision["verdict"] {

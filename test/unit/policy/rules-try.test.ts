@@ -145,9 +145,11 @@ describe("policy.simulate", () => {
         .simulate(run)
         .map(({ would }) => would.verdict),
     ).toEqual(["allow", "allow", "allow"]);
-    const untold = policy("p", [deny("*").when(untrusted())]).simulate(run, { tools });
+    const untold = policy({ name: "p", rules: [deny("*").when(untrusted())] }).simulate(run, { tools });
     expect(untold.map(({ would }) => would.verdict)).toEqual(["allow", "deny", "deny"]);
-    const secret = policy("p", [allow("*"), deny("*").when(untrusted())], {
+    const secret = policy({
+      name: "p",
+      rules: [allow("*"), deny("*").when(untrusted())],
       tools: { inbox: { secrecy: "private" } },
     });
     expect(secret.simulate(run)[1]?.would.evidence?.label).toMatchObject({
@@ -160,18 +162,22 @@ describe("policy.simulate", () => {
     const rules = [allow("send").when(arg("to").is(boundToIntent("email")))];
     const verdicts = (made: ReturnType<typeof policy>, options = {}): string[] =>
       made.simulate(run, { tools, ...options }).map(({ would }) => would.verdict);
-    expect(verdicts(policy("p", rules))).toEqual(["allow", "allow", "deny"]);
-    expect(verdicts(policy("p", rules), { intent: "Answer eve@example.com" })).toEqual([
+    expect(verdicts(policy({ name: "p", rules }))).toEqual(["allow", "allow", "deny"]);
+    expect(verdicts(policy({ name: "p", rules }), { intent: "Answer eve@example.com" })).toEqual([
       "allow",
       "deny",
       "allow",
     ]);
-    expect(verdicts(policy("p", rules, { constants: ["eve@example.com"] }))).toEqual([
+    expect(verdicts(policy({ name: "p", rules, constants: ["eve@example.com"] }))).toEqual([
       "allow",
       "allow",
       "allow",
     ]);
-    const book = policy("p", rules, { tools: { inbox: { effect: "read", trusted: true, resolves: true } } });
+    const book = policy({
+      name: "p",
+      rules,
+      tools: { inbox: { effect: "read", trusted: true, resolves: true } },
+    });
     expect(verdicts(book)).toEqual(["allow", "allow", "deny"]); // nobody chose what it found when it was asked for nothing
     const ofBob = { ...inbox, args: { from: "bob@example.com" } };
     const found = book.simulate([...run.slice(0, 1), reply(ofBob), ...run.slice(2)], { tools });
@@ -179,7 +185,7 @@ describe("policy.simulate", () => {
   });
 
   it("counts calls that ran, and those that a person agreed to", () => {
-    const limited = policy("p", [allow("*"), limit("send", { perRun: 1 })]);
+    const limited = policy({ name: "p", rules: [allow("*"), limit("send", { perRun: 1 })] });
     expect(limited.simulate(run).map(({ would }) => would.verdict)).toEqual(["allow", "allow", "deny"]);
     const asked = { verdict: "ask", rule: "x", reason: "" };
     const answered = (approved: boolean): readonly RecordedEvent[] => [
@@ -206,7 +212,7 @@ describe("policy.simulate", () => {
       ask("*").when(untrusted()),
       deny("*").when(unknownLinks("to")).unless(roles("target").are(boundToIntent())),
     ];
-    const [call] = policy("p", rules).simulate(later);
+    const [call] = policy({ name: "p", rules }).simulate(later);
     expect(call?.would).toMatchObject({ verdict: "deny", evidence });
   });
 });

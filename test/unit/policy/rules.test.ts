@@ -120,29 +120,30 @@ describe("rules", () => {
       "deny",
     ]);
     expect(verdict([limit("send", { perRun: 2 })])).toBe("deny");
-    expect(policy("p", [...rules, ask("*").unless(not(calls({ atLeast: 1 })))]).counted).toEqual([
-      "send",
-      "*",
-    ]);
-    expect(policy("p", [allow("send")]).counted).toEqual([]);
+    expect(
+      policy({ name: "p", rules: [...rules, ask("*").unless(not(calls({ atLeast: 1 })))] }).counted,
+    ).toEqual(["send", "*"]);
+    expect(policy({ name: "p", rules: [allow("send")] }).counted).toEqual([]);
   });
 });
 
 describe("annotations of tools", () => {
   const rules = [allow("*").when(roles("target").are(boundToIntent("email")))];
-  const annotated = policy("p", rules, {
+  const annotated = policy({
+    name: "p",
+    rules,
     tools: { send: { effect: "read", parameters: { x: { role: "target", type: "email" }, y: "content" } } },
   });
 
   it("stand over what the tool says of itself", () => {
     expect(verdictBy(annotated, { effect: "write", arguments: { y: "secret" } })).toBe("allow");
     expect(verdictBy(annotated, { tool: "post", effect: "write", arguments: { y: "secret" } })).toBe("deny");
-    expect(verdictBy(policy("p", [], { tools: { send: { effect: "write" } } }), { effect: "read" })).toBe(
-      "deny",
-    );
-    expect(verdictBy(policy("p", [], { tools: { send: { effect: "write" } } }), { kind: "memory" })).toBe(
-      "allow",
-    );
+    expect(
+      verdictBy(policy({ name: "p", rules: [], tools: { send: { effect: "write" } } }), { effect: "read" }),
+    ).toBe("deny");
+    expect(
+      verdictBy(policy({ name: "p", rules: [], tools: { send: { effect: "write" } } }), { kind: "memory" }),
+    ).toBe("allow");
   });
 
   it("leave what they do not speak of", () => {
@@ -154,7 +155,11 @@ describe("annotations of tools", () => {
       asked: (...each: unknown[]) => asked.push(each),
     };
     verdictBy(
-      policy("p", [allow("*").when(roles("target").are(boundToIntent()))], { tools: annotated.tools }),
+      policy({
+        name: "p",
+        rules: [allow("*").when(roles("target").are(boundToIntent()))],
+        tools: annotated.tools,
+      }),
       {
         ...said,
         bound: ["a", "b"],
@@ -180,7 +185,7 @@ describe("conditions", () => {
     expect(truth(untrusted(), {})).toBe(false);
     const { knows, ...call } = callOf();
     const label = { ...knows.label, integrity: "holy" as "trusted" };
-    const rules = policy("p", [allow("*"), ask("*").when(untrusted())]);
+    const rules = policy({ name: "p", rules: [allow("*"), ask("*").when(untrusted())] });
     expect(rules({ ...call, knows: { ...knows, label } }).verdict).toBe("ask");
   });
 
@@ -431,10 +436,12 @@ describe("what cannot be evaluated", () => {
     const { knows: _knows, ...call } = callOf({ arguments: { to: "a" } });
     for (const condition of [untrusted(), rule, calls({ atLeast: 1 }), secrecyExceedsTargets()]) {
       const cannot = call as ReturnType<typeof callOf>;
-      expect(policy("p", [allow("*").when(condition)])(cannot).verdict).toBe("deny");
-      expect(policy("p", [allow("*"), ask("*").when(condition)])(cannot).verdict).toBe("ask");
+      expect(policy({ name: "p", rules: [allow("*").when(condition)] })(cannot).verdict).toBe("deny");
+      expect(policy({ name: "p", rules: [allow("*"), ask("*").when(condition)] })(cannot).verdict).toBe(
+        "ask",
+      );
     }
-    const decision = policy("p", [])(call as ReturnType<typeof callOf>);
+    const decision = policy({ name: "p", rules: [] })(call as ReturnType<typeof callOf>);
     expect(decision.evidence?.label).toEqual({
       integrity: "untrusted",
       secrecy: "private",
@@ -445,11 +452,15 @@ describe("what cannot be evaluated", () => {
   it("is a promise where yes or no is expected", () => {
     const call = callOf({ arguments: { to: "a" } });
     const knows = { ...call.knows, isBound: () => Promise.resolve(true) as unknown as boolean };
-    expect(policy("p", [allow("*").when(rule)])({ ...call, knows }).verdict).toBe("deny");
-    expect(policy("p", [allow("*"), deny("*").when(rule)])({ ...call, knows }).verdict).toBe("deny");
+    expect(policy({ name: "p", rules: [allow("*").when(rule)] })({ ...call, knows }).verdict).toBe("deny");
+    expect(policy({ name: "p", rules: [allow("*"), deny("*").when(rule)] })({ ...call, knows }).verdict).toBe(
+      "deny",
+    );
     const links = { ...call.knows, isKnownLink: () => Promise.resolve(true) as unknown as boolean };
     const posted = { ...call, arguments: { to: "https://x.example/" }, knows: links };
-    expect(policy("p", [allow("*"), ask("*").when(unknownLinks("to"))])(posted).verdict).toBe("ask");
+    expect(
+      policy({ name: "p", rules: [allow("*"), ask("*").when(unknownLinks("to"))] })(posted).verdict,
+    ).toBe("ask");
   });
 
   it("is denied where even the call cannot be read", () => {
@@ -458,7 +469,7 @@ describe("what cannot be evaluated", () => {
         throw new Error("no");
       },
     });
-    expect(policy("p", [allow("*")])(hostile)).toEqual({
+    expect(policy({ name: "p", rules: [allow("*")] })(hostile)).toEqual({
       verdict: "deny",
       rule: "policy-error",
       reason: "the call cannot be read",
@@ -479,7 +490,10 @@ describe("what cannot be evaluated", () => {
         return call.knows;
       },
     };
-    policy("p", [allow("*").when(rule), ask("*").when(not(rule)), deny("*").when(unknownLinks())])(watched);
+    policy({
+      name: "p",
+      rules: [allow("*").when(rule), ask("*").when(not(rule)), deny("*").when(unknownLinks())],
+    })(watched);
     expect(looked).toEqual({ arguments: 1, knows: 1 });
   });
 });

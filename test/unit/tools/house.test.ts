@@ -64,7 +64,10 @@ describe("the checks of the house can fail", () => {
 
   it("finds exports without words and values without an example", () => {
     const files = [
-      file("src/index.ts", 'export { a, type B } from "./x/a.ts";\nexport {\n  c,\n} from "./x/c.ts";\nexport type { D } from "./x/a.ts";'),
+      file(
+        "src/index.ts",
+        'export { a, type B } from "./x/a.ts";\nexport {\n  c,\n} from "./x/c.ts";\nexport type { D } from "./x/a.ts";',
+      ),
       file("src/x/a.ts", "/** Says a. */\nexport const a = 1;\nexport interface B {}\nexport type D = B;"),
       file(
         "src/x/c.ts",
