@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, env, fs, llm, net, secret, tool, type Tool } from "../../src/index.ts";
 import { call, callTool, llmStep, safeLoop } from "../../src/doors.ts";
-import { type Fetch } from "../../src/tools.ts";
+import type { Fetch } from "../../src/tools.ts";
 import { scripted } from "../../src/testing.ts";
 
 let server: Server;

@@ -10,7 +10,7 @@ import { race } from "../../src/agent/compose/race.ts";
 import { repeat } from "../../src/agent/compose/repeat.ts";
 import { wrap } from "../../src/agent/compose/wrap.ts";
 import { agent, type Agent, type AgentEvent, type RunResult, tool } from "../../src/index.ts";
-import { type ModelRequest } from "../../src/models.ts";
+import type { ModelRequest } from "../../src/models.ts";
 import { fakeTool, type FakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { calling, ofType, watch } from "./watching.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { agent, inMemorySessions, memoryJournal, session, skill, tool } from "../../src/index.ts";
 import { execute } from "../../src/doors.ts";
-import { type Delta } from "../../src/models.ts";
-import { type Constraints } from "../../src/tools.ts";
+import type { Delta } from "../../src/models.ts";
+import type { Constraints } from "../../src/tools.ts";
 import { safeLoop } from "../../src/adapters/lower-doors.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import type { FakeTool } from "../../src/tool/fake-tool.ts";

@@ -11,7 +11,7 @@ import {
   tool,
 } from "../../src/index.ts";
 import { type History, historyOf, type SessionContents, type SessionStore } from "../../src/session.ts";
-import { type Label } from "../../src/tools.ts";
+import type { Label } from "../../src/tools.ts";
 import { trustedLabel, untrustedFrom } from "../../src/message/label.ts";
 import { textOf, userMessage } from "../../src/message/message.ts";
 import { scripted, type ScriptStep } from "../../src/testing.ts";

@@ -14,7 +14,7 @@ import {
   tool,
 } from "../../src/index.ts";
 import { pipe } from "../../src/compose.ts";
-import { type ReadyTranscript } from "../../src/doors.ts";
+import type { ReadyTranscript } from "../../src/doors.ts";
 import { type Label, labelled } from "../../src/tools.ts";
 import type { ResultMessage } from "../../src/message/message.ts";
 import type { Model, ModelRequest } from "../../src/model/model.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { ollama } from "../../src/adapters/model/ollama.ts";
 import { agent, type Message, type Model, skill, tool } from "../../src/index.ts";
-import { type ModelRequest } from "../../src/models.ts";
+import type { ModelRequest } from "../../src/models.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { add, multiply } from "./calculator.ts";

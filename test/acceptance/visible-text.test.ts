@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agent } from "../../src/index.ts";
-import { type DriverName } from "../../src/drivers.ts";
-import { type Delta } from "../../src/models.ts";
+import type { DriverName } from "../../src/drivers.ts";
+import type { Delta } from "../../src/models.ts";
 import { fakeTool } from "../../src/testing.ts";
 
 /** A model that says each reply letter by letter. */

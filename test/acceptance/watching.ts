@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { type Agent, type AgentEvent, isFact, type RunResult } from "../../src/index.ts";
-import { type ReadyTranscript } from "../../src/doors.ts";
+import type { ReadyTranscript } from "../../src/doors.ts";
 import type { PlainReply } from "../../src/model/function-model.ts";
 import type { Json, JsonObject } from "../../src/util/json.ts";
 import { providerComplaints } from "../provider-rules.ts";

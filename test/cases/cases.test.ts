@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { agent, type AgentEvent, type Budget, isFact, tool, type Tool } from "../../src/index.ts";
-import { type JsonSchema } from "../../src/tools.ts";
+import type { JsonSchema } from "../../src/tools.ts";
 import { scripted, type ScriptStep } from "../../src/testing.ts";
 import type { Json } from "../../src/util/json.ts";
 

@@ -7,7 +7,7 @@ import { llamaCpp } from "../../src/adapters/model/llama-cpp.ts";
 import { driverNamed } from "../../src/driver/choose.ts";
 import { tool } from "../../src/index.ts";
 import { driverNames } from "../../src/drivers.ts";
-import { type ToolChoice } from "../../src/models.ts";
+import type { ToolChoice } from "../../src/models.ts";
 import { callsOf } from "../../src/message/message.ts";
 import { assemble } from "../../src/model/assemble.ts";
 import { writeRandomModel } from "../../tools/random-model.ts";

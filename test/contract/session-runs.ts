@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agent, memoryJournal, session, tool } from "../../src/index.ts";
-import { type SessionStore } from "../../src/session.ts";
+import type { SessionStore } from "../../src/session.ts";
 import { scripted, type ScriptedModel } from "../../src/testing.ts";
 
 const inputSchema = { type: "object", properties: {} } as const;

@@ -29,7 +29,7 @@ afterAll(() => project.remove());
 
 /** A file of a user: types in it, imports of writ, and the given definition. */
 function agentFile(definition: string): string {
-  return `import { agent, tool } from "writ"; import { type ModelRequest } from "writ/models";
+  return `import { agent, tool } from "writ"; import type { ModelRequest } from "writ/models";
 import { fakeTool, scripted } from "writ/testing";
 function textOf({ messages }: ModelRequest): string {
   const last = messages.at(-1);

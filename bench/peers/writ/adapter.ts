@@ -1,6 +1,6 @@
 /** writ, as it is built in dist: agent.run and agent.stream over a bare function as the model. */
 import { agent, tool } from "writ";
-import { type Delta, type ModelRequest } from "writ/models";
+import type { Delta, ModelRequest } from "writ/models";
 import { z } from "zod";
 import { isStreamed, nextReply, type Piece, type Prepare } from "../../script.ts";
 

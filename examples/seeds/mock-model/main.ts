@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agent } from "writ";
 import { userMessage } from "writ/doors";
-import { type ModelFunction, type ModelRequest } from "writ/models";
+import type { ModelFunction, ModelRequest } from "writ/models";
 import { fakeTool, scripted } from "writ/testing";
 
 const lookup = fakeTool("lookup", "data", { description: "Look something up" });

@@ -3,7 +3,7 @@
 // A driver is how calls are spoken of with a model. Whichever it is, the same executor runs the calls, under the same rules.
 import assert from "node:assert/strict";
 import { agent, type Agent, tool } from "writ";
-import { type ModelFunction } from "writ/models";
+import type { ModelFunction } from "writ/models";
 import { scripted } from "writ/testing";
 import { z } from "zod";
 

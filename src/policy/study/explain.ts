@@ -12,7 +12,7 @@ export type Audience = "model" | "people";
  *
  * @example
  * ```ts
- * import { type Decision } from "writ";
+ * import type { Decision } from "writ";
  * import { explain } from "writ/policy";
  *
  * const decision: Decision = { verdict: "deny", rule: "no-rule", reason: "no rule of the policy allows it" };

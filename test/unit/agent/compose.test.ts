@@ -20,7 +20,7 @@ import {
   session,
   skill,
 } from "../../../src/index.ts";
-import { type SchemaSource } from "../../../src/tools.ts";
+import type { SchemaSource } from "../../../src/tools.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../../src/testing.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 import { calling, factsOf, ofType, resultsIn, watch } from "../../acceptance/watching.ts";
