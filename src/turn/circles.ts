@@ -1,6 +1,13 @@
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { Excess } from "../policy/account/budget.ts";
-import { type Act, addAct, mostTimes, proposedAgain, type Repeats, timesDone } from "../policy/account/repeats.ts";
+import {
+  type Act,
+  addAct,
+  mostTimes,
+  proposedAgain,
+  type Repeats,
+  timesDone,
+} from "../policy/account/repeats.ts";
 import type { State } from "./state.ts";
 
 /** Whether calls go on with a circle: they may run, are refused, or end the run. */

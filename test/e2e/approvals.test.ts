@@ -31,7 +31,7 @@ const read = tool({ name: "read", description: "Read", inputSchema, effect: "rea
 const send = tool({ name: "send", description: "Send", inputSchema, effect: "irreversible", execute: ({ to }) => "SENT to " + to });
 const call = (name, to) => ({ calls: [{ name, arguments: { to } }] });
 const model = scripted([call("read", "x"), call("send", "ada"), call("send", "eve"), call("read", "y"), call("send", "ivy"), "Done."]);
-export default agent({ name: "sender", model, tools: [read, send], policy: policy("letters", [ask("send")]) });
+export default agent({ name: "sender", model, tools: [read, send], policy: policy({ name: "letters", rules: [ask("send")] }) });
 `;
 
 beforeAll(() => {

@@ -39,7 +39,7 @@ describe("writ manifest", () => {
 
   it("writes out what would steer a terminal, or is not seen", async () => {
     const path = program("strange.ts", {
-      rest: String.raw`policy: policy("\u001b[2J\u009b2J\u202eon", [])`,
+      rest: String.raw`policy: policy({ name: "\u001b[2J\u009b2J\u202eon", rules: [] })`,
     });
     const { stdout } = await writ("manifest", path);
     expect(stdout).toContain(String.raw`\u001b[2J\u009b2J\u202eon`);

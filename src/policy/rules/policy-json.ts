@@ -1,16 +1,6 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { type Parameter, parameterRoles, type Parameters, valueTypes } from "../../tool/parameters.ts";
-import {
-  entriesOf,
-  fieldsOf,
-  inside,
-  listOf,
-  type Place,
-  textOf,
-  truthOf,
-  wordOf,
-  wrong,
-} from "./fields.ts";
+import { entriesOf, fieldsOf, inside, listOf, type Place, textOf, truthOf, wordOf, wrong } from "./fields.ts";
 import { presetRules } from "./presets.ts";
 import { checkedRules, effectNames, reader } from "./check-rules.ts";
 import type { Annotation, PolicyJson, Rule } from "./rule.ts";
