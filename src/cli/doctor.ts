@@ -13,7 +13,7 @@ import { enforcement, type Isolator } from "../adapters/isolate/isolate.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
 import { installCommand } from "../adapters/model/llama-cpp-runtime.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { nodeIsNewEnough, oldestNode } from "./node-version.ts";
+import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
 import type { OutputFlags } from "./options.ts";
 import { jsonLine, oneLine, type Output, processOutput, sizeText } from "./output.ts";
 import { packageVersion } from "./package-version.ts";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
+import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
 import { asProcess } from "./as-process.ts";
-import { nodeIsNewEnough, oldestNode } from "./node-version.ts";
 
 await asProcess(run);
 

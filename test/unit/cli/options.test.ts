@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nodeIsNewEnough, oldestNode } from "../../../src/cli/node-version.ts";
+import { nodeIsNewEnough, oldestNode } from "../../../src/adapters/node-version.ts";
 import { countOf, formatOf, lenientFormatOf, wordOf } from "../../../src/cli/options.ts";
 import { packageVersion } from "../../../src/cli/package-version.ts";
 import { readFileSync } from "node:fs";

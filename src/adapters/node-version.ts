@@ -1,0 +1,14 @@
+/** The oldest Node that strips types by itself and has all that writ needs. The same as `engines` in package.json. */
+export const oldestNode = "22.18.0";
+
+/** Whether a version of Node (`24.1.0`) is at least {@link oldestNode}. */
+export function nodeIsNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = numbersOf(version);
+  const [oldestMajor = 0, oldestMinor = 0] = numbersOf(oldestNode);
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+}
+
+// Not by `localeCompare`: its first call takes 5 ms, and this is part of every import.
+function numbersOf(version: string): readonly number[] {
+  return version.split(".").map(Number);
+}
