@@ -1,6 +1,9 @@
-import { hash, randomUUID } from "node:crypto";
 import type { Host } from "../journal/host.ts";
+import { lazy } from "../util/lazy.ts";
 import { nodePowers } from "./capability/node-powers.ts";
+
+/** Loaded with the first id or hash: a program that only imports writ needs none. */
+const crypto = lazy(() => process.getBuiltinModule("node:crypto"));
 
 /** The longest time a timer of Node can wait; a longer one would fire at once. */
 const longestTimerMs = 2_147_483_647;
@@ -12,8 +15,8 @@ export const nodeHost: Host = {
     const timer = setTimeout(fire, Math.min(afterMs, longestTimerMs));
     return () => clearTimeout(timer);
   },
-  randomId: () => randomUUID(),
+  randomId: () => crypto().randomUUID(),
   powers: nodePowers,
   platform: process.platform,
-  digest: (text) => hash("sha256", text, "hex"),
+  digest: (text) => crypto().hash("sha256", text, "hex"),
 };

@@ -1,7 +1,9 @@
 import { WritError } from "../error/writ-error.ts";
 import type { JsonSchema } from "../schema/schema.ts";
+import { toSchema } from "../schema/to-schema.ts";
+import { lazy } from "../util/lazy.ts";
 import { readSeverity } from "./recovery.ts";
-import { tool, type Tool, type TypedTool } from "./tool.ts";
+import type { Tool, TypedTool } from "./tool.ts";
 
 /**
  * Lets a fixer say that it cannot mend a failure, and what the caller should do: a soft failure. Its run ends as failed with
@@ -74,10 +76,17 @@ interface VerdictDefinition extends Pick<Tool, "name" | "description"> {
   readonly execute: (verdict: Verdict) => never;
 }
 
-/** What the schema lets pass is a verdict. */
-function verdictTool({ execute, ...definition }: VerdictDefinition): TypedTool<Verdict, never> {
-  const made = tool({ ...definition, effect: "none", execute: (args: unknown) => execute(args as Verdict) });
-  return made as Tool as TypedTool<Verdict, never>;
+/** A tool whose schema is read when something first looks at it: most programs import these tools and list none. */
+function verdictTool({ inputSchema, ...named }: VerdictDefinition): TypedTool<Verdict, never> {
+  const input = lazy(() => toSchema(inputSchema, { name: named.name, role: "input" }));
+  return {
+    ...named,
+    effect: "none",
+    exclusiveKey: () => undefined,
+    get input() {
+      return input();
+    },
+  };
 }
 
 function verdictSchema(more: JsonSchema): JsonSchema {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, rmdir, unlink } from "node:fs/promises";
 import { resourceText } from "../../tool/capability.ts";
@@ -60,7 +59,7 @@ async function replace({ path, beside, resource, signal }: Place, bytes: Uint8Ar
     refuseOthers(before, resource);
     refuseLinked(before, resource);
   }
-  const draft = beside(`.writ-${randomUUID()}`);
+  const draft = beside(`.writ-${process.getBuiltinModule("node:crypto").randomUUID()}`);
   const file = await open(
     draft,
     constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,

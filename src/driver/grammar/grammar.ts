@@ -1,6 +1,7 @@
 import { messageOf } from "../../error/writ-error.ts";
 import { checkSchema } from "../../schema/check-schema.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { lazy } from "../../util/lazy.ts";
 import { compiler, type CompilerOptions, type Relaxed, type Rules, withoutEndless } from "./compiler.ts";
 import { type Expression, rule } from "./expression.ts";
 import { textRules } from "./json-text.ts";
@@ -84,7 +85,7 @@ function grammarWith(
   const expressions = schemas.map((root) => writeGbnf(startOf({ root, rules, relaxed, freshName })));
   const root = `root ::= ${rootOf(expressions)}`;
   const named = [...rules].map(([name, body]) => writeRule(name, body));
-  return [root, basics, ...named].join("\n");
+  return [root, basics(), ...named].join("\n");
 }
 
 /** What writes the values of a schema. Its rules are added to the others. */
@@ -108,15 +109,17 @@ function writeRule(name: string, body: Expression): string {
 const anyNumber = { least: -Infinity, most: Infinity };
 
 /** The rules that every grammar has. */
-const basics: string = [
-  "value ::= object | array | string | number | boolean | null",
-  'object ::= "{" (string ":" value ("," string ":" value)*)? "}"',
-  'array ::= "[" (value ("," value)*)? "]"',
-  'string ::= "\\"" char* "\\""',
-  String.raw`char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9a-cA-Ce-fE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2}))`,
-  'boolean ::= "true" | "false"',
-  'null ::= "null"',
-  writeRule("number", numberExpression({ ...anyNumber, isInteger: false }).expression),
-  writeRule("integer", numberExpression({ ...anyNumber, isInteger: true }).expression),
-  ...Object.entries({ ...numberRules, ...textRules }).map(([name, body]) => writeRule(name, body)),
-].join("\n");
+const basics = lazy((): string =>
+  [
+    "value ::= object | array | string | number | boolean | null",
+    'object ::= "{" (string ":" value ("," string ":" value)*)? "}"',
+    'array ::= "[" (value ("," value)*)? "]"',
+    'string ::= "\\"" char* "\\""',
+    String.raw`char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9a-cA-Ce-fE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2}))`,
+    'boolean ::= "true" | "false"',
+    'null ::= "null"',
+    writeRule("number", numberExpression({ ...anyNumber, isInteger: false }).expression),
+    writeRule("integer", numberExpression({ ...anyNumber, isInteger: true }).expression),
+    ...Object.entries({ ...numberRules(), ...textRules() }).map(([name, body]) => writeRule(name, body)),
+  ].join("\n"),
+);

@@ -22,16 +22,17 @@ const escapedRanges: readonly CharacterRange[] = [
 const escapedCodes = escapedRanges.flatMap(([from, to]) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index),
 );
-const rawCharacters = complementOf(escapedRanges);
 
 /** Lists longer than this are written by their common beginnings: an engine tries all alternatives of a list at once. */
 const longestList = 8;
 
 /** The rules that this file refers to: a character of a string that can be written in one way only. */
-export const textRules: Readonly<Record<string, Expression>> = {
-  character: choice([set(rawCharacters), rule("escape")]),
-  escape: oneOfTexts(escapedCodes.map(inside)),
-};
+export function textRules(): Readonly<Record<string, Expression>> {
+  return {
+    character: choice([set(complementOf(escapedRanges)), rule("escape")]),
+    escape: oneOfTexts(escapedCodes.map(inside)),
+  };
+}
 
 /** A character inside a JSON string, as `JSON.stringify` writes it. */
 function inside(code: number): string {

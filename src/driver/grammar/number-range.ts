@@ -77,31 +77,32 @@ const smallestPlain = 1e-6;
 /** A double has no more digits than these behind its point, when it is written without an exponent. */
 const maxFraction = 22;
 
-const mantissa = sequence(digits(1), optional(sequence(text("."), repeat(digits(), 1, 17))));
-const exponent = choice([text("e"), text("E")]);
-const plus = optional(text("+"));
-
 /** The rules that expressions of numbers refer to. */
-export const numberRules: Readonly<Record<string, Expression>> = {
-  positive: integersBetween(1n, safe),
-  fraction: optional(sequence(text("."), repeat(digits(), 1, maxFraction))),
-  /** From 1e16 up to 1.6e308. */
-  huge: choice([
-    sequence(mantissa, exponent, plus, integersBetween(16n, 307n)),
-    sequence(
-      text("1"),
-      optional(sequence(text("."), digits(0, 6), repeat(digits(), 0, 16))),
-      exponent,
-      plus,
-      text("308"),
-    ),
-  ]),
-  /** Less than a millionth, and more than 0. */
-  tiny: choice([
-    sequence(mantissa, exponent, text("-"), integersBetween(7n, 323n)),
-    sequence(digits(5), exponent, text("-324")),
-  ]),
-};
+export function numberRules(): Readonly<Record<string, Expression>> {
+  const mantissa = sequence(digits(1), optional(sequence(text("."), repeat(digits(), 1, 17))));
+  const exponent = choice([text("e"), text("E")]);
+  const plus = optional(text("+"));
+  return {
+    positive: integersBetween(1n, safe),
+    fraction: optional(sequence(text("."), repeat(digits(), 1, maxFraction))),
+    /** From 1e16 up to 1.6e308. */
+    huge: choice([
+      sequence(mantissa, exponent, plus, integersBetween(16n, 307n)),
+      sequence(
+        text("1"),
+        optional(sequence(text("."), digits(0, 6), repeat(digits(), 0, 16))),
+        exponent,
+        plus,
+        text("308"),
+      ),
+    ]),
+    /** Less than a millionth, and more than 0. */
+    tiny: choice([
+      sequence(mantissa, exponent, text("-"), integersBetween(7n, 323n)),
+      sequence(digits(5), exponent, text("-324")),
+    ]),
+  };
+}
 
 const smallPlain = sequence(
   text("0."),

@@ -50,7 +50,7 @@ function read(value: unknown): PolicyJson {
 
 /** All rules of a policy, those of its preset first. */
 export function rulesOf({ rules, extraRules = [] }: PolicyJson): readonly Rule[] {
-  const own = typeof rules === "string" ? presetRules[rules] : rules;
+  const own = typeof rules === "string" ? presetRules[rules]() : rules;
   return extraRules.length === 0 ? own : Object.freeze([...own, ...extraRules]);
 }
 

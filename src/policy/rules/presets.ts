@@ -10,62 +10,67 @@ import {
   unknownLinks,
   untrusted,
 } from "./conditions.ts";
-import { allow, ask } from "./builders.ts";
+import { lazy } from "../../util/lazy.ts";
 import { checkedRules } from "./check-rules.ts";
+import { allow, ask, type RuleInput } from "./builders.ts";
 import type { Rule } from "./rule.ts";
 
 const effectful = effect("write", "irreversible", "undeclared");
-const chosen = roles("target", "amount", "id").are(boundToIntent());
-const spreads = secrecyExceedsTargets();
 
-const guarded = [
-  allow("*")
-    .when(any(effect("none", "read"), not(untrusted()), all(chosen, not(unknownLinks()), not(spreads))))
-    .because("it only looks, or the user chose what it acts on")
-    .named("guarded/chosen"),
-  ask("*")
-    .when(all(effectful, untrusted(), not(chosen)))
-    .because("the user did not choose whom, what or how much it acts on")
-    .named("guarded/not-chosen"),
-  ask("*")
-    .when(
-      all(effect("irreversible", "undeclared"), untrusted(), roles("target", "amount", "id").are(absent())),
-    )
-    .because("it acts on nothing that the user could have chosen")
-    .named("guarded/nothing-chosen"),
-  ask("*")
-    .when(all(effectful, untrusted(), unknownLinks()))
-    .because("it says a link that comes from a stranger")
-    .named("guarded/unknown-links"),
-  ask("*")
-    .when(all(effectful, untrusted(), spreads))
-    .because("it may tell what not everybody may know")
-    .named("guarded/secrecy"),
-  ask("*")
-    .when(
-      all(
-        effect("none", "read"),
-        untrusted(),
-        spreads,
-        any(not(roles("target").are(boundToIntent())), unknownLinks()),
-      ),
-    )
-    .because("looking there may tell what not everybody may know")
-    .named("guarded/secrecy-of-looking"),
-];
+function guarded(): readonly RuleInput[] {
+  const chosen = roles("target", "amount", "id").are(boundToIntent());
+  const spreads = secrecyExceedsTargets();
+  return [
+    allow("*")
+      .when(any(effect("none", "read"), not(untrusted()), all(chosen, not(unknownLinks()), not(spreads))))
+      .because("it only looks, or the user chose what it acts on")
+      .named("guarded/chosen"),
+    ask("*")
+      .when(all(effectful, untrusted(), not(chosen)))
+      .because("the user did not choose whom, what or how much it acts on")
+      .named("guarded/not-chosen"),
+    ask("*")
+      .when(
+        all(effect("irreversible", "undeclared"), untrusted(), roles("target", "amount", "id").are(absent())),
+      )
+      .because("it acts on nothing that the user could have chosen")
+      .named("guarded/nothing-chosen"),
+    ask("*")
+      .when(all(effectful, untrusted(), unknownLinks()))
+      .because("it says a link that comes from a stranger")
+      .named("guarded/unknown-links"),
+    ask("*")
+      .when(all(effectful, untrusted(), spreads))
+      .because("it may tell what not everybody may know")
+      .named("guarded/secrecy"),
+    ask("*")
+      .when(
+        all(
+          effect("none", "read"),
+          untrusted(),
+          spreads,
+          any(not(roles("target").are(boundToIntent())), unknownLinks()),
+        ),
+      )
+      .because("looking there may tell what not everybody may know")
+      .named("guarded/secrecy-of-looking"),
+  ];
+}
 
-const strict = [
-  allow("*")
-    .when(any(effect("none", "read"), not(untrusted())))
-    .named("strict/before-strangers"),
-  ask("*")
-    .when(all(effectful, untrusted()))
-    .because("it may change something, after data of strangers")
-    .named("strict/after-strangers"),
-];
+function strict(): readonly RuleInput[] {
+  return [
+    allow("*")
+      .when(any(effect("none", "read"), not(untrusted())))
+      .named("strict/before-strangers"),
+    ask("*")
+      .when(all(effectful, untrusted()))
+      .because("it may change something, after data of strangers")
+      .named("strict/after-strangers"),
+  ];
+}
 
-/** The rules that a policy may name instead of listing them. */
-export const presetRules: Readonly<Record<"guarded" | "strict", readonly Rule[]>> = {
-  guarded: checkedRules(guarded, { policy: "guarded", path: "rules", depth: 0 }),
-  strict: checkedRules(strict, { policy: "strict", path: "rules", depth: 0 }),
+/** The rules that a policy may name instead of listing them. Made when one first does. */
+export const presetRules: Readonly<Record<"guarded" | "strict", () => readonly Rule[]>> = {
+  guarded: lazy(() => checkedRules(guarded(), { policy: "guarded", path: "rules", depth: 0 })),
+  strict: lazy(() => checkedRules(strict(), { policy: "strict", path: "rules", depth: 0 })),
 };
