@@ -89,7 +89,7 @@ export async function keep(
   if (session === undefined) return ended;
   const { plan, base } = run;
   const { end, usage, transcript, ledger, acts } = ended;
-  const { intent } = inside;
+  const intent = inside.intent?.hash;
   const about = { runId: base.runId, agent: plan.name, skill: skill.name, outcome: end.outcome, usage };
   const effectOf = skill.type === "plain" ? undefined : effectIn(skill.gate.allowed);
   const finished = { ...about, ...(intent === undefined ? {} : { intent }), transcript, acts, effectOf };

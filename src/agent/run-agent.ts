@@ -120,7 +120,7 @@ export function beginCycle(
 
 /** Runs the turn cycle; its intent is told from here on. */
 function runCycle(options: LoopOptions, inside: Frame): Promise<Finished> {
-  inside.intent = options.gate.intent.hash;
+  inside.intent = options.gate.intent;
   return cycle(options, inside);
 }
 

@@ -10,6 +10,7 @@ import { policyIdentity, rulePolicyOf } from "../policy/rules/identity.ts";
 import { capabilityText } from "../tool/capability.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { type Json, toJson } from "../util/json.ts";
+import { lazy } from "../util/lazy.ts";
 import { remembered } from "../util/remembered.ts";
 import { contentText } from "./answer.ts";
 import type { AgenticPlan, AgentPlan } from "./plan.ts";
@@ -38,12 +39,21 @@ export function declareIntent(declaring: Declaring): Intent {
   const { around, host } = base;
   const own = rulePolicyOf(skill.gate.policy)?.constants ?? [];
   const linked = around?.intent.hash ?? previous ?? from?.intent.previous;
+  const held = identityOf(plan)(skill)(host.digest);
   const parts = {
     text: wantedText(declaring),
     constants: [...(around?.intent.constants ?? []), ...own],
     agent: plan.name,
     skill: skill.name,
-    ...identityOf(plan)(skill)(host.digest),
+    get policy() {
+      return held.policy();
+    },
+    get tools() {
+      return held.tools();
+    },
+    get limits() {
+      return held.limits();
+    },
     ...(linked === undefined ? {} : { previous: linked }),
   };
   const intent = makeIntent(parts, host.digest);
@@ -83,13 +93,14 @@ function checkUnchanged(
   });
 }
 
-type Identity = Pick<Intent, "policy" | "tools" | "limits">;
+type Identity = Readonly<Record<"policy" | "tools" | "limits", () => string>>;
 
-/** The hashes of what a run of a skill is held to. Depends on: the agent's limits and grants; the skill's gate; the digest of the host. */
+/** The hashes of what a run of a skill is held to, each made when somebody looks. Depends on: the agent's limits and grants; the skill's gate; the digest of the host. */
 const identityOf = remembered(({ limits, grants }: AgentPlan) =>
   remembered(({ gate: { policy, allowed } }: AgenticPlan) =>
     remembered((digest: Digest): Identity => {
-      const tools = [...allowed.tools.values()].map(({ input, output, needs = [], ...tool }) => ({
+      const tools = (): readonly object[] =>
+        [...allowed.tools.values()].map(({ input, output, needs = [], ...tool }) => ({
         name: tool.name,
         description: tool.description,
         schema: input.jsonSchema,
@@ -104,9 +115,11 @@ const identityOf = remembered(({ limits, grants }: AgentPlan) =>
         origin: tool.origin,
       }));
       return {
-        policy: digest(policyIdentity(policy)),
-        tools: digest(canonicalJson(asJson({ tools, grants: grants.map(capabilityText) }))),
-        limits: digest(canonicalJson(asJson(limits))),
+        policy: lazy(() => digest(policyIdentity(policy))),
+        tools: lazy(() =>
+          digest(canonicalJson(asJson({ tools: tools(), grants: grants.map(capabilityText) }))),
+        ),
+        limits: lazy(() => digest(canonicalJson(asJson(limits)))),
       };
     }),
   ),

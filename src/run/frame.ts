@@ -9,6 +9,7 @@ import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts"
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger } from "../policy/account/budget.ts";
+import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Act } from "../tool/acts.ts";
 import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
@@ -46,7 +47,7 @@ export interface Frame {
   /** Takes the events of runs inside this one, which have their envelope already. */
   readonly forward: ((event: AgentEvent) => void) | undefined;
   /** Set by the work when it is known; in every event from then on. */
-  intent?: string;
+  intent?: Pick<Intent, "hash">;
   /** Set by the work; without it the run ends when its time is over. */
   moreTime?: MoreTime;
 }
@@ -226,7 +227,7 @@ function telling(
     if (ended) return;
     ended = event.type === "run-end";
     if (isFact(event)) seq += 1;
-    const intent = about.frame?.intent;
+    const intent = about.frame?.intent?.hash;
     const known = intent === undefined ? undefined : { intent };
     forward({ ...event, seq, runId, ...around, ...known, at: host.now() });
   };

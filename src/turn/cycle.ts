@@ -73,12 +73,12 @@ async function beginning(
   { journal, host, from, gate, runId }: LoopOptions,
   { stop }: Frame,
 ): Promise<Beginning> {
-  const { hash: intent } = gate.intent;
-  const begun = { now: host.now(), runId, intent };
+  const begun = { now: host.now(), runId };
   if (journal === directJournal) return begun;
   const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
+  const { hash: intent } = gate.intent;
   // A record of another intent is of another run.
-  const step = { key, fingerprint: () => intent, run: () => Promise.resolve(begun) };
+  const step = { key, fingerprint: () => intent, run: () => Promise.resolve({ ...begun, intent }) };
   const started = await untilStopped(journal.step(step), stop);
   if (started === "stopped") throw new Error("the run was stopped before it began");
   return started;

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { nodeHost } from "../../src/adapters/clock.ts";
+import { resolveModel } from "../../src/adapters/model/resolve.ts";
+import { makeAgent } from "../../src/agent/agent.ts";
 import {
   agent,
   type AgentDefinition,
@@ -17,6 +20,7 @@ import {
 } from "../../src/index.ts";
 import { pipe } from "../../src/compose.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
+import type { Host } from "../../src/journal/host.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import { calling, ofType, resultsIn, roundTrip, watch } from "./watching.ts";
 
@@ -67,6 +71,24 @@ describe("an intent", () => {
     expect(states).toHaveLength(3);
     expect(new Set(states.map(({ intent }) => intent.hash)).size).toBe(1);
     expect(states[0]?.intent).toMatchObject({ text: "Look around", agent: "clerk", skill: "clerk" });
+  });
+
+  it("is hashed when something looks at it: a run that nobody watches, asks or keeps hashes nothing", async () => {
+    let hashed = 0;
+    const host: Host = {
+      ...nodeHost,
+      digest: (text) => {
+        hashed += 1;
+        return nodeHost.digest(text);
+      },
+    };
+    const made = (steps: readonly ScriptStep[]) =>
+      makeAgent({ name: "clerk", model: scripted(steps), tools: [look()] }, { host, resolveModel });
+    await made(two)("go");
+    expect(hashed).toBe(0);
+    const { events } = await watch(made(two).stream("go"));
+    expect(events.at(-1)?.intent).toMatch(/^[0-9a-f]{64}$/);
+    expect(hashed).toBe(4); // the policy, the tools, the bounds, and all of it: each once
   });
 
   it("case 23: is frozen: no policy can change it, at no depth", async () => {

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Json } from "../../util/json.ts";
+import { lazy } from "../../util/lazy.ts";
 
 /**
  * What a run is for, said once before it begins and frozen: the user's words, the author's constants, and what the run is held to. No output of a
@@ -28,13 +29,33 @@ export type IntentParts = Omit<Intent, "hash">;
 /** SHA-256 of a text, in hexadecimal: the machine's. */
 export type Digest = (text: string) => string;
 
-/** Freezes an intent and hashes it. */
+/** Freezes an intent. Its hashes are made when something first looks at them: a run that nobody watches or keeps needs none. */
 export function makeIntent(parts: IntentParts, digest: Digest): Intent {
-  const { text, agent, skill, policy, tools, limits, previous } = parts;
-  const held = { text, agent, skill, policy, tools, limits };
-  const hash = digest(canonicalJson({ ...held, constants: [...parts.constants] }));
+  const { text, agent, skill, previous } = parts;
   const constants = Object.freeze([...parts.constants]);
-  return Object.freeze({ ...held, constants, hash, ...(previous === undefined ? {} : { previous }) });
+  const hash = lazy(() => {
+    const { policy, tools, limits } = parts;
+    return digest(canonicalJson({ text, agent, skill, policy, tools, limits, constants: [...constants] }));
+  });
+  return Object.freeze({
+    text,
+    agent,
+    skill,
+    get policy() {
+      return parts.policy;
+    },
+    get tools() {
+      return parts.tools;
+    },
+    get limits() {
+      return parts.limits;
+    },
+    constants,
+    get hash() {
+      return hash();
+    },
+    ...(previous === undefined ? {} : { previous }),
+  });
 }
 
 /** The parts of an intent that are no run's: what is called directly by a program has none. */
