@@ -3,6 +3,7 @@
  *
  * @module writ
  */
+import "./adapters/check-node.ts";
 export { type ErrorCode, type ErrorData } from "./error/codes.ts";
 export { isWritError, WritError, type WritErrorOptions } from "./error/writ-error.ts";
 

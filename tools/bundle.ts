@@ -1,45 +1,119 @@
 /**
- * Makes the JavaScript of the package: one file for each entry of package.json, and chunks for what several share or what is loaded on demand.
- * Importing two hundred small files takes Node longer than all that writ does at its start. The types stay one file a module.
+ * Makes the JavaScript of the package: a file for each entry of package.json, one chunk for what `import "writ"` loads, and chunks for what is
+ * imported on demand. Importing two hundred small files takes Node longer than all that writ does at its start. Packages that package.json does
+ * not list as dependencies are bundled, with their licences. The types stay one file a module.
  */
-import { chmodSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
+import {
+  type ChunkingContext,
+  type CodeSplittingGroup,
+  type OutputOptions,
+  type Plugin,
+  rolldown,
+} from "rolldown";
+import { unreachedTypes } from "./reached-types.ts";
 import { filesUnder, root } from "./source-files.ts";
+import { packageFolders, thirdPartyText } from "./third-party.ts";
 
 interface Manifest {
   readonly bin: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+  readonly exports: Readonly<Record<string, string | { readonly default: string; readonly types: string }>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
-const files = [...Object.values(manifest.exports), ...Object.values(manifest.bin)].map((entry) =>
-  typeof entry === "string" ? entry : entry.default,
+const entries = Object.values(manifest.exports).flatMap((entry) =>
+  typeof entry === "string" ? [] : [entry],
 );
+const files = [...entries.map((entry) => entry.default), ...Object.values(manifest.bin)];
 const names = files.flatMap((file) => /^\.\/dist\/(.+)\.js$/.exec(file)?.[1] ?? []);
-const input = Object.fromEntries(names.map((name) => [name, join(root, `src/${name}.ts`)]));
-
-for (const { path } of [...filesUnder("dist", ".js"), ...filesUnder("dist", ".js.map")])
-  rmSync(join(root, path));
+const input = Object.fromEntries(names.map((name) => [name, source(name)]));
 /** The programs of isolated tools: each whole in its folder, which is all of the package that their boxes see. */
 const cells = ["main", "canaries", "quickjs"].map((name) => `adapters/isolate/child/${name}`);
+/** What users install beside the package. */
+const installed = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)];
 
-async function build(input: Readonly<Record<string, string>>): Promise<void> {
+const output: OutputOptions = {
+  dir: join(root, "dist"),
+  // Chunks stand as deep as the modules of most layers do: paths relative to them stay right.
+  chunkFileNames: "chunks/[name]-[hash].js",
+  entryFileNames: "[name].js",
+  comments: { legal: false, jsdoc: false, annotation: true },
+  // V8 reads a file of ASCII alone as bytes, without decoding it.
+  charset: "ascii",
+};
+
+/**
+ * What `import "writ"` loads becomes one chunk, `core`. What the start of the command line loads of it too is a second one, `base`, so that
+ * `writ --help` does not load the rest.
+ */
+const core: CodeSplittingGroup = {
+  debugName: "core and base",
+  name(module, context) {
+    if (!reachedFrom("index", context).has(module)) return null;
+    const isOfStart = ["cli/main", "cli/program"].some((name) => reachedFrom(name, context).has(module));
+    return isOfStart ? "base" : "core";
+  },
+};
+
+/**
+ * Node makes a module of its own importable by reading all of its exports, those that load more of Node among them: `node:fs` takes 3 ms.
+ * What an entry loads takes the module as it is. On a Node that lacks one, the check of Node's version is still reached.
+ */
+const builtinsAsTheyAre: Plugin = {
+  name: "builtins-as-they-are",
+  renderChunk: (code, { isDynamicEntry }) =>
+    isDynamicEntry
+      ? null
+      : code.replaceAll(
+          /^import \{ (.+) \} from "(node:.+)";$/gm,
+          (_line, names: string, module) =>
+            `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule?.("${module}") ?? {};`,
+        ),
+};
+
+const known = new Map<string, ReadonlySet<string>>();
+
+/** The modules that a module of ours loads when it is loaded, itself among them. */
+function reachedFrom(name: string, context: ChunkingContext): ReadonlySet<string> {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const reached = new Set([source(name)]);
+  for (const id of reached)
+    for (const next of context.getModuleInfo(id)?.importedIds ?? []) reached.add(next);
+  known.set(name, reached);
+  return reached;
+}
+
+function source(name: string): string {
+  return join(root, `src/${name}.ts`);
+}
+
+/** Bundles these modules, and gives the paths of all that went into the files. */
+async function build(
+  input: Readonly<Record<string, string>>,
+  groups: CodeSplittingGroup[],
+): Promise<string[]> {
   const bundle = await rolldown({
     input: { ...input },
     platform: "node",
-    external: (id) => !id.startsWith(".") && !id.startsWith(root),
+    plugins: [builtinsAsTheyAre],
+    treeshake: {
+      moduleSideEffects: [{ test: /\/src\/(?:testing|adapters\/check-node)\.ts$/, sideEffects: true }],
+    },
+    external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
   });
-  await bundle.write({
-    dir: join(root, "dist"),
-    // Chunks stand as deep as the modules of most layers do: paths relative to them stay right.
-    chunkFileNames: "chunks/[name]-[hash].js",
-    entryFileNames: "[name].js",
-    sourcemap: true,
-  });
+  const written = await bundle.write({ ...output, codeSplitting: { groups } });
   await bundle.close();
+  return written.output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
 }
 
-await build(input);
-for (const name of cells) await build({ [name]: join(root, `src/${name}.ts`) });
+for (const { path } of filesUnder("dist", ".js", ".map")) rmSync(join(root, path));
+const types = entries.map((entry) => entry.types.replace("./", ""));
+for (const path of unreachedTypes(types, filesUnder("dist", ".d.ts"))) rmSync(join(root, path));
+const modules = await build(input, [core]);
+for (const name of cells) modules.push(...(await build({ [name]: source(name) }, [])));
+writeFileSync(join(root, "dist/THIRD-PARTY.md"), thirdPartyText(packageFolders(modules)));
 for (const program of Object.values(manifest.bin)) chmodSync(join(root, program), 0o755);

@@ -5,14 +5,21 @@ import { asProcess } from "./as-process.ts";
 await asProcess(run);
 
 async function run(): Promise<number> {
-  if (nodeIsNewEnough(process.versions.node) || process.argv[2] === "doctor") {
-    const { runProgram } = await import("./program.ts");
-    return runProgram(process.argv.slice(2));
-  }
-  const { printFailure } = await import("./print-run.ts");
-  const { WritError } = await import("../error/writ-error.ts");
-  return printFailure(
-    new WritError("node-outdated", { found: process.versions.node, needed: oldestNode }),
-    {},
-  );
+  if (!nodeIsNewEnough(process.versions.node)) return outdated(process.versions.node);
+  process.getBuiltinModule("node:module").enableCompileCache();
+  const { runProgram } = await import("./program.ts");
+  return runProgram(process.argv.slice(2));
+}
+
+/** Says so with what an older Node can load. */
+async function outdated(found: string): Promise<number> {
+  const [{ errorText }, { WritError }, { processOutput }, { exitCodes }] = await Promise.all([
+    import("./error-text.ts"),
+    import("../error/writ-error.ts"),
+    import("./output.ts"),
+    import("./exit-code.ts"),
+  ]);
+  const error = new WritError("node-outdated", { found, needed: oldestNode });
+  process.stderr.write(errorText(error, processOutput));
+  return exitCodes.failed;
 }
