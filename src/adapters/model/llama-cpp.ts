@@ -1,19 +1,11 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { messageOf, WritError } from "../../error/writ-error.ts";
-import type {
-  Delta,
-  Model,
-  ModelFeatures,
-  ModelRequest,
-  ModelSettings,
-  StreamOptions,
-} from "../../model/model.ts";
+import { WritError } from "../../error/writ-error.ts";
+import type { Model, ModelFeatures, ModelSettings } from "../../model/model.ts";
 import { modelPath } from "../model-files/cache.ts";
-import { heldTokens, holdEngine, type Engine, type EngineHold } from "./llama-cpp-engine.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
-import { generate } from "./llama-cpp-generate.ts";
-import { plainTurns, type Segment } from "./llama-cpp-prompt.ts";
+import { type LlamaCppSource, withoutUndefined } from "./llama-cpp-source.ts";
+import { whenAsked } from "./when-asked.ts";
 
 /** How a model inside the process is run, and the settings of its requests where they say nothing themselves. */
 export interface LlamaCppOptions {
@@ -72,26 +64,20 @@ export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): Lla
   atLeastOne({ parallel, threads, contextSize, maxOutputTokens: options.maxOutputTokens });
   const path = pathOf(pathOrName);
   const name = basename(pathOrName).replace(/\.gguf$/i, "");
-  let hold: EngineHold | undefined;
   let features: ModelFeatures | undefined;
-  const optional = {
+  const engine = {
+    path,
+    name,
+    gpu,
+    parallel,
     ...(threads && { threads }),
     ...(contextSize && { contextSize }),
     ...(template && { template }),
   };
-  const engine = (): Promise<Engine> => {
-    if (hold === undefined) {
-      const taken = holdEngine({ path, name, gpu, parallel, ...optional });
-      hold = taken;
-      taken.engine.catch(() => {
-        if (hold === taken) hold = undefined;
-      });
-    }
-    return hold.engine;
-  };
+  const source: LlamaCppSource = { engine, defaults: settingsOf(options), hold: undefined };
   const dispose = async (): Promise<void> => {
-    const taken = hold;
-    hold = undefined;
+    const taken = source.hold;
+    source.hold = undefined;
     await taken?.release();
   };
   return {
@@ -101,7 +87,7 @@ export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): Lla
     },
     price: () => 0,
     stream: (request, streamOptions) =>
-      reply({ engine, name, defaults: settingsOf(options) }, request, streamOptions),
+      whenAsked(async () => (await import("./llama-cpp-request.ts")).reply(source, request, streamOptions)),
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
@@ -135,90 +121,6 @@ function settingsOf({
   stopSequences,
 }: LlamaCppOptions): ModelSettings {
   return withoutUndefined({ temperature, topP, topK, seed, maxOutputTokens, stopSequences });
-}
-
-function withoutUndefined(settings: {
-  readonly [Name in keyof ModelSettings]?: ModelSettings[Name] | undefined;
-}): ModelSettings {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-}
-
-interface Source {
-  readonly engine: () => Promise<Engine>;
-  readonly name: string;
-  readonly defaults: ModelSettings;
-}
-
-async function* reply(
-  source: Source,
-  request: ModelRequest,
-  { signal }: StreamOptions,
-): AsyncGenerator<Delta, void> {
-  const { name, defaults } = source;
-  signal.throwIfAborted();
-  if (request.tools.length > 0) {
-    throw new WritError("model-without-tools", {
-      model: name,
-      provider: "llama-cpp",
-      known: "models of other providers, like ollama",
-    });
-  }
-  const grammar = grammarOf(request, name);
-  const turns = request.prompt === undefined ? plainTurns(request.messages, name) : [];
-  const engine = await unlessAborted(source.engine(), signal);
-  const segments: readonly Segment[] =
-    request.prompt === undefined ? engine.prompt.write(turns) : completionOf(engine, request.prompt);
-  const slot = await engine.queue.acquire(signal, (free) => heldTokens(free, segments));
-  try {
-    const settings = { ...defaults, ...withoutUndefined(request.settings) };
-    yield* generate({
-      engine,
-      slot,
-      name,
-      segments,
-      settings,
-      signal,
-      ...(grammar === undefined ? {} : { grammar }),
-    });
-  } catch (error) {
-    if (signal.aborted || error instanceof WritError) throw error;
-    throw failed(name, messageOf(error), error);
-  } finally {
-    engine.queue.release(slot);
-  }
-}
-
-/** A text to go on from. Models that expect a token at the beginning get it. */
-function completionOf({ model }: Engine, prompt: string): readonly Segment[] {
-  const beginning: readonly Segment[] = model.tokens.shouldPrependBosToken
-    ? [{ type: "builtin", text: "BOS" }]
-    : [];
-  return prompt === "" ? beginning : [...beginning, { type: "text", text: prompt }];
-}
-
-function grammarOf({ format }: ModelRequest, name: string): string | undefined {
-  if (format === undefined) return undefined;
-  if (format.type === "grammar") return format.grammar;
-  throw failed(
-    name,
-    "it is held to its format by a GBNF grammar, not by a JSON Schema; the json driver makes one",
-  );
-}
-
-function failed(model: string, reason: string, cause?: unknown): WritError {
-  return new WritError(
-    "provider-failed",
-    { provider: "llama-cpp", model, reason },
-    { cause, retryable: false },
-  );
-}
-
-function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 function atLeastOne(numbers: Readonly<Record<string, number | undefined>>): void {

@@ -2,60 +2,8 @@ import type { Ollama } from "ollama/browser";
 import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, parseJson } from "../../util/json.ts";
 import { bounded, excerpt, refusalOf, UnreadableReply } from "./http-reply.ts";
+import type { Connection } from "./ollama-address.ts";
 import { withinOrigin } from "./within-origin.ts";
-
-/** Where an Ollama server is, and what every request to it carries. */
-export interface OllamaAddress {
-  /** With scheme and port, without credentials and without a slash at its end. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-const defaultPort = 11_434;
-
-/**
- * Reads an address as Ollama's own tools do: the scheme may be missing, and without one the port too. What a server listens on everywhere
- * (`0.0.0.0`) is no address to reach it at: it becomes this machine's. A name and password become a header, `fetch` takes them nowhere else.
- *
- * @throws WritError `option-invalid`
- */
-export function ollamaAddress(host: string, port?: number): OllamaAddress {
-  const given = host.trim();
-  const explicit = given.includes("://");
-  const text = explicit ? given : `http://${given.startsWith(":") ? "localhost" : ""}${given || "localhost"}`;
-  if (!URL.canParse(text) || !/^https?:/i.test(text))
-    throw invalid("host", host, "Give it like http://localhost:11434.");
-  const url = new URL(text);
-  if (port !== undefined && !(Number.isInteger(port) && port >= 1 && port <= 65_535))
-    throw invalid("port", port, "Give a number from 1 to 65535.");
-  if (port !== undefined) url.port = String(port);
-  else if (!explicit && !/:\d+(?:\/|$)/.test(text.slice("http://".length))) url.port = String(defaultPort);
-  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
-  if (url.hostname === "[::]") url.hostname = "[::1]";
-  const { username, password } = url;
-  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString(
-    "base64",
-  );
-  return {
-    url: `${url.protocol}//${url.host}${url.pathname}`.replace(/\/+$/, ""),
-    headers: username === "" ? {} : { authorization: `Basic ${credentials}` },
-  };
-}
-
-function invalid(option: string, value: string | number, advice: string): WritError {
-  return new WritError("option-invalid", { option: `ollama ${option}`, value, advice });
-}
-
-/** How one request is carried out. */
-export interface Connection {
-  readonly address: OllamaAddress;
-  readonly fetch: typeof fetch;
-  readonly signal: AbortSignal;
-  /** A reply larger than this is broken off. */
-  readonly maxReplyBytes: number;
-  /** Whether the reply is one JSON value a line, as it comes, or one value alone. */
-  readonly lines: boolean;
-}
 
 /**
  * Makes the official client for one request. Its `abort()` would end all requests of a client, and some it cannot end at all: here the

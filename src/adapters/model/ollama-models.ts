@@ -1,4 +1,5 @@
-import { type Connection, type OllamaAddress, ollamaAddress, openClient } from "./ollama-client.ts";
+import { type Connection, defaultHost, type OllamaAddress, ollamaAddress } from "./ollama-address.ts";
+import { openClient } from "./ollama-client.ts";
 import { ollamaError } from "./ollama-errors.ts";
 import { withinOrigin } from "./within-origin.ts";
 
@@ -89,11 +90,6 @@ export async function ollamaRunning(host?: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Where Ollama's own tools look too. */
-export function defaultHost(): string {
-  return process.env["OLLAMA_HOST"] ?? "localhost";
 }
 
 /** What asking a server for its models takes. */

@@ -1,64 +1,6 @@
-import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
 import { bounded, refusalOf } from "./http-reply.ts";
-import { withinOrigin } from "./within-origin.ts";
-
-/** Where an OpenAI-compatible server is, and what every request to it carries. */
-export interface OpenaiServer {
-  /** With its path, mostly `/v1`, without a slash at its end. */
-  readonly url: string;
-  /** What stands behind the path, like `?api-version=1`. */
-  readonly search: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: typeof fetch;
-}
-
-/** What an author says of a server. */
-export interface ServerOptions {
-  readonly baseUrl?: string;
-  readonly apiKey?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly fetch?: typeof fetch;
-}
-
-/**
- * Reads where the server is: from the options, else from OPENAI_BASE_URL. An address without a path gets `/v1`. No address is guessed, since
- * prompts would go there. The key in OPENAI_API_KEY goes to the address in OPENAI_BASE_URL and to OpenAI's own, and nowhere else.
- *
- * @throws WritError `option-invalid`
- */
-export function openaiServer(options: ServerOptions): OpenaiServer {
-  const { baseUrl, headers, fetch: send = fetch } = options;
-  const url = addressOf(baseUrl ?? process.env["OPENAI_BASE_URL"] ?? "");
-  const isTrusted = baseUrl === undefined || url.hostname === "api.openai.com";
-  const key = options.apiKey ?? (isTrusted ? process.env["OPENAI_API_KEY"]?.trim() : undefined) ?? "";
-  return {
-    url: `${url.origin}${url.pathname === "/" ? "/v1" : url.pathname.replace(/\/+$/, "")}`,
-    search: url.search,
-    headers: { ...(key === "" ? {} : { authorization: `Bearer ${key}` }), ...headers },
-    fetch: withinOrigin(send),
-  };
-}
-
-function addressOf(given: string): URL {
-  const text = given.trim();
-  if (text === "") throw invalid("", "Give it, or set OPENAI_BASE_URL, like http://127.0.0.1:8080/v1.");
-  if (!URL.canParse(text) || !/^https?:/i.test(text))
-    throw invalid(given, "Give a URL like http://127.0.0.1:8080/v1.");
-  const url = new URL(text);
-  if (url.username !== "" || url.password !== "")
-    throw invalid(url.origin, "Give credentials as `apiKey` or in `headers`, not in the URL.");
-  return url;
-}
-
-function invalid(value: string, advice: string): WritError {
-  return new WritError("option-invalid", { option: "openaiCompatible baseUrl", value, advice });
-}
-
-/** Whether the server runs on this machine. */
-export function isLocal({ url }: OpenaiServer): boolean {
-  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
-}
+import type { OpenaiServer } from "./openai-compatible-address.ts";
 
 /** Asks for a reply. @throws RefusedRequest when the server's status says failure; what `fetch` throws. */
 export async function postChat(server: OpenaiServer, body: object, signal: AbortSignal): Promise<Response> {

@@ -5,7 +5,8 @@ import {
   type OllamaOptions,
   ollamaRunning,
 } from "../../../src/adapters/model/ollama.ts";
-import { ollamaAddress, openClient } from "../../../src/adapters/model/ollama-client.ts";
+import { ollamaAddress } from "../../../src/adapters/model/ollama-address.ts";
+import { openClient } from "../../../src/adapters/model/ollama-client.ts";
 import { WritError } from "../../../src/error/writ-error.ts";
 import { type Message, userMessage } from "../../../src/message/message.ts";
 import type { Delta, Model, ModelRequest } from "../../../src/model/model.ts";

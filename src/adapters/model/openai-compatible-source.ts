@@ -1,0 +1,52 @@
+import type { Model, ModelFeatures, ModelSettings } from "../../model/model.ts";
+import type { OpenaiServer } from "./openai-compatible-address.ts";
+import type { LlamaCppServer } from "./openai-compatible-server.ts";
+
+/**
+ * Where an OpenAI-compatible model is, and the settings of its requests where they say nothing themselves.
+ *
+ * @example
+ * ```ts
+ * import type { OpenaiCompatibleOptions } from "writ/openai-compatible";
+ *
+ * export const options: OpenaiCompatibleOptions = { baseUrl: "http://127.0.0.1:8080/v1", settings: { temperature: 0 } };
+ * ```
+ */
+export interface OpenaiCompatibleOptions {
+  /** The server, with its path: `/chat/completions` is added. Default: the environment variable OPENAI_BASE_URL. */
+  readonly baseUrl?: string;
+  /** Default: OPENAI_API_KEY, which goes only to OPENAI_BASE_URL and to OpenAI itself; elsewhere no key is sent. */
+  readonly apiKey?: string;
+  /** Headers for every request, like the key of a proxy. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Settings of every request; a request's own come before them. `providerOptions` are fields of the request's body, under the server's names. */
+  readonly settings?: ModelSettings;
+  /** What the model can do, where what writ finds out is wrong for it: `{ tools: false }` never sends tools. */
+  readonly features?: ModelFeatures;
+  /** Dollars for a usage. Default: 0 for a server on this machine; elsewhere the price is unknown. */
+  readonly price?: Model["price"];
+  /** A reply larger than this ends with an error. Default 16 MiB. */
+  readonly maxReplyBytes?: number;
+  /**
+   * Sends the requests, each with `redirect: "manual"`. Default: the global one, which gives up on a server
+   * that begins no answer within 5 minutes.
+   */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** The model that is asked, and what is known of its server. */
+export interface OpenaiSource {
+  readonly name: string;
+  readonly options: OpenaiCompatibleOptions;
+  readonly server: OpenaiServer;
+  /** What is known of the server: undefined before it answered. */
+  llamaCpp: LlamaCppServer | "another" | undefined;
+  /** It said once that it cannot hold a reply to a schema. */
+  refusesFormat: boolean;
+}
+
+/** What the model can do, as far as that is known. */
+export function featuresOf({ llamaCpp, options, refusesFormat: cannot }: OpenaiSource): ModelFeatures {
+  const known = typeof llamaCpp === "object" ? { format: "grammar" as const, ...llamaCpp } : {};
+  return { ...(cannot ? {} : { format: "schema" }), ...known, ...options.features };
+}
