@@ -74,6 +74,16 @@ describe("the package", () => {
       }
   });
 
+  it("has types that name no package which may be absent", () => {
+    const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
+    const named = paths
+      .filter((path) => path.endsWith(".d.ts"))
+      .flatMap((path) => importsOf({ path, text: read(path) }))
+      .filter((specifier) => !specifier.startsWith(".") && !specifier.startsWith("node:"));
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((specifier) => !(specifier in dependencies))).toEqual([]);
+  });
+
   it("has every page that its pages link to", () => {
     for (const path of paths.filter((one) => one.endsWith(".md") && !one.startsWith("dist/"))) {
       const prose = read(path).replaceAll(/^```[\s\S]*?^```$/gm, "");
