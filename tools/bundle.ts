@@ -45,6 +45,9 @@ const output: OutputOptions = {
   charset: "ascii",
 };
 
+/** What the command line begins with, also to say that Node is too old. */
+const start = ["cli/main", "cli/program", "cli/error-text", "cli/output", "cli/exit-code"];
+
 /**
  * What `import "writ"` loads becomes one chunk, `core`. What the start of the command line loads of it too is a second one, `base`, so that
  * `writ --help` does not load the rest.
@@ -53,7 +56,7 @@ const core: CodeSplittingGroup = {
   debugName: "core and base",
   name(module, context) {
     if (!reachedFrom("index", context).has(module)) return null;
-    const isOfStart = ["cli/main", "cli/program"].some((name) => reachedFrom(name, context).has(module));
+    const isOfStart = start.some((name) => reachedFrom(name, context).has(module));
     return isOfStart ? "base" : "core";
   },
 };

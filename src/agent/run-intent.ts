@@ -97,10 +97,9 @@ type Identity = Readonly<Record<"policy" | "tools" | "limits", () => string>>;
 
 /** The hashes of what a run of a skill is held to, each made when somebody looks. Depends on: the agent's limits and grants; the skill's gate; the digest of the host. */
 const identityOf = remembered(({ limits, grants }: AgentPlan) =>
-  remembered(({ gate: { policy, allowed } }: AgenticPlan) =>
-    remembered((digest: Digest): Identity => {
-      const tools = (): readonly object[] =>
-        [...allowed.tools.values()].map(({ input, output, needs = [], ...tool }) => ({
+  remembered(({ gate: { policy, allowed } }: AgenticPlan) => {
+    const tools = (): readonly object[] =>
+      [...allowed.tools.values()].map(({ input, output, needs = [], ...tool }) => ({
         name: tool.name,
         description: tool.description,
         schema: input.jsonSchema,
@@ -114,15 +113,14 @@ const identityOf = remembered(({ limits, grants }: AgentPlan) =>
         constraints: tool.constraints,
         origin: tool.origin,
       }));
-      return {
-        policy: lazy(() => digest(policyIdentity(policy))),
-        tools: lazy(() =>
-          digest(canonicalJson(asJson({ tools: tools(), grants: grants.map(capabilityText) }))),
-        ),
-        limits: lazy(() => digest(canonicalJson(asJson(limits)))),
-      };
-    }),
-  ),
+    return remembered((digest: Digest): Identity => ({
+      policy: lazy(() => digest(policyIdentity(policy))),
+      tools: lazy(() =>
+        digest(canonicalJson(asJson({ tools: tools(), grants: grants.map(capabilityText) }))),
+      ),
+      limits: lazy(() => digest(canonicalJson(asJson(limits)))),
+    }));
+  }),
 );
 
 function asJson(value: unknown): Json {
