@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalogue } from "../src/error/codes.ts";
 import { cycles, layerComplaints } from "../tools/layers.ts";
-import { nameComplaints } from "../tools/names.ts";
+import { nameComplaints, typeNameComplaints } from "../tools/names.ts";
 import { exportComplaints, publicExports } from "../tools/public-exports.ts";
 import { filesUnder, importsOf, root } from "../tools/source-files.ts";
 
@@ -41,6 +41,11 @@ describe("the house", () => {
 
   it("calls things by their names", () => {
     expect(nameComplaints([...source, ...laboratory])).toEqual([]);
+  });
+
+  it("has one idea for each name of a type in the rooms in which a run flows", () => {
+    const core = source.filter(({ path }) => !/^src\/(?:adapters|eval|cli)\//.test(path));
+    expect(typeNameComplaints(core)).toEqual([]);
   });
 
   it("says of everything that is kept for as long as the program runs what it depends on", () => {

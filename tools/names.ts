@@ -38,3 +38,17 @@ function withoutTexts(text: string): string {
     .replaceAll(/\/\/.*$/gm, "")
     .replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g, '""');
 }
+
+/** The rooms in which a run flows. */
+const flow = /^src\/(?:run|call|turn)\//;
+
+/** Types of a run's flow that share their name with a type of another file: one name would stand for two ideas. `core` are the files to look at. */
+export function typeNameComplaints(core: readonly SourceFile[]): string[] {
+  const homes = new Map<string, string[]>();
+  for (const { path, text } of core)
+    for (const [, name = ""] of text.matchAll(/^(?:export )?(?:interface|type|class) (\w+)/gm))
+      homes.set(name, [...(homes.get(name) ?? []), path]);
+  return [...homes].flatMap(([name, paths]) =>
+    paths.length > 1 && paths.some((path) => flow.test(path)) ? [`${name}: ${paths.join(", ")}`] : [],
+  );
+}

@@ -6,7 +6,7 @@ import type { End } from "../run/end.ts";
 import { describeIssues, type Schema } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
-import type { Chosen } from "./choose-skill.ts";
+import type { ChosenSkill } from "./choose-skill.ts";
 import type { AgentPlan, PlannedSkill } from "./plan.ts";
 import type { RunFrame } from "./runnable.ts";
 
@@ -29,10 +29,10 @@ export async function askBeforeRun({ plan, base, input }: Around, inside: Frame)
 
 /** The skill after the author's hooks saw it, or the end that they brought. @throws WritError `hook-failed`, `skill-unknown` */
 export async function askBeforeSkill(
-  { skill, fact }: Chosen,
+  { skill, fact }: ChosenSkill,
   { plan, base, input }: Around,
   inside: Frame,
-): Promise<Chosen | End> {
+): Promise<ChosenSkill | End> {
   const question = { place: "beforeSkill" as const, at: { skill: skill.name, input }, turn: 0 };
   const answer = await consult(consulting({ plan, base }, inside), question);
   if (answer.deny !== undefined) return refusedBy({ gate: { agent: plan.name } }, answer.deny);

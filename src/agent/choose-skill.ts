@@ -18,14 +18,14 @@ import { contentText } from "./answer.ts";
 import type { AgentPlan, PlannedSkill } from "./plan.ts";
 
 /** The skill that was chosen, and why. */
-export interface Chosen {
+export interface ChosenSkill {
   readonly skill: PlannedSkill;
   readonly fact: Extract<Fact, { type: "skill-chosen" }>;
 }
 
 /** What choosing gave: a skill; an error or a bound that forbids to ask the model; and what asking it cost. */
 export type Choice = { readonly usage?: Usage } & (
-  | { readonly type: "chosen"; readonly chosen: Chosen }
+  | { readonly type: "chosen"; readonly chosen: ChosenSkill }
   | { readonly type: "failed"; readonly error: WritError }
   | { readonly type: "forbidden"; readonly excess: Excess }
 );
@@ -69,7 +69,7 @@ export async function chooseSkill(choosing: Choosing): Promise<Choice> {
   return excess === undefined ? route(fitting, plan.model, choosing) : { type: "forbidden", excess };
 }
 
-function choose(plan: AgentPlan, name: string, why: Omit<Chosen["fact"], "type" | "skill">): Choice {
+function choose(plan: AgentPlan, name: string, why: Omit<ChosenSkill["fact"], "type" | "skill">): Choice {
   const skill = plan.skills.get(name);
   if (skill === undefined) throw unknownSkill(plan, name, [...plan.skills.keys()]);
   return { type: "chosen", chosen: { skill, fact: { type: "skill-chosen", skill: name, ...why } } };

@@ -9,7 +9,7 @@ import { checkCall } from "./check.ts";
 import { decidedFact } from "./decided-fact.ts";
 
 /** The answer, as the journal keeps it. */
-type Answer = Pick<Approval, "approved" | "reason" | "for"> & {
+type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for"> & {
   readonly edited?: JsonObject;
 };
 
@@ -59,7 +59,7 @@ async function edited(at: Call, proposed: Call["proposed"]): Promise<Fate> {
   return fate.type === "refused" ? fate : { ...fate, isEdited: true };
 }
 
-async function answerOf(request: ApprovalRequest, approve: Approve | undefined): Promise<Answer> {
+async function answerOf(request: ApprovalRequest, approve: Approve | undefined): Promise<PersonsAnswer> {
   if (approve === undefined)
     return { approved: false, reason: "it needs an approval, and there is nobody to ask" };
   try {
@@ -71,7 +71,7 @@ async function answerOf(request: ApprovalRequest, approve: Approve | undefined):
 }
 
 /** Plain JavaScript can answer with anything: only `true` is a yes, and only an object is other arguments. */
-function readAnswer(answer: Approval): Answer {
+function readAnswer(answer: Approval): PersonsAnswer {
   const { approved, reason, arguments: given } = answer;
   const why = typeof reason === "string" ? { reason } : {};
   if ((approved as unknown) !== true) return { approved: false, ...why };

@@ -73,7 +73,7 @@ function tellStart(turn: number, fate: Fate, tell: NonNullable<Batch["run"]["tel
 }
 
 /** A batch while its calls are decided about, one after another. */
-interface Judging {
+interface BatchJudging {
   readonly fates: Fate[];
   ledger: Ledger;
   limits: Limits;
@@ -82,16 +82,16 @@ interface Judging {
 }
 
 /** Reserves and decides, call by call; after a bound or a block that ends the batch the rest is skipped, but for calls that have begun. */
-function judgeAll(batch: Batch): Maybe<Judging> {
+function judgeAll(batch: Batch): Maybe<BatchJudging> {
   const { calls, ledger, limits } = batch;
-  const judging: Judging = { fates: [], ledger, limits };
+  const judging: BatchJudging = { fates: [], ledger, limits };
   return after(
     inOrder(calls, (call) => judgeNext(call, batch, judging)),
     () => judging,
   );
 }
 
-function judgeNext(proposed: ToolCall, batch: Batch, judging: Judging): Maybe<void> {
+function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): Maybe<void> {
   const hasBegun = startedEarly(batch, proposed) !== undefined;
   if (judging.ended !== undefined && !hasBegun) {
     judging.fates.push(skipped(proposed, judging.ended.reason));
@@ -115,7 +115,7 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: Judging): Maybe<vo
 }
 
 /** Remembers what was decided: that the call runs, where that is counted, that a person approved it for the whole run, and what it ends. */
-function note(fate: Fate, { gate, run }: Batch, judging: Judging): void {
+function note(fate: Fate, { gate, run }: Batch, judging: BatchJudging): void {
   judging.fates.push(fate);
   const { ledger } = judging;
   const { name } = fate.call;
@@ -144,7 +144,7 @@ interface Reserving {
 }
 
 /** Reserves a call, and asks the author about a bound that forbids it. Gives the end of the batch when it is not raised. */
-function reserve(wanted: Reserving, batch: Batch, judging: Judging): Maybe<BatchEnd | undefined> {
+function reserve(wanted: Reserving, batch: Batch, judging: BatchJudging): Maybe<BatchEnd | undefined> {
   const { outer } = batch.run.scope;
   const outerExcess = wanted.hasBegun ? undefined : outer?.callExcess();
   if (outerExcess !== undefined) return { excess: outerExcess }; // which only the run around this one can raise
@@ -159,7 +159,7 @@ function reserve(wanted: Reserving, batch: Batch, judging: Judging): Maybe<Batch
 async function extend(
   excess: Excess,
   wanted: Reserving,
-  { batch, judging }: { readonly batch: Batch; readonly judging: Judging },
+  { batch, judging }: { readonly batch: Batch; readonly judging: BatchJudging },
 ): Promise<BatchEnd | undefined> {
   const place = { limits: judging.limits, turn: batch.turn, part: `call/${wanted.index}` };
   const met = await meetBound(excess, place, batch.run);
@@ -259,7 +259,7 @@ async function recorded(
 
 function collect(
   batch: Batch,
-  { fates, ledger, limits, ended }: Judging,
+  { fates, ledger, limits, ended }: BatchJudging,
   records: readonly CallRecord[],
 ): Executed {
   const modes: Mode[] = [];

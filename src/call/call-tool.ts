@@ -38,7 +38,7 @@ export interface CallToolOptions {
 export type CallInput = Partial<ToolCall> & Pick<ToolCall, "name">;
 
 /** What is behind the call: the machine. */
-interface Wiring {
+interface Machine {
   readonly host: Host;
 }
 
@@ -46,7 +46,7 @@ interface Wiring {
 export async function callOneWith(
   tool: Tool,
   args: Json,
-  options: CallToolOptions & Wiring,
+  options: CallToolOptions & Machine,
 ): Promise<ToolResult> {
   return resultIn(allowList(tool.name, [tool]), wholeCall({ name: tool.name, arguments: args }), options);
 }
@@ -55,7 +55,7 @@ export async function callOneWith(
 export async function callAmongWith(
   tools: Tools,
   input: CallInput,
-  options: CallToolOptions & Wiring,
+  options: CallToolOptions & Machine,
 ): Promise<ResultMessage> {
   const call = wholeCall(input);
   const allowed = allowList("tools", tools);
@@ -77,7 +77,7 @@ function notFound(name: string, { tools }: AllowList): ToolResult {
 async function resultIn(
   allowed: AllowList,
   call: ToolCall,
-  options: CallToolOptions & Wiring,
+  options: CallToolOptions & Machine,
 ): Promise<ToolResult> {
   const { results } = await executeAlone([call], { allowed, ...options });
   return results[0] ?? lostResult;
@@ -92,7 +92,7 @@ async function executeAlone(
     grants = [],
     signal,
     timeoutMs,
-  }: CallToolOptions & Wiring & { readonly allowed: AllowList },
+  }: CallToolOptions & Machine & { readonly allowed: AllowList },
 ): Promise<Executed> {
   const { stop, unlink } = interruptBy(signal);
   const limits = limitsOf(timeoutMs === undefined ? {} : { toolMs: timeoutMs }, "callTool");
@@ -135,7 +135,7 @@ function directGate(agent: string, { allowed, powers, around }: Passing): Gate {
 export async function callWith<Result>(
   tool: TypedTool<never, Result>,
   args: Readonly<Record<string, unknown>>,
-  options: Pick<CallToolOptions, "signal" | "grants"> & Wiring,
+  options: Pick<CallToolOptions, "signal" | "grants"> & Machine,
 ): Promise<Result> {
   const { name, input, output } = tool;
   const { host, grants } = options;

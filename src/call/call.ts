@@ -117,7 +117,7 @@ export interface CallRecord {
 export type Settled = Pick<CallRecord, "result" | "fatal" | "escalated">;
 
 /** A call that is being carried out. */
-export interface Work {
+export interface OngoingCall {
   readonly at: Call;
   readonly ready: Ready;
   readonly key: string;

@@ -1,7 +1,7 @@
 import type { RunContext } from "../run/context.ts";
 
 /** What ends a call before it ends itself. */
-export interface Bounds {
+export interface TimeLimit {
   readonly timeoutMs: number;
   /** Aborts the signal that the tool was given. */
   readonly abort: (reason: unknown) => void;
@@ -11,7 +11,7 @@ export interface Bounds {
 /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
 export function inTime<Settled>(
   work: Promise<Settled>,
-  { timeoutMs, abort, run }: Bounds,
+  { timeoutMs, abort, run }: TimeLimit,
 ): Promise<Settled | "timeout" | "stopped"> {
   const { promise, resolve, reject } = Promise.withResolvers<Settled | "timeout" | "stopped">();
   const undo: (() => void)[] = [];

@@ -19,7 +19,7 @@ import { type Json, parseJson, toJson } from "../util/json.ts";
 import { type Fatal, fatalOf, isDelegationBound } from "./fatal.ts";
 
 /** What a recovery is carried out with. */
-interface Around {
+interface RecoveryPlace {
   readonly tool: Tool;
   readonly recovery: Recovery;
   /** No fixer is asked, and no tool is run, after this is true. */
@@ -31,7 +31,7 @@ interface Around {
 }
 
 /** A call whose arguments are malformed or do not match. */
-export interface ArgumentRepair extends Around {
+export interface ArgumentRepair extends RecoveryPlace {
   readonly call: ToolCall;
 }
 
@@ -47,7 +47,7 @@ export type RepairedArguments =
   | { readonly type: "unhandled" };
 
 /** A call whose tool threw. */
-export interface ExecutionRecovery<Value> extends Around {
+export interface ExecutionRecovery<Value> extends RecoveryPlace {
   readonly arguments: unknown;
   readonly error: unknown;
   /** Runs the tool once more. */
@@ -155,7 +155,7 @@ async function runAgain<Value>(
 }
 
 /** What the author, or a fixer in the author's name, decided. */
-type Decision =
+type RecoveryDecision =
   | Fixed
   | Retry
   | (Escalated & { readonly by: string })
@@ -163,7 +163,7 @@ type Decision =
   | { readonly type: "exhausted"; readonly fatal: Fatal; readonly cause: unknown };
 
 /** What a fixer is given by default, and whether what it answers stays a text though it is JSON. */
-interface Reading {
+interface FixerInput {
   readonly input: string;
   readonly asText?: boolean;
 }
@@ -171,9 +171,9 @@ interface Reading {
 /** Asks a handler, and the fixer that it names. Undefined: it says nothing, or the run was stopped. */
 async function decide(
   ask: () => Repair | undefined | Promise<Repair | undefined>,
-  reading: Reading,
-  around: Around,
-): Promise<Decision | undefined> {
+  reading: FixerInput,
+  around: RecoveryPlace,
+): Promise<RecoveryDecision | undefined> {
   const by = "its recovery";
   try {
     const repair = (await ask()) ?? undefined;
@@ -199,7 +199,7 @@ async function decide(
 }
 
 /** What an error decides that was thrown on purpose, or because a budget ran out. */
-function decisionOf(cause: unknown, by: string): Decision | undefined {
+function decisionOf(cause: unknown, by: string): RecoveryDecision | undefined {
   const fatal = fatalOf(cause);
   if (fatal === undefined) return undefined;
   if (fatal.type === "exhausted") return { type: "exhausted", fatal, cause };
@@ -211,9 +211,9 @@ function decisionOf(cause: unknown, by: string): Decision | undefined {
 
 async function askFixer(
   { fixer, attempts, input }: Fix,
-  reading: Reading,
-  { stopped, context }: Around,
-): Promise<Decision | undefined> {
+  reading: FixerInput,
+  { stopped, context }: RecoveryPlace,
+): Promise<RecoveryDecision | undefined> {
   const name = "agentName" in fixer ? String(fixer.agentName) : fixer.name || "fixer";
   let cause: unknown;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
@@ -232,7 +232,7 @@ async function askFixer(
 }
 
 /** A fixer of plain JavaScript, or an agent with an output schema, may give a value instead of a text. */
-function readAnswer(answer: unknown, { asText = false }: Reading): Json {
+function readAnswer(answer: unknown, { asText = false }: FixerInput): Json {
   if (answer === undefined) throw new TypeError("it gave nothing");
   const read = typeof answer === "string" && !asText ? parseJson(answer) : toJson(answer);
   if (read.ok) return read.value;
@@ -241,7 +241,7 @@ function readAnswer(answer: unknown, { asText = false }: Reading): Json {
 }
 
 /** Arguments that match, or what is wrong with them. */
-type Checked =
+type CheckedArguments =
   | { readonly ok: true; readonly value: Json }
   | {
       readonly ok: false;
@@ -250,13 +250,13 @@ type Checked =
       readonly message: string;
     };
 
-function checkCall(call: ToolCall, tool: Tool): Checked | Promise<Checked> {
+function checkCall(call: ToolCall, tool: Tool): CheckedArguments | Promise<CheckedArguments> {
   if (call.malformed === undefined) return checkValue(call.arguments, tool);
   const raw = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
   return { ok: false, failure: "unreadable", raw, message: call.malformed };
 }
 
-function checkMended(mended: Json, tool: Tool): Checked | Promise<Checked> {
+function checkMended(mended: Json, tool: Tool): CheckedArguments | Promise<CheckedArguments> {
   if (typeof mended !== "string") return checkValue(mended, tool);
   const parsed = parseJson(mended);
   if (parsed.ok) return checkValue(parsed.value, tool);
@@ -268,7 +268,7 @@ function checkMended(mended: Json, tool: Tool): Checked | Promise<Checked> {
   };
 }
 
-async function checkValue(value: Json, tool: Tool): Promise<Checked> {
+async function checkValue(value: Json, tool: Tool): Promise<CheckedArguments> {
   const parsed = await tool.input.parse(value);
   if (parsed.ok) return { ok: true, value };
   return {

@@ -24,7 +24,7 @@ import {
   type Ready,
   type Settled,
   skippedResult,
-  type Work,
+  type OngoingCall,
 } from "./call.ts";
 import { fatalOf } from "./fatal.ts";
 import { inTime } from "./in-time.ts";
@@ -52,7 +52,7 @@ export function runCall(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
   return entering.then((leave) => always(() => carryOut(work, halt), leave));
 }
 
-function workOf(at: Call, ready: Ready): Work {
+function workOf(at: Call, ready: Ready): OngoingCall {
   const { turn, gate, transcript, run } = at.batch;
   const { tool, call } = ready;
   const { needs = noNeeds } = tool;
@@ -62,16 +62,16 @@ function workOf(at: Call, ready: Ready): Work {
   const powers = [...gate.powers, needs];
   const { scope: inside, end } = openScope({ tool: tool.name, callId, powers, from: around }, run.host);
   const scope = openCallScope({ callId, key, around, needs, turn, gate, transcript }, run);
-  const work: Work = { at, ready, key, around, within: inside, end, scope };
+  const work: OngoingCall = { at, ready, key, around, within: inside, end, scope };
   return work;
 }
 
 /** What a tool hands to runs inside its call is no better than its result would be; and what it threw, anybody may have said. */
-function handedOver({ ready: { tool }, threw = false }: Work): Label {
+function handedOver({ ready: { tool }, threw = false }: OngoingCall): Label {
   return threw ? untrustedFrom(`tool/${tool.name}`) : addedLabel(tool);
 }
 
-function carryOut(work: Work, halt: Halt): Maybe<CallRecord> {
+function carryOut(work: OngoingCall, halt: Halt): Maybe<CallRecord> {
   const { run } = work.at.batch;
   if (halt.lost !== undefined) throw halt.lost.error;
   const startedAt = run.host.now();
@@ -96,12 +96,12 @@ function carryOut(work: Work, halt: Halt): Maybe<CallRecord> {
 }
 
 /** The end of a call that cannot begin any more, now that it is its turn. */
-function notBegun({ at, ready }: Work, halt: Halt): Settled | undefined {
+function notBegun({ at, ready }: OngoingCall, halt: Halt): Settled | undefined {
   if (at.batch.run.stop.reason !== undefined) return { result: cancelledResult(ready.tool.name) };
   return halt.reason === undefined ? undefined : { result: skippedResult(halt.reason) };
 }
 
-function thrownResult({ at, ready }: Work, error: unknown): Settled {
+function thrownResult({ at, ready }: OngoingCall, error: unknown): Settled {
   const { call, tool } = ready;
   at.batch.run.onThrow(call.id, error);
   const denied = capabilityDenied(error);
@@ -127,7 +127,7 @@ function capabilityDenied(thrown: unknown): string | undefined {
 }
 
 /** Checking the result is part of the tool's time, and so is mending a failure: an output schema can be slow too. */
-function runTool(work: Work): Maybe<Settled> {
+function runTool(work: OngoingCall): Maybe<Settled> {
   const { tool } = work.ready;
   const { run } = work.at.batch;
   const timeoutMs = tool.timeoutMs ?? run.limits.toolMs;
@@ -151,7 +151,7 @@ function runTool(work: Work): Maybe<Settled> {
 }
 
 /** The context of a call, with the handles of what its tool declared. */
-function contextOf(work: Work, signalOf: () => AbortSignal): ToolContext {
+function contextOf(work: OngoingCall, signalOf: () => AbortSignal): ToolContext {
   const { tool } = work.ready;
   const { host, ask } = work.at.batch.run;
   const context = new CallContext(work, signalOf);
@@ -174,7 +174,7 @@ class CallContext implements ToolContext {
   readonly #ready: Ready;
   readonly #signalOf: () => AbortSignal;
 
-  constructor({ at, ready, key, scope }: Work, signalOf: () => AbortSignal) {
+  constructor({ at, ready, key, scope }: OngoingCall, signalOf: () => AbortSignal) {
     const { run, turn } = at.batch;
     const { id: callId } = ready.call;
     this.callId = callId;
@@ -197,7 +197,7 @@ class CallContext implements ToolContext {
 }
 
 /** Runs the tool once. Throws what it throws, but for secrets: recoveries, fixers and the run's own error are told of it. */
-function attempt(work: Work, context: ToolContext): Maybe<Settled> {
+function attempt(work: OngoingCall, context: ToolContext): Maybe<Settled> {
   const { tool, args } = work.ready;
   const { host } = work.at.batch.run;
   return rescue(
@@ -213,14 +213,14 @@ function attempt(work: Work, context: ToolContext): Maybe<Settled> {
 }
 
 /** Takes a value out of the label that the tool gave it. */
-function unlabelled(work: Work, value: unknown): unknown {
+function unlabelled(work: OngoingCall, value: unknown): unknown {
   if (!(value instanceof Labelled)) return value;
   work.label = value.label;
   return value.value;
 }
 
 interface Recovering {
-  readonly work: Work;
+  readonly work: OngoingCall;
   readonly context: ToolContext;
   readonly recovery: Recovery;
   /** The end of the tool's time, in milliseconds since 1970. */

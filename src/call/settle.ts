@@ -13,10 +13,10 @@ import type { Tool } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
-import type { Call, CallRecord, Fate, Ready, Refused, Settled, Work } from "./call.ts";
+import type { Call, CallRecord, Fate, Ready, Refused, Settled, OngoingCall } from "./call.ts";
 
 /** Closes a call and makes its record: without secrets, after the author's hooks, not too long, and labelled. */
-export function settle(work: Work, given: Settled, startedAt: number): Maybe<CallRecord> {
+export function settle(work: OngoingCall, given: Settled, startedAt: number): Maybe<CallRecord> {
   const { run } = work.at.batch;
   work.end();
   work.powers?.close();
@@ -30,7 +30,7 @@ export function settle(work: Work, given: Settled, startedAt: number): Maybe<Cal
 }
 
 /** Ends the runs inside a call; what its own questions to the model cost is counted with them. */
-function closeScope({ scope, powers, around }: Work): Maybe<Inside | undefined> {
+function closeScope({ scope, powers, around }: OngoingCall): Maybe<Inside | undefined> {
   return after(scope.close(), (inside) =>
     after(powers?.spent(), (spent) => {
       if (spent === undefined) return inside;
@@ -44,7 +44,7 @@ function closeScope({ scope, powers, around }: Work): Maybe<Inside | undefined> 
 type Changed = Pick<CallRecord, "result" | "by">;
 
 /** Asks the author's hooks about a result. Part of the call's own step: at a replay they are not asked. A hook that fails makes the call fail. */
-async function askAfter({ at, ready }: Work, result: ToolResult): Promise<Changed> {
+async function askAfter({ at, ready }: OngoingCall, result: ToolResult): Promise<Changed> {
   const { run, turn } = at.batch;
   const { id: callId, name: tool, arguments: args } = ready.call;
   const question = { turn, callId, tool, arguments: args, result };
@@ -66,12 +66,16 @@ function withoutOldValue(changed: ToolResult, before: ToolResult): ToolResult {
   return isOld && changed.text !== before.text ? rest : changed;
 }
 
-interface Closed {
+interface ClosedCall {
   readonly startedAt: number;
   readonly inside: Inside | undefined;
 }
 
-function recordOf(work: Work, settled: Settled & Changed, { startedAt, inside }: Closed): CallRecord {
+function recordOf(
+  work: OngoingCall,
+  settled: Settled & Changed,
+  { startedAt, inside }: ClosedCall,
+): CallRecord {
   const { run } = work.at.batch;
   const clean = withoutSecrets(settled.result, run.host);
   const result = withLabel(cutResult(clean, run.limits.resultBytes), work, settled.by !== undefined);
@@ -87,7 +91,7 @@ function recordOf(work: Work, settled: Settled & Changed, { startedAt, inside }:
 }
 
 /** What the runtime or a hook made of a result has a label already; that of a tool stands beside those of its arguments and of all that was read inside. */
-function withLabel(result: ToolResult, work: Work, isHooked: boolean): ToolResult {
+function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): ToolResult {
   const { status, label: own, ...rest } = result;
   if (own !== undefined || (status !== "ok" && status !== "error")) return result;
   const { tool } = work.ready;
@@ -97,7 +101,7 @@ function withLabel(result: ToolResult, work: Work, isHooked: boolean): ToolResul
 }
 
 /** The label of a tool's own result, with what the tool itself says of it. The arguments are looked at only where they can change it. */
-function ownLabel({ at, ready, label }: Work): Label {
+function ownLabel({ at, ready, label }: OngoingCall): Label {
   const { tool, call } = ready;
   const said = withoutSecrets(label, at.batch.run.host);
   const added = addedLabel(said === undefined ? tool : { ...tool, ...aboutOf(said) });

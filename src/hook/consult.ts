@@ -14,7 +14,7 @@ export interface Consulting {
 }
 
 /** What the hooks of a place are asked about. */
-export interface Question<Place extends HookPlace> {
+export interface HookQuestion<Place extends HookPlace> {
   readonly place: Place;
   readonly at: HookInput<Place>;
   readonly turn: number;
@@ -31,7 +31,7 @@ export interface Question<Place extends HookPlace> {
  */
 export async function consult<Place extends HookPlace>(
   { hooks, journal, stop, tell }: Consulting,
-  { place, at, turn, part, callId }: Question<Place>,
+  { place, at, turn, part, callId }: HookQuestion<Place>,
 ): Promise<HookAnswer<Place>> {
   const asked = hooks[place];
   if (asked === undefined) return {} as HookAnswer<Place>;

@@ -43,14 +43,14 @@ interface OpenBlock {
   providerMetadata: ProviderMetadata | undefined;
 }
 
-interface OpenCall {
+interface UnfinishedCall {
   readonly place: number;
   readonly named: Pick<ToolCall, "id" | "name" | "malformed">;
   text: string;
 }
 
 /** The parts of the reply in their order; blocks and calls that are still being written stand in their place. */
-type Parts = (ReplyPart | OpenBlock | OpenCall)[];
+type Parts = (ReplyPart | OpenBlock | UnfinishedCall)[];
 
 type TextDelta = Extract<Delta, { type: "text-delta" | "reasoning-delta" }>;
 type CallEnd = Extract<Delta, { type: "call-end" }>;
@@ -128,14 +128,14 @@ function textBlocks(parts: Parts): (delta: TextDelta | undefined) => void {
 
 interface CallParts {
   start(delta: { readonly id: string; readonly name: string }): void;
-  open(id: string): OpenCall;
+  open(id: string): UnfinishedCall;
   end(delta: CallEnd): ToolCall;
 }
 
 function callParts(parts: Parts, modelId: string, nameCall: NameCall): CallParts {
-  const calls = new Map<string, OpenCall>();
+  const calls = new Map<string, UnfinishedCall>();
   let count = 0;
-  function open(id: string): OpenCall {
+  function open(id: string): UnfinishedCall {
     const call = calls.get(id);
     if (call !== undefined) return call;
     throw new WritError("reply-invalid", {
@@ -166,7 +166,7 @@ function callParts(parts: Parts, modelId: string, nameCall: NameCall): CallParts
   };
 }
 
-function closePart(part: ReplyPart | OpenBlock | OpenCall): ReplyPart {
+function closePart(part: ReplyPart | OpenBlock | UnfinishedCall): ReplyPart {
   if ("place" in part) {
     const malformed = "the reply ended before the call did";
     return { type: "tool-call", ...part.named, arguments: part.text, malformed };

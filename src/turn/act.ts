@@ -12,7 +12,7 @@ import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/e
 import { applyMode, type Gate } from "../run/gate.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
 import { type Circle, circleOf, rememberAct } from "./circles.ts";
-import type { Run, State, Step } from "./state.ts";
+import type { Run, State, NextState } from "./state.ts";
 
 /** A reply that calls tools, and the calls of it that were started while the model wrote. */
 export interface Acting {
@@ -22,7 +22,7 @@ export interface Acting {
 }
 
 /** Carries out the calls of a reply and gives each its result. */
-export function act(acting: Acting, run: Run): Maybe<Step> {
+export function act(acting: Acting, run: Run): Maybe<NextState> {
   const { state, message } = acting;
   const open = addReply(state.transcript, message) as OpenTranscript;
   const calls = callsOf(message);
@@ -36,13 +36,13 @@ export function act(acting: Acting, run: Run): Maybe<Step> {
   );
 }
 
-interface Opened {
+interface OpenedBatch {
   readonly open: OpenTranscript;
   readonly calls: readonly ToolCall[];
   readonly circle: Circle;
 }
 
-function carryOut({ state, early }: Acting, opened: Opened, run: Run): Maybe<Step> {
+function carryOut({ state, early }: Acting, opened: OpenedBatch, run: Run): Maybe<NextState> {
   const { calls, circle, open } = opened;
   const { turns: turn } = state.ledger;
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
@@ -79,17 +79,17 @@ interface Skipping {
 }
 
 /** Skips the calls of a reply, for an end that came before them. */
-export function skipAll(state: State, { open, reason, end }: Skipping): Step {
+export function skipAll(state: State, { open, reason, end }: Skipping): NextState {
   const transcript = settleAll(open, () => ({ status: "skipped", text: `Not run: ${reason}.` }));
   return { state: { ...state, transcript, violations: 0, pending: 0 }, end };
 }
 
-interface Carried extends Opened {
+interface Carried extends OpenedBatch {
   readonly executed: Executed;
 }
 
 /** Gives the calls their results, and books what they changed. */
-function settleCalls(state: State, { open, calls, executed, circle }: Carried, run: Run): Step {
+function settleCalls(state: State, { open, calls, executed, circle }: Carried, run: Run): NextState {
   const { results, repeats } = rememberAct(state, { calls, results: executed.results }, circle);
   const next = results.values();
   const transcript = settleAll(open, (): ToolResult => next.next().value ?? lostResult);

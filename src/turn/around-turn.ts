@@ -7,14 +7,14 @@ import type { Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { replyOf } from "./around-model.ts";
 import { authorStopped, failed, refusedBy } from "../run/end.ts";
-import { keeping, type Run, type State, type Step } from "./state.ts";
+import { keeping, type Run, type State, type NextState } from "./state.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { End } from "../run/end.ts";
 import type { ReadAnswer } from "./options.ts";
 import { WritError } from "../error/writ-error.ts";
 
 /** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */
-export async function beforeTurn(state: State, run: Run): Promise<Step> {
+export async function beforeTurn(state: State, run: Run): Promise<NextState> {
   if (run.hooks.beforeTurn === undefined) return { state };
   const { turns: turn } = state.ledger;
   const at = { turn, transcript: state.transcript };
@@ -24,7 +24,7 @@ export async function beforeTurn(state: State, run: Run): Promise<Step> {
   return answer === undefined ? { state: heard } : answering(heard, answer, run);
 }
 
-async function answering(state: State, content: Json, run: Run): Promise<Step> {
+async function answering(state: State, content: Json, run: Run): Promise<NextState> {
   const transcript = addReply(state.transcript, replyOf(content)) as ReadyTranscript;
   const next = { ...state, transcript };
   const read = await readAnswer({ content, finishReason: "stop" }, run);
@@ -55,7 +55,7 @@ export async function answeredBefore(
   answer: NonNullable<Checkpoint["answer"]>,
   state: State,
   run: Run,
-): Promise<Step> {
+): Promise<NextState> {
   const { content, finishReason } = answer;
   const read = await readAnswer(answer, run);
   if (!read.ok) return { state: saying(state, read.feedback) };
@@ -63,7 +63,7 @@ export async function answeredBefore(
 }
 
 /** Asks the author's hooks after a turn that was not the last: they may say something to the model, or stop the run. */
-export async function afterTurn(state: State, run: Run): Promise<Step> {
+export async function afterTurn(state: State, run: Run): Promise<NextState> {
   if (run.hooks.afterTurn === undefined) return { state };
   const { turns: turn } = state.ledger;
   const at = { turn, transcript: state.transcript, usage: state.usage };
@@ -76,7 +76,7 @@ export async function afterTurn(state: State, run: Run): Promise<Step> {
 export async function mayGoOn(
   { state, end }: { readonly state: State; readonly end: End },
   run: Run,
-): Promise<Step> {
+): Promise<NextState> {
   if (run.hooks.onStop === undefined) return { state, end };
   const { turns: turn } = state.ledger;
   return keeping(state, run, async () => {

@@ -32,7 +32,7 @@ export interface ModelRecord {
 }
 
 /** One question to the model. */
-export interface Question {
+export interface ModelQuestion {
   readonly turn: number;
   readonly input: TurnInput;
   /** The drivers to try, in order: the next when the provider says that the model has no native tools. */
@@ -69,12 +69,12 @@ export function noFailures(): FailureNotes {
  *
  * @throws WritError what the model's adapter throws; anything else it throws becomes `provider-failed` with that as cause.
  */
-export function askModel(question: Question): Maybe<ModelRecord> {
+export function askModel(question: ModelQuestion): Maybe<ModelRecord> {
   return askBy(0, question, question.host.now());
 }
 
 /** Asks by the driver of this index, and by the next when the provider says that the model has no native tools. */
-function askBy(index: number, question: Question, startedAt: number): Maybe<ModelRecord> {
+function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe<ModelRecord> {
   const { host, drivers, input } = question;
   const { model, allowed } = input;
   const driver = drivers[index];
@@ -98,13 +98,13 @@ function askBy(index: number, question: Question, startedAt: number): Maybe<Mode
 }
 
 /** What the provider reported; where it reported nothing, or nothing that can be true, the characters are counted for an estimate. */
-function usageOf({ message, usage = {} }: Reply, { inputCharacters }: Question): Usage {
+function usageOf({ message, usage = {} }: Reply, { inputCharacters }: ModelQuestion): Usage {
   const reported = completeUsage(usage, { input: 1, output: 1 });
   if (reported.estimated !== true) return reported;
   return completeUsage(usage, { input: inputCharacters(), output: charactersOf(message) });
 }
 
-function readReply(driver: Driver, question: Question): Maybe<Reply> {
+function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
   const { turn, input, emit, stop, notes } = question;
   const nameCall = nameCalls(driver, question);
   const named = new Map<string, ReturnType<NameCall>>();
@@ -142,7 +142,7 @@ async function takeEach(deltas: AsyncIterable<Delta>, take: (delta: Delta) => vo
 }
 
 /** What a reply that ended with an error used is paid for all the same. */
-function endedWithError({ usage }: Reply, { input, notes }: Question): WritError {
+function endedWithError({ usage }: Reply, { input, notes }: ModelQuestion): WritError {
   notes.usage = addUsage(notes.usage, completeUsage(usage ?? noUsage, { input: 0, output: 0 }));
   const { id } = input.model;
   return new WritError("provider-failed", {
@@ -247,7 +247,7 @@ function emitDelta(delta: Delta, { turn, named, emit }: Telling): void {
 /** What may stand as a name in a transcript; anything else a model invents could not be sent back to a provider. */
 const storableName = /^[a-zA-Z0-9_./-]{1,64}$/;
 
-function nameCalls(driver: Driver, { turn, input }: Question): NameCall {
+function nameCalls(driver: Driver, { turn, input }: ModelQuestion): NameCall {
   const taken = new Set<string>();
   return ({ id: proposed, name: wireName, index }) => {
     const id = acceptableId(input.transcript, proposed, { taken, fallback: `call_${turn}_${index}` });

@@ -17,7 +17,7 @@ import {
   type FailureNotes,
   type ModelRecord,
   noFailures,
-  type Question,
+  type ModelQuestion,
 } from "./ask-model.ts";
 import { earlyCalls, giveUpEarly } from "./early.ts";
 import { endBy } from "../run/end.ts";
@@ -26,7 +26,7 @@ import type { Run, State } from "./state.ts";
 import { requestFingerprint } from "./turn-input.ts";
 
 /** What a turn asks the model. Calls that are started meanwhile are put into `early`. */
-export interface Asking {
+export interface TurnQuestion {
   readonly state: State;
   readonly input: TurnInput;
   readonly early: Map<string, EarlyCall>;
@@ -38,7 +38,7 @@ type TurnRecord =
   | { readonly failed: HookFailure; readonly told?: readonly RunEvent[] };
 
 /** The model call as one step of the journal, with the author's hooks around it. */
-export function askTurn(asking: Asking, run: Run): Maybe<ModelRecord | End> {
+export function askTurn(asking: TurnQuestion, run: Run): Maybe<ModelRecord | End> {
   return rescue<ModelRecord | End>(
     () => (run.journal === directJournal ? askDirectly(asking, run) : askRecorded(asking, run)),
     (error) => endBy(error, run),
@@ -46,7 +46,7 @@ export function askTurn(asking: Asking, run: Run): Maybe<ModelRecord | End> {
 }
 
 /** No journal keeps what is asked. */
-function askDirectly(asking: Asking, run: Run): Maybe<ModelRecord> {
+function askDirectly(asking: TurnQuestion, run: Run): Maybe<ModelRecord> {
   const { state, input } = asking;
   const { turns: turn } = state.ledger;
   const note = (fact: RunEvent): void => run.tell?.(fact);
@@ -62,7 +62,7 @@ function inTime<Value>(record: Value | "stopped", { model }: TurnInput, { stop }
 }
 
 /** What is told meanwhile is told again at a replay. */
-async function askRecorded(asking: Asking, run: Run): Promise<ModelRecord> {
+async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord> {
   const { state, input } = asking;
   const told: RunEvent[] = [];
   let thrown: WritError | undefined;
@@ -99,7 +99,7 @@ interface Noting {
   readonly notes: FailureNotes;
 }
 
-function questionOf(asking: Asking, { hooked, notes }: Noting): Question {
+function questionOf(asking: TurnQuestion, { hooked, notes }: Noting): ModelQuestion {
   const { state, input, early } = asking;
   const { turn, run } = hooked;
   const { beforeModel } = run.hooks;
@@ -119,7 +119,7 @@ function questionOf(asking: Asking, { hooked, notes }: Noting): Question {
 
 /** Nothing starts while the model still writes when something after its reply can say that it must not run. */
 function startsEarly(
-  { state, input: { toolChoice } }: Asking,
+  { state, input: { toolChoice } }: TurnQuestion,
   { hooks, stopOn, stopOnToolBlock, throwOnToolFailure }: Run,
 ): boolean {
   return (
@@ -141,11 +141,11 @@ const maxAttempts = 10;
  * Asks. When the request fails it is made again where that can help (`retry`); when that cannot, or was done often enough, the author's hooks say
  * what happens. So a hook decides about what is left, and one that asks again makes one request each time.
  */
-function askUntilAnswered(asking: Asking, hooked: HookedCall): Maybe<ModelRecord> {
+function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall): Maybe<ModelRecord> {
   return askAttempt(1, asking, { hooked, notes: noFailures() });
 }
 
-function askAttempt(attempt: number, asking: Asking, noting: Noting): Maybe<ModelRecord> {
+function askAttempt(attempt: number, asking: TurnQuestion, noting: Noting): Maybe<ModelRecord> {
   const { hooked, notes } = noting;
   const { run } = hooked;
   const question = questionOf(asking, noting);
@@ -197,7 +197,7 @@ async function askHook(
   error: WritError,
   attempt: number,
   { run, turn, note }: HookedCall,
-): Promise<number | HookAnswer | undefined> {
+): Promise<number | AnswerInstead | undefined> {
   const { onError } = run.hooks;
   if (onError === undefined || attempt >= maxAttempts) return undefined;
   const { answer, by } = await askHooks(onError, "onError", { turn, attempt, error });
@@ -206,10 +206,10 @@ async function askHook(
   return answer.retryAfterMs === undefined ? undefined : Math.max(0, answer.retryAfterMs);
 }
 
-type HookAnswer = NonNullable<ModelRecord["answer"]>;
+type AnswerInstead = NonNullable<ModelRecord["answer"]>;
 
 /** The record of an answer that no model gave. */
-function hookAnswer(answer: HookAnswer, { drivers, host }: Question): ModelRecord {
+function hookAnswer(answer: AnswerInstead, { drivers, host }: ModelQuestion): ModelRecord {
   const now = host.now();
   return {
     driver: drivers[0]?.name ?? "hook",

@@ -25,7 +25,15 @@ import type { Finished, Frame } from "../run/frame.ts";
 import { moreTime } from "../run/more-time.ts";
 import type { LoopOptions } from "./options.ts";
 import { reserve, tellThresholds } from "./reserve.ts";
-import { beginRun, beginState, checkpointOf, keeping, type Run, type State, type Step } from "./state.ts";
+import {
+  beginRun,
+  beginState,
+  checkpointOf,
+  keeping,
+  type Run,
+  type State,
+  type NextState,
+} from "./state.ts";
 import { booked, driverOf, readingOf, repairsOf, seenBy, speakerOf, turnInput } from "./turn-input.ts";
 
 /** How often in a row a model may send a reply that the driver cannot accept, before the run fails. */
@@ -72,7 +80,7 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
 async function beginning(
   { journal, host, from, gate, runId }: LoopOptions,
   { stop }: Frame,
-): Promise<Beginning> {
+): Promise<RunStart> {
   const begun = { now: host.now(), runId };
   if (journal === directJournal) return begun;
   const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
@@ -84,13 +92,13 @@ async function beginning(
   return started;
 }
 
-interface Beginning {
+interface RunStart {
   readonly now: number;
   readonly runId: string;
 }
 
 /** One turn: one reply of the model, and the results of the calls in it. */
-function runTurn(before: State, run: Run): Maybe<Step> {
+function runTurn(before: State, run: Run): Maybe<NextState> {
   if (run.stop.reason !== undefined) return { state: before, end: stopped(run, run.stop.reason) };
   return after(
     keeping(before, run, () => reserve(before, run)),
@@ -106,7 +114,7 @@ function runTurn(before: State, run: Run): Maybe<Step> {
   );
 }
 
-function reservedTurn(reserved: Step, run: Run): Maybe<Step> {
+function reservedTurn(reserved: NextState, run: Run): Maybe<NextState> {
   const preparing = hasPreparation(run)
     ? keeping(reserved.state, run, () => prepareTurn(reserved.state, run))
     : reserved;
@@ -130,12 +138,12 @@ function hasPreparation({ tell, hooks, compact }: Run): boolean {
 }
 
 /** What comes before the model is asked. */
-async function prepareTurn(state: State, run: Run): Promise<Step> {
+async function prepareTurn(state: State, run: Run): Promise<NextState> {
   const ready = await beforeTurn(await tellThresholds(state, run), run);
   return ready.end === undefined ? { state: await compactTurn(ready.state, run) } : ready;
 }
 
-function askAndAct(before: State, run: Run): Maybe<Step> {
+function askAndAct(before: State, run: Run): Maybe<NextState> {
   const early = new Map<string, EarlyCall>();
   const input = turnInput(before, run);
   return always(
@@ -151,14 +159,14 @@ function askAndAct(before: State, run: Run): Maybe<Step> {
   );
 }
 
-interface Asked {
+interface AskedTurn {
   readonly before: State;
   readonly input: TurnInput;
   readonly early: ReadonlyMap<string, EarlyCall>;
 }
 
 /** Does what a reply says: carries out its calls, takes its answer, or asks again. */
-function take(record: ModelRecord, { before, input, early }: Asked, run: Run): Maybe<Step> {
+function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run): Maybe<NextState> {
   const { turns: turn } = before.ledger;
   const { finishReason, startedAt, endedAt } = record;
   const speaker = speakerOf(record.driver, run);
@@ -195,7 +203,11 @@ function take(record: ModelRecord, { before, input, early }: Asked, run: Run): M
 }
 
 /** The author ends runs in which the model stops for this reason. Its calls do not run. */
-function stopOnReason(state: State, reply: Pick<ModelRecord, "message" | "finishReason">, run: Run): Step {
+function stopOnReason(
+  state: State,
+  reply: Pick<ModelRecord, "message" | "finishReason">,
+  run: Run,
+): NextState {
   const reason = `Finish reason "${reply.finishReason}" matched stop condition`;
   const end = authorStopped(run, reason);
   const added = addReply(state.transcript, reply.message);
@@ -203,7 +215,7 @@ function stopOnReason(state: State, reply: Pick<ModelRecord, "message" | "finish
   return { state: { ...state, transcript: added }, end };
 }
 
-function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>, run: Run): Step {
+function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>, run: Run): NextState {
   const { reason, feedback, message } = reading;
   const violations = state.violations + 1;
   const transcript = addUser(
@@ -217,14 +229,18 @@ function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>
   return { state: next };
 }
 
-function violated(state: State, about: { readonly count: number; readonly reason: string }, run: Run): Step {
+function violated(
+  state: State,
+  about: { readonly count: number; readonly reason: string },
+  run: Run,
+): NextState {
   const { name: driver } = driverOf(state, run);
   const error = new WritError("protocol-violated", { model: run.model.id, driver, ...about });
   return { state, end: { outcome: failed(error), error } };
 }
 
 /** The reply is half a turn. Violations are counted over it: a model that goes on choosing and never fills in would not end. */
-function askOn(state: State, message: ReplyMessage, run: Run): Step {
+function askOn(state: State, message: ReplyMessage, run: Run): NextState {
   const pending = state.pending + 1;
   const next = { ...state, pending, transcript: addReply(state.transcript, message) as ReadyTranscript };
   if (pending < maxPending) return { state: next };
@@ -232,7 +248,7 @@ function askOn(state: State, message: ReplyMessage, run: Run): Step {
 }
 
 /** The provider held the answer back: no use in asking again. */
-function filtered(state: State, message: ReplyMessage, run: Run): Step {
+function filtered(state: State, message: ReplyMessage, run: Run): NextState {
   const reason = `the provider filtered the answer: ${textOf(message)}`;
   const error = new WritError("run-refused", { name: run.gate.agent, reason });
   const end: End = { outcome: { type: "refused", code: error.code, message: error.message }, error };
@@ -247,7 +263,7 @@ interface Answered {
   readonly record: ModelRecord;
 }
 
-function answer(state: State, { reading, record }: Answered, run: Run): Maybe<Step> {
+function answer(state: State, { reading, record }: Answered, run: Run): Maybe<NextState> {
   const { content, message } = reading;
   const { finishReason } = record;
   return after(readAnswer({ content, finishReason }, run), (read) => {

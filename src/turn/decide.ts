@@ -75,14 +75,14 @@ function listed(options: readonly string[]): string {
   return options.map((option) => JSON.stringify(option)).join(", ");
 }
 
-interface Asking {
+interface OptionQuestion {
   readonly messages: readonly Message[];
   readonly options: readonly string[];
   readonly signal: AbortSignal | undefined;
 }
 
 /** Forces a call that names the option; a model without calls is held to the options while it writes, where it can be. */
-async function askForOption(model: Model, { messages, options, signal }: Asking): Promise<ChatReply> {
+async function askForOption(model: Model, { messages, options, signal }: OptionQuestion): Promise<ChatReply> {
   const around = signal === undefined ? {} : { signal };
   const inputSchema = {
     type: "object",

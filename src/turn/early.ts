@@ -89,13 +89,13 @@ function reserve(
   return reservation.ok ? reservation.ledger : undefined;
 }
 
-interface Checked {
+interface EarlyCheck {
   readonly tool: Tool | undefined;
   readonly fate: Maybe<Fate> | undefined;
 }
 
 /** Tells whether the calls after this one wait for it or may be skipped: its tool is unknown, or what mends its arguments can end the run. */
-function holdsUp({ tool, fate }: Checked, run: RunContext): boolean {
+function holdsUp({ tool, fate }: EarlyCheck, run: RunContext): boolean {
   if (tool === undefined) return run.onUnknownTool === "throw";
   if (isOrdered(tool, run)) return true;
   const isChecked = fate !== undefined && !(fate instanceof Promise) && fate.type === "ready";

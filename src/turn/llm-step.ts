@@ -148,7 +148,7 @@ function transcriptOf({ prompt, catalog, context = "", intent }: StepRequest): R
   return addUser(emptyTranscript({ role: "system", text }), userMessage(`${prompt}${gathered}`));
 }
 
-interface Asking {
+interface StepQuestion {
   readonly attempt: number;
   readonly retry: RetryPace | false;
   readonly host: Host;
@@ -158,7 +158,7 @@ interface Asking {
 
 async function ask(
   input: TurnInput,
-  { attempt: turn, retry, host, stop, signal }: Asking,
+  { attempt: turn, retry, host, stop, signal }: StepQuestion,
 ): Promise<{ readonly usage: Usage; readonly record: ModelRecord; readonly reading: Reading }> {
   signal?.throwIfAborted();
   const drivers = driversFor("auto", input.model);

@@ -3,10 +3,10 @@ import { consult, tellHooks } from "../hook/consult.ts";
 import { crossed, type Excess, reserveTurn, type Threshold } from "../policy/account/budget.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { exhausted, suspended } from "../run/end.ts";
-import type { Run, State, Step } from "./state.ts";
+import type { Run, State, NextState } from "./state.ts";
 
 /** Reserves one model call. When a bound forbids it, the author may raise it, or have the run wait; else it ends. */
-export function reserve(state: State, run: Run): Step | Promise<Step> {
+export function reserve(state: State, run: Run): NextState | Promise<NextState> {
   const outer = run.parent?.purse.turnExcess();
   if (outer !== undefined) return { state, end: exhausted(run, outer) };
   const { limits } = state;
@@ -19,7 +19,7 @@ export function reserve(state: State, run: Run): Step | Promise<Step> {
   return reserveMore(reservation.excess, state, run);
 }
 
-async function reserveMore(excess: Excess, state: State, run: Run): Promise<Step> {
+async function reserveMore(excess: Excess, state: State, run: Run): Promise<NextState> {
   const met = await meet(excess, state, run);
   if (met.type === "checkpoint") return { state, end: suspended(run, excess) };
   if (met.type === "stop") return { state, end: exhausted(run, excess) };

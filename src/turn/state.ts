@@ -51,7 +51,7 @@ export interface State {
 }
 
 /** The state after a turn, and the end if it was the last. */
-export interface Step {
+export interface NextState {
   readonly state: State;
   readonly end?: End;
 }
@@ -140,8 +140,12 @@ function restoreLedger(ledger: Ledger): Ledger {
  * Does a part of a turn. What it throws ends the run, or the stop does that it noticed; what was said and spent before stands. A part that has
  * nothing to wait for costs no promise.
  */
-export function keeping(state: State, run: Run, part: () => Step | Promise<Step>): Step | Promise<Step> {
-  const ended = (error: unknown): Step => ({ state, end: endBy(error, run) });
+export function keeping(
+  state: State,
+  run: Run,
+  part: () => NextState | Promise<NextState>,
+): NextState | Promise<NextState> {
+  const ended = (error: unknown): NextState => ({ state, end: endBy(error, run) });
   try {
     const step = part();
     return step instanceof Promise ? step.catch(ended) : step;

@@ -39,7 +39,7 @@ export async function runMember(job: Job, run: CompositeRun): Promise<unknown> {
 }
 
 /** A question to the author's code. */
-export interface Question<Value> {
+export interface AuthorQuestion<Value> {
   readonly place: string;
   /** What the author knows the function as. */
   readonly name: string;
@@ -48,7 +48,7 @@ export interface Question<Value> {
 
 /** Asks the author's code, which may run agents. @throws Unanswered when it fails */
 export async function askAuthor<Value>(
-  { place, name, ask }: Question<Value>,
+  { place, name, ask }: AuthorQuestion<Value>,
   run: CompositeRun,
 ): Promise<Value> {
   const { stop } = run;

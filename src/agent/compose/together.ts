@@ -23,7 +23,7 @@ export interface Group {
 }
 
 /** How a group ended, as the journal keeps it: which member was fastest is not the same every time. */
-interface Settled {
+interface GroupRecord {
   /** Whose answers count. At a replay only these run again, from their own records. */
   readonly answered: readonly number[];
   /** Why there is no answer. */
@@ -42,7 +42,7 @@ export async function together(group: Group, run: CompositeRun): Promise<readonl
   const suffix = round === undefined ? "" : `/${round}`;
   const jobs = members.map((member, index): Job => ({ member, place: `${index}${suffix}`, input }));
   const live: { ran?: readonly Ran[] } = {};
-  const settle = async (): Promise<Settled> => {
+  const settle = async (): Promise<GroupRecord> => {
     const ended = await runAll(jobs, group, run);
     live.ran = ended.ran;
     return settled(ended, group, run);
@@ -116,7 +116,7 @@ async function runAll(
 }
 
 /** What is kept of a group that ended. Nothing is, when it was stopped from outside or ends by what a run threw: then it can be run again. */
-function settled({ ran, decided, last }: Ended, group: Group, run: CompositeRun): Settled {
+function settled({ ran, decided, last }: Ended, group: Group, run: CompositeRun): GroupRecord {
   throwIfStopped(run.stop);
   const inside = ran.map((one) => one.inside ?? null);
   if (group.until === "answer" && decided !== undefined) return { answered: [decided], inside };
@@ -128,7 +128,7 @@ function settled({ ran, decided, last }: Ended, group: Group, run: CompositeRun)
 
 /** Runs the members again whose answers count, from their own records; what the others spent is counted against the bounds. */
 async function replay(
-  { answered, inside }: Settled,
+  { answered, inside }: GroupRecord,
   { jobs, group, run }: { readonly jobs: readonly Job[]; readonly group: Group; readonly run: CompositeRun },
 ): Promise<readonly Ran[]> {
   const counts = new Set(answered);

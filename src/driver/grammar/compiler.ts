@@ -47,7 +47,7 @@ export interface CompilerOptions {
   readonly write: (parts: Parts, compiler: Compiler) => Expression;
 }
 
-interface State extends CompilerOptions {
+interface CompilerState extends CompilerOptions {
   readonly schemas: JudgingSchemas;
   /** What writes each set of parts; while it is being compiled, a rule that will. */
   readonly places: Map<string, Expression>;
@@ -65,7 +65,7 @@ interface State extends CompilerOptions {
 export function compiler(options: CompilerOptions): Compiler {
   const { root, rules, relaxed, freshName } = options;
   const schemas = judgingSchemas(root);
-  const state: State = {
+  const state: CompilerState = {
     ...options,
     schemas,
     places: new Map(),
@@ -99,7 +99,7 @@ export function compiler(options: CompilerOptions): Compiler {
   return self;
 }
 
-function placeOf(given: readonly Json[], state: State, self: Compiler): Expression {
+function placeOf(given: readonly Json[], state: CompilerState, self: Compiler): Expression {
   const { schemas, places, handed, rules } = state;
   const parts = schemas.partsOf(given);
   if (parts === undefined) return never;
@@ -141,7 +141,7 @@ interface Limit {
 
 const circle: Limit = { keyword: "$ref", reason: "it leads to itself without a step into the value" };
 
-function limitOf({ depth, places }: State): Limit | undefined {
+function limitOf({ depth, places }: CompilerState): Limit | undefined {
   if (depth >= maxDepth)
     return { keyword: "(depth)", reason: `it is nested deeper than ${maxDepth} schemas` };
   return places.size >= maxPlaces
