@@ -35,24 +35,25 @@ export interface Checkpoint {
   readonly elapsedMs: number;
 }
 
-type Check = (value: Json | undefined) => boolean;
+type FieldCheck = (value: Json | undefined) => boolean;
 
-const isText: Check = (value) => typeof value === "string";
-const isCount: Check = (value) => typeof value === "number" && value >= 0;
-const isWhole: Check = (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-const isIntent: Check = (value) =>
+const isText: FieldCheck = (value) => typeof value === "string";
+const isCount: FieldCheck = (value) => typeof value === "number" && value >= 0;
+const isWhole: FieldCheck = (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+const isIntent: FieldCheck = (value) =>
   isJsonObject(value) &&
   ["text", "agent", "skill", "policy", "tools", "limits", "hash"].every((field) => isText(value[field])) &&
   areTexts(value["constants"]) &&
   (value["previous"] === undefined || isText(value["previous"]));
-const areTexts: Check = (value) => Array.isArray(value) && value.every((each) => typeof each === "string");
+const areTexts: FieldCheck = (value) =>
+  Array.isArray(value) && value.every((each) => typeof each === "string");
 const hasCounts =
-  (...counts: readonly string[]): Check =>
+  (...counts: readonly string[]): FieldCheck =>
   (value) =>
     isJsonObject(value) && counts.every((field) => isCount(value[field]));
 
 /** A count that cannot be read must not pass for none: constraints are held against it. */
-const areUses: Check = (value) =>
+const areUses: FieldCheck = (value) =>
   value === undefined ||
   (Array.isArray(value) &&
     value.every(
@@ -64,7 +65,7 @@ const areUses: Check = (value) =>
         typeof use["succeeded"] === "boolean",
     ));
 
-const areActs: Check = (value) =>
+const areActs: FieldCheck = (value) =>
   value === undefined ||
   (Array.isArray(value) &&
     value.every(
@@ -73,7 +74,7 @@ const areActs: Check = (value) =>
         ["callId", "tool", "effect", "arguments", "status", "result"].every((field) => isText(act[field])),
     ));
 
-const checks: Readonly<Record<string, Check>> = {
+const checks: Readonly<Record<string, FieldCheck>> = {
   runId: isText,
   agent: isText,
   skill: isText,
