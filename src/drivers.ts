@@ -32,5 +32,17 @@ export {
   type RefusedCall,
 } from "./driver/recognise/recognise.ts";
 export { recogniser } from "./driver/recognise/recogniser.ts";
+export { type ReplyShape, type ShapeWriter, type Shaping } from "./driver/reply-shape.ts";
 export { selectDriver, type SelectDriverOptions } from "./driver/select.ts";
+export { asChat, inWords, type TextWords } from "./driver/text-chat.ts";
+export { textDriver } from "./driver/text-driver.ts";
+export {
+  type Exchanged,
+  type TextCall,
+  type TextConversation,
+  type TextProtocol,
+  type TextQuestion,
+  type TextReading,
+  type TextRefusal,
+} from "./driver/text-protocol.ts";
 export { type ShownTools } from "./driver/tool-list.ts";

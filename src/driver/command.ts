@@ -1,14 +1,13 @@
-import { WritError } from "../error/writ-error.ts";
-import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
 import { describeType } from "./describe-type.ts";
 import type { Driver } from "./driver.ts";
+import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
+import { readCommands } from "./command-calls.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
-import { endOfObject, oneObject } from "./one-object.ts";
-import { answerForm, moreCalls, plainAnswer } from "./plain-answer.ts";
-import { type ReplyShape, shapeFormat, type Shaping } from "./reply-shape.ts";
-import { checkedCount, defaultRetries } from "./checked.ts";
-import { textDriver, type TextCall, type TextReading } from "./text-driver.ts";
+import { callsOrAnswer, moreCalls, plainAnswer } from "./plain-answer.ts";
+import type { ReplyShape } from "./reply-shape.ts";
+import { asChat, inWords, resend } from "./text-chat.ts";
+import { textDriver } from "./text-driver.ts";
 
 /** How the command driver speaks. */
 export interface CommandDriverOptions {
@@ -38,135 +37,38 @@ export interface CommandDriverOptions {
  */
 export function commandDriver(options: CommandDriverOptions = {}): Driver {
   const { prose = "refuse", resultRole = "user", maxRetries = defaultRetries } = options;
-  if (!["refuse", "keep"].includes(prose))
-    throw new WritError("definition-invalid", {
-      where: "`commandDriver()`",
-      reason: "`prose` must be one of refuse, keep.",
-    });
-  return {
-    ...textDriver({
-      name: "command",
-      plainAnswers: true,
-      maxRetries: checkedCount("maxRetries", maxRetries, "commandDriver()"),
-      resultRole,
+  checkedWord({ field: "prose", door: "commandDriver()" }, prose, ["refuse", "keep"]);
+  return textDriver({
+    name: "command",
+    maxRetries: checkedCount("maxRetries", maxRetries, "commandDriver()"),
+    conversation: asChat(
       instructions,
-      format: shapeFormat({ grammar: commandGrammar }),
-      read: (text) => readCommands(text, prose),
-      words,
-      result,
-      feedback: (reason) =>
-        `Your reply was not accepted: ${reason}. To call tools, write only lines of the form @tool <name> {arguments}; otherwise answer in words.`,
-    }),
+      inWords({
+        calls: (calls) =>
+          calls.map(({ name, arguments: args }) => `@tool ${name} ${JSON.stringify(args)}`).join("\n"),
+        result: ({ name, status, text }) => `${status === "ok" ? "Result" : "Error"} of ${name}: ${text}`,
+        resultRole,
+      }),
+    ),
+    format: { grammar: commandGrammar },
+    read: (text) => readCommands(text, prose),
+    feedback: resend(
+      "To call tools, write only lines of the form @tool <name> {arguments}; otherwise answer in words.",
+    ),
+    plainAnswers: true,
     partialAnswer: (partial) => partial,
-  };
+  });
 }
 
-/** A line that may begin or end a code block, or one that is a command, with what stands before its arguments. */
-const line = /^([ \t]*)(?:(`{3,}|~{3,})(.*)|@tool\b[ \t]*(?:([^\s{]+)[ \t]*)?)/gm;
-
-function readCommands(text: string, prose: "refuse" | "keep"): TextReading {
-  const calls: TextCall[] = [];
-  const around: string[] = [];
-  let quoted = 0;
-  let at = 0;
-  let fence = "";
-  line.lastIndex = 0;
-  for (let found = line.exec(text); found !== null; found = line.exec(text)) {
-    const [whole, indent = "", marks, behind = "", name] = found;
-    if (marks !== undefined) {
-      if (!isIndented(indent)) fence = fenceAfter(fence, marks, behind.trim());
-      continue;
-    }
-    if (fence !== "" || isIndented(indent)) {
-      quoted += 1;
-      continue;
-    }
-    const read = readCommand(text, { name, from: found.index + whole.length });
-    if ("reason" in read) return violation(read.reason);
-    calls.push(read.call);
-    around.push(text.slice(at, found.index));
-    at = read.end;
-    line.lastIndex = at;
-  }
-  around.push(text.slice(at));
-  const isAlone = quoted === 0 && around.every((part) => part.trim() === "");
-  if (calls.length > 0 && isAlone) return { type: "calls", calls };
-  if (calls.length > 0 && prose === "keep") return { type: "calls", calls, text: around.join("").trim() };
-  if (calls.length > 0) return violation("there is text beside the commands");
-  if (quoted > 0) return violation("its command stands in a code block, where it does not run");
-  return { type: "final", content: text, plain: true };
-}
-
-/** Four blanks make a code block in Markdown. */
-function isIndented(indent: string): boolean {
-  return indent.length > 3 || indent.includes("\t");
-}
-
-/** The fence that is open behind a line of fence marks: a block ends with the marks that it began with, or more of them, and nothing else. */
-function fenceAfter(fence: string, marks: string, behind: string): string {
-  if (fence === "") return marks.startsWith("`") && behind.includes("`") ? "" : marks;
-  return marks.startsWith(fence) && behind === "" ? "" : fence;
-}
-
-type ReadCommand = { readonly call: TextCall; readonly end: number } | { readonly reason: string };
-
-/** The arguments are the object behind the name, however many lines it has; without one there are none. Behind it the line must end. */
-function readCommand(
-  text: string,
-  { name, from }: { readonly name: string | undefined; readonly from: number },
-): ReadCommand {
-  if (name === undefined) return { reason: "a command has no name: @tool <name> {arguments}" };
-  const rest = text.slice(from);
-  const object = /^\s*(?=\{)/.exec(rest)?.[0];
-  if (object === undefined) {
-    const behind = firstLine(rest);
-    if (behind.trim() !== "") return { reason: `the arguments of @tool ${name} are no JSON object` };
-    return { call: { name, arguments: {} }, end: from + behind.length };
-  }
-  const end = endOfObject(rest, object.length);
-  if (end === undefined) return { reason: `the arguments of @tool ${name} are not closed` };
-  const read = oneObject(rest.slice(object.length, end));
-  if (!read.ok) return { reason: `the arguments of @tool ${name} are no JSON object: ${read.reason}` };
-  if (firstLine(rest.slice(end)).trim() !== "")
-    return { reason: `there is text behind the arguments of @tool ${name}` };
-  return { call: { name, arguments: read.value }, end: from + end };
-}
-
-function firstLine(text: string): string {
-  const end = text.indexOf("\n");
-  return end === -1 ? text : text.slice(0, end);
-}
-
-function violation(reason: string): TextReading {
-  return { type: "violation", reason };
-}
-
-function words(message: ReplyMessage): string {
-  const calls = callsOf(message);
-  if (calls.length === 0) return textOf(message);
-  return calls.map(({ name, arguments: args }) => `@tool ${name} ${JSON.stringify(args)}`).join("\n");
-}
-
-function result({ name, status, text }: ResultMessage): string {
-  return `${status === "ok" ? "Result" : "Error"} of ${name}: ${text}`;
-}
-
-function instructions({ allowed, output }: Shaping): string {
-  const form = answerForm(output);
-  if (allowed.tools.size === 0) return `Answer ${form}.`;
-  const tools = [...allowed.tools.values()].map(
-    ({ name, description, input }) => `@tool ${name} ${describeType(input.jsonSchema)}\n  ${description}`,
-  );
-  return [
-    `Available tools, with the types of their arguments:\n${tools.join("\n")}`,
-    [
-      "To call a tool, reply with one line and nothing else, with the arguments as JSON:",
-      "@tool <name> {arguments}",
-      "Several calls are several such lines. Their results come back to you. Never invent tools or arguments.",
-      `When no tool is needed, or none is needed any more, answer ${form}.`,
-    ].join("\n"),
-  ].join("\n\n");
-}
+const instructions = callsOrAnswer({
+  noun: "tool",
+  tool: ({ name, description, input }) => `@tool ${name} ${describeType(input.jsonSchema)}\n  ${description}`,
+  calling: [
+    "To call a tool, reply with one line and nothing else, with the arguments as JSON:",
+    "@tool <name> {arguments}",
+    "Several calls are several such lines. Their results come back to you. Never invent tools or arguments.",
+  ],
+});
 
 function commandGrammar(shape: ReplyShape): string {
   const { tools } = shape;

@@ -1,4 +1,4 @@
-import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
+import type { ResultMessage, ToolCall } from "../message/message.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { lenientJson } from "../util/lenient-json.ts";
 import { visibleJson } from "../util/visible-json.ts";
@@ -9,33 +9,39 @@ import {
   protocolSchema,
   readProtocol,
   readProtocolObject,
-  resendRequest,
 } from "./json-protocol.ts";
-import { shapeFormat } from "./reply-shape.ts";
-import type { TextProtocol, TextReading } from "./text-driver.ts";
+import { asChat, inWords, resend } from "./text-chat.ts";
+import type { TextProtocol, TextReading } from "./text-protocol.ts";
 
 /** The dialect `action`: one object a reply, a call or the answer. */
 export function actionProtocol({ show, resultRole, maxRetries, ...bounds }: JsonSettings): TextProtocol {
   return {
     name: "json",
     maxRetries,
-    resultRole,
-    instructions: (turn) => protocolInstructions(turn, show),
-    format: shapeFormat({
+    conversation: asChat(
+      (shaping) => protocolInstructions(shaping, show),
+      inWords({
+        calls: actionCalls,
+        answer: (content) => JSON.stringify({ final: { content } }),
+        result: resultObject,
+        resultRole,
+      }),
+    ),
+    format: {
       schema: (shape) => protocolSchema(shape, bounds.maxThought),
       grammar: (shape) => protocolGrammar(shape, bounds.maxThought),
-    }),
+    },
     read: (text) => readProtocol(text, bounds),
-    words: actionWords,
-    result: resultObject,
-    feedback: resendRequest,
+    feedback: resend("Send it again as exactly one JSON object and nothing else."),
+    partialAnswer(partial) {
+      const final = isJsonObject(partial) ? partial["final"] : undefined;
+      return isJsonObject(final) ? final["content"] : undefined;
+    },
   };
 }
 
-/** A reply that another driver made. */
-function actionWords(message: ReplyMessage): string {
-  const calls = callsOf(message);
-  if (calls.length === 0) return JSON.stringify({ final: { content: textOf(message) } });
+/** The calls of a reply that another driver read. */
+function actionCalls(calls: readonly ToolCall[]): string {
   return calls
     .map(({ name, arguments: args }) => JSON.stringify({ action: { tool: name, args } }))
     .join("\n");

@@ -1,14 +1,15 @@
-import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
+import type { ResultMessage, ToolCall } from "../message/message.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { visibleJson } from "../util/visible-json.ts";
 import { describeType } from "./describe-type.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
-import type { JsonSettings } from "./json-settings.ts";
+import { type JsonSettings, wholeAnswers } from "./json-settings.ts";
 import { endOfObject, oneObject } from "./one-object.ts";
 import { moreCalls, plainAnswer } from "./plain-answer.ts";
-import { type ReplyShape, shapeFormat, type Shaping } from "./reply-shape.ts";
-import type { TextCall, TextProtocol, TextReading } from "./text-driver.ts";
+import { type ReplyShape, type Shaping } from "./reply-shape.ts";
+import { asChat, inWords, resend } from "./text-chat.ts";
+import type { TextCall, TextProtocol, TextReading } from "./text-protocol.ts";
 
 /**
  * The dialect `hermes`, which Nous Hermes, Qwen and many others were trained on: each call in `<tool_call>` tags. A reply without a tag is the
@@ -17,16 +18,14 @@ import type { TextCall, TextProtocol, TextReading } from "./text-driver.ts";
 export function hermesProtocol({ resultRole, maxRetries }: JsonSettings): TextProtocol {
   return {
     name: "hermes",
-    plainAnswers: true,
     maxRetries,
-    resultRole,
-    instructions,
-    format: shapeFormat({ grammar: hermesGrammar }),
+    conversation: asChat(instructions, inWords({ calls: taggedCalls, result: taggedResult, resultRole })),
+    format: { grammar: hermesGrammar },
     read: readHermes,
-    words: hermesWords,
-    result: hermesResult,
-    feedback: (reason) =>
-      `Your reply was not accepted: ${reason}. To call tools, reply with ${open}{"name": …, "arguments": {…}}${close} for each call and nothing else; otherwise answer in words, without tags.`,
+    feedback: resend(
+      `To call tools, reply with ${open}{"name": …, "arguments": {…}}${close} for each call and nothing else; otherwise answer in words, without tags.`,
+    ),
+    ...wholeAnswers,
   };
 }
 
@@ -76,15 +75,13 @@ function violation(reason: string): Extract<TextReading, { type: "violation" }> 
   return { type: "violation", reason };
 }
 
-function hermesWords(message: ReplyMessage): string {
-  const calls = callsOf(message);
-  if (calls.length === 0) return textOf(message);
+function taggedCalls(calls: readonly ToolCall[]): string {
   return calls
     .map(({ name, arguments: args }) => `${open}\n${JSON.stringify({ name, arguments: args })}\n${close}`)
     .join("\n");
 }
 
-function hermesResult({ name, status, text }: ResultMessage): string {
+function taggedResult({ name, status, text }: ResultMessage): string {
   const parsed = parseJson(text);
   const content = parsed.ok ? parsed.value : text;
   const told = status === "ok" ? { name, content } : { name, error: text };

@@ -1,33 +1,33 @@
-import { callsOf, type ReplyMessage, textOf } from "../message/message.ts";
+import type { ToolCall } from "../message/message.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
-import { bundleSchemas } from "./bundle-schemas.ts";
 import { describeType } from "./describe-type.ts";
 import type { TurnInput } from "./driver.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { resultObject } from "./json-action.ts";
-import type { JsonSettings } from "./json-settings.ts";
+import { type JsonSettings, wholeAnswers } from "./json-settings.ts";
 import { matchTool } from "./match-tool.ts";
+import { closedObject, objectReplies } from "./object-replies.ts";
 import { oneObject } from "./one-object.ts";
 import { plainAnswer } from "./plain-answer.ts";
-import { type ReplyShape, shapeFormat, type Shaping } from "./reply-shape.ts";
-import type { TextProtocol, TextReading } from "./text-driver.ts";
+import { type ReplyShape, type Shaping } from "./reply-shape.ts";
+import { asChat, inWords, resend } from "./text-chat.ts";
+import type { TextProtocol, TextReading } from "./text-protocol.ts";
 import { type ShownTools, toolList } from "./tool-list.ts";
 
 /** The dialect `inline`: a reply is `{"tool", "arguments"}` and nothing else, or it is the answer. After Agents.KT's inline fallback. */
 export function inlineProtocol({ show, resultRole, maxRetries }: JsonSettings): TextProtocol {
   return {
     name: "inline",
-    plainAnswers: true,
     maxRetries,
-    resultRole,
-    instructions: (turn) => instructions(turn, show),
-    format: shapeFormat({ schema: inlineSchema, grammar: inlineGrammar }),
+    conversation: asChat(
+      (shaping) => instructions(shaping, show),
+      inWords({ calls: inlineCalls, result: resultObject, resultRole }),
+    ),
+    format: { schema: inlineSchema, grammar: inlineGrammar },
     read: readInline,
-    words: inlineWords,
-    result: resultObject,
-    feedback: (reason) =>
-      `Your reply was not accepted: ${reason}. To call a tool, reply with its JSON object and nothing else; otherwise answer.`,
+    feedback: resend("To call a tool, reply with its JSON object and nothing else; otherwise answer."),
+    ...wholeAnswers,
   };
 }
 
@@ -57,9 +57,7 @@ function isCall(reply: JsonObject, tool: string, { allowed }: TurnInput): boolea
   return Object.hasOwn(reply, "arguments") || allowed.tools.has(matchTool(tool, allowed));
 }
 
-function inlineWords(message: ReplyMessage): string {
-  const calls = callsOf(message);
-  if (calls.length === 0) return textOf(message);
+function inlineCalls(calls: readonly ToolCall[]): string {
   return calls.map(({ name, arguments: args }) => JSON.stringify({ tool: name, arguments: args })).join("\n");
 }
 
@@ -85,17 +83,11 @@ function instructions({ allowed, output, model }: Shaping, show: ShownTools): st
 }
 
 /** No schema says plain text: a model that is held to one answers in an object. */
-function inlineSchema({ tools, mayAnswer, output = {} }: ReplyShape): JsonObject {
-  const inputs = tools.map(({ name, input }) => [name, input.jsonSchema] as const);
-  const bundle = bundleSchemas({ ...Object.fromEntries(inputs), $answer: output });
-  const replies = tools.map(({ name }) => closed({ tool: { const: name }, arguments: bundle.at(name) }));
-  if (mayAnswer) replies.push(closed({ final: closed({ content: bundle.at("$answer") }) }));
-  const [only = {}] = replies;
-  return { ...(replies.length === 1 ? only : { anyOf: replies }), ...bundle.root };
-}
-
-function closed(properties: JsonObject): JsonObject {
-  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+function inlineSchema(shape: ReplyShape): JsonObject {
+  return objectReplies(shape, {
+    call: (name, args) => closedObject({ tool: { const: name }, arguments: args }),
+    answer: (content) => closedObject({ final: closedObject({ content }) }),
+  });
 }
 
 function inlineGrammar(shape: ReplyShape): string {

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
-import { bundleSchemas } from "./bundle-schemas.ts";
 import { describeType } from "./describe-type.ts";
 import type { TurnInput } from "./driver.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
+import { closedObject, objectReplies } from "./object-replies.ts";
 import { oneObject } from "./one-object.ts";
 import type { ReplyShape } from "./reply-shape.ts";
-import type { TextReading } from "./text-driver.ts";
+import type { TextReading } from "./text-protocol.ts";
 import { type ShownTools, toolList } from "./tool-list.ts";
 
 /** What becomes of a thought that is longer than it may be: it is cut, or the reply is refused. */
@@ -23,6 +23,7 @@ export interface ThoughtBounds {
  * unknown fields are violations. Never throws.
  */
 export function readProtocol(text: string, bounds: ThoughtBounds): TextReading {
+  if (text === "") return violation("it is empty");
   const read = oneObject(text);
   return read.ok ? readProtocolObject(read.value, bounds) : violation(read.reason);
 }
@@ -85,40 +86,14 @@ export function protocolInstructions(
   ].join("\n\n");
 }
 
-/** What the model is told when its reply was not accepted. */
-export function resendRequest(reason: string): string {
-  return `Your reply was not accepted: ${reason}. Send it again as exactly one JSON object and nothing else.`;
-}
-
-/** A name that no tool can have. */
-const answerName = "$answer";
-
 /** A JSON Schema of all replies that the protocol allows in this turn. */
-export function protocolSchema(
-  { tools, mayAnswer, output = {} }: ReplyShape,
-  maxThought: number,
-): JsonObject {
-  const inputs = tools.map(({ name, input }) => [name, input.jsonSchema] as const);
-  const bundle = bundleSchemas({ ...Object.fromEntries(inputs), [answerName]: output });
-  const replies = tools.map(({ name }) =>
-    objectSchema(
-      {
-        thought: { type: "string", maxLength: maxThought },
-        action: objectSchema({ tool: { const: name }, args: bundle.at(name) }, ["tool", "args"]),
-      },
-      ["action"],
-    ),
-  );
-  if (mayAnswer)
-    replies.push(
-      objectSchema({ final: objectSchema({ content: bundle.at(answerName) }, ["content"]) }, ["final"]),
-    );
-  const [only = {}] = replies;
-  return { ...(replies.length === 1 ? only : { anyOf: replies }), ...bundle.root };
-}
-
-function objectSchema(properties: JsonObject, required: readonly string[]): JsonObject {
-  return { type: "object", properties, required, additionalProperties: false };
+export function protocolSchema(shape: ReplyShape, maxThought: number): JsonObject {
+  const thought = { type: "string", maxLength: maxThought };
+  return objectReplies(shape, {
+    call: (name, args) =>
+      closedObject({ thought, action: closedObject({ tool: { const: name }, args }) }, ["action"]),
+    answer: (content) => closedObject({ final: closedObject({ content }) }),
+  });
 }
 
 /** The grammar of all replies that the protocol allows in this turn. */

@@ -1,6 +1,8 @@
+import { isJsonObject } from "../util/json.ts";
 import type { LongThought } from "./json-protocol.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
+import type { TextProtocol } from "./text-protocol.ts";
 import type { ShownTools } from "./tool-list.ts";
 
 /**
@@ -53,3 +55,12 @@ export function jsonSettings(options: JsonDriverOptions): JsonSettings {
     maxRetries: checkedCount("maxRetries", options.maxRetries ?? defaultRetries, "jsonDriver()"),
   };
 }
+
+/** Where an answer stands in the reply as it is: what only may become a call is no part of one. */
+export const wholeAnswers: Pick<TextProtocol, "plainAnswers" | "partialAnswer"> = {
+  plainAnswers: true,
+  partialAnswer: (partial) =>
+    isJsonObject(partial) && (Object.keys(partial).length === 0 || Object.hasOwn(partial, "tool"))
+      ? undefined
+      : partial,
+};

@@ -1,11 +1,10 @@
-import { isJsonObject } from "../util/json.ts";
 import type { Driver } from "./driver.ts";
 import { actionProtocol, mendAction } from "./json-action.ts";
 import { hermesProtocol } from "./json-hermes.ts";
 import { inlineProtocol } from "./json-inline.ts";
-import { type JsonDriverOptions, type JsonSettings, jsonSettings } from "./json-settings.ts";
+import { type JsonDriverOptions, jsonSettings } from "./json-settings.ts";
 import { readBeyond } from "./read-beyond.ts";
-import { textDriver, type TextProtocol } from "./text-driver.ts";
+import { textDriver } from "./text-driver.ts";
 
 /**
  * Makes the driver for models without native calls: calls are JSON in the text of a reply, held by a grammar or a schema where the model can be
@@ -30,25 +29,8 @@ import { textDriver, type TextProtocol } from "./text-driver.ts";
  */
 export function jsonDriver(options: JsonDriverOptions = {}): Driver {
   const settings = jsonSettings(options);
-  if (settings.dialect === "inline") return inAnswers(inlineProtocol(settings), settings);
-  if (settings.dialect === "hermes") return inAnswers(hermesProtocol(settings), settings);
-  const strict = actionProtocol(settings);
-  return {
-    ...textDriver(readBeyond(strict, settings.mode, mendAction(settings))),
-    partialAnswer(partial) {
-      const final = isJsonObject(partial) ? partial["final"] : undefined;
-      return isJsonObject(final) ? final["content"] : undefined;
-    },
-  };
-}
-
-/** An answer of these dialects stands in the reply as it is; what only may become a call is no part of one. */
-function inAnswers(protocol: TextProtocol, { mode }: JsonSettings): Driver {
-  return {
-    ...textDriver(readBeyond(protocol, mode)),
-    partialAnswer: (partial) =>
-      isJsonObject(partial) && (Object.keys(partial).length === 0 || Object.hasOwn(partial, "tool"))
-        ? undefined
-        : partial,
-  };
+  const { dialect, mode } = settings;
+  if (dialect === "inline") return textDriver(readBeyond(inlineProtocol(settings), mode));
+  if (dialect === "hermes") return textDriver(readBeyond(hermesProtocol(settings), mode));
+  return textDriver(readBeyond(actionProtocol(settings), mode, mendAction(settings)));
 }

@@ -1,15 +1,16 @@
-import type { Message, ReplyMessage, ReplyPart } from "../message/message.ts";
-import { textOf } from "../message/message.ts";
-import type { Reply } from "../model/assemble.ts";
+import { type Message, textOf, userMessage } from "../message/message.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import { type JsonObject, parseJson } from "../util/json.ts";
-import type { Driver, Reading, TurnInput, WorkedExample } from "./driver.ts";
+import type { Driver, TurnInput, WorkedExample } from "./driver.ts";
 import { blanks } from "./free-text.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
-import { matchTool } from "./match-tool.ts";
 import { argumentSchemas, callLine, headLine, lineExpression, readCallLine } from "./notation.ts";
-import { type ReplyShape, shapeFormat } from "./reply-shape.ts";
-import { readTextReply } from "./text-reply.ts";
+import type { ReplyShape } from "./reply-shape.ts";
+import { textDriver } from "./text-driver.ts";
+import type { TextReading } from "./text-protocol.ts";
+
+const step = "Step: ";
+const answer = "Answer: ";
 
 /**
  * For models too weak to plan in JSON (about a hundred million parameters): a task is a question, one line for each step, and an answer.
@@ -23,62 +24,36 @@ import { readTextReply } from "./text-reply.ts";
  * tools and the types of their arguments. The prompt only grows, so that a model's cache of it holds. An answer is one line of text: an
  * output schema does not bind it while it is written, and only checks it afterwards.
  */
-export const linesDriver: Driver = {
+export const linesDriver: Driver = textDriver({
   name: "lines",
-  passthrough: false,
   plainResults: true,
-  toolName: matchTool,
-  request(turn) {
-    const stopSequences = ["\n", ...(turn.settings.stopSequences ?? [])];
-    const settings = { temperature: 0, maxOutputTokens: 200, ...turn.settings, stopSequences };
+  conversation(turn) {
     const prompt = promptOf(turn);
+    const stopSequences = ["\n", ...(turn.settings.stopSequences ?? [])];
     return {
-      messages: [{ role: "user", parts: [{ type: "text", text: prompt }] }],
+      messages: [userMessage(prompt)],
       prompt,
-      tools: [],
-      toolChoice: "none",
-      settings,
-      format: formatOf(turn),
+      settings: { temperature: 0, maxOutputTokens: 200, ...turn.settings, stopSequences },
     };
   },
-  read: (reply, turn) => readTextReply(reply, turn, (said) => readLine(said, turn.allowed)),
-};
+  format: { grammar: lineGrammar },
+  read: readLine,
+  feedback: () => "Write one line: a step with one of the tools, or the answer.",
+  cut: { reason: "it was cut off at the token limit" },
+});
 
-const formatOf = shapeFormat({ grammar: lineGrammar });
-
-const step = "Step: ";
-const answer = "Answer: ";
-
-function readLine(reply: Reply, allowed: AllowList): Reading {
-  const line = textOf(reply.message).trim();
-  const thoughts = reply.message.parts.filter(({ type }) => type === "reasoning");
-  const message = (part: ReplyPart): ReplyMessage => ({
-    role: "assistant",
-    parts: [...thoughts, part],
-    raw: line,
-  });
+function readLine(line: string, { allowed }: TurnInput): TextReading {
   if (line.startsWith(answer.trim())) {
     const content = line.slice(answer.trim().length).trim();
-    if (content !== "") return { type: "final", message: message({ type: "text", text: content }), content };
+    if (content !== "") return { type: "final", content };
   }
-  const isCut = reply.finishReason === "length";
-  const call =
-    !isCut && line.startsWith(step.trim())
-      ? readCallLine(line.slice(step.trim().length), allowed)
-      : undefined;
-  if (call !== undefined) return { type: "calls", message: message({ type: "tool-call", id: "", ...call }) };
-  const reason = isCut
-    ? "it was cut off at the token limit"
-    : `the line is neither a step nor an answer: ${JSON.stringify(line.slice(0, 80))}`;
-  return {
-    type: "violation",
-    message: message({ type: "text", text: line === "" ? "(empty)" : line }),
-    reason,
-    feedback,
-  };
+  const call = line.startsWith(step.trim())
+    ? readCallLine(line.slice(step.trim().length), allowed)
+    : undefined;
+  if (call !== undefined) return { type: "calls", calls: [call] };
+  const start = JSON.stringify(line.slice(0, 80));
+  return { type: "violation", reason: `the line is neither a step nor an answer: ${start}` };
 }
-
-const feedback = "Write one line: a step with one of the tools, or the answer.";
 
 function lineGrammar({ tools, mayAnswer }: ReplyShape): string {
   const ending = `${terminal(answer)} [^${blanks}] [^\\n]{0,399} "\\n"`;
@@ -110,7 +85,7 @@ function written(message: Message, allowed: AllowList): string {
     return ` ${message.status === "ok" ? "" : "error: "}${oneLine(message.text)}\n`;
   const call = message.parts.find((part) => part.type === "tool-call");
   if (call !== undefined) return `${step}${callLine(call.name, call.arguments as JsonObject, allowed)} =`;
-  return `${message.raw ?? `${answer}${oneLine(textOf(message))}`}\n`;
+  return `${message.raw?.trim() ?? `${answer}${oneLine(textOf(message))}`}\n`;
 }
 
 function head(instructions: string, allowed: AllowList, examples: readonly WorkedExample[]): string {

@@ -1,13 +1,37 @@
 import type { Schema } from "../schema/schema.ts";
+import type { Tool } from "../tool/tool.ts";
 import type { JsonObject } from "../util/json.ts";
 import { describeType } from "./describe-type.ts";
 import type { GrammarPart } from "./free-text.ts";
 import { grammarFor } from "./grammar/grammar.ts";
-import type { ReplyShape } from "./reply-shape.ts";
+import type { ReplyShape, Shaping } from "./reply-shape.ts";
 
-/** What a model is told of the form of such an answer. */
-export function answerForm(output: Schema | undefined): string {
+function answerForm(output: Schema | undefined): string {
   return output === undefined ? "in words" : `with JSON and nothing else: ${describeType(output.jsonSchema)}`;
+}
+
+/** How a protocol of calls or plain answers is explained. */
+export interface CallForm {
+  /** What the protocol calls a tool. */
+  readonly noun: string;
+  /** The lines that show a tool. */
+  readonly tool: (tool: Tool) => string;
+  /** The lines that say how to call. */
+  readonly calling: readonly string[];
+}
+
+/** Makes the instructions of a protocol in which a reply is calls or else the answer as it stands. */
+export function callsOrAnswer({ noun, tool, calling }: CallForm): (shaping: Shaping) => string {
+  return ({ allowed, output }) => {
+    const form = answerForm(output);
+    if (allowed.tools.size === 0) return `Answer ${form}.`;
+    const tools = [...allowed.tools.values()].map(tool);
+    const answering = `When no ${noun} is needed, or none is needed any more, answer ${form}.`;
+    return [
+      `Available ${noun}s, with the types of their arguments:\n${tools.join("\n")}`,
+      [...calling, answering].join("\n"),
+    ].join("\n\n");
+  };
 }
 
 /** How many calls may follow the first one in a reply that is held: small models repeat one call for ever. */

@@ -4,7 +4,7 @@ import type { TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";
 import { readCallExpression, type WrittenCall } from "./recognise/call-expression.ts";
 import { type Cursor, cursorOf, skipBlanks, takeSign } from "./recognise/cursor.ts";
-import type { TextCall, TextReading } from "./text-driver.ts";
+import type { TextCall, TextReading } from "./text-protocol.ts";
 
 /** What a list of calls begins with; and a call by itself. */
 const beginsList = /^\[\s*([A-Za-z_][\w.\-/:]*)\s*\(/;

@@ -1,15 +1,15 @@
-import { callsOf, type ReplyMessage, type ResultMessage, textOf } from "../message/message.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { describeType } from "./describe-type.ts";
 import type { Driver } from "./driver.ts";
-import { answerForm } from "./plain-answer.ts";
+import { callsOrAnswer } from "./plain-answer.ts";
 import { readBeyond } from "./read-beyond.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { argumentName, literalOf, pythonicGrammar } from "./pythonic-grammar.ts";
 import { readPythonic } from "./pythonic-calls.ts";
-import { shapeFormat, type Shaping } from "./reply-shape.ts";
 import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
-import { textDriver, type TextProtocol } from "./text-driver.ts";
+import { asChat, inWords, resend } from "./text-chat.ts";
+import { textDriver } from "./text-driver.ts";
+import type { TextProtocol } from "./text-protocol.ts";
 
 /** How the pythonic driver speaks. */
 export interface PythonicDriverOptions {
@@ -39,28 +39,37 @@ export function pythonicDriver(options: PythonicDriverOptions = {}): Driver {
   checkedWord({ field: "mode", door: "pythonicDriver()" }, mode, recogniserModes);
   const protocol: TextProtocol = {
     name: "pythonic",
-    plainAnswers: true,
     maxRetries: checkedCount("maxRetries", maxRetries, "pythonicDriver()"),
-    resultRole,
-    instructions,
-    format: shapeFormat({ grammar: pythonicGrammar }),
+    conversation: asChat(
+      instructions,
+      inWords({
+        calls: (calls) =>
+          `[${calls.map(({ name, arguments: args }) => `${name}(${argumentsOf(args)})`).join(", ")}]`,
+        result: ({ name, status, text }) => `${name} ${status === "ok" ? "returned" : "failed"}: ${text}`,
+        resultRole,
+      }),
+    ),
+    format: { grammar: pythonicGrammar },
     read: readPythonic,
-    words,
-    result,
-    feedback: (reason) =>
-      `Your reply was not accepted: ${reason}. To call tools, reply with [name(argument=value, …)] and nothing else; otherwise answer in words.`,
-  };
-  return {
-    ...textDriver(readBeyond(protocol, mode)),
+    feedback: resend(
+      "To call tools, reply with [name(argument=value, …)] and nothing else; otherwise answer in words.",
+    ),
+    plainAnswers: true,
     partialAnswer: (partial) => (isJsonObject(partial) ? partial : undefined), // a list may become calls
   };
+  return textDriver(readBeyond(protocol, mode));
 }
 
-function words(message: ReplyMessage): string {
-  const calls = callsOf(message);
-  if (calls.length === 0) return textOf(message);
-  return `[${calls.map(({ name, arguments: args }) => `${name}(${argumentsOf(args)})`).join(", ")}]`;
-}
+const instructions = callsOrAnswer({
+  noun: "function",
+  tool: ({ name, description, input }) =>
+    `${name}(${signature(describeType(input.jsonSchema))})\n  ${description}`,
+  calling: [
+    "To call functions, reply with a list of calls as Python writes them, and nothing else:",
+    '[name(argument="text", other=3), other_name(flag=True)]',
+    "Their results come back to you. Never invent functions or arguments.",
+  ],
+});
 
 /** Names that Python takes for no arguments stand in an object, as Python would have it. */
 function argumentsOf(args: Json): string {
@@ -68,28 +77,6 @@ function argumentsOf(args: Json): string {
   const entries = Object.entries(args);
   if (!entries.every(([name]) => argumentName.test(name))) return `**${literalOf(args)}`;
   return entries.map(([name, value]) => `${name}=${literalOf(value)}`).join(", ");
-}
-
-function result({ name, status, text }: ResultMessage): string {
-  return `${name} ${status === "ok" ? "returned" : "failed"}: ${text}`;
-}
-
-function instructions({ allowed, output }: Shaping): string {
-  const form = answerForm(output);
-  if (allowed.tools.size === 0) return `Answer ${form}.`;
-  const tools = [...allowed.tools.values()].map(
-    ({ name, description, input }) =>
-      `${name}(${signature(describeType(input.jsonSchema))})\n  ${description}`,
-  );
-  return [
-    `Available functions, with the types of their arguments:\n${tools.join("\n")}`,
-    [
-      "To call functions, reply with a list of calls as Python writes them, and nothing else:",
-      '[name(argument="text", other=3), other_name(flag=True)]',
-      "Their results come back to you. Never invent functions or arguments.",
-      `When no function is needed, or none is needed any more, answer ${form}.`,
-    ].join("\n"),
-  ].join("\n\n");
 }
 
 /** The fields of an object, without the braces around them. */

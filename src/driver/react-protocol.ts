@@ -3,11 +3,11 @@ import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
 import { lenientJson } from "../util/lenient-json.ts";
-import { bundleSchemas } from "./bundle-schemas.ts";
 import { describeType } from "./describe-type.ts";
 import { insideFence } from "./fence.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
 import { matchTool } from "./match-tool.ts";
+import { anyAnswer, closedObject, objectReplies, writtenAnswer } from "./object-replies.ts";
 import { oneObject } from "./one-object.ts";
 import { normalizeArguments } from "./react-arguments.ts";
 import type { ReplyShape } from "./reply-shape.ts";
@@ -161,27 +161,17 @@ export function reactInstructions(allowed: AllowList, output?: Schema): string {
 /** A model that is held to the form may think no longer than this: small ones come to no end. */
 const longestThought = 200;
 
-/** A name that no tool can have. */
-const answerName = "$answer";
-const anyAnswer: JsonObject = { type: "string", minLength: 1 };
-/** Blanks are no answer. Not every provider of schemas knows patterns; our own grammar does. */
-const writtenAnswer: JsonObject = { type: "string", pattern: String.raw`\S` };
-
 /** A JSON Schema of all decisions of this turn. */
-export function decisionSchema({ tools, mayAnswer, output = anyAnswer }: ReplyShape): JsonObject {
-  const inputs = tools.map(({ name, input }) => [name, input.jsonSchema] as const);
-  const bundle = bundleSchemas({ ...Object.fromEntries(inputs), [answerName]: output });
-  const decisions = tools.map(({ name }) =>
-    decision({ type: { const: "call_tool" }, tool: { const: name }, args: bundle.at(name) }),
+export function decisionSchema({ output = anyAnswer, ...shape }: ReplyShape): JsonObject {
+  const thought = { type: "string", maxLength: longestThought };
+  return objectReplies(
+    { ...shape, output },
+    {
+      call: (name, args) =>
+        closedObject({ thought, type: { const: "call_tool" }, tool: { const: name }, args }),
+      answer: (answer) => closedObject({ thought, type: { const: "final_answer" }, answer }),
+    },
   );
-  if (mayAnswer) decisions.push(decision({ type: { const: "final_answer" }, answer: bundle.at(answerName) }));
-  const [only = {}] = decisions;
-  return { ...(decisions.length === 1 ? only : { anyOf: decisions }), ...bundle.root };
-}
-
-function decision(fields: JsonObject): JsonObject {
-  const properties = { thought: { type: "string", maxLength: longestThought }, ...fields };
-  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }
 
 /** The grammar of all decisions of this turn. */

@@ -1,15 +1,17 @@
-import { WritError } from "../error/writ-error.ts";
-import type { Message, ReplyMessage, ReplyPart } from "../message/message.ts";
-import { callsOf, textOf, userMessage } from "../message/message.ts";
-import type { ReadyTranscript } from "../message/transcript.ts";
-import type { Reply } from "../model/assemble.ts";
-import type { ModelRequest } from "../model/model.ts";
+import {
+  callsOf,
+  type Message,
+  type ReplyMessage,
+  type ResultMessage,
+  textOf,
+  userMessage,
+} from "../message/message.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
-import type { Driver, Reading, TurnInput } from "./driver.ts";
-import { matchTool } from "./match-tool.ts";
-import { oneObject } from "./one-object.ts";
+import { checkedCount } from "./checked.ts";
+import type { Driver, TurnInput } from "./driver.ts";
 import { insideFence } from "./fence.ts";
+import { oneObject } from "./one-object.ts";
 import {
   decisionGrammar,
   decisionSchema,
@@ -17,10 +19,10 @@ import {
   readDecision,
   readWritten,
 } from "./react-protocol.ts";
-import { answerFormat, onceForShape, shapeFormat } from "./reply-shape.ts";
-import { systemMessage } from "./text-driver.ts";
-import { readTextReply } from "./text-reply.ts";
-import { withoutThinking } from "./thinking.ts";
+import { answerFormat } from "./reply-shape.ts";
+import { asChat, spoken } from "./text-chat.ts";
+import { textDriver } from "./text-driver.ts";
+import type { Exchanged, TextQuestion, TextReading, TextRefusal } from "./text-protocol.ts";
 
 /** How the ReAct driver speaks. */
 export interface ReactDriverOptions {
@@ -52,103 +54,70 @@ export interface ReactDriverOptions {
  */
 export function reactDriver(options: ReactDriverOptions = {}): Driver {
   const { maxRetries = 2, finalViaInference = false } = options;
-  if (!Number.isSafeInteger(maxRetries) || maxRetries < 0)
-    throw new WritError("definition-invalid", {
-      where: "`reactDriver()`",
-      reason: "`maxRetries` must be a whole number from 0 on.",
-    });
-  const encode = remembered(encodeMessage);
   const restates = (turn: TurnInput): boolean =>
-    finalViaInference && (turn.toolChoice === "none" || endsWithReply(turn.transcript));
-  return {
+    finalViaInference && (turn.toolChoice === "none" || endsWithReply(turn));
+  const driver = textDriver({
     name: "react",
-    passthrough: false,
-    maxViolations: maxRetries + 1,
-    toolName: matchTool,
-    request(turn) {
-      if (restates(turn)) return finalRequest(turn, encode);
-      const messages = shownMessages(turn, encode);
-      return { messages, tools: [], toolChoice: "none", settings: turn.settings, format: formatOf(turn) };
-    },
+    maxRetries: checkedCount("maxRetries", maxRetries, "reactDriver()"),
+    conversation: asChat(({ allowed, output }) => reactInstructions(allowed, output), exchange),
+    format: { schema: decisionSchema, grammar: decisionGrammar },
+    read: readReply,
+    feedback: observedError,
+    cut: refusal("decision_extraction", "The reply was cut off at the token limit: write less."),
+    question: (turn) => (restates(turn) ? answerQuestion(turn) : undefined),
+    partialAnswer: (partial) =>
+      isJsonObject(partial) && partial["type"] === "final_answer" ? partial["answer"] : undefined,
+  });
+  return {
+    ...driver,
     read(reply, turn) {
-      if (restates(turn)) return readAnswer(withoutThinking(reply));
-      const reading = readTextReply(reply, turn, (said) => readReply(said, turn));
-      return reading.type === "final" && finalViaInference
-        ? { type: "pending", message: reading.message }
-        : reading;
-    },
-    partialAnswer(partial) {
-      return isJsonObject(partial) && partial["type"] === "final_answer" ? partial["answer"] : undefined;
+      const reading = driver.read(reply, turn);
+      const isHalf = finalViaInference && reading.type === "final" && !restates(turn);
+      return isHalf ? { type: "pending", message: reading.message } : reading;
     },
   };
 }
 
-const formatOf = shapeFormat({ schema: decisionSchema, grammar: decisionGrammar });
-
-const wasCut = {
-  type: "invalid",
-  stage: "decision_extraction",
-  problem: "The reply was cut off at the token limit: write less.",
-} as const;
-
-function readReply(reply: Reply, { allowed }: TurnInput): Reading {
-  const raw = textOf(reply.message);
-  const others = reply.message.parts.filter((part) => part.type !== "text" && part.type !== "tool-call");
-  const message = (...parts: readonly ReplyPart[]): ReplyMessage => ({
-    role: "assistant",
-    parts: [...others, ...parts],
-    raw,
-  });
-  const isWhole = parseJson(raw.trim()).ok;
-  const read = readDecision(raw, allowed);
-  const isAnswer = read.type === "final_answer" && isWhole;
-  const decision = reply.finishReason === "length" && !isAnswer ? wasCut : read;
-  if (decision.type === "invalid") {
-    const { stage, problem } = decision;
-    return {
-      type: "violation",
-      message: message({ type: "text", text: raw.trim() === "" ? "(empty)" : raw }),
-      reason: `${stage}: ${problem}`,
-      feedback: observedError(problem),
-    };
-  }
-  const dropped = decision.type === "call_tool" ? decision.repairs : [];
-  const repairs = [...(isWhole ? [] : ["the decision was taken out of other text"]), ...dropped];
-  const mended = repairs.length === 0 ? {} : { repairs };
-  const thought: ReplyPart[] =
-    decision.thought === undefined ? [] : [{ type: "reasoning", text: decision.thought }];
+function readReply(text: string, { allowed }: TurnInput): TextReading {
+  const isWhole = parseJson(text).ok;
+  const decision = readDecision(text, allowed);
+  if (decision.type === "invalid") return { type: "violation", ...refusal(decision.stage, decision.problem) };
+  const taken = isWhole ? [] : ["the decision was taken out of other text"];
+  const thought = decision.thought === undefined ? {} : { thought: decision.thought };
   if (decision.type === "final_answer") {
-    const { answer } = decision;
-    const text = typeof answer === "string" ? answer : JSON.stringify(answer);
-    return {
-      type: "final",
-      message: message(...thought, { type: "text", text }),
-      content: answer,
-      ...mended,
-    };
+    const partial = isWhole ? {} : { partial: true as const };
+    return { type: "final", content: decision.answer, ...thought, ...partial, repairs: taken };
   }
-  const { tool: name, args } = decision;
-  const call: ReplyPart = { type: "tool-call", id: "", name, arguments: args };
-  return { type: "calls", message: message(...thought, call), ...mended };
+  const { tool: name, args, repairs } = decision;
+  return { type: "calls", calls: [{ name, arguments: args }], ...thought, repairs: [...taken, ...repairs] };
 }
 
-type Encode = (message: Message) => Message;
-
-const instructions = onceForShape(({ allowed, output }) => reactInstructions(allowed, output));
-
-/** The message as the model sees it. */
-function encodeMessage(message: Message): Message {
-  if (message.role === "user" || message.role === "system") return message;
-  if (message.role === "assistant")
-    return { role: "assistant", parts: [{ type: "text", text: wordsOf(message) }] };
-  const { status, text } = message;
-  if (status !== "ok") return userMessage(observedError(text));
-  return userMessage(`Observation: ${parseJson(text).ok ? text : JSON.stringify(text)}`);
+function refusal(stage: string, problem: string): TextRefusal {
+  return { reason: `${stage}: ${problem}`, feedback: observedError(problem) };
 }
 
 function observedError(text: string): string {
   return `Observation: ERROR - ${text}`;
 }
+
+/**
+ * A reply with its results, each an observation. Of a decision that was restated stands there only that it was made, and the question: the
+ * reply after it says the answer.
+ */
+function exchange({ reply, results, next, turn }: Exchanged): readonly Message[] {
+  const mayBeHalf = callsOf(reply).length === 0;
+  if (mayBeHalf && next === undefined) return [];
+  if (mayBeHalf && next?.role === "assistant") return callsOf(next).length > 0 ? [] : [decided, wanted(turn)];
+  return [encoded(reply), ...results.map(encoded)];
+}
+
+// Depends on: the message.
+const encoded = remembered((message: ReplyMessage | ResultMessage): Message => {
+  if (message.role === "assistant") return spoken(wordsOf(message));
+  const { status, text } = message;
+  if (status !== "ok") return userMessage(observedError(text));
+  return userMessage(`Observation: ${parseJson(text).ok ? text : JSON.stringify(text)}`);
+});
 
 /** A call in the form of this protocol, with the thought and the arguments as the model wrote them. */
 function wordsOf(message: ReplyMessage): string {
@@ -173,52 +142,29 @@ function writtenIn(message: ReplyMessage): { readonly thought: string; readonly 
 }
 
 /** Asks for the answer in words: nothing of what was said before changes. */
-function finalRequest(turn: TurnInput, encode: Encode): ModelRequest {
-  const { settings, transcript } = turn;
-  const asked = endsWithReply(transcript) ? [] : [userMessage(wanted(turn))];
-  const messages = [...shownMessages(turn, encode), ...asked];
-  return { messages, tools: [], toolChoice: "none", settings, format: answerFormat(turn) };
-}
-
-function wanted({ output }: TurnInput): string {
-  return `Return only the final answer as ${output === undefined ? "plain text" : "JSON"}.`;
-}
-
-function readAnswer({ message }: Reply): Reading {
-  const text = textOf(message);
-  const others = message.parts.filter((part) => part.type !== "tool-call");
-  if (text.trim() !== "") return { type: "final", message: { ...message, parts: others }, content: text };
+function answerQuestion(turn: TurnInput): TextQuestion {
   return {
-    type: "violation",
-    message: { ...message, parts: [...others, { type: "text", text: "(empty)" }] },
-    reason: "the final answer was empty",
-    feedback: observedError("Answer is required when type=final_answer."),
+    asked: endsWithReply(turn) ? [decided, wanted(turn)] : [wanted(turn)],
+    format: answerFormat(turn),
+    read: (text) =>
+      text === "" ? { type: "violation", ...noAnswer } : { type: "final", content: text, unframed: true },
+    feedback: observedError,
+    cut: noAnswer,
   };
 }
 
-/**
- * The conversation as the model sees it. Of a decision that is restated stands there only that it was made, and what was asked then: the reply
- * after it says the answer.
- */
-function shownMessages(turn: TurnInput, encode: Encode): readonly Message[] {
-  const { messages } = turn.transcript;
-  const [first] = messages;
-  const said = first?.role === "system" ? messages.slice(1) : messages;
-  const shown = said.flatMap((message, index) => {
-    const next = said[index + 1];
-    const isHalf = message.role === "assistant" && callsOf(message).length === 0;
-    if (!isHalf || (next !== undefined && next.role !== "assistant")) return [encode(message)];
-    return next !== undefined && callsOf(next).length > 0 ? [] : [decided, userMessage(wanted(turn))];
-  });
-  return [systemMessage(first, instructions(turn)), ...shown];
-}
-
-const decided: ReplyMessage = {
-  role: "assistant",
-  parts: [{ type: "text", text: '{"type":"final_answer"}' }],
+const noAnswer: TextRefusal = {
+  reason: "the final answer was empty",
+  feedback: observedError("Answer is required when type=final_answer."),
 };
 
+const decided = spoken('{"type":"final_answer"}');
+
+function wanted({ output }: TurnInput): Message {
+  return userMessage(`Return only the final answer as ${output === undefined ? "plain text" : "JSON"}.`);
+}
+
 /** Only a decision that is to be restated leaves the model's own reply as the last word. */
-function endsWithReply(transcript: ReadyTranscript): boolean {
+function endsWithReply({ transcript }: TurnInput): boolean {
   return transcript.since(transcript.length - 1)[0]?.role === "assistant";
 }

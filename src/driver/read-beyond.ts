@@ -7,7 +7,7 @@ import { describeType } from "./describe-type.ts";
 import { matchTool } from "./match-tool.ts";
 import { shapeOf } from "./reply-shape.ts";
 import type { RecogniserMode, Recognition, RefusedCall } from "./recognise/recognise.ts";
-import type { TextProtocol, TextReading } from "./text-driver.ts";
+import type { TextProtocol, TextReading } from "./text-protocol.ts";
 
 /**
  * The protocol, read beyond its letter: what its own reading refuses, or takes for an answer that is plain text, is searched for calls in other

@@ -66,10 +66,10 @@ export function refused({ message }: Reading, words: Words): Reading {
   return { type: "violation", message: { ...message, parts }, ...words };
 }
 
-/** How a protocol writes down what a reply may be. A kind that is left out is not used. */
+/** How a protocol writes down what a reply may be: as a JSON Schema, as a grammar in GBNF. A kind that is left out is not used. */
 export interface ShapeWriter {
   readonly schema?: (shape: ReplyShape) => JsonObject;
-  readonly grammar: (shape: ReplyShape) => string;
+  readonly grammar?: (shape: ReplyShape) => string;
 }
 
 const wholeAnswer = {
@@ -119,6 +119,6 @@ function writeFormat(
   kind: ReplyFormat["type"] | undefined,
   shape: ReplyShape,
 ): ReplyFormat | undefined {
-  if (kind === "grammar") return { type: "grammar", grammar: grammar(shape) };
+  if (kind === "grammar" && grammar !== undefined) return { type: "grammar", grammar: grammar(shape) };
   return kind === "schema" && schema !== undefined ? { type: "schema", schema: schema(shape) } : undefined;
 }

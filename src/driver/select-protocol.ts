@@ -5,7 +5,8 @@ import { remembered } from "../util/remembered.ts";
 import { bundleSchemas } from "./bundle-schemas.ts";
 import { describeType } from "./describe-type.ts";
 import { grammarFor, grammarOf, terminal } from "./grammar/grammar.ts";
-import { onceForShape, type ReplyShape, shapeFormat, type Shaping } from "./reply-shape.ts";
+import { anyAnswer, closedObject, oneOf, writtenAnswer } from "./object-replies.ts";
+import type { ReplyShape, Shaping } from "./reply-shape.ts";
 
 /** How a choice is written. */
 export function choiceOf(tool: string): string {
@@ -13,7 +14,7 @@ export function choiceOf(tool: string): string {
 }
 
 /** What the model is told: the names of the tools, and what they are for. */
-export const selectInstructions: (turn: Shaping) => string = onceForShape(({ allowed, output }) => {
+export function selectInstructions({ allowed, output }: Shaping): string {
   const answer = output === undefined ? "<the answer>" : `<the answer: ${describeType(output.jsonSchema)}>`;
   const tools = [...allowed.tools.values()].map(({ name, description }) => `- ${name}: ${description}`);
   const toAnswer = `To answer: {"answer": ${answer}}`;
@@ -27,38 +28,26 @@ export const selectInstructions: (turn: Shaping) => string = onceForShape(({ all
       `When no tool is needed, or none is needed any more. ${toAnswer}`,
     ].join("\n"),
   ].join("\n\n");
-});
+}
 
 /** What the model is asked once it has chosen. */
 export function argumentsRequest({ name, input }: Tool): string {
   return `The arguments of ${name}: ${describeType(input.jsonSchema)}\nReply with them as one JSON object and nothing else.`;
 }
 
-const anyAnswer: JsonObject = { type: "string", minLength: 1 };
-/** Blanks are no answer. Not every provider of schemas knows patterns; our own grammar does. */
-const writtenAnswer: JsonObject = { type: "string", pattern: String.raw`\S` };
-
-/** What a reply is held to that chooses or answers. */
-export const choiceFormat: (turn: Shaping) => ReplyFormat | undefined = shapeFormat({
-  schema: choiceSchema,
-  grammar: choiceGrammar,
-});
-
-function choiceSchema({ tools, mayAnswer, output = anyAnswer }: ReplyShape): JsonObject {
+/** The JSON Schema of a reply that chooses or answers. */
+export function choiceSchema({ tools, mayAnswer, output = anyAnswer }: ReplyShape): JsonObject {
   const bundle = bundleSchemas({ $answer: output });
+  const choice = closedObject({ tool: { enum: tools.map(({ name }) => name) } });
   const choices = [
-    ...(tools.length === 0 ? [] : [closed({ tool: { enum: tools.map(({ name }) => name) } })]),
-    ...(mayAnswer ? [closed({ answer: bundle.at("$answer") })] : []),
+    ...(tools.length === 0 ? [] : [choice]),
+    ...(mayAnswer ? [closedObject({ answer: bundle.at("$answer") })] : []),
   ];
-  const [only = {}] = choices;
-  return { ...(choices.length === 1 ? only : { anyOf: choices }), ...bundle.root };
+  return { ...oneOf(choices), ...bundle.root };
 }
 
-function closed(properties: JsonObject): JsonObject {
-  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
-}
-
-function choiceGrammar({ tools, mayAnswer, output = writtenAnswer }: ReplyShape): string {
+/** The grammar of a reply that chooses or answers. */
+export function choiceGrammar({ tools, mayAnswer, output = writtenAnswer }: ReplyShape): string {
   return grammarFor([output], ([answer = "value"]) => {
     const names = tools.map(({ name }) => terminal(JSON.stringify(name)));
     return [

@@ -1,33 +1,26 @@
-import { type ReplyMessage, type ReplyPart, textOf } from "../message/message.ts";
-import type { Reply } from "../model/assemble.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
-import type { Reading, TurnInput } from "./driver.ts";
+import type { TurnInput } from "./driver.ts";
 import { insideFence } from "./fence.ts";
 import { matchTool } from "./match-tool.ts";
 import { oneObject } from "./one-object.ts";
 import { choiceOf } from "./select-protocol.ts";
+import type { TextReading } from "./text-protocol.ts";
 
 /** Reads a reply that chooses a tool or answers; a bare name, a fence and an answer in words are read too. Never throws. */
-export function readChoice(reply: Reply, turn: TurnInput): Reading {
+export function readChoice(written: string, turn: TurnInput): TextReading {
   const { allowed } = turn;
-  const raw = textOf(reply.message);
-  if (raw.trim() === "") return violation(reply, "it is empty");
-  const { text, repairs } = unfenced(raw);
+  const { text, repairs } = unfenced(written);
   const read = oneObject(text);
-  if (read.ok) return chosen(reply, { object: read.value, repairs }, turn);
-  if (/[{}]/.test(text)) return violation(reply, read.reason);
+  if (read.ok) return chosen(read.value, repairs, turn);
+  if (/[{}]/.test(text)) return { type: "violation", reason: read.reason };
   const tool = text.length > longestName ? undefined : allowed.tools.get(matchTool(nameIn(text), allowed));
-  if (tool !== undefined) return choice(reply, tool, turn);
-  return {
-    type: "final",
-    message: messageOf(reply, { type: "text", text }),
-    content: text,
-    repairs: ["the answer stood outside of the protocol's object"],
-  };
+  return tool === undefined
+    ? answer(text, ["the answer stood outside of the protocol's object"])
+    : choice(tool, turn);
 }
 
-/** A longer text is no name alone. */
+/** A longer text is not a name alone. */
 const longestName = 200;
 
 /** A name alone, as models write it. */
@@ -35,43 +28,42 @@ function nameIn(text: string): string {
   return text.replace(/^tool\s*:\s*/i, "").replaceAll(/^["'`]+|["'`.]+$/g, "");
 }
 
-interface Written {
-  readonly object: JsonObject;
-  readonly repairs: readonly string[];
-}
-
-function chosen(reply: Reply, { object, repairs }: Written, turn: TurnInput): Reading {
-  const { allowed } = turn;
-  const { tool: name, answer } = object;
-  if (typeof name === "string" && answer === undefined) {
-    const tool = allowed.tools.get(matchTool(name, allowed));
+function chosen(object: JsonObject, repairs: readonly string[], turn: TurnInput): TextReading {
+  const { tool: name, answer: content } = object;
+  if (typeof name === "string" && content === undefined) {
+    const tool = turn.allowed.tools.get(matchTool(name, turn.allowed));
     const given = object["arguments"] ?? object["args"];
-    if (isJsonObject(given) || tool === undefined || takesNothing(tool))
-      return callReading(
-        reply,
-        { name: tool?.name ?? name, args: isJsonObject(given) ? given : {} },
-        repairs,
-      );
-    return choice(reply, tool, turn);
+    if (isJsonObject(given)) return call(name, given, repairs);
+    return tool === undefined || takesNothing(tool) ? call(name, {}, repairs) : choice(tool, turn);
   }
   const isEmpty =
-    answer === undefined || answer === null || (typeof answer === "string" && answer.trim() === "");
-  if (name !== undefined || isEmpty)
-    return violation(reply, 'it must have either "tool", the name of a tool, or "answer"');
-  const text = typeof answer === "string" ? answer : JSON.stringify(answer);
-  const message = messageOf(reply, { type: "text", text });
-  return { type: "final", message, content: answer, ...repairsOf(repairs) };
+    content === undefined || content === null || (typeof content === "string" && content.trim() === "");
+  return name !== undefined || isEmpty
+    ? { type: "violation", reason: 'it must have either "tool", the name of a tool, or "answer"' }
+    : answer(content, repairs);
+}
+
+/** Half a call; where no tool may be called it counts as one, and is refused as that. */
+function choice(tool: Tool, { toolChoice }: TurnInput): TextReading {
+  return toolChoice === "none" ? call(tool.name, {}, []) : { type: "pending", text: choiceOf(tool.name) };
+}
+
+function call(name: string, args: JsonObject, repairs: readonly string[]): TextReading {
+  return { type: "calls", calls: [{ name, arguments: args }], repairs };
+}
+
+function answer(content: Json, repairs: readonly string[]): TextReading {
+  return { type: "final", content, unframed: true, repairs };
 }
 
 /** Reads a reply that gives the arguments of a tool. Never throws. */
-export function readArguments(reply: Reply, tool: Tool): Reading {
-  const { text, repairs } = unfenced(textOf(reply.message));
+export function readArguments(written: string, tool: Tool): TextReading {
+  const { text, repairs } = unfenced(written);
   const read = oneObject(text);
-  if (!read.ok || reply.finishReason === "length") return violation(reply, read.ok ? "" : read.reason, tool);
+  if (!read.ok) return { type: "violation", reason: read.reason };
   const inner = wrapped(read.value, tool);
-  const args = inner ?? read.value;
   const mended = inner === undefined ? repairs : [...repairs, "the arguments stood in a whole call"];
-  return callReading(reply, { name: tool.name, args }, mended);
+  return call(tool.name, inner ?? read.value, mended);
 }
 
 /** Some models write the whole call once more. */
@@ -96,55 +88,10 @@ function takesNothing({ input }: Tool): boolean {
   );
 }
 
-/** Half a call; where no tool may be called it counts as one, and is refused as that. */
-function choice(reply: Reply, tool: Tool, { toolChoice }: TurnInput): Reading {
-  if (toolChoice === "none") return callReading(reply, { name: tool.name, args: {} }, []);
-  if (reply.finishReason === "length") return violation(reply, "");
-  return { type: "pending", message: messageOf(reply, { type: "text", text: choiceOf(tool.name) }) };
-}
-
-function callReading(
-  reply: Reply,
-  { name, args }: { readonly name: string; readonly args: Json },
-  repairs: readonly string[],
-): Reading {
-  if (reply.finishReason === "length") return violation(reply, "");
-  const call: ReplyPart = { type: "tool-call", id: "", name, arguments: args };
-  const message = { ...messageOf(reply, call), raw: textOf(reply.message) };
-  return { type: "calls", message, ...repairsOf(repairs) };
-}
-
-function repairsOf(repairs: readonly string[]): { readonly repairs?: readonly string[] } {
-  return repairs.length === 0 ? {} : { repairs };
-}
-
-function violation(reply: Reply, fault: string, tool?: Tool): Reading {
-  const raw = textOf(reply.message);
-  const isCut = reply.finishReason === "length";
-  const reason = isCut ? "it was cut off at the token limit; write less" : fault;
-  const wanted =
-    tool === undefined
-      ? 'Reply with {"tool": "<name>"} or {"answer": …} and nothing else.'
-      : `Choose again: {"tool": ${JSON.stringify(tool.name)}}, another tool, or {"answer": …}.`;
-  const words = raw.trim() === "" ? "(empty)" : raw;
-  const asked = tool === undefined ? words : choiceOf(tool.name);
-  return {
-    type: "violation",
-    message: { ...messageOf(reply, { type: "text", text: asked }), raw: words },
-    reason,
-    feedback: `Your reply was not accepted: ${reason}. ${wanted}`,
-  };
-}
-
-function messageOf({ message }: Reply, part: ReplyPart): ReplyMessage {
-  const others = message.parts.filter(({ type }) => type !== "text" && type !== "tool-call");
-  return { role: "assistant", parts: [...others, part] };
-}
-
 /** A reply that is a code block and nothing else, without its fences. */
-function unfenced(raw: string): { readonly text: string; readonly repairs: readonly string[] } {
-  const inner = insideFence(raw);
+function unfenced(text: string): { readonly text: string; readonly repairs: readonly string[] } {
+  const inner = insideFence(text);
   return inner === undefined
-    ? { text: raw.trim(), repairs: [] }
+    ? { text, repairs: [] }
     : { text: inner, repairs: ["the code fence around the reply was taken off"] };
 }

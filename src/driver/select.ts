@@ -1,31 +1,24 @@
-import {
-  callsOf,
-  type Message,
-  type ReplyMessage,
-  type ResultMessage,
-  textOf,
-  type ToolCall,
-  userMessage,
-} from "../message/message.ts";
+import { callsOf, type Message, type ReplyMessage, textOf, userMessage } from "../message/message.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
+import { checkedCount, defaultRetries } from "./checked.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 import { resultObject } from "./json-action.ts";
-import { matchTool } from "./match-tool.ts";
 import { shapeOf } from "./reply-shape.ts";
-import { checkedCount, defaultRetries } from "./checked.ts";
 import {
   argumentsFormat,
   argumentsRequest,
-  choiceFormat,
+  choiceGrammar,
   choiceOf,
+  choiceSchema,
   selectInstructions,
 } from "./select-protocol.ts";
 import { readArguments, readChoice } from "./select-reading.ts";
-import { systemMessage } from "./text-driver.ts";
-import { readTextReply } from "./text-reply.ts";
+import { asChat, onceForResults, resend, spoken } from "./text-chat.ts";
+import { textDriver } from "./text-driver.ts";
+import type { Exchanged, TextQuestion } from "./text-protocol.ts";
 
 /** How the select driver speaks. */
 export interface SelectDriverOptions {
@@ -53,25 +46,29 @@ export interface SelectDriverOptions {
  * ```
  */
 export function selectDriver(options: SelectDriverOptions = {}): Driver {
-  const maxRetries = checkedCount("maxRetries", options.maxRetries ?? defaultRetries, "selectDriver()");
-  return {
+  return textDriver({
     name: "select",
-    passthrough: false,
-    maxViolations: maxRetries + 1,
-    toolName: matchTool,
-    request(turn) {
-      const { settings } = turn;
-      const tool = chosenTool(turn);
-      const format = tool === undefined ? choiceFormat(turn) : argumentsFormat(tool, turn);
-      return { messages: messagesOf(turn), tools: [], toolChoice: "none", settings, format };
-    },
-    read(reply, turn) {
-      const tool = chosenTool(turn);
-      return readTextReply(reply, turn, (said) =>
-        tool === undefined ? readChoice(said, turn) : readArguments(said, tool),
-      );
-    },
+    maxRetries: checkedCount("maxRetries", options.maxRetries ?? defaultRetries, "selectDriver()"),
+    conversation: asChat(selectInstructions, exchange),
+    format: { schema: choiceSchema, grammar: choiceGrammar },
+    read: readChoice,
+    feedback: resend('Reply with {"tool": "<name>"} or {"answer": …} and nothing else.'),
+    question: argumentsQuestion,
     partialAnswer: (partial) => (isJsonObject(partial) ? partial["answer"] : undefined),
+  });
+}
+
+/** Asks for the arguments of the tool that was chosen. Refused ones leave their tool in the transcript, and the model chooses again. */
+function argumentsQuestion(turn: TurnInput): TextQuestion | undefined {
+  const tool = chosenTool(turn);
+  if (tool === undefined) return undefined;
+  const choice = choiceOf(tool.name);
+  return {
+    asked: askedFor(tool),
+    format: argumentsFormat(tool, turn),
+    read: (text) => readArguments(text, tool),
+    feedback: resend(`Choose again: {"tool": ${JSON.stringify(tool.name)}}, another tool, or {"answer": …}.`),
+    refused: choice,
   };
 }
 
@@ -95,55 +92,39 @@ function toolOf(message: ReplyMessage, { tools }: AllowList): Tool | undefined {
   return typeof name === "string" ? tools.get(name) : undefined;
 }
 
-/** The conversation as the model sees it: before the arguments of every call stands that they were asked for. */
-function messagesOf(turn: TurnInput): readonly Message[] {
-  const { messages } = turn.transcript;
-  const told: Message[] = [systemMessage(messages[0], selectInstructions(turn))];
-  for (const [index, message] of messages.entries()) {
-    if (message.role === "user") told.push(message);
-    if (message.role !== "assistant") continue;
-    const calls = callsOf(message);
-    if (calls.length > 0) {
-      for (const [at, call] of calls.entries()) {
-        const result = messages[index + 1 + at];
-        if (result?.role === "tool") told.push(...callMessages(turn.allowed)(call)(result));
-      }
-    } else told.push(...wordsOf(message, messages[index + 1], turn));
-  }
-  if (messages.at(-1)?.role !== "assistant") told.push(...askedFor(chosenTool(turn)));
-  return told;
+function exchange({ reply, results, next, turn }: Exchanged): readonly Message[] {
+  if (callsOf(reply).length > 0) return callMessages(turn.allowed)(reply, results);
+  return next === undefined ? [] : wordsOf(reply, next, turn.allowed);
 }
 
-/**
- * A reply without a call. A choice stands there with what was asked of it; so do arguments that were refused, whose message names their tool,
- * and the choice before them is passed over then, as it is before a call.
- */
-function wordsOf(message: ReplyMessage, next: Message | undefined, turn: TurnInput): readonly Message[] {
-  if (next === undefined) return askedFor(chosenTool(turn));
-  const { raw } = message;
-  const tool = toolOf(message, turn.allowed);
-  if (raw !== undefined) return [...askedFor(raw === textOf(message) ? undefined : tool), said(raw)];
-  if (tool === undefined || next.role !== "assistant")
-    return [said(JSON.stringify({ answer: textOf(message) }))];
-  return callsOf(next).length > 0 || toolOf(next, turn.allowed) !== undefined ? [] : askedFor(tool);
-}
-
-function askedFor(tool: Tool | undefined): readonly Message[] {
-  return tool === undefined ? [] : [said(choiceOf(tool.name)), userMessage(argumentsRequest(tool))];
-}
-
-/** A call and its result. Depends on: the tool in the list; the call; the result, which another conversation may have otherwise. */
+/** Each call with its result, and before it that its arguments were asked for. Depends on: the tools; the reply and its results. */
 const callMessages = remembered(({ tools }: AllowList) =>
-  remembered(({ name, arguments: args }: ToolCall) =>
-    remembered((result: ResultMessage): readonly Message[] => {
+  onceForResults((reply, results) =>
+    callsOf(reply).flatMap(({ name, arguments: args }, index) => {
+      const result = results[index];
+      if (result === undefined) return [];
       const tool = tools.get(name);
       const asked =
-        tool === undefined ? [said(choiceOf(name))] : [...askedFor(tool), said(JSON.stringify(args))];
+        tool === undefined ? [spoken(choiceOf(name))] : [...askedFor(tool), spoken(JSON.stringify(args))];
       return [...asked, userMessage(resultObject(result))];
     }),
   ),
 );
 
-function said(text: string): ReplyMessage {
-  return { role: "assistant", parts: [{ type: "text", text }] };
+/**
+ * A reply without a call. A choice stands there with what was asked of it; so do arguments that were refused, whose message names their tool,
+ * and the choice before them is passed over then, as it is before a call.
+ */
+function wordsOf(reply: ReplyMessage, next: Message, allowed: AllowList): readonly Message[] {
+  const { raw } = reply;
+  const text = textOf(reply);
+  const tool = toolOf(reply, allowed);
+  if (raw !== undefined)
+    return [...askedFor(raw === text ? undefined : tool), spoken(raw.trim() === "" ? "(empty)" : raw)];
+  if (tool === undefined || next.role !== "assistant") return [spoken(JSON.stringify({ answer: text }))];
+  return callsOf(next).length > 0 || toolOf(next, allowed) !== undefined ? [] : askedFor(tool);
+}
+
+function askedFor(tool: Tool | undefined): readonly Message[] {
+  return tool === undefined ? [] : [spoken(choiceOf(tool.name)), userMessage(argumentsRequest(tool))];
 }

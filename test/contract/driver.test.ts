@@ -1,6 +1,6 @@
 import { driverNamed } from "../../src/driver/choose.ts";
 import { literalOf } from "../../src/driver/pythonic-grammar.ts";
-import { commandDriver, jsonDriver, pythonicDriver, reactDriver } from "../../src/drivers.ts";
+import { asChat, commandDriver, inWords, jsonDriver, pythonicDriver, reactDriver, textDriver, type TextReading } from "../../src/drivers.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { driverContract, type DriverSubject } from "./driver.ts";
 
@@ -59,6 +59,46 @@ const react: DriverSubject = {
   formats: ["schema", "grammar"],
 };
 
+/** A protocol of an author's own, made of what the package exports. */
+const shouted = (tool: string, args: JsonObject): string => `CALL ${tool} ${json(args)}`;
+const readShout = (text: string): TextReading => {
+  const [, name, args = ""] = /^CALL (\S+) (\{.*\})$/s.exec(text) ?? [];
+  if (name === undefined)
+    return text.startsWith("CALL")
+      ? { type: "violation", reason: "a call is CALL <name> <JSON>" }
+      : { type: "final", content: text, plain: true };
+  try {
+    return { type: "calls", calls: [{ name, arguments: JSON.parse(args) as JsonObject }] };
+  } catch {
+    return { type: "violation", reason: "the arguments are not JSON" };
+  }
+};
+const own: DriverSubject = {
+  make: () =>
+    textDriver({
+      name: "shout",
+      conversation: asChat(
+        ({ allowed }) =>
+          [
+            "To call a tool, write CALL <name> <JSON>. Else answer.",
+            ...[...allowed.tools.values()].map(
+              ({ name, description, input }) => `${name} ${json(input.jsonSchema)} ${description}`,
+            ),
+          ].join("\n"),
+        inWords({
+          calls: (calls) => calls.map((call) => shouted(call.name, call.arguments as JsonObject)).join("\n"),
+          result: ({ name, status, text }) => `${name} ${status === "ok" ? "gave" : "failed"} ${text}`,
+        }),
+      ),
+      read: readShout,
+      feedback: (reason) => `Not accepted: ${reason}. Write CALL <name> <JSON>, or answer.`,
+    }),
+  call: (tool, args) => [shouted(tool, args)],
+  answer: (text) => text,
+  objectAnswer: json,
+  formats: [],
+};
+
 driverContract("native", {
   make: () => driverNamed("native"),
   call: (name, args) => [{ calls: [{ name: name.replaceAll(".", "_"), arguments: args }] }],
@@ -87,6 +127,7 @@ driverContract("command", command);
 driverContract("command, prose kept", { ...command, make: () => commandDriver({ prose: "keep" }) });
 driverContract("pythonic", pythonic);
 driverContract("pythonic, lenient", { ...pythonic, make: () => pythonicDriver({ mode: "lenient" }) });
+driverContract("a protocol of an author's own", own);
 driverContract("select", {
   make: () => driverNamed("select"),
   call: (tool, args) => (tool === "rm" ? [json({ tool })] : [json({ tool }), json(args)]),

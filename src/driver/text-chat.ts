@@ -1,0 +1,139 @@
+import {
+  callsOf,
+  type Message,
+  type ReplyMessage,
+  type ReplyPart,
+  type ResultMessage,
+  type SystemMessage,
+  textOf,
+  type ToolCall,
+  userMessage,
+} from "../message/message.ts";
+import { onceForShape, type Shaping } from "./reply-shape.ts";
+import type { Exchanged, TextProtocol } from "./text-protocol.ts";
+
+/**
+ * Makes the conversation of a protocol that is told to a chat model: its instructions stand behind those of the author in the system message,
+ * users speak as they do, and `exchange` says how a reply and its results are told.
+ *
+ * The instructions are made once for each list of tools, choice of tools, output and kind of format, and may depend on nothing else.
+ *
+ * @example
+ * ```ts
+ * import { asChat, inWords } from "writ/drivers";
+ *
+ * export const conversation = asChat(
+ *   ({ allowed }) => `Write CALL <name> <JSON> to call one of: ${[...allowed.tools.keys()].join(", ")}. Else answer.`,
+ *   inWords({
+ *     calls: (calls) => calls.map(({ name, arguments: args }) => `CALL ${name} ${JSON.stringify(args)}`).join("\n"),
+ *     result: ({ name, text }) => `${name} gave ${text}`,
+ *   }),
+ * );
+ * ```
+ */
+export function asChat(
+  instructions: (shaping: Shaping) => string,
+  exchange: (exchanged: Exchanged) => readonly Message[],
+): TextProtocol["conversation"] {
+  const instructionsOf = onceForShape(instructions);
+  return (turn) => {
+    const { messages } = turn.transcript;
+    const told: Message[] = [systemMessage(messages[0], instructionsOf(turn))];
+    for (let index = 0; index < messages.length; index += 1) {
+      const reply = messages[index];
+      if (reply?.role === "user") told.push(reply);
+      if (reply?.role !== "assistant") continue;
+      const results: ResultMessage[] = [];
+      let next = messages[index + 1];
+      for (; next?.role === "tool"; next = messages[index + 1]) {
+        results.push(next);
+        index += 1;
+      }
+      for (const each of exchange({ reply, results, next, turn })) told.push(each);
+    }
+    return { messages: told };
+  };
+}
+
+/** The author's words and the protocol. A conversation without a system message gets one: the protocol has to be told somewhere. */
+function systemMessage(first: Message | undefined, instructions: string): SystemMessage {
+  const blocks = [first?.role === "system" ? first.text : "", instructions];
+  return { role: "system", text: blocks.filter((text) => text !== "").join("\n\n") };
+}
+
+/** How calls, answers and results are written in text. */
+export interface TextWords {
+  calls(calls: readonly ToolCall[]): string;
+  /** Default: the text of the answer. */
+  answer?(text: string): string;
+  result(message: ResultMessage): string;
+  /** The role in which results go back. Chat templates of models without tools often refuse `tool`. Default `user`. */
+  readonly resultRole?: "user" | "tool";
+}
+
+/**
+ * Makes the plain `exchange` of {@link asChat}: a reply as the model wrote it, or written here where another driver read it, and behind it the
+ * results. Those of one reply are one user message, since many chat templates want user and assistant to take turns.
+ *
+ * @example
+ * ```ts
+ * import { inWords } from "writ/drivers";
+ *
+ * export const exchange = inWords({
+ *   calls: (calls) => calls.map(({ name, arguments: args }) => `CALL ${name} ${JSON.stringify(args)}`).join("\n"),
+ *   result: ({ name, text }) => `${name} gave ${text}`,
+ *   resultRole: "tool",
+ * });
+ * ```
+ */
+export function inWords(words: TextWords): (exchanged: Exchanged) => readonly Message[] {
+  const told = onceForResults((reply, results) => [
+    spoken(reply.raw ?? written(reply, words)),
+    ...resultMessages(results, words),
+  ]);
+  return ({ reply, results }) => told(reply, results);
+}
+
+/**
+ * The messages that `make` makes of a reply and its results, made once: the same objects for the same ones. The reply is not enough of a key:
+ * another run may have marked the results.
+ */
+export function onceForResults(
+  make: (reply: ReplyMessage, results: readonly ResultMessage[]) => readonly Message[],
+): (reply: ReplyMessage, results: readonly ResultMessage[]) => readonly Message[] {
+  const made = new WeakMap<
+    ReplyMessage,
+    { readonly of: readonly ResultMessage[]; readonly told: readonly Message[] }
+  >();
+  return (reply, results) => {
+    const last = made.get(reply);
+    if (last?.of.length === results.length && last.of.every((result, index) => result === results[index]))
+      return last.told;
+    const told = make(reply, results);
+    made.set(reply, { of: results, told });
+    return told;
+  };
+}
+
+function written(message: ReplyMessage, words: TextWords): string {
+  const calls = callsOf(message);
+  if (calls.length > 0) return words.calls(calls);
+  return words.answer?.(textOf(message)) ?? textOf(message);
+}
+
+function resultMessages(results: readonly ResultMessage[], words: TextWords): readonly Message[] {
+  const shown = results.map((result) => words.result(result));
+  if (words.resultRole === "tool")
+    return results.map((result, index) => ({ ...result, text: shown[index] ?? "" }));
+  return shown.length === 0 ? [] : [userMessage(shown.join("\n"))];
+}
+
+/** A reply that is this text, behind its parts that are not text. */
+export function spoken(text: string, others: readonly ReplyPart[] = []): ReplyMessage {
+  return { role: "assistant", parts: [...others, { type: "text", text }] };
+}
+
+/** Makes the feedback on a reply that is not accepted: the reason, and how to write it. */
+export function resend(form: string): (reason: string) => string {
+  return (reason) => `Your reply was not accepted: ${reason}. ${form}`;
+}
