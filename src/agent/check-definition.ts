@@ -1,163 +1,131 @@
 import { WritError } from "../error/writ-error.ts";
 import { intentParts } from "../policy/knowledge/intent.ts";
-import { nearest } from "../util/nearest.ts";
+import { didYouMean } from "../util/nearest.ts";
+import {
+  anything,
+  boolean,
+  callable,
+  either,
+  fits,
+  having,
+  list as listOf,
+  misfitText,
+  named,
+  number,
+  object,
+  oneOf,
+  optional,
+  record,
+  type Shape,
+  shapeOf,
+  string,
+} from "../util/shape.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import type { AgentDefinition } from "./definition.ts";
 
 type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSource | undefined>;
 
-/** What a field must be, in words, and the test for it. */
-interface Kind {
-  readonly says: string;
-  readonly test: (value: unknown) => boolean;
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const isFunction = (value: unknown): boolean => typeof value === "function";
-const has =
-  (...members: readonly string[]) =>
-  (value: unknown): boolean =>
-    isObject(value) && members.every((member) => isFunction(value[member]));
-
-const text: Kind = { says: "a text", test: (value) => typeof value === "string" };
-const flag: Kind = { says: "true or false", test: (value) => typeof value === "boolean" };
-const number: Kind = { says: "a number", test: (value) => typeof value === "number" };
-const list: Kind = { says: "a list", test: Array.isArray };
-const object: Kind = { says: "an object", test: isObject };
-const call: Kind = { says: "a function", test: isFunction };
-const anything: Kind = { says: "anything", test: () => true };
-
-function oneOf(...words: readonly string[]): Kind {
-  return {
-    says: words.map((word) => `"${word}"`).join(" or "),
-    test: (value) => words.includes(value as string),
-  };
-}
-
-const tools: Kind = {
-  says: "a list of tools, collections of tools and names of tools",
-  test: (value) => Array.isArray(value) && value.every(isToolEntry),
-};
+const list: Shape<readonly unknown[]> = listOf(anything);
+const toolsOfAgent = shapeOf(
+  "a list of tools, collections of tools and names of tools",
+  (value) => Array.isArray(value) && value.every(isToolEntry),
+);
 
 /** A tool without its parsed schema is only the definition of one. */
 function isToolEntry(entry: unknown): boolean {
-  if (typeof entry === "string") return true;
   if (Array.isArray(entry)) return entry.every(isToolEntry);
-  return isObject(entry) && isObject(entry["input"]) && isFunction(entry["execute"]);
+  return fits(string, entry) || fits(object({ input: record, execute: callable }), entry);
 }
 
-const skills: Kind = {
-  says: "a list of what skill() gives",
-  test: (value) =>
-    Array.isArray(value) &&
-    value.every(
-      (skill) => isObject(skill) && (Array.isArray(skill["tools"]) || isFunction(skill["execute"])),
-    ),
-};
+const skills = listOf(
+  shapeOf(
+    "what skill() gives",
+    (skill) => fits(object({ tools: list }), skill) || fits(object({ execute: callable }), skill),
+  ),
+  "a list of what skill() gives",
+);
 
-const capabilities: Kind = {
-  says: 'a list of capabilities like net("api.weather.com")',
-  test: (value) =>
-    Array.isArray(value) &&
-    value.every((each) => isObject(each) && text.test(each["kind"]) && text.test(each["scope"])),
-};
+const capabilities = listOf(
+  object({ kind: string, scope: string }, 'a capability like net("api.weather.com")'),
+  'a list of capabilities like net("api.weather.com")',
+);
 
-const choice = oneOf("auto", "required", "none");
-const reason = oneOf("stop", "length", "tool-calls", "content-filter", "error", "other");
-
-const definitionKinds: { readonly [Field in keyof Required<AnyDefinition>]: Kind } = {
-  name: text,
-  description: text,
-  instructions: text,
+const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Shape<unknown> } = {
+  name: string,
+  description: string,
+  instructions: string,
   model: anything,
-  driver: {
-    says: "the name of a driver, or a driver",
-    test: (value) => text.test(value) || has("request", "read")(value),
-  },
-  tools,
+  driver: either(named("the name of a driver", string), having("a driver", "request", "read")),
+  tools: toolsOfAgent,
   skills,
-  selectSkill: call,
-  routing: { says: '"first" or an object', test: (value) => value === "first" || isObject(value) },
-  memory: { says: "what memoryBank() gives", test: has("read", "write", "search") },
-  compaction: object,
+  selectSkill: callable,
+  routing: either(oneOf("first"), record),
+  memory: having("what memoryBank() gives", "read", "write", "search"),
+  compaction: record,
   hooks: list,
-  recover: object,
-  budget: object,
-  policy: call,
+  recover: record,
+  budget: record,
+  policy: callable,
   grants: capabilities,
-  markResults: flag,
-  settings: object,
-  retry: {
-    says: "false, or an object like { attempts: 5 }",
-    test: (value) => value === false || isObject(value),
-  },
-  toolChoice: {
-    says: '"auto", "required", "none" or { tool: name }',
-    test: (value) => choice.test(value) || isObject(value),
-  },
+  markResults: boolean,
+  settings: record,
+  retry: shapeOf(
+    "false or an object like { attempts: 5 }",
+    (value) => value === false || fits(record, value),
+  ),
+  toolChoice: either(oneOf("auto", "required", "none"), named("{ tool: name }", record)),
   examples: list,
   lastTurn: oneOf("tools", "answer"),
   concurrency: number,
   onUnknownTool: oneOf("feedback", "throw"),
-  throwOnToolFailure: flag,
-  stopOnToolBlock: flag,
-  stopOn: {
-    says: "a list of finish reasons",
-    test: (value) => Array.isArray(value) && value.every(reason.test),
-  },
-  metadata: object,
+  throwOnToolFailure: boolean,
+  stopOnToolBlock: boolean,
+  stopOn: listOf(
+    oneOf("stop", "length", "tool-calls", "content-filter", "error", "other"),
+    "a list of finish reasons",
+  ),
+  metadata: record,
   input: anything,
   output: anything,
 };
 
-const runKinds: Readonly<Record<string, Kind>> = {
-  signal: { says: "an AbortSignal", test: has("addEventListener") },
-  abortSignal: { says: "an AbortSignal", test: has("addEventListener") },
-  approve: call,
-  journal: { says: "a journal", test: has("step", "all") },
-  onEvent: call,
-  skill: text,
-  session: { says: "what session(store, id) gives", test: has("enter", "load", "check", "save") },
-  tools: {
-    says: "a list of names",
-    test: (value) => Array.isArray(value) && value.every((name) => typeof name === "string"),
-  },
-  instructions: text,
-  intent: text,
+const runShapes: Readonly<Record<string, Shape<unknown>>> = {
+  signal: having("an AbortSignal", "addEventListener"),
+  abortSignal: having("an AbortSignal", "addEventListener"),
+  approve: callable,
+  journal: having("a journal", "step", "all"),
+  onEvent: callable,
+  skill: string,
+  session: having("what session(store, id) gives", "enter", "load", "check", "save"),
+  tools: listOf(string, "a list of names"),
+  instructions: string,
+  intent: string,
   ceiling: capabilities,
-  accept: {
-    says: `a list of ${intentParts.join(", ")}`,
-    test: (value) => Array.isArray(value) && value.every((part) => intentParts.includes(part)),
-  },
-  parent: { says: "the `run` of a tool's context", test: isObject },
-  runId: text,
+  accept: listOf(oneOf(...intentParts), `a list of ${intentParts.join(", ")}`),
+  parent: named("the `run` of a tool's context", record),
+  runId: string,
   round: number, // what a repetition hands to its functions is given to agents as it is
 };
 
 /** Checks the fields of a definition: that each is known, and of its kind. @throws WritError `definition-invalid` */
 export function checkDefinition(definition: AnyDefinition): void {
-  if (!isObject(definition)) throw wrong("agent()", "it takes an object.");
-  checkFields(definition, definitionKinds, `Agent "${definition.name}"`);
+  if (!fits(record, definition)) throw wrong("agent()", "it takes an object.");
+  checkFields(definition, definitionShapes, `Agent "${definition.name}"`);
 }
 
 /** Checks the options of a run. @throws WritError `definition-invalid` */
 export function checkRunOptions(options: object, name: string): void {
-  if (!isObject(options)) throw wrong(`The run of "${name}"`, "its options are an object.");
-  checkFields(options, runKinds, `The run of "${name}"`);
+  if (!fits(record, options)) throw wrong(`The run of "${name}"`, "its options are an object.");
+  checkFields(options, runShapes, `The run of "${name}"`);
 }
 
-function checkFields(given: object, kinds: Readonly<Record<string, Kind>>, where: string): void {
+function checkFields(given: object, shapes: Readonly<Record<string, Shape<unknown>>>, where: string): void {
   for (const [field, value] of Object.entries(given)) {
-    const kind = Object.hasOwn(kinds, field) ? kinds[field] : undefined;
-    if (kind === undefined) {
-      const meant = nearest(field, Object.keys(kinds));
-      throw wrong(
-        where,
-        `there is no option "${field}"${meant === undefined ? "" : `; did you mean "${meant}"?`}`,
-      );
-    }
-    if (value !== undefined && !kind.test(value)) throw wrong(where, `\`${field}\` must be ${kind.says}.`);
+    const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
+    if (shape === undefined)
+      throw wrong(where, `there is no option "${field}"${didYouMean(field, Object.keys(shapes)) || "."}`);
+    const fault = misfitText(optional(shape), value, field);
+    if (fault !== undefined) throw wrong(where, `${fault}.`);
   }
 }
 

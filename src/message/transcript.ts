@@ -9,9 +9,10 @@ import type {
   UserMessage,
 } from "./message.ts";
 import { remembered } from "../util/remembered.ts";
+import { misfitText } from "../util/shape.ts";
 import { charactersOf } from "./measure.ts";
 import { callsOf, isAsked } from "./message.ts";
-import { messageFault, resultFault } from "./message-fault.ts";
+import { messageShape, resultShape } from "./message-shape.ts";
 
 /**
  * The conversation as an append-only value. Every call ends in exactly one result, results stand in the order of the calls, call ids are
@@ -148,7 +149,8 @@ export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
  */
 export function addUser(transcript: ReadyTranscript, message: UserMessage): ReadyTranscript {
   const { state, length, tip } = valueOf(transcript);
-  const fault = messageFault(message) ?? (message.role === "user" ? undefined : 'its `role` is not "user"');
+  const fault =
+    misfitText(messageShape, message) ?? (message.role === "user" ? undefined : 'its `role` is not "user"');
   if (fault !== undefined) throw invalid(length, `is no message: ${fault}`);
   if (state === "open") throw invalid(length, `cannot stand here: ${withoutResult}`);
   return ready(append(tip, [message]));
@@ -287,7 +289,7 @@ export function readTranscript(json: TranscriptJson): Transcript {
   const { messages } = (json as Partial<TranscriptJson> | undefined) ?? {};
   if (!Array.isArray(messages)) throw invalid(0, "is not there: `messages` is no list");
   for (const [index, message] of (messages as readonly Message[]).entries()) {
-    const fault = messageFault(message);
+    const fault = misfitText(messageShape, message);
     if (fault !== undefined) throw invalid(index, `is no message: ${fault}`);
     try {
       transcript = addAny(transcript, message);
@@ -302,7 +304,7 @@ export function readTranscript(json: TranscriptJson): Transcript {
 
 function settleRead(transcript: Transcript, callId: string, result: ToolResult): Transcript {
   const index = transcript.length;
-  const fault = transcript.state === "open" ? resultFault(result) : "no call is open";
+  const fault = transcript.state === "open" ? misfitText(resultShape, result) : "no call is open";
   if (fault !== undefined || transcript.state !== "open")
     throw invalid(index, `has a result of "${callId}" that cannot be read: ${fault}`);
   try {

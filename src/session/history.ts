@@ -8,9 +8,10 @@ import {
   type ReadyTranscript,
 } from "../message/transcript.ts";
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
-import { messageFault } from "../message/message-fault.ts";
+import { messageShape } from "../message/message-shape.ts";
 import { labelOf, labelOfAll } from "../message/label-of.ts";
 import { type Act, actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
+import { fits } from "../util/shape.ts";
 import type { SessionContents, SessionRun } from "./session-store.ts";
 import { summaryMessage } from "./summary.ts";
 
@@ -68,7 +69,7 @@ function chosenBy(history: Exclude<History, string>, contents: SessionContents):
   const known = new Set(own.map((message) => JSON.stringify(message))); // before the function has them in its hands
   const read = joinLabels(joinLabels(summaryLabel, labelOfAll(own)), madeByHistory);
   return history(contents).map((message) => {
-    const isBroken = messageFault(message) !== undefined; // told with its index when the transcript is read
+    const isBroken = !fits(messageShape, message); // told with its index when the transcript is read
     if (isBroken || message.role === "system" || known.has(JSON.stringify(message))) return message;
     return { ...message, label: joinLabels(labelOf(message), read) };
   });

@@ -13,6 +13,12 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best?.name;
 }
 
+/** `; did you mean "name"?` for a word that is near a known one; empty for any other. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? "" : `; did you mean "${meant}"?`;
+}
+
 // What is longer is no slip of the fingers, and would cost its length squared.
 const longest = 64;
 

@@ -416,12 +416,15 @@ describe("a run that is suspended", () => {
     const checkpoint = roundTrip(await suspend()) as unknown as Record<string, unknown>;
     const a = agent({ ...definition, model: scripted(looks(3)) });
     const wrong: [unknown, string][] = [
-      [undefined, "it is no object"],
-      [{}, "its `runId` cannot be read"],
-      [{ ...checkpoint, transcript: {} }, "its `transcript` cannot be read"],
-      [{ ...checkpoint, ledger: { turns: "many" } }, "its `ledger` cannot be read"],
-      [{ ...checkpoint, elapsedMs: -1 }, "its `elapsedMs` cannot be read"],
-      [{ ...checkpoint, modes: [1] }, "its `modes` cannot be read"],
+      [undefined, "it must be an object, got "],
+      [{}, "`runId` must be a string, got nothing"],
+      [{ ...checkpoint, transcript: {} }, "`transcript.messages` must be a list, got nothing"],
+      [
+        { ...checkpoint, ledger: { turns: "many" } },
+        "`ledger.tokens` must be a number from 0 on, got nothing",
+      ],
+      [{ ...checkpoint, elapsedMs: -1 }, "`elapsedMs` must be a number from 0 on, got -1"],
+      [{ ...checkpoint, modes: [1] }, "`modes[0]` must be an object, got a number"],
       [{ ...checkpoint, agent: "b" }, 'it is of the agent "b"'],
       [{ ...checkpoint, skill: "cook" }, 'the agent has no skill "cook" that asks a model'],
     ];

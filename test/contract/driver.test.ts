@@ -1,6 +1,15 @@
 import { driverNamed } from "../../src/driver/choose.ts";
 import { literalOf } from "../../src/driver/pythonic-grammar.ts";
-import { asChat, commandDriver, inWords, jsonDriver, pythonicDriver, reactDriver, textDriver, type TextReading } from "../../src/drivers.ts";
+import {
+  asChat,
+  commandDriver,
+  inWords,
+  jsonDriver,
+  pythonicDriver,
+  reactDriver,
+  textDriver,
+  type TextReading,
+} from "../../src/drivers.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { driverContract, type DriverSubject } from "./driver.ts";
 

@@ -1,7 +1,7 @@
 import { toSchema } from "../../schema/to-schema.ts";
 import { type JsonSchema, pathText } from "../../schema/schema.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
-import { nearest } from "../../util/nearest.ts";
+import { didYouMean } from "../../util/nearest.ts";
 import type { Located } from "./located.ts";
 import type { Problem } from "./problem.ts";
 
@@ -20,12 +20,6 @@ export async function checkFields(
       reason: meant(schema, path) ?? message,
     }))
     .toSorted((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity));
-}
-
-/** `; did you mean "name"?` for a name that is near one of the known ones. */
-export function didYouMean(name: string, known: Iterable<string>): string {
-  const meant = nearest(name, known);
-  return meant === undefined ? "" : `; did you mean "${meant}"?`;
 }
 
 /** For a field that its schema does not know, and that is near one that it knows. */

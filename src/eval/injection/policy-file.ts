@@ -2,10 +2,10 @@ import { isWritError, WritError } from "../../error/writ-error.ts";
 import { checkedPolicy } from "../../policy/rules/policy-json.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
-import { nearest } from "../../util/nearest.ts";
+import { didYouMean } from "../../util/nearest.ts";
+import { list, map, object, string } from "../../util/shape.ts";
 import type { Skills } from "./choose-tools.ts";
-import { type Field, fieldOf, fieldReader } from "./read-fields.ts";
-import { readHashed, type Suite } from "./suite.ts";
+import { fitting, json, readHashed, type Suite } from "./suite.ts";
 
 /** A policy for a suite, with the ways of working that its tools are divided into. */
 export interface PolicyFile {
@@ -41,15 +41,12 @@ export function policyFileOf(
   suite: Suite,
 ): PolicyFile {
   const fault = invalid(file.path);
-  if (!isJsonObject(value)) throw fault("", "it is not an object");
-  const { skills, ...fields } = value;
+  const { skills, ...fields } = fitting(map(json), value, fault);
   const policy = policyOf(fields, fault);
   const names = suite.tools.map(({ name }) => name);
   const check = (at: string, name: string, known: readonly string[]): void => {
     if (known.includes(name)) return;
-    const close = nearest(name, known);
-    const hint = close === undefined ? "" : `; did you mean "${close}"?`;
-    throw fault(at, `the suite ${suite.path} has no "${name}"${hint}`);
+    throw fault(at, `the suite ${suite.path} has no "${name}"${didYouMean(name, known)}`);
   };
   checkAnnotations(policy, suite, check);
   for (const field of ["rules", "extraRules"] as const) {
@@ -58,7 +55,7 @@ export function policyFileOf(
     for (const [index, { tools }] of rules.entries())
       for (const name of tools) if (!name.includes("*")) check(`${field}[${index}].tools`, name, names);
   }
-  const read = skills === undefined ? {} : { skills: skillsOf({ value: skills, at: "skills" }, fault) };
+  const read = skills === undefined ? {} : { skills: skillsOf({ skills }, fault) };
   for (const [skill, tools] of Object.entries(read.skills ?? {}))
     for (const [index, name] of tools.entries()) check(`skills.${skill}[${index}]`, name, names);
   return { ...file, policy, ...read };
@@ -89,14 +86,13 @@ function checkAnnotations(
   }
 }
 
-function skillsOf(field: Field, fault: (at: string, reason: string) => WritError): Skills {
-  const reader = fieldReader(fault);
-  const skills = Object.keys(reader.object(field)).map((name) => {
-    const tools = reader.list(fieldOf(field, name)).map(reader.text);
-    if (tools.length === 0) throw fault(`skills.${name}`, "it is empty: a skill has tools");
-    return [name, tools] as const;
-  });
-  if (skills.length === 0)
+const skillsFile = object({ skills: map(list(string)) });
+
+function skillsOf(value: Json, fault: (at: string, reason: string) => WritError): Skills {
+  const { skills } = fitting(skillsFile, value, fault);
+  const empty = Object.keys(skills).find((name) => skills[name]?.length === 0);
+  if (empty !== undefined) throw fault(`skills.${empty}`, "it is empty: a skill has tools");
+  if (Object.keys(skills).length === 0)
     throw fault("skills", "it is empty; leave it out where every task may use all tools");
-  return Object.fromEntries(skills);
+  return skills;
 }

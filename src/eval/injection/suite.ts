@@ -2,8 +2,19 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import { type Json, type JsonObject, parseJson } from "../../util/json.ts";
-import { type Field, fieldOf, type FieldReader, fieldReader } from "./read-fields.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import {
+  fits,
+  type Fitting,
+  list,
+  object,
+  optional,
+  orNull,
+  type Shape,
+  shapeOf,
+  string,
+  whole,
+} from "../../util/shape.ts";
 
 /** A tool as a suite describes it. */
 export interface SuiteTool {
@@ -90,77 +101,84 @@ export function readHashed(path: string): { readonly text: string; readonly sha2
   }
 }
 
+/** The value, when it fits. @throws what `fault` makes of the first place that does not. */
+export function fitting<Value>(
+  shape: Shape<Value>,
+  value: unknown,
+  fault: (at: string, reason: string) => WritError,
+): Value {
+  if (fits(shape, value)) return value;
+  const { path = "", reason = "" } = shape.misfit(value) ?? {};
+  throw fault(path, `it ${reason}`);
+}
+
 function invalid(path: string): (at: string, reason: string) => WritError {
   return (at, reason) =>
     new WritError("eval-suite-invalid", { path, field: at === "" ? "(the whole file)" : at, reason });
 }
 
+/** Any JSON value. */
+export const json: Shape<Json> = shapeOf("a value", (value) => value !== undefined);
+const jsonObject: Shape<JsonObject> = shapeOf("an object", isJsonObject);
+const calls = list(object({ tool: string, args: jsonObject }));
+const step = object({
+  tool: string,
+  args: jsonObject,
+  result: optional(json),
+  error: optional(json),
+  injection_vectors_in_result: list(json),
+});
+const attack = object({ id: string, goal: string, steps: calls });
+const pair = object({
+  user: string,
+  injection: string,
+  attack_calls: orNull(calls),
+  reachable: optional(json),
+  first_tainted_step: optional(json),
+});
+const suiteFile = object({
+  suite: string,
+  tools: list(object({ name: string, description: string, parameters: jsonObject })),
+  user_tasks: list(object({ id: string, prompt: string, steps: list(step) })),
+  injection_tasks: list(attack),
+  pairs: list(pair),
+});
+
 /** Makes a suite of its JSON. @throws WritError `eval-suite-invalid` */
 export function suiteOf(value: Json, file: { readonly path: string; readonly sha256: string }): Suite {
   const fault = invalid(file.path);
-  const reader = fieldReader(fault);
-  const whole: Field = { value, at: "" };
-  reader.object(whole);
-  const tools = reader.list(fieldOf(whole, "tools")).map((field) => toolOf(field, reader));
+  const { suite, tools, ...written } = fitting(suiteFile, value, fault);
   if (tools.length === 0) throw fault("tools", "it is empty: there is nothing to call");
-  const twice = tools.findIndex(({ name }, index) => tools.findIndex((tool) => tool.name === name) !== index);
-  if (twice !== -1) throw fault(`tools[${twice}].name`, `"${tools[twice]?.name}" is there twice`);
-  const names = new Set(tools.map(({ name }) => name));
-  const tasks = reader.list(fieldOf(whole, "user_tasks")).map((field) => taskOf(field, { reader, names }));
-  if (tasks.length === 0) throw fault("user_tasks", "it is empty: there is nothing to measure");
-  const injections = reader
-    .list(fieldOf(whole, "injection_tasks"))
-    .map((field) => injectionOf(field, { reader, names }));
-  const known = { tasks: byId(tasks), injections: byId(injections) };
-  const pairs = reader
-    .list(fieldOf(whole, "pairs"))
-    .map((field) => pairOf(field, { reader, names, fault, ...known }));
-  return { name: reader.text(fieldOf(whole, "suite")), ...file, tools, tasks, injections, pairs };
-}
-
-interface Reading {
-  readonly reader: FieldReader;
-  /** The names of the suite's tools. */
-  readonly names: ReadonlySet<string>;
-}
-
-function byId<Task extends { readonly id: string }>(tasks: readonly Task[]): ReadonlyMap<string, Task> {
-  return new Map(tasks.map((task) => [task.id, task]));
-}
-
-function toolOf(field: Field, reader: FieldReader): SuiteTool {
-  reader.object(field);
-  return {
-    name: reader.text(fieldOf(field, "name")),
-    description: reader.text(fieldOf(field, "description")),
-    parameters: reader.object(fieldOf(field, "parameters")),
+  if (written.user_tasks.length === 0) throw fault("user_tasks", "it is empty: there is nothing to measure");
+  const names = tools.map(({ name }) => name);
+  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+  if (twice !== -1) throw fault(`tools[${twice}].name`, `"${names[twice]}" is there twice`);
+  const known = (at: string, steps: readonly SuiteCall[] = []): void => {
+    const index = steps.findIndex(({ tool }) => !names.includes(tool));
+    if (index !== -1) throw fault(`${at}[${index}].tool`, `"${steps[index]?.tool}" is no tool of the suite`);
   };
+  written.user_tasks.forEach(({ steps }, index) => known(`user_tasks[${index}].steps`, steps));
+  written.injection_tasks.forEach(({ steps }, index) => known(`injection_tasks[${index}].steps`, steps));
+  const tasks = written.user_tasks.map(taskOf);
+  const injections = written.injection_tasks;
+  const pairs = written.pairs.map((each, index) => {
+    known(`pairs[${index}].attack_calls`, each.attack_calls ?? []);
+    return pairOf(each, { at: `pairs[${index}]`, fault, tasks, injections });
+  });
+  return { name: suite, ...file, tools, tasks, injections, pairs };
 }
 
-function callOf(field: Field, { reader, names }: Reading): SuiteCall {
-  reader.object(field);
+function taskOf({ id, prompt, steps }: Fitting<typeof suiteFile>["user_tasks"][number]): UserTask {
   return {
-    tool: reader.name(fieldOf(field, "tool"), names, "tool of the suite"),
-    args: reader.object(fieldOf(field, "args")),
-  };
-}
-
-function taskOf(field: Field, reading: Reading): UserTask {
-  const { reader } = reading;
-  reader.object(field);
-  return {
-    id: reader.text(fieldOf(field, "id")),
-    prompt: reader.text(fieldOf(field, "prompt")),
-    steps: reader.list(fieldOf(field, "steps")).map((step) => {
-      const { value: error } = fieldOf(step, "error");
-      const { value: result } = fieldOf(step, "result");
-      return {
-        ...callOf(step, reading),
-        result: givenBack(result ?? null),
-        ...(typeof error === "string" ? { error } : {}),
-        isInjected: reader.list(fieldOf(step, "injection_vectors_in_result")).length > 0,
-      };
-    }),
+    id,
+    prompt,
+    steps: steps.map(({ tool, args, result = null, error, injection_vectors_in_result: vectors }) => ({
+      tool,
+      args,
+      result: givenBack(result),
+      ...(typeof error === "string" ? { error } : {}),
+      isInjected: vectors.length > 0,
+    })),
   };
 }
 
@@ -171,51 +189,36 @@ function givenBack(result: Json): Json {
   return parsed.ok ? parsed.value : result;
 }
 
-function injectionOf(field: Field, reading: Reading): InjectionTask {
-  const { reader } = reading;
-  reader.object(field);
-  return {
-    id: reader.text(fieldOf(field, "id")),
-    goal: reader.text(fieldOf(field, "goal")),
-    steps: reader.list(fieldOf(field, "steps")).map((step) => callOf(step, reading)),
-  };
-}
-
-interface PairReading extends Reading {
+interface PairPlace {
+  readonly at: string;
   readonly fault: (at: string, reason: string) => WritError;
-  readonly tasks: ReadonlyMap<string, UserTask>;
-  readonly injections: ReadonlyMap<string, InjectionTask>;
+  readonly tasks: readonly UserTask[];
+  readonly injections: readonly InjectionTask[];
 }
 
-function pairOf(field: Field, reading: PairReading): Pair {
-  const { reader, fault, tasks, injections } = reading;
-  reader.object(field);
-  const user = tasks.get(reader.text(fieldOf(field, "user")));
-  if (user === undefined) throw fault(`${field.at}.user`, "no user task has this id");
-  const injection = injections.get(reader.text(fieldOf(field, "injection")));
-  if (injection === undefined) throw fault(`${field.at}.injection`, "no injection task has this id");
-  const calls = fieldOf(field, "attack_calls");
-  const attackCalls =
-    calls.value === undefined || calls.value === null
-      ? []
-      : reader.list(calls).map((call) => callOf(call, reading));
-  const step = taintedStepOf(field, { user, fault });
-  return { user, injection, attackCalls, ...(step === undefined ? {} : { taintedStep: step }) };
+function pairOf(written: Fitting<typeof pair>, place: PairPlace): Pair {
+  const { at, fault, tasks, injections } = place;
+  const user = tasks.find(({ id }) => id === written.user);
+  if (user === undefined) throw fault(`${at}.user`, "no user task has this id");
+  const injection = injections.find(({ id }) => id === written.injection);
+  if (injection === undefined) throw fault(`${at}.injection`, "no injection task has this id");
+  const tainted = taintedStepOf(written, user, place);
+  const attackCalls = written.attack_calls ?? [];
+  return { user, injection, attackCalls, ...(tainted === undefined ? {} : { taintedStep: tainted }) };
 }
 
 /** The step that the pair names; without one, the first of the task whose result carries an injection. */
 function taintedStepOf(
-  field: Field,
-  { user, fault }: Pick<PairReading, "fault"> & { readonly user: UserTask },
+  { reachable, first_tainted_step: index }: Fitting<typeof pair>,
+  user: UserTask,
+  { at, fault }: PairPlace,
 ): number | undefined {
-  const { value: isReachable } = fieldOf(field, "reachable");
-  const { value, at } = fieldOf(field, "first_tainted_step");
-  if (isReachable === false) return undefined;
-  if (value === undefined || value === null) {
+  if (reachable === false) return undefined;
+  if (index === undefined || index === null) {
     const found = user.steps.findIndex(({ isInjected }) => isInjected);
     return found === -1 ? undefined : found;
   }
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value < user.steps.length)
-    return value;
-  throw fault(at, `it is not the index of a step of ${user.id}, which has ${user.steps.length}`);
+  if (fits(whole, index) && index < user.steps.length) return index;
+  const reason = `it is not the index of a step of ${user.id}, which has ${user.steps.length}`;
+  throw fault(`${at}.first_tainted_step`, reason);
 }

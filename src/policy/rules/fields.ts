@@ -1,5 +1,6 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { Json } from "../../util/json.ts";
+import { boolean, finite, fits, kindOf, oneOf, record, type Shape, string } from "../../util/shape.ts";
 
 /** Where in a policy somebody reads. */
 export interface Place {
@@ -30,13 +31,12 @@ export function inside(place: Place, step: string | number): Place {
 
 /** The own fields of a plain object that are not undefined, in a map: no getter is run, and no inherited field is ever seen. */
 export function entriesOf(value: unknown, place: Place): ReadonlyMap<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return wrong(place, `must be an object, and is ${kindOf(value)}`);
-  const prototype: unknown = Object.getPrototypeOf(value);
+  const object = fitting(value, place, record);
+  const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== null && prototype !== Object.prototype) return wrong(place, "must be a plain object");
   const fields = new Map<string, unknown>();
-  for (const key of Object.keys(value)) {
-    const field = plainField(value, key, place);
+  for (const key of Object.keys(object)) {
+    const field = plainField(object, key, place);
     if (field !== undefined) fields.set(key, field);
   }
   return fields;
@@ -61,7 +61,7 @@ export function listOf<Item>(
   place: Place,
   read: (item: unknown, place: Place) => Item,
 ): readonly Item[] {
-  if (!Array.isArray(value)) return wrong(place, `must be a list, and is ${kindOf(value)}`);
+  if (!Array.isArray(value)) return wrong(place, `must be a list, got ${kindOf(value)}`);
   if (value.length > longest) return wrong(place, `has more than ${longest} elements`);
   const items: Item[] = [];
   for (let index = 0; index < value.length; index += 1) {
@@ -83,8 +83,8 @@ export function someOf<Item>(
 
 /** A text with something in it. */
 export function textOf(value: unknown, place: Place): string {
-  if (typeof value !== "string") return wrong(place, `must be a text, and is ${kindOf(value)}`);
-  return value === "" ? wrong(place, "must not be empty") : value;
+  const text = fitting(value, place, string);
+  return text === "" ? wrong(place, "must not be empty") : text;
 }
 
 /** One of these words. */
@@ -93,19 +93,21 @@ export function wordOf<const Word extends string>(
   place: Place,
   words: readonly Word[],
 ): Word {
-  const word = words.find((each) => each === value);
-  return word ?? wrong(place, `must be one of ${words.join(", ")}, and is ${shown(value)}`);
+  return fitting(value, place, oneOf(...words));
 }
 
 /** True or false. */
 export function truthOf(value: unknown, place: Place): boolean {
-  return typeof value === "boolean" ? value : wrong(place, `must be true or false, and is ${kindOf(value)}`);
+  return fitting(value, place, boolean);
 }
 
 /** A finite number. */
 export function numberOf(value: unknown, place: Place): number {
-  if (typeof value === "number" && Number.isFinite(value)) return value;
-  return wrong(place, `must be a number, and is ${shown(value)}`);
+  return fitting(value, place, finite);
+}
+
+function fitting<Value>(value: unknown, place: Place, shape: Shape<Value>): Value {
+  return fits(shape, value) ? value : wrong(place, shape.misfit(value)?.reason ?? "");
 }
 
 /** A deep frozen copy of a JSON value. */
@@ -126,16 +128,4 @@ function plainField(value: object, key: string, place: Place): unknown {
   return "value" in descriptor
     ? (descriptor.value as unknown)
     : wrong(place, `has a getter for ${JSON.stringify(key)}, which is refused`);
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (value === undefined) return "missing";
-  return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`;
-}
-
-function shown(value: unknown): string {
-  return typeof value === "string" || typeof value === "number"
-    ? JSON.stringify(value).slice(0, 80)
-    : kindOf(value);
 }

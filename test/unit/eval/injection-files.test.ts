@@ -78,8 +78,13 @@ describe("a suite's file", () => {
     value: Json | undefined,
     says: string,
   ])[] = [
-    ["no tools", ["tools"], undefined, "in tools, it is missing; a list belongs there."],
-    ["no schema", ["tools", 0, "parameters"], "x", "in tools[0].parameters, it is not an object."],
+    ["no tools", ["tools"], undefined, "in tools, it must be a list, got nothing."],
+    [
+      "no schema",
+      ["tools", 0, "parameters"],
+      "x",
+      "in tools[0].parameters, it must be an object, got a string.",
+    ],
     [
       "a tool twice",
       ["tools", 1, "name"],
@@ -90,7 +95,7 @@ describe("a suite's file", () => {
       "no prompt",
       ["user_tasks", 1, "prompt"],
       undefined,
-      "in user_tasks[1].prompt, it is missing; a text belongs",
+      "in user_tasks[1].prompt, it must be a string, got nothing",
     ],
     [
       "an unknown tool",
@@ -102,13 +107,13 @@ describe("a suite's file", () => {
       "no arguments",
       ["injection_tasks", 0, "steps", 0, "args"],
       [],
-      "in injection_tasks[0].steps[0].args, it is not an object",
+      "in injection_tasks[0].steps[0].args, it must be an object, got a list",
     ],
     [
       "no vectors",
       ["user_tasks", 0, "steps", 0, "injection_vectors_in_result"],
       undefined,
-      "injection_vectors_in_result, it is missing",
+      "injection_vectors_in_result, it must be a list, got nothing",
     ],
     ["an unknown task", ["pairs", 3, "user"], "nobody", "in pairs[3].user, no user task has this id."],
     [
@@ -172,7 +177,12 @@ describe("a policy's file", () => {
     ],
     ["an empty skill", ["skills", "bills"], [], "in skills.bills, it is empty"],
     ["no skills in skills", ["skills"], {}, "in skills, it is empty; leave it out"],
-    ["skills that are no lists", ["skills", "bills"], "pay", "in skills.bills, it is not a list"],
+    [
+      "skills that are no lists",
+      ["skills", "bills"],
+      "pay",
+      "in skills.bills, it must be a list, got a string",
+    ],
     [
       "an unknown tool in a rule",
       ["extraRules"],
@@ -191,7 +201,7 @@ describe("a policy's file", () => {
 
   it("is refused when it is no object, no JSON, or not there", () => {
     expect(thrownBy(() => policyFileOf([], file, suite))).toContain(
-      "in (the whole file), it is not an object",
+      "in (the whole file), it must be an object, got a list",
     );
     expect(thrownBy(() => readPolicyFile(write("broken.json", "[1,"), suite))).toContain(
       "it cannot be read as JSON",

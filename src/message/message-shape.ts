@@ -1,0 +1,61 @@
+import {
+  list,
+  object,
+  oneOf,
+  optional,
+  record,
+  type Shape,
+  shapeOf,
+  shownValue,
+  string,
+  variants,
+} from "../util/shape.ts";
+import { type ReplyMessage, resultStatuses } from "./message.ts";
+
+const replyRole: ReplyMessage["role"] = "assistant";
+
+const text = object({ text: string });
+const file = object({ mediaType: string, data: string });
+const sent = shapeOf("the arguments of a call", (value) => value !== undefined);
+
+const result = { status: oneOf(...resultStatuses), text: string, note: optional(string) };
+
+/** The result of a call, from outside. It may hold more, which is kept as it is. */
+export const resultShape: Shape<object> = object(result, "the result of a call");
+
+/** Messages from outside whose calls have such names. They may hold more, which is kept as it is. */
+function messageWith(callName: Shape<string>): {
+  readonly message: Shape<object>;
+  readonly reply: Shape<object>;
+} {
+  const userParts = { text, file };
+  const call = object({ id: string, name: callName, arguments: sent });
+  const replyParts = { ...userParts, reasoning: text, "tool-call": call, provider: object({ data: record }) };
+  const reply = object({ parts: list(variants("type", replyParts), "a list of parts") });
+  const roles = {
+    system: text,
+    user: object({ parts: list(variants("type", userParts), "a list of parts") }),
+    [replyRole]: reply,
+    tool: object({ callId: string, name: string, ...result }),
+  };
+  return {
+    message: variants("role", roles, "a message"),
+    reply: variants("role", { [replyRole]: reply }, "a reply of the model, with role and parts"),
+  };
+}
+
+/** A message that was stored. */
+export const messageShape: Shape<object> = messageWith(string).message;
+
+const storableName = shapeOf<string>(
+  "a name of at most 64 letters, digits, and signs of _ - . /",
+  (value) => typeof value === "string" && /^[a-zA-Z0-9_./-]{1,64}$/.test(value),
+  shownValue,
+);
+const written = messageWith(storableName);
+
+/** A message that somebody writes for a model: providers take the names of its calls. */
+export const writtenMessage: Shape<object> = written.message;
+
+/** A reply that somebody writes in the place of a model's. */
+export const writtenReply: Shape<object> = written.reply;
