@@ -19,7 +19,7 @@ const manyObjects = { a: list(100_000, (k) => ({ k })) };
 
 const tooLarge = expect.stringContaining("too large for its schema") as string;
 
-describe("a value that multiplies with its schema", () => {
+describe("a value that multiplies with its schema", { timeout: 120_000 }, () => {
   const asked = async (outputSchema: JsonSchema, structuredContent: unknown) => {
     const client = {
       listTools: async () => ({ tools: [{ name: "go", inputSchema: { type: "object" }, outputSchema }] }),
@@ -35,7 +35,7 @@ describe("a value that multiplies with its schema", () => {
   it("is a call that fails where an MCP server answers with it, and the run goes on", async () => {
     expect(await asked(alternatives, manyTexts)).toMatchObject({ status: "error", note: tooLarge });
     expect(await asked(different, manyObjects)).toMatchObject({ status: "ok" });
-  }, 60_000);
+  });
 
   it("is refused as arguments, and the tool does not run", async () => {
     const ran: string[] = [];

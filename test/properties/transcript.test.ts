@@ -38,9 +38,9 @@ describe("what the user says", () => {
   });
 
   it.each([
-    ["a text", "hi", "it is no object"],
+    ["a text", "hi", "it must be a message, got a string"],
     ["a reply", called, 'its `role` is not "user"'],
-    ["a message without parts", { role: "user", text: "hi" }, "its `parts` are no list"],
+    ["a message without parts", { role: "user", text: "hi" }, "`parts` must be a list of parts, got nothing"],
   ])("is a message of the user, and not %s", (_, said, reason) => {
     const transcript = emptyTranscript();
     expect(() => addUser(transcript, said as unknown as UserMessage)).toThrow(
