@@ -114,7 +114,10 @@ export interface CallRecord {
 }
 
 /** The end of a call as its tool left it; what the tool threw is kept until the author's rules for failures were asked. */
-export type Settled = Pick<CallRecord, "result" | "fatal" | "escalated">;
+export type Settled = Pick<CallRecord, "result" | "fatal" | "escalated"> & {
+  /** Its end came while it was at work. */
+  readonly isOvertaken?: boolean;
+};
 
 /** A call that is being carried out. */
 export interface OngoingCall {

@@ -144,9 +144,10 @@ function runTool(work: OngoingCall): Maybe<Settled> {
   const abort = (reason: unknown): void => ownController().abort(reason);
   const ended = settling instanceof Promise ? inTime(settling, { timeoutMs, abort, run }) : settling;
   return after(ended, (settled) => {
-    if (settled === "stopped") return { result: overtaken(tool, cancelledResult(tool.name)) };
+    if (settled === "stopped") return { result: cancelledResult(tool.name), isOvertaken: true };
     const isLate = deadline !== Infinity && run.host.now() > deadline; // also when the tool held up the thread
-    return settled === "timeout" || isLate ? { result: overtaken(tool, timedOut(tool, timeoutMs)) } : settled;
+    if (settled !== "timeout" && !isLate) return settled;
+    return { result: timedOut(tool, timeoutMs), isOvertaken: true };
   });
 }
 
@@ -283,13 +284,6 @@ function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | un
 
 function timedOut(tool: Tool, timeoutMs: number): ToolResult {
   return { status: "timeout", text: `Tool '${tool.name}' timed out after ${timeoutMs} ms.` };
-}
-
-/** The result of a call that was at work when its end came: of a tool that changes something nobody knows whether it did. */
-function overtaken({ effect }: Tool, result: ToolResult): ToolResult {
-  if (effect !== "write" && effect !== "irreversible") return result;
-  const { text } = result;
-  return { status: "unknown", text: `${text} It was at work by then: its effect may have happened.` };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -3,12 +3,13 @@ import type { Fact } from "../event/event.ts";
 import { askHooks } from "../hook/run-hooks.ts";
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { labelOf } from "../message/label-of.ts";
-import type { ToolCall, ToolResult } from "../message/message.ts";
+import { textOf, type ToolCall, type ToolResult } from "../message/message.ts";
 import { labelOfArguments } from "../policy/knowledge/learned.ts";
 import { addedLabel, describedLabel, isDefaultLabel } from "../policy/knowledge/result-label.ts";
 import { addSpending, noSpending } from "../run/powers.ts";
 import type { Inside } from "../run/scope.ts";
 import { withoutSecrets } from "../run/secrets.ts";
+import { actsMessage } from "../tool/acts.ts";
 import type { Tool } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe } from "../util/maybe.ts";
@@ -21,7 +22,9 @@ export function settle(work: OngoingCall, given: Settled, startedAt: number): Ma
   work.end();
   work.powers?.close();
   return after(closeScope(work), (inside) => {
-    const settled = withoutSecrets(given, run.host);
+    const { isOvertaken = false, ...end } = given;
+    const result = toldOfChanges(isOvertaken ? overtaken(work, inside, given.result) : given.result, inside);
+    const settled = withoutSecrets({ ...end, result }, run.host);
     if (run.hooks.afterToolCall === undefined) return recordOf(work, settled, { startedAt, inside });
     return askAfter(work, settled.result).then((changed) =>
       recordOf(work, { ...settled, ...changed }, { startedAt, inside }),
@@ -38,6 +41,22 @@ function closeScope({ scope, powers, around }: OngoingCall): Maybe<Inside | unde
       return { delegations, spending: addSpending(spending, spent), label: around.seen };
     }),
   );
+}
+
+/** The result of a call that was at work when its end came: of one that changes something nobody knows whether it did. */
+function overtaken({ ready }: OngoingCall, inside: Inside | undefined, result: ToolResult): ToolResult {
+  const { effect } = ready.tool;
+  if (effect !== "write" && effect !== "irreversible" && inside?.acts === undefined) return result;
+  const { text } = result;
+  return { status: "unknown", text: `${text} It was at work by then: its effect may have happened.` };
+}
+
+/** A call that did not end well says what the runs inside it changed: the model would do it again. */
+function toldOfChanges(result: ToolResult, inside: Inside | undefined): ToolResult {
+  const note = result.status === "ok" ? undefined : actsMessage(inside?.acts ?? []);
+  if (note === undefined || inside === undefined) return result;
+  const label = joinLabels(result.label ?? trustedLabel, joinLabels(inside.label, labelOf(note)));
+  return { ...result, text: `${result.text}\n${textOf(note)}`, ...(isPlain(label) ? {} : { label }) };
 }
 
 /** A result as hooks left it, and who changed it. */

@@ -10,7 +10,7 @@ import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger } from "../policy/account/budget.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
-import type { Act } from "../tool/acts.ts";
+import { type Act, actsIn, type EffectOf, isDeclared } from "../tool/acts.ts";
 import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt } from "../util/interrupt.ts";
@@ -59,8 +59,10 @@ export interface Finished {
   readonly usage: Usage;
   readonly ledger: Ledger;
   readonly checkpoint?: Checkpoint;
-  /** Calls that may have changed something and that compaction took out of the transcript. */
+  /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */
   readonly acts?: readonly Act[];
+  /** The effects of the tools that it called; left out where it called none. */
+  readonly effectOf?: EffectOf;
   /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
   readonly label?: Label;
 }
@@ -192,7 +194,14 @@ function endInside(options: FrameOptions, finished: Finished): void {
   const outcome = end.outcome.type;
   const spending = { usage, costUsd, toolCalls };
   around?.saw(labelled(options, finished));
-  parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, spending);
+  parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, spending, changesOf(finished));
+}
+
+/** The calls of a run, and of the runs inside it, that changed something, or of which nobody knows whether they did. */
+function changesOf({ acts = [], transcript, effectOf = () => "none" }: Finished): readonly Act[] {
+  return [...acts, ...actsIn(transcript.messages, effectOf)].filter(
+    (act) => isDeclared(act) || act.status === "unknown",
+  );
 }
 
 /** What a run gives is no better than what it was given. */

@@ -8,6 +8,7 @@ import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Policy } from "../policy/decision.ts";
 import { purse, type Purse, type Spending } from "../policy/account/purse.ts";
+import type { Act } from "../tool/acts.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";
@@ -39,7 +40,7 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
   /** Told when an inner run began. */
   readonly began: (delegation: Pick<Delegation, "agent" | "runId" | "depth">) => void;
   /** Told how an inner run ended and what it spent in all; its purse was told while it went on. */
-  readonly ended: (delegation: Delegation, spending: Spending) => void;
+  readonly ended: (delegation: Delegation, spending: Spending, acts: readonly Act[]) => void;
 }
 
 /** The part of a scope that is the same for all calls of a run. */
@@ -54,6 +55,8 @@ export interface Inside {
   readonly spending: Spending;
   /** The join of what the runs have seen. */
   readonly label: Label;
+  /** What they changed, or may have changed; left out where they changed nothing. */
+  readonly acts?: readonly Act[];
 }
 
 /** The scope behind what a tool was given. @throws WritError `definition-invalid` for an object that no call was given. */
@@ -146,6 +149,7 @@ class ScopeOfCall implements OpenScope {
   private lost: { readonly error: unknown } | undefined;
   private readonly delegations: Delegation[] = [];
   private spending = noSpending;
+  private readonly acts: Act[] = [];
   private runs = 0;
   private open = 0;
   private allEnded: (() => void) | undefined;
@@ -174,7 +178,8 @@ class ScopeOfCall implements OpenScope {
     if (this.delegations.length === 0) return undefined;
     const { around, gate } = this.place;
     const spending = gate.allowed.counted === undefined ? this.spending : withCalls(this.spending, shared);
-    return { delegations: [...this.delegations], spending, label: around.seen };
+    const inside = { delegations: [...this.delegations], spending, label: around.seen };
+    return this.acts.length === 0 ? inside : { ...inside, acts: [...this.acts] };
   }
 
   private makeScope(): Scope {
@@ -203,7 +208,7 @@ class ScopeOfCall implements OpenScope {
         this.open += 1;
         tell?.({ type: "delegation-start", turn, callId, delegation });
       },
-      ended: (delegation, spent) => this.ended(delegation, spent),
+      ended: (...end) => this.ended(...end),
     };
   }
 
@@ -215,7 +220,8 @@ class ScopeOfCall implements OpenScope {
     return { runId: `${runId}/${place}`, journal: own };
   }
 
-  private ended(delegation: Delegation, spent: Spending): void {
+  private ended(delegation: Delegation, spent: Spending, acts: readonly Act[]): void {
+    this.acts.push(...acts);
     this.open -= 1;
     if (this.open === 0) this.allEnded?.();
     this.delegations.push(delegation);

@@ -100,6 +100,7 @@ function settleCalls(state: State, { open, calls, executed, circle }: Carried, r
     repeats,
     ledger: inside.reduce(spendInside, executed.ledger),
     usage: inside.reduce((sum, { usage }) => addUsage(sum, usage), state.usage),
+    acts: executed.inside.reduce((acts, { acts: more = [] }) => [...acts, ...more], state.acts),
     limits: executed.limits,
     gate: executed.modes.reduce(applyMode, state.gate),
     learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),

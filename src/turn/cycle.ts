@@ -4,6 +4,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { EarlyCall } from "../call/call.ts";
 import { type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
 import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
+import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
@@ -71,6 +72,7 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
     usage,
     ledger,
     acts,
+    effectOf: effectIn(options.gate.allowed),
     label: learned.label,
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };

@@ -40,7 +40,7 @@ export interface State {
   /** Whether the model has called a tool: then no call is forced any more. */
   readonly called: boolean;
   readonly repeats: Repeats;
-  /** Calls that may have changed something and that compaction took out of the transcript. */
+  /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */
   readonly acts: readonly Act[];
   /** Bounds of which the author was told that a part is used up, as they were then: one that was raised since is told again. */
   readonly warned: Partial<Limits>;

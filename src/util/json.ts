@@ -53,10 +53,14 @@ export function toJson(value: unknown): ParsedJson {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return { ok: true, value };
   if (typeof value === "number" && Number.isFinite(value)) return { ok: true, value };
   try {
-    const text = JSON.stringify(value, (_key, field: unknown) => {
-      if (Array.isArray(field)) refuseHoles(field);
-      return typeof field === "bigint" ? String(field) : field;
-    }) as string | undefined;
+    const text = JSON.stringify(
+      value,
+      function (this: Readonly<Record<string, unknown>>, key, field: unknown) {
+        refuseBytes(this[key]);
+        if (Array.isArray(field)) refuseHoles(field);
+        return typeof field === "bigint" ? String(field) : field;
+      },
+    ) as string | undefined;
     return text === undefined ? { ok: true, value: null } : parseJson(text);
   } catch (error) {
     return { ok: false, reason: thrownText(error, "it cannot be written as JSON") };
@@ -75,6 +79,19 @@ export function refuseHoles(list: readonly unknown[]): void {
         `a list has ${list.length} places, and nothing was put in at place ${place}; JSON has no such lists`,
       );
   }
+}
+
+/**
+ * Bytes are written as an object with a field for each of them: a picture would hold the thread for seconds.
+ *
+ * @throws TypeError for the bytes of a buffer
+ */
+export function refuseBytes(value: unknown): void {
+  if (typeof value !== "object" || !(ArrayBuffer.isView(value) || value instanceof ArrayBuffer)) return;
+  const bytes = value.byteLength;
+  throw new TypeError(
+    `it has ${bytes} bytes in a buffer; JSON has none: give them as text, for example in base64`,
+  );
 }
 
 /** Tells a JSON object from arrays and plain values. */

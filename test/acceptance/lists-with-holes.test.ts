@@ -61,3 +61,17 @@ describe("a list with places that nothing was put in", () => {
     for (const { error } of ends) expect(error?.message).toContain("nothing was put in at place 0");
   });
 });
+
+describe("bytes in a buffer", () => {
+  it.each([
+    ["a list of bytes", () => new Uint8Array(5e7)],
+    ["a buffer", () => new ArrayBuffer(5e7)],
+    ["a view inside an object", () => ({ file: { data: new DataView(new ArrayBuffer(5e7)) } })],
+  ])("are no JSON, and not written out one by one: %s", async (_, execute) => {
+    const picture = tool({ name: "picture", description: "d", inputSchema: { type: "object" }, execute });
+    expect(await callTool(picture, {})).toMatchObject({
+      status: "error",
+      note: expect.stringContaining("50000000 bytes") as string,
+    });
+  });
+});

@@ -117,7 +117,7 @@ describe("writ eval injection", () => {
     const typo = write("typo.json", { ...housing.policy, skills: { bills: ["payy"] } });
     const cases: readonly (readonly [words: readonly string[], name: string, says: string])[] = [
       [["--suite", suite], "option-invalid", "--policy"],
-      [["--suite", broken, "--policy", typo], "eval-suite-invalid", "in tools, it is missing"],
+      [["--suite", broken, "--policy", typo], "eval-suite-invalid", "in tools, it must be a list"],
       [["--suite", suite, "--policy", typo], "eval-policy-invalid", 'did you mean "pay"?'],
       [["--suite", suite, "--policy", join(folder, "none.json")], "file-unreadable", "none.json"],
       [["--suite", suite, "--policy", typo, "--approve", "maybe"], "option-invalid", "always, never"],

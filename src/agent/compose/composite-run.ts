@@ -14,6 +14,7 @@ import { heldTo } from "../../policy/rules/annotate.ts";
 import { allowListed } from "../../policy/decision.ts";
 import { makeIntent, noIntent } from "../../policy/knowledge/intent.ts";
 import { purse, type Spending } from "../../policy/account/purse.ts";
+import type { Act } from "../../tool/acts.ts";
 import type { Interrupt } from "../../util/interrupt.ts";
 import { inputLabel } from "../run-intent.ts";
 import type { RunFrame, RunOptions, RunResult } from "../runnable.ts";
@@ -52,8 +53,8 @@ export interface CompositeRun {
   book(place: string, inside: Inside | undefined): void;
   /** Takes from what is left what was spent by a run that a replay does not run again. */
   spend(spending: Spending): void;
-  /** What was spent so far. */
-  readonly spent: { readonly usage: Usage; readonly ledger: Ledger };
+  /** What was spent so far, and what was changed. */
+  readonly spent: { readonly usage: Usage; readonly ledger: Ledger; readonly acts: readonly Act[] };
   /** The join of what its members have seen so far: what it hands on is no better. */
   readonly label: Label;
 }
@@ -80,6 +81,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
   let label = inputLabel(base, options.intent);
   let usage = noUsage;
   let ledger = emptyLedger;
+  const acts: Act[] = [];
 
   function open(place: string, until: Interrupt<StopReason>): OpenScope {
     const before = label;
@@ -107,6 +109,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
       tell?.({ type: "delegation-end", turn: 0, callId, delegation });
     label = joinLabels(label, inside.label);
     usage = addUsage(usage, inside.spending.usage);
+    acts.push(...(inside.acts ?? []));
     ledger = spendInside(ledger, inside.spending);
   }
   function spend(spending: Spending): void {
@@ -122,7 +125,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     book,
     spend,
     get spent() {
-      return { usage, ledger };
+      return { usage, ledger, acts };
     },
     get label() {
       return label;
