@@ -100,7 +100,10 @@ function settleCalls(state: State, { open, calls, executed, circle }: Carried, r
     repeats,
     ledger: inside.reduce(spendInside, executed.ledger),
     usage: inside.reduce((sum, { usage }) => addUsage(sum, usage), state.usage),
-    acts: executed.inside.reduce((acts, { acts: more = [] }) => [...acts, ...more], state.acts),
+    acts:
+      executed.inside.length === 0
+        ? state.acts
+        : [...state.acts, ...executed.inside.flatMap(({ acts = [] }) => acts)],
     limits: executed.limits,
     gate: executed.modes.reduce(applyMode, state.gate),
     learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),

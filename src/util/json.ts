@@ -86,7 +86,7 @@ export function refuseHoles(list: readonly unknown[]): void {
  *
  * @throws TypeError for the bytes of a buffer
  */
-export function refuseBytes(value: unknown): void {
+function refuseBytes(value: unknown): void {
   if (typeof value !== "object" || !(ArrayBuffer.isView(value) || value instanceof ArrayBuffer)) return;
   const bytes = value.byteLength;
   throw new TypeError(

@@ -1,5 +1,5 @@
 import { thrownText } from "./thrown.ts";
-import { type Json, maxJsonDepth, type ParsedJson, refuseBytes, refuseHoles } from "./json.ts";
+import { type Json, maxJsonDepth, type ParsedJson, refuseHoles } from "./json.ts";
 
 /**
  * The JSON that shows all of a value that code built, or why there is none. A copy: who reads it changes nothing of the value.
@@ -28,7 +28,6 @@ function plain(value: unknown, depth: number): Json {
 function plainObject(value: object, depth: number): Json {
   if (depth >= maxJsonDepth) throw new RangeError(`it is nested deeper than ${maxJsonDepth} levels`);
   const deeper = depth + 1;
-  refuseBytes(value);
   if ("toJSON" in value && typeof value.toJSON === "function")
     return plain((value as { toJSON(): unknown }).toJSON(), deeper);
   if (Array.isArray(value)) {

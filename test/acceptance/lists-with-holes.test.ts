@@ -63,7 +63,7 @@ describe("a list with places that nothing was put in", () => {
 });
 
 describe("bytes in a buffer", () => {
-  it.each([
+  it.each<readonly [what: string, execute: () => unknown]>([
     ["a list of bytes", () => new Uint8Array(5e7)],
     ["a buffer", () => new ArrayBuffer(5e7)],
     ["a view inside an object", () => ({ file: { data: new DataView(new ArrayBuffer(5e7)) } })],

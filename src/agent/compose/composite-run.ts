@@ -113,8 +113,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     ledger = spendInside(ledger, inside.spending);
   }
   function spend(spending: Spending): void {
-    const { costUsd } = spending as { readonly costUsd: number | null };
-    own.spend({ ...spending, costUsd: costUsd ?? Infinity }); // JSON has no endless number
+    own.spend({ ...spending, costUsd: (spending.costUsd as number | null) ?? Infinity }); // JSON has no endless number
   }
   return {
     name,
