@@ -84,8 +84,13 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
   const acts: Act[] = [];
 
   function open(place: string, until: Interrupt<StopReason>): OpenScope {
-    const before = label;
-    const around = openCall(gate.intent, () => before);
+    const around = openCall(
+      gate.intent,
+      (
+        (before) => () =>
+          before
+      )(label),
+    );
     const at = { key: place, callId: place, turn: 0, gate, transcript, around };
     return openCallScope(at, { ...base, scope, tell, stop: until });
   }
@@ -113,7 +118,8 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     ledger = spendInside(ledger, inside.spending);
   }
   function spend(spending: Spending): void {
-    own.spend({ ...spending, costUsd: (spending.costUsd as number | null) ?? Infinity }); // JSON has no endless number
+    const { costUsd } = spending as { readonly costUsd: number | null };
+    own.spend({ ...spending, costUsd: costUsd ?? Infinity }); // JSON has no endless number
   }
   return {
     name,
