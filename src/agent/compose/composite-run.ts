@@ -84,13 +84,8 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
   const acts: Act[] = [];
 
   function open(place: string, until: Interrupt<StopReason>): OpenScope {
-    const around = openCall(
-      gate.intent,
-      (
-        (before) => () =>
-          before
-      )(label),
-    );
+    const before = label;
+    const around = openCall(gate.intent, () => before);
     const at = { key: place, callId: place, turn: 0, gate, transcript, around };
     return openCallScope(at, { ...base, scope, tell, stop: until });
   }
@@ -117,10 +112,6 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     acts.push(...(inside.acts ?? []));
     ledger = spendInside(ledger, inside.spending);
   }
-  function spend(spending: Spending): void {
-    const { costUsd } = spending as { readonly costUsd: number | null };
-    own.spend({ ...spending, costUsd: costUsd ?? Infinity }); // JSON has no endless number
-  }
   return {
     name,
     journal,
@@ -128,7 +119,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     open,
     perform,
     book,
-    spend,
+    spend: (spending) => own.spend(fromJson(spending)),
     get spent() {
       return { usage, ledger, acts };
     },
@@ -136,6 +127,12 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
       return label;
     },
   };
+}
+
+/** JSON has no endless number; only an unknown price is one. */
+function fromJson(spending: Spending): Spending {
+  const { costUsd } = spending as { readonly costUsd: number | null };
+  return { ...spending, costUsd: costUsd ?? Infinity };
 }
 
 /** A composition calls no tools: what it has is for the runs inside. */
