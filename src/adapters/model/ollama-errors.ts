@@ -1,6 +1,7 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
-import { brokenConnection, reasonOf } from "./broken-connection.ts";
-import { RefusedRequest, UnreadableReply } from "./http-reply.ts";
+import { reasonOf } from "./broken-connection.ts";
+import { RefusedRequest } from "./http-reply.ts";
+import { type AskedServer, brokenRequest, refusedRequest } from "./server-errors.ts";
 
 /** The model that was asked, and how to find out what the server has instead. */
 export interface AskedOllama {
@@ -20,41 +21,32 @@ export async function ollamaError(thrown: unknown, asked: AskedOllama): Promise<
     const known = list(await asked.withTools(), "none is installed here; fetch one, like: ollama pull qwen3");
     return new WritError("model-without-tools", { provider: nameOf(asked), model, known }, { cause: thrown });
   }
-  return thrown instanceof RefusedRequest ? refusal(thrown, asked) : brokenRequest(thrown, asked);
+  return thrown instanceof RefusedRequest
+    ? refusal(thrown, asked)
+    : brokenRequest(thrown, serverOf(asked), saidBy(thrown));
 }
 
 async function refusal(cause: RefusedRequest, asked: AskedOllama): Promise<WritError> {
   const { status, message: said } = cause;
-  const { model, url } = asked;
-  const provider = nameOf(asked);
+  const { model } = asked;
   if (status === 404 && /\bmodel\b/i.test(said)) {
     const known = list(await asked.installed(), "no models yet");
-    return new WritError(
-      "model-not-found",
-      { provider, model, known, advice: `Fetch it: ollama pull ${model}` },
-      { cause },
-    );
+    const advice = `Fetch it: ollama pull ${model}`;
+    return new WritError("model-not-found", { provider: nameOf(asked), model, known, advice }, { cause });
   }
-  if (status === 401 || status === 403) {
-    const where = "`headers` of the model, OLLAMA_API_KEY for ollama.com, or sign in: ollama signin";
-    return new WritError("provider-refused-key", { provider, model, reason: said, where }, { cause });
-  }
-  const reason = `${said} (HTTP ${status})${status === 404 ? `: ${url} may be the address of something else` : ""}`;
-  const retryable = status === 408 || status === 429 || status >= 500;
-  const { retryAfterMs } = cause;
-  return new WritError("provider-failed", { provider, model, reason }, { cause, retryable, retryAfterMs });
+  return refusedRequest(cause, serverOf(asked), status === 408 || status === 429 || status >= 500);
 }
 
-function brokenRequest(cause: unknown, asked: AskedOllama): WritError {
+function serverOf(asked: AskedOllama): AskedServer {
   const { model, url } = asked;
-  const broken = brokenConnection(cause);
-  if (broken?.unreachable === true) {
-    const data = { provider: "Ollama", url, reason: broken.reason, advice: startAdvice };
-    return new WritError("provider-unreachable", data, { cause });
-  }
-  const reason = broken?.reason ?? saidBy(cause);
-  const retryable = cause instanceof UnreadableReply ? cause.retryable : undefined;
-  return new WritError("provider-failed", { provider: nameOf(asked), model, reason }, { cause, retryable });
+  const keyFrom = "`headers` of the model, OLLAMA_API_KEY for ollama.com, or sign in: ollama signin";
+  return {
+    model,
+    url,
+    provider: nameOf(asked),
+    silent: { provider: "Ollama", advice: startAdvice },
+    keyFrom,
+  };
 }
 
 function nameOf({ url }: AskedOllama): string {

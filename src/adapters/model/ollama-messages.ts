@@ -1,10 +1,11 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { Message, ReplyMessage, ReplyPart, ToolCall } from "../../message/message.ts";
-import { callsOf, textOf } from "../../message/message.ts";
+import { textOf } from "../../message/message.ts";
 import type { ToolDescription } from "../../model/model.ts";
 import { assertNever } from "../../util/assert-never.ts";
-import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import type { JsonObject } from "../../util/json.ts";
 import { toOllamaParameters } from "./ollama-schema.ts";
+import { objectArguments, saidFields, type WireTool, wireTools } from "./wire-fields.ts";
 
 /** A message of `/api/chat`. */
 export interface OllamaMessage {
@@ -22,12 +23,6 @@ export interface OllamaMessage {
 export interface OllamaCall {
   readonly id: string;
   readonly function: { readonly name: string; readonly arguments: JsonObject };
-}
-
-/** A tool of `/api/chat`. */
-export interface OllamaTool {
-  readonly type: "function";
-  readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
 /**
@@ -55,27 +50,18 @@ function toOllamaMessage(message: Message, model: string): OllamaMessage {
 }
 
 function toReply(message: ReplyMessage, model: string): OllamaMessage {
-  const text = textOf(message);
-  const calls = callsOf(message);
-  const thinking = message.parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
+  const { content, reasoning, calls } = saidFields(message);
   return {
     role: "assistant",
-    content: text === "" && calls.length > 0 ? null : text,
-    ...(thinking === "" ? {} : { thinking }),
+    content,
+    ...(reasoning === "" ? {} : { thinking: reasoning }),
     ...imagesOf(message.parts, model),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(toCall) }),
   };
 }
 
-/** Arguments must be an object. Those that were not go back as none: the model learns from the call's result what was wrong. */
 function toCall(call: ToolCall): OllamaCall {
-  return {
-    id: call.id,
-    function: {
-      name: call.name,
-      arguments: isJsonObject(call.arguments) ? call.arguments : {},
-    },
-  };
+  return { id: call.id, function: { name: call.name, arguments: objectArguments(call) } };
 }
 
 const dataUrlStart = /^data:[^,]*;base64,/i;
@@ -95,9 +81,6 @@ function imagesOf(parts: readonly ReplyPart[], model: string): { readonly images
 }
 
 /** The tools as Ollama has them. */
-export function toOllamaTools(tools: readonly ToolDescription[]): readonly OllamaTool[] {
-  return tools.map(({ name, description, inputSchema }) => ({
-    type: "function",
-    function: { name, description, parameters: toOllamaParameters(inputSchema) },
-  }));
+export function toOllamaTools(tools: readonly ToolDescription[]): readonly WireTool[] {
+  return wireTools(tools, toOllamaParameters);
 }

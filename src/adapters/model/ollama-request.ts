@@ -9,7 +9,6 @@ import type {
 } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { visible } from "../../util/visible.ts";
-import { abortErrorOf } from "./abort-error.ts";
 import type { OllamaAddress } from "./ollama-address.ts";
 import { openClient } from "./ollama-client.ts";
 import { type AskedOllama, ollamaError } from "./ollama-errors.ts";
@@ -17,6 +16,8 @@ import { toOllamaFormat } from "./ollama-schema.ts";
 import { toOllamaMessages, toOllamaTools } from "./ollama-messages.ts";
 import { capabilitiesOf, listModels } from "./ollama-models.ts";
 import { toDeltas, wholeReply } from "./ollama-reply.ts";
+import { stoppable } from "./stoppable.ts";
+import { settingFields } from "./wire-fields.ts";
 
 /**
  * Where an Ollama model is, and the settings of its requests where they say nothing themselves.
@@ -82,40 +83,36 @@ const adviceTimeoutMs = 2_000;
 const maxAdvised = 8;
 
 /** Asks for a reply: the `stream` of {@link OllamaSource}. */
-export async function* reply(
+export function reply(
   source: OllamaSource,
   request: ModelRequest,
-  { signal }: StreamOptions,
+  streamOptions: StreamOptions,
 ): AsyncGenerator<Delta, void> {
+  const open = (stop: AbortSignal): Promise<AsyncIterable<Delta>> => send(source, request, stop);
+  const errorOf = (thrown: unknown): Promise<Error> =>
+    ollamaError(thrown, asked(source, streamOptions.signal));
+  return stoppable({ open, errorOf }, streamOptions);
+}
+
+async function send(
+  source: OllamaSource,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Delta>> {
   const { options, address } = source;
-  if (signal.aborted) throw abortErrorOf(signal);
-  const stop = new AbortController();
-  const abort = (): void => stop.abort(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    const client = await openClient({
-      address,
-      fetch: options.fetch ?? fetch,
-      signal: stop.signal,
-      maxReplyBytes: options.maxReplyBytes ?? defaultMaxReplyBytes,
-      lines: options.stream !== false,
-    });
-    const body = chatBody(source, request);
-    const chunks =
-      options.stream === false
-        ? [wholeReply(await client.chat({ ...body, stream: false }))]
-        : await client.chat({ ...body, stream: true });
-    for await (const delta of toDeltas(chunks)) {
-      signal.throwIfAborted(); // what came before the abort and was not read yet
-      yield delta;
-    }
-  } catch (error) {
-    if (signal.aborted) throw abortErrorOf(signal);
-    throw await ollamaError(error, asked(source, signal));
-  } finally {
-    signal.removeEventListener("abort", abort);
-    stop.abort();
-  }
+  const client = await openClient({
+    address,
+    fetch: options.fetch ?? fetch,
+    signal,
+    maxReplyBytes: options.maxReplyBytes ?? defaultMaxReplyBytes,
+    lines: options.stream !== false,
+  });
+  const body = chatBody(source, request);
+  return toDeltas(
+    options.stream === false
+      ? [wholeReply(await client.chat({ ...body, stream: false }))]
+      : await client.chat({ ...body, stream: true }),
+  );
 }
 
 /** The body of a request. All that is about sampling stands in `options`: elsewhere Ollama passes over it. */
@@ -140,21 +137,12 @@ function chatBody({ name, options }: OllamaSource, request: ModelRequest): ChatR
 }
 
 function samplingOptions(settings: ModelSettings & Pick<OllamaOptions, "contextLength">): JsonObject {
-  const named = {
-    temperature: settings.temperature,
-    top_p: settings.topP,
-    top_k: settings.topK,
-    seed: settings.seed,
-    frequency_penalty: settings.frequencyPenalty,
-    presence_penalty: settings.presencePenalty,
-    num_predict: settings.maxOutputTokens,
-    stop: settings.stopSequences,
-    num_ctx: settings.contextLength,
+  const { contextLength, providerOptions } = settings;
+  return {
+    ...settingFields(settings, "num_predict"),
+    ...(contextLength === undefined ? {} : { num_ctx: contextLength }),
+    ...providerOptions,
   };
-  const given = Object.entries(named).filter(
-    (entry): entry is [string, number | readonly string[]] => entry[1] !== undefined,
-  );
-  return { ...Object.fromEntries(given), ...settings.providerOptions };
 }
 
 /** The tools that the request sends: Ollama calls what it is told of, or not. */

@@ -1,7 +1,7 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
-import { brokenConnection, reasonOf } from "./broken-connection.ts";
-import { RefusedRequest, ReportedError, UnreadableReply } from "./http-reply.ts";
+import { RefusedRequest, ReportedError } from "./http-reply.ts";
 import { saysNoNativeTools } from "./no-native-tools.ts";
+import { type AskedServer, brokenRequest, refusedRequest } from "./server-errors.ts";
 
 /** The model that was asked, and how to find out what the server has instead. */
 export interface AskedOpenai {
@@ -24,7 +24,7 @@ export async function openaiError(thrown: unknown, asked: AskedOpenai): Promise<
     const data = { provider: asked.url, model, reason: thrown.message };
     return new WritError("provider-failed", data, { cause: thrown, retryable });
   }
-  return brokenRequest(thrown, asked);
+  return brokenRequest(thrown, serverOf(asked));
 }
 
 /** The model has no native tools: the provider said so, or drops them. */
@@ -49,8 +49,7 @@ const maxListed = 12;
 
 async function refusal(cause: RefusedRequest, asked: AskedOpenai): Promise<WritError> {
   const { status, message: said, code } = cause;
-  const { model, url } = asked;
-  const provider = url;
+  const { model, url: provider } = asked;
   if (isUnknownModel(cause)) {
     const names = await asked.models();
     const more = (names?.length ?? 0) > maxListed ? ", …" : "";
@@ -59,15 +58,20 @@ async function refusal(cause: RefusedRequest, asked: AskedOpenai): Promise<WritE
     const advice = `Take one that it has. The server said: ${said}`;
     return new WritError("model-not-found", { provider, model, known, advice }, { cause });
   }
-  if (status === 401 || status === 403) {
-    const where =
-      "`apiKey` of the model, or OPENAI_API_KEY, which goes only to OPENAI_BASE_URL and to OpenAI";
-    return new WritError("provider-refused-key", { provider, model, reason: said, where }, { cause });
-  }
-  const elsewhere = status === 404 ? `: ${url} may be the address of something else` : "";
-  const data = { provider, model, reason: `${said} (HTTP ${status})${elsewhere}` };
-  const retryable = isRetryable(status) && code !== "insufficient_quota";
-  return new WritError("provider-failed", data, { cause, retryable, retryAfterMs: cause.retryAfterMs });
+  return refusedRequest(cause, serverOf(asked), isRetryable(status) && code !== "insufficient_quota");
+}
+
+function serverOf({ model, url }: AskedOpenai): AskedServer {
+  return {
+    model,
+    url,
+    provider: url,
+    silent: {
+      provider: "the OpenAI-compatible server",
+      advice: "Check `baseUrl` or OPENAI_BASE_URL, and that the server runs.",
+    },
+    keyFrom: "`apiKey` of the model, or OPENAI_API_KEY, which goes only to OPENAI_BASE_URL and to OpenAI",
+  };
 }
 
 function isUnknownModel({ status, message, code }: RefusedRequest): boolean {
@@ -87,16 +91,4 @@ export function refusesFormat(thrown: unknown): boolean {
 /** Too much at once, too slow, or broken: it may go better the next time. */
 function isRetryable(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
-}
-
-function brokenRequest(cause: unknown, asked: AskedOpenai): WritError {
-  const broken = brokenConnection(cause);
-  if (broken?.unreachable === true) {
-    const advice = "Check `baseUrl` or OPENAI_BASE_URL, and that the server runs.";
-    const data = { provider: "the OpenAI-compatible server", url: asked.url, reason: broken.reason, advice };
-    return new WritError("provider-unreachable", data, { cause });
-  }
-  const data = { provider: asked.url, model: asked.model, reason: broken?.reason ?? reasonOf(cause) };
-  const retryable = cause instanceof UnreadableReply ? cause.retryable : undefined;
-  return new WritError("provider-failed", data, { cause, retryable });
 }

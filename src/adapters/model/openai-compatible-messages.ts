@@ -1,9 +1,8 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { FilePart, Message, ReplyMessage, ToolCall, UserMessage } from "../../message/message.ts";
-import { callsOf, textOf } from "../../message/message.ts";
-import type { ToolDescription } from "../../model/model.ts";
+import { textOf } from "../../message/message.ts";
 import { assertNever } from "../../util/assert-never.ts";
-import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import { objectArguments, saidFields } from "./wire-fields.ts";
 
 /** A message of `/v1/chat/completions`. */
 export interface OpenaiMessage {
@@ -20,12 +19,6 @@ export interface OpenaiCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
-}
-
-/** A tool of a request. */
-export interface OpenaiTool {
-  readonly type: "function";
-  readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
 /**
@@ -85,30 +78,16 @@ const audioFormats: ReadonlyMap<string, string> = new Map([
 ]);
 
 function toReply(message: ReplyMessage): OpenaiMessage {
-  const text = textOf(message);
-  const calls = callsOf(message);
-  const reasoning = message.parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
+  const { content, reasoning, calls } = saidFields(message);
   return {
     role: "assistant",
-    content: text === "" && calls.length > 0 ? null : text,
+    content,
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(toCall) }),
   };
 }
 
-/** Servers read the text of arguments as an object. What was none goes back as `{}`: the model learns from the call's result what was wrong. */
-function toCall({ id, name, arguments: args }: ToolCall): OpenaiCall {
-  return {
-    id,
-    type: "function",
-    function: { name, arguments: JSON.stringify(isJsonObject(args) ? args : {}) },
-  };
-}
-
-/** The tools as OpenAI has them. */
-export function toOpenaiTools(tools: readonly ToolDescription[]): readonly OpenaiTool[] {
-  return tools.map(({ name, description, inputSchema }) => ({
-    type: "function",
-    function: { name, description, parameters: inputSchema },
-  }));
+function toCall(call: ToolCall): OpenaiCall {
+  const { id, name } = call;
+  return { id, type: "function", function: { name, arguments: JSON.stringify(objectArguments(call)) } };
 }

@@ -1,47 +1,46 @@
 import { WritError } from "../../error/writ-error.ts";
-import type { Delta, ModelRequest, ModelSettings, ReplyFormat, StreamOptions } from "../../model/model.ts";
+import type { Delta, ModelRequest, ReplyFormat, StreamOptions } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { abortErrorOf } from "./abort-error.ts";
 import { toOllamaFormat } from "./ollama-schema.ts";
 import type { OpenaiServer } from "./openai-compatible-address.ts";
 import { openaiError, refusesFormat, withoutTools } from "./openai-compatible-errors.ts";
-import { toOpenaiMessages, toOpenaiTools } from "./openai-compatible-messages.ts";
+import { toOpenaiMessages } from "./openai-compatible-messages.ts";
 import { chunksOf, toDeltas } from "./openai-compatible-reply.ts";
 import { askLlamaCpp, isFromLlamaCpp, modelNames, postChat } from "./openai-compatible-server.ts";
 import { featuresOf, type OpenaiSource } from "./openai-compatible-source.ts";
 import { strictSchema } from "./openai-strict-schema.ts";
+import { stoppable } from "./stoppable.ts";
+import { settingFields, wireTools } from "./wire-fields.ts";
 
 const defaultMaxReplyBytes = 16 * 1024 * 1024;
 
 /** Asks for a reply: the `stream` of {@link OpenaiSource}. */
-export async function* reply(
+export function reply(
   source: OpenaiSource,
   request: ModelRequest,
-  { signal }: StreamOptions,
+  streamOptions: StreamOptions,
 ): AsyncGenerator<Delta, void> {
-  const { name, options, server } = source;
-  if (signal.aborted) throw abortErrorOf(signal);
-  const stop = new AbortController();
-  const abort = (): void => stop.abort(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
+  const { name: model, server } = source;
+  const { url } = server;
   const hasTools = request.tools.length > 0;
-  try {
-    if (request.format?.type === "grammar") await checkGrammar(source, stop.signal);
-    const response = await ask(source, request, stop.signal);
-    await learn(source, response, stop.signal);
-    if (hasTools && featuresOf(source).tools === false) throw withoutTools({ model: name, url: server.url });
-    for await (const delta of toDeltas(chunksOf(response, options.maxReplyBytes ?? defaultMaxReplyBytes))) {
-      signal.throwIfAborted(); // what came before the abort and was not read yet
-      yield delta;
-    }
-  } catch (error) {
-    if (signal.aborted) throw abortErrorOf(signal);
-    const models = (): ReturnType<typeof modelNames> => modelNames(server, signal);
-    throw await openaiError(error, { model: name, url: server.url, hasTools, models });
-  } finally {
-    signal.removeEventListener("abort", abort);
-    stop.abort();
-  }
+  const models = (): ReturnType<typeof modelNames> => modelNames(server, streamOptions.signal);
+  const open = (stop: AbortSignal): Promise<AsyncIterable<Delta>> => send(source, request, stop);
+  const errorOf = (thrown: unknown): Promise<Error> => openaiError(thrown, { model, url, hasTools, models });
+  return stoppable({ open, errorOf }, streamOptions);
+}
+
+async function send(
+  source: OpenaiSource,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Delta>> {
+  const { name: model, options, server } = source;
+  if (request.format?.type === "grammar") await checkGrammar(source, signal);
+  const response = await ask(source, request, signal);
+  await learn(source, response, signal);
+  if (request.tools.length > 0 && featuresOf(source).tools === false)
+    throw withoutTools({ model, url: server.url });
+  return toDeltas(chunksOf(response, options.maxReplyBytes ?? defaultMaxReplyBytes));
 }
 
 /** A server that cannot hold a reply to the schema is asked without: the runtime checks the reply in any case. */
@@ -83,8 +82,8 @@ function chatBody(source: OpenaiSource, request: ModelRequest): JsonObject {
     messages: toOpenaiMessages(request.messages, name),
     ...toolFields(request),
     ...(format === undefined ? {} : formatFields(format)),
-    ...settingFields(settings, server),
-    ...settingFields(request.settings, server),
+    ...settingFields(settings, maxTokensName(server)),
+    ...settingFields(request.settings, maxTokensName(server)),
     stream: true,
     stream_options: { include_usage: true },
     ...settings.providerOptions,
@@ -97,9 +96,9 @@ function chatBody(source: OpenaiSource, request: ModelRequest): JsonObject {
 function toolFields({ tools, toolChoice }: ModelRequest): object {
   if (tools.length === 0) return {};
   if (typeof toolChoice !== "object")
-    return { tools: toOpenaiTools(tools), ...(toolChoice === "auto" ? {} : { tool_choice: toolChoice }) };
+    return { tools: wireTools(tools), ...(toolChoice === "auto" ? {} : { tool_choice: toolChoice }) };
   const named = tools.filter((tool) => tool.name === toolChoice.tool);
-  return { tools: toOpenaiTools(named.length === 0 ? tools : named), tool_choice: "required" };
+  return { tools: wireTools(named.length === 0 ? tools : named), tool_choice: "required" };
 }
 
 /**
@@ -114,20 +113,8 @@ function formatFields(format: ReplyFormat): object {
   return { response_format: { type: "json_schema", json_schema: held } };
 }
 
-function settingFields(settings: ModelSettings, { url }: OpenaiServer): JsonObject {
+/** OpenAI's own name for the bound of a reply is one that other servers do not know. */
+function maxTokensName({ url }: OpenaiServer): string {
   const isOpenai = /^https:\/\/(?:api\.openai\.com|[^/]+\.openai\.azure\.com)\//.test(url);
-  const named = {
-    temperature: settings.temperature,
-    top_p: settings.topP,
-    top_k: settings.topK,
-    seed: settings.seed,
-    frequency_penalty: settings.frequencyPenalty,
-    presence_penalty: settings.presencePenalty,
-    [isOpenai ? "max_completion_tokens" : "max_tokens"]: settings.maxOutputTokens,
-    stop: settings.stopSequences,
-  };
-  const given = Object.entries(named).filter(
-    (entry): entry is [string, number | readonly string[]] => entry[1] !== undefined,
-  );
-  return Object.fromEntries(given);
+  return isOpenai ? "max_completion_tokens" : "max_tokens";
 }

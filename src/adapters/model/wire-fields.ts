@@ -1,0 +1,59 @@
+import { callsOf, type ReplyMessage, textOf, type ToolCall } from "../../message/message.ts";
+import type { ModelSettings, ToolDescription } from "../../model/model.ts";
+import { isJsonObject, type JsonObject } from "../../util/json.ts";
+
+/** A tool of a request, as OpenAI and Ollama have it. */
+export interface WireTool {
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
+}
+
+/** The tools of a request; `parametersOf` makes what the server takes of the schema of a tool's arguments. */
+export function wireTools(
+  tools: readonly ToolDescription[],
+  parametersOf: (schema: JsonObject) => JsonObject = (schema) => schema,
+): readonly WireTool[] {
+  return tools.map(({ name, description, inputSchema }) => ({
+    type: "function",
+    function: { name, description, parameters: parametersOf(inputSchema) },
+  }));
+}
+
+/** What a reply said, as a request tells it again. */
+export interface SaidFields {
+  /** Null in a reply that only calls: strict validators refuse an empty text there. */
+  readonly content: string | null;
+  readonly reasoning: string;
+  readonly calls: readonly ToolCall[];
+}
+
+/** What a reply said, taken apart. */
+export function saidFields(message: ReplyMessage): SaidFields {
+  const text = textOf(message);
+  const calls = callsOf(message);
+  const reasoning = message.parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
+  return { content: text === "" && calls.length > 0 ? null : text, reasoning, calls };
+}
+
+/** Arguments must be an object. Those that were not go back as none: the model learns from the call's result what was wrong. */
+export function objectArguments({ arguments: args }: ToolCall): JsonObject {
+  return isJsonObject(args) ? args : {};
+}
+
+/** The settings that were given, under the names of OpenAI and Ollama; `maxTokens` is the name of the bound of a reply. */
+export function settingFields(settings: ModelSettings, maxTokens: string): JsonObject {
+  const named = {
+    temperature: settings.temperature,
+    top_p: settings.topP,
+    top_k: settings.topK,
+    seed: settings.seed,
+    frequency_penalty: settings.frequencyPenalty,
+    presence_penalty: settings.presencePenalty,
+    [maxTokens]: settings.maxOutputTokens,
+    stop: settings.stopSequences,
+  };
+  const given = Object.entries(named).filter(
+    (entry): entry is [string, number | readonly string[]] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(given);
+}
