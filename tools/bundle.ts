@@ -32,7 +32,7 @@ const names = files.flatMap((file) => /^\.\/dist\/(.+)\.js$/.exec(file)?.[1] ?? 
 const input = Object.fromEntries(names.map((name) => [name, source(name)]));
 /** The programs of isolated tools: each whole in its folder, which is all of the package that their boxes see. */
 const cells = ["main", "canaries", "quickjs"].map((name) => `adapters/isolate/child/${name}`);
-/** What users install beside the package. */
+/** The packages that users install beside this one. */
 const installed = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)];
 
 const output: OutputOptions = {

@@ -24,7 +24,7 @@ export interface OpenSession {
   readonly beforeEffect: () => Promise<void>;
 }
 
-/** What is done in a session. */
+/** The work done in a session. */
 interface InSession {
   readonly key: string;
   readonly work: (session?: OpenSession) => Promise<Finished>;

@@ -10,7 +10,7 @@ export interface TextCall {
   readonly arguments: Json;
 }
 
-/** Why a reply is not accepted. */
+/** The reason for which a reply is not accepted. */
 export interface TextRefusal {
   /** For people, and for the model where `feedback` is left out. */
   readonly reason: string;

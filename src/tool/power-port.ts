@@ -56,6 +56,6 @@ export interface PowerPort {
   current(): PowerScope | undefined;
   /** A text without the values of secrets that were used in this process, however they are encoded. */
   scrub(text: string): string;
-  /** Whether a secret was used in this process. */
+  /** True once a secret was used in this process. */
   readonly holdsSecrets: boolean;
 }

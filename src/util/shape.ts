@@ -47,7 +47,7 @@ export function shapeOf<Value>(
   };
 }
 
-/** What kind of value it is, in words. */
+/** The kind of a value, in words. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -116,12 +116,12 @@ export function having(wanted: string, ...methods: readonly string[]): Shape<obj
   );
 }
 
-/** What may be left out. */
+/** A shape for a field that may be left out. */
 export function optional<Value>({ wanted, misfit }: Shape<Value>): Shape<Value | undefined> {
   return { wanted, misfit: (value) => (value === undefined ? undefined : misfit(value)) };
 }
 
-/** What may be left out or null. */
+/** A shape for a field that may be left out or null. */
 export function orNull<Value>({ wanted, misfit }: Shape<Value>): Shape<Value | undefined | null> {
   return {
     wanted,

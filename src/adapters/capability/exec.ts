@@ -15,7 +15,7 @@ import { plain } from "./secrets.ts";
 const defaultMaxBytes = 1_000_000;
 
 /**
- * Where programs were found: looked for once in this process, so that a file that comes later changes nothing. Depends on: the name of the program;
+ * Paths of programs, each looked for once in this process, so that a file that comes later changes nothing. Depends on: the name of the program;
  * the search path, which is fixed; the files there when it was first found.
  */
 const found = new Map<string, string>();

@@ -108,7 +108,7 @@ export function scrubBytes(bytes: Uint8Array): Uint8Array {
   return clean === text ? bytes : Buffer.from(clean, "latin1");
 }
 
-/** Whether a secret was used in this process. */
+/** True once a secret was used in this process. */
 export function holdsSecrets(): boolean {
   return beginnings !== undefined;
 }

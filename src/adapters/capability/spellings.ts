@@ -21,7 +21,7 @@ export function spellingsOf(text: string): readonly Spelling[] {
   ];
 }
 
-/** What becomes of letters beyond ASCII where UTF-8 is read as Latin-1, and Latin-1 as UTF-8. */
+/** Spellings of letters beyond ASCII where UTF-8 is read as Latin-1, and Latin-1 as UTF-8. */
 function misread(form: string): readonly string[] {
   return [Buffer.from(form).toString("latin1"), form.replaceAll(/[\u0080-\u00ff]/g, "\ufffd")];
 }

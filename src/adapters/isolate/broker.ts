@@ -152,7 +152,7 @@ async function serveFetch(handles: GivenHandles, request: HandleRequest): Promis
   const response = await fetch(text(args[0]), options);
   const { status, statusText, url, redirected } = response;
   const content = new Uint8Array(await response.arrayBuffer());
-  // What would stand in the place of a secret cannot be the name of a header.
+  // The mark that takes a secret's place cannot be the name of a header.
   const headers = [...response.headers].filter(([name]) => scrub(name) === name);
   return { value: { status, statusText, headers, url, redirected }, bytes: content };
 }

@@ -224,7 +224,7 @@ function failedAnswer(request: number, error: unknown): ToCellAnswer {
   return { type: "answer", request, ok: false, message: told(messageOf(error)), ...code };
 }
 
-/** What goes into the process: the code there could spell a secret in a way that nobody finds behind it. */
+/** Scrubs a value that goes into the process: the code there could spell a secret in a way that nobody finds behind it. */
 function told<Value>(value: Value): Value {
   return withoutSecrets(value, { powers: nodePowers });
 }

@@ -33,5 +33,5 @@ export interface McpAddress {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Where a server is. */
+/** A server: a program to start, or an address. */
 export type Place = McpProgram | McpAddress;

@@ -32,7 +32,7 @@ export function finishReasonOf(reason: unknown): FinishReason {
   return finishReasons.has(unified) ? (unified as FinishReason) : "other";
 }
 
-/** What a package puts at the end of a stream. */
+/** The part that a package puts at the end of a stream. */
 export interface StreamFinish {
   readonly finishReason?: unknown;
   readonly usage?: unknown;

@@ -1,6 +1,6 @@
 import { WritError } from "../../error/writ-error.ts";
 
-/** Where an Ollama server is, and what every request to it carries. */
+/** The address of an Ollama server, and the headers of every request to it. */
 export interface OllamaAddress {
   /** With scheme and port, without credentials and without a slash at its end. */
   readonly url: string;
@@ -42,7 +42,7 @@ function invalid(option: string, value: string | number, advice: string): WritEr
   return new WritError("option-invalid", { option: `ollama ${option}`, value, advice });
 }
 
-/** How one request is carried out. */
+/** The settings by which one request is carried out. */
 export interface Connection {
   readonly address: OllamaAddress;
   readonly fetch: typeof fetch;

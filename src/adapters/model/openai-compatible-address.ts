@@ -1,7 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import { withinOrigin } from "./within-origin.ts";
 
-/** Where an OpenAI-compatible server is, and what every request to it carries. */
+/** The address of an OpenAI-compatible server, and the fields that every request to it carries. */
 export interface OpenaiServer {
   /** With its path, mostly `/v1`, without a slash at its end. */
   readonly url: string;
@@ -53,7 +53,7 @@ function invalid(value: string, advice: string): WritError {
   return new WritError("option-invalid", { option: "openaiCompatible baseUrl", value, advice });
 }
 
-/** Whether the server runs on this machine. */
+/** True when the server runs on this machine. */
 export function isLocal({ url }: OpenaiServer): boolean {
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }

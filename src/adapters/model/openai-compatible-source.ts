@@ -45,7 +45,7 @@ export interface OpenaiSource {
   refusesFormat: boolean;
 }
 
-/** What the model can do, as far as that is known. */
+/** The features of the model, as far as they are known. */
 export function featuresOf({ llamaCpp, options, refusesFormat: cannot }: OpenaiSource): ModelFeatures {
   const known = typeof llamaCpp === "object" ? { format: "grammar" as const, ...llamaCpp } : {};
   return { ...(cannot ? {} : { format: "schema" }), ...known, ...options.features };

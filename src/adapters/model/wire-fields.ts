@@ -27,7 +27,7 @@ export interface SaidFields {
   readonly calls: readonly ToolCall[];
 }
 
-/** What a reply said, taken apart. */
+/** The text, reasoning and calls of a reply. */
 export function saidFields(message: ReplyMessage): SaidFields {
   const text = textOf(message);
   const calls = callsOf(message);
