@@ -1,7 +1,7 @@
 import { messageOf } from "../error/writ-error.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { refusal } from "../policy/allow-list.ts";
-import type { CallRequest, Decision, Policy } from "../policy/decision.ts";
+import type { CallRequest, Decision, Policy, RunKnowledge } from "../policy/decision.ts";
 import { knowing } from "../policy/knowledge/learned.ts";
 import { judgeOf } from "../run/gate.ts";
 import { propertyNames } from "../schema/property-names.ts";
@@ -48,7 +48,7 @@ function weigh(at: Call, tool: Tool, parsed: ParseResult<unknown>): Fate {
   const { proposed: call } = at;
   if (!parsed.ok) return invalid(call, tool, problemIn(call, tool, parsed.issues));
   const { value: args, coerced } = parsed;
-  const request = requestOf(at, tool, args);
+  const request = new JudgedCall(at, tool, args);
   const decision = decisionOf(judgeOf(at.batch.gate), request);
   const { verdict } = decision;
   const unseen = verdict === "ask" ? unseenIn(request) : undefined;
@@ -69,27 +69,51 @@ function unseenIn(request: CallRequest): Decision | undefined {
 
 /**
  * A call as policies and people see it: what the tool would get, not what the model wrote. Its arguments are made JSON whenever somebody
- * looks; what JSON cannot show in full (an object of a class, a function) throws then, which allows nothing.
+ * looks; what JSON cannot show in full (an object of a class, a function) throws then, which allows nothing. A class, since every call has
+ * one: what is costly to make and rarely looked at stays behind getters of the prototype, which a spread does not copy.
  */
-function requestOf({ batch, proposed, learned, uses }: Call, tool: Tool, args: unknown): CallRequest {
-  const { gate, turn } = batch;
-  return {
-    agent: gate.agent,
-    skill: gate.allowed.skill,
-    turn,
-    callId: proposed.id,
-    tool: tool.name,
-    effect: tool.effect,
-    parameters: tool.parameters ?? noParameters,
-    kind: tool.kind,
-    fields: propertyNames(tool.input.jsonSchema),
-    knows: knowing(gate.intent, learned, uses),
-    get arguments() {
-      const shown = plainJson(args);
-      if (!shown.ok) throw new TypeError(`its parsed arguments cannot be shown as JSON: ${shown.reason}`);
-      return shown.value;
-    },
-  };
+class JudgedCall implements CallRequest {
+  readonly agent: string;
+  readonly skill: string;
+  readonly turn: number;
+  readonly callId: string;
+  readonly tool: string;
+  readonly effect: Tool["effect"];
+  readonly parameters: CallRequest["parameters"];
+  readonly kind: Tool["kind"];
+  readonly #call: Call;
+  readonly #input: Tool["input"];
+  readonly #args: unknown;
+
+  constructor(call: Call, { name, effect, parameters = noParameters, kind, input }: Tool, args: unknown) {
+    const { gate, turn } = call.batch;
+    this.agent = gate.agent;
+    this.skill = gate.allowed.skill;
+    this.turn = turn;
+    this.callId = call.proposed.id;
+    this.tool = name;
+    this.effect = effect;
+    this.parameters = parameters;
+    this.kind = kind;
+    this.#call = call;
+    this.#input = input;
+    this.#args = args;
+  }
+
+  get arguments(): Json {
+    const shown = plainJson(this.#args);
+    if (!shown.ok) throw new TypeError(`its parsed arguments cannot be shown as JSON: ${shown.reason}`);
+    return shown.value;
+  }
+
+  get fields(): ReadonlySet<string> {
+    return propertyNames(this.#input.jsonSchema);
+  }
+
+  get knows(): RunKnowledge {
+    const { batch, learned, uses } = this.#call;
+    return knowing(batch.gate.intent, learned, uses);
+  }
 }
 
 const noParameters = {};

@@ -22,9 +22,9 @@ export function settle(work: OngoingCall, given: Settled, startedAt: number): Ma
   work.end();
   work.powers?.close();
   return after(closeScope(work), (inside) => {
-    const { isOvertaken = false, ...end } = given;
+    const { fatal, escalated, isOvertaken = false } = given;
     const result = toldOfChanges(isOvertaken ? overtaken(work, inside, given.result) : given.result, inside);
-    const settled = withoutSecrets({ ...end, result }, run.host);
+    const settled = withoutSecrets({ result, fatal, escalated }, run.host);
     if (run.hooks.afterToolCall === undefined) return recordOf(work, settled, { startedAt, inside });
     return askAfter(work, settled.result).then((changed) =>
       recordOf(work, { ...settled, ...changed }, { startedAt, inside }),
@@ -92,31 +92,24 @@ interface ClosedCall {
 
 function recordOf(
   work: OngoingCall,
-  settled: Settled & Changed,
+  { result: given, fatal, escalated, by }: Settled & Changed,
   { startedAt, inside }: ClosedCall,
 ): CallRecord {
   const { run } = work.at.batch;
-  const clean = withoutSecrets(settled.result, run.host);
-  const result = withLabel(cutResult(clean, run.limits.resultBytes), work, settled.by !== undefined);
-  const access = work.powers?.access ?? [];
-  return {
-    ...settled,
-    result,
-    startedAt,
-    endedAt: run.host.now(),
-    ...(inside === undefined ? {} : { inside }),
-    ...(access.length === 0 ? {} : { access }),
-  };
+  const clean = withoutSecrets(given, run.host);
+  const result = withLabel(cutResult(clean, run.limits.resultBytes), work, by !== undefined);
+  const access = work.powers?.access.length === 0 ? undefined : work.powers?.access;
+  return { result, startedAt, endedAt: run.host.now(), fatal, escalated, inside, by, access };
 }
 
 /** What the runtime or a hook made of a result has a label already; that of a tool stands beside those of its arguments and of all that was read inside. */
 function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): ToolResult {
-  const { status, label: own, ...rest } = result;
-  if (own !== undefined || (status !== "ok" && status !== "error")) return result;
+  const { status } = result;
+  if (result.label !== undefined || (status !== "ok" && status !== "error")) return result;
   const { tool } = work.ready;
   const isFresh = tool.isFresh === true && work.isMended !== true && !isHooked && status === "ok";
   const label = isFresh ? ownLabel(work) : joinLabels(ownLabel(work), work.around.seen);
-  return isDefaultLabel(label, tool.name) ? { status, ...rest } : { status, ...rest, label };
+  return isDefaultLabel(label, tool.name) ? result : { ...result, label };
 }
 
 /** The label of a tool's own result, with what the tool itself says of it. The arguments are looked at only where they can change it. */

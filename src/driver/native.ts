@@ -38,15 +38,12 @@ export const nativeDriver: Driver = {
     const { allowed, settings, toolChoice } = turn;
     const format = formatOf(turn);
     const names = wireNames(allowed, turn.model.features.toolNames);
-    let messages: readonly Message[] | undefined;
     return {
+      messages: requestMessages(turn, names),
       tools: toldTools(allowed)(names).tools,
       toolChoice: typeof toolChoice === "object" ? { tool: names.toWire(toolChoice.tool) } : toolChoice,
       settings,
       ...(format === undefined ? {} : { format }),
-      get messages() {
-        return (messages ??= requestMessages(turn, names));
-      },
     };
   },
   read: (reply, turn) => heldToShape(readMessage(withoutThinking(reply), turn), turn),

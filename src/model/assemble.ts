@@ -61,109 +61,104 @@ type CallEnd = Extract<Delta, { type: "call-end" }>;
  * @throws WritError `reply-invalid` when the deltas contradict the port: a piece of a call that never started, a reply without an end.
  */
 export function assemble(modelId: string, nameCall: NameCall): Assembler {
-  const parts: Parts = [];
-  const addText = textBlocks(parts);
-  const calls = callParts(parts, modelId, nameCall);
-  let end: Extract<Delta, { type: "end" }> | undefined;
-  return {
-    push(delta) {
-      if (delta.type === "text-delta" || delta.type === "reasoning-delta") {
-        addText(delta);
-        return undefined;
-      }
-      addText(undefined);
-      if (delta.type === "call-start") calls.start(delta);
-      else if (delta.type === "call-delta") calls.open(delta.id).text += delta.text;
-      else if (delta.type === "call-end") return calls.end(delta);
-      else if (delta.type === "provider-part") parts.push(delta.part);
-      else end = delta;
-      return undefined;
-    },
-    reply() {
-      if (end === undefined)
-        throw new WritError(
-          "reply-invalid",
-          { model: modelId, reason: "it broke off before its end" },
-          { retryable: true },
-        );
-      const { finishReason, usage, response } = end;
-      const closed: ReplyPart[] = [];
-      for (const open of parts) {
-        const part = closePart(open);
-        if (!isEmptyText(part)) closed.push(part);
-      }
-      const message = {
-        role: "assistant" as const,
-        parts: finishReason === "length" ? cutLastCall(closed) : closed,
-      };
-      return { message, finishReason, usage, ...(response === undefined ? {} : { response }) };
-    },
-  };
+  return new ReplyAssembler(modelId, nameCall);
 }
 
-/**
- * Adds pieces of text to their blocks: by the name of the block, or to the block that was open last. Undefined closes the block that has no
- * name, since something else came between.
- */
-function textBlocks(parts: Parts): (delta: TextDelta | undefined) => void {
-  const named = new Map<string, OpenBlock>();
-  let unnamed: OpenBlock | undefined;
-  return (delta) => {
-    if (delta === undefined) {
-      unnamed = undefined;
-      return;
+/** A class, since every reply has one: members live once, on the prototype, and the maps are made for what needs them. */
+class ReplyAssembler implements Assembler {
+  private readonly modelId: string;
+  private readonly nameCall: NameCall;
+  private readonly parts: Parts = [];
+  /** The blocks that have a name. */
+  private named: Map<string, OpenBlock> | undefined;
+  /** The block without a name to which the next piece of text belongs. */
+  private unnamed: OpenBlock | undefined;
+  /** The calls that are still being written. */
+  private open: Map<string, UnfinishedCall> | undefined;
+  private count = 0;
+  private end: Extract<Delta, { type: "end" }> | undefined;
+
+  constructor(modelId: string, nameCall: NameCall) {
+    this.modelId = modelId;
+    this.nameCall = nameCall;
+  }
+
+  push(delta: Delta): ToolCall | undefined {
+    if (delta.type === "text-delta" || delta.type === "reasoning-delta") {
+      this.addText(delta);
+      return undefined;
     }
+    this.unnamed = undefined; // something else came between
+    if (delta.type === "call-start") this.startCall(delta);
+    else if (delta.type === "call-delta") this.openCall(delta.id).text += delta.text;
+    else if (delta.type === "call-end") return this.endCall(delta);
+    else if (delta.type === "provider-part") this.parts.push(delta.part);
+    else this.end = delta;
+    return undefined;
+  }
+
+  reply(): Reply {
+    if (this.end === undefined) throw this.invalid("it broke off before its end", { retryable: true });
+    const { finishReason, usage, response } = this.end;
+    const closed: ReplyPart[] = [];
+    for (const open of this.parts) {
+      const part = closePart(open);
+      if (!isEmptyText(part)) closed.push(part);
+    }
+    const parts = finishReason === "length" ? cutLastCall(closed) : closed;
+    return { message: { role: "assistant", parts }, finishReason, usage, response };
+  }
+
+  /** Adds a piece of text to its block: by the name of the block, or to the block that was open last. */
+  private addText(delta: TextDelta): void {
     const type = delta.type === "text-delta" ? "text" : "reasoning";
-    const key = `${type} ${delta.block ?? ""}`;
-    const open = delta.block === undefined ? unnamed : named.get(key);
+    const key = delta.block === undefined ? undefined : `${type} ${delta.block}`;
+    const open = key === undefined ? this.unnamed : this.named?.get(key);
     const block: OpenBlock = open?.type === type ? open : { type, text: "", providerMetadata: undefined };
-    if (block !== open) parts.push(block);
-    if (delta.block !== undefined) named.set(key, block);
-    unnamed = delta.block === undefined ? block : undefined;
+    if (block !== open) this.parts.push(block);
+    if (key !== undefined) (this.named ??= new Map()).set(key, block);
+    this.unnamed = key === undefined ? block : undefined;
     block.text += delta.text;
     if (delta.providerMetadata !== undefined)
       block.providerMetadata = { ...block.providerMetadata, ...delta.providerMetadata };
-  };
-}
-
-interface CallParts {
-  start(delta: { readonly id: string; readonly name: string }): void;
-  open(id: string): UnfinishedCall;
-  end(delta: CallEnd): ToolCall;
-}
-
-function callParts(parts: Parts, modelId: string, nameCall: NameCall): CallParts {
-  const calls = new Map<string, UnfinishedCall>();
-  let count = 0;
-  function open(id: string): UnfinishedCall {
-    const call = calls.get(id);
-    if (call !== undefined) return call;
-    throw new WritError("reply-invalid", {
-      model: modelId,
-      reason: `a piece of the call "${id}" came before its start`,
-    });
   }
-  return {
-    open,
-    start({ id, name }) {
-      const call = { place: parts.length, named: nameCall({ id, name, index: count }), text: "" };
-      count += 1;
-      calls.set(id, call);
-      parts.push(call);
-    },
-    end(delta) {
-      const { place, named, text } = open(delta.id);
-      calls.delete(delta.id);
-      const { type: _type, id: _id, arguments: whole, ...rest } = delta;
-      const read =
-        whole === undefined || rest.providerExecuted === true
-          ? readArguments(whole ?? text)
-          : writtenArguments(text, whole);
-      const call: ToolCall = { type: "tool-call", ...read, ...named, ...rest };
-      parts[place] = call;
-      return call;
-    },
-  };
+
+  private startCall({ id, name }: { readonly id: string; readonly name: string }): void {
+    const named = this.nameCall({ id, name, index: this.count });
+    const call = { place: this.parts.length, named, text: "" };
+    this.count += 1;
+    (this.open ??= new Map()).set(id, call);
+    this.parts.push(call);
+  }
+
+  private openCall(id: string): UnfinishedCall {
+    const call = this.open?.get(id);
+    if (call === undefined) throw this.invalid(`a piece of the call "${id}" came before its start`);
+    return call;
+  }
+
+  private endCall(delta: CallEnd): ToolCall {
+    const { place, named, text } = this.openCall(delta.id);
+    this.open?.delete(delta.id);
+    const { arguments: whole, providerExecuted, providerMetadata } = delta;
+    const read =
+      whole === undefined || providerExecuted === true
+        ? readArguments(whole ?? text)
+        : writtenArguments(text, whole);
+    const call: ToolCall = {
+      type: "tool-call",
+      ...read,
+      ...named,
+      ...(providerExecuted === undefined ? undefined : { providerExecuted }),
+      ...(providerMetadata === undefined ? undefined : { providerMetadata }),
+    };
+    this.parts[place] = call;
+    return call;
+  }
+
+  private invalid(reason: string, options?: { readonly retryable: true }): WritError {
+    return new WritError("reply-invalid", { model: this.modelId, reason }, options);
+  }
 }
 
 function closePart(part: ReplyPart | OpenBlock | UnfinishedCall): ReplyPart {

@@ -38,10 +38,19 @@ export function judgeInside(gate: Gate, purse: Purse): Policy {
 /** What is costly to look at stays behind its getter. The call itself was counted before it is judged. */
 function countedIn(purse: Purse, call: CallRequest): CallRequest {
   const calls = (tool: string): number => purse.calls(tool) - (tool === call.tool ? 1 : 0);
-  return Object.defineProperties({} as CallRequest, {
-    ...Object.getOwnPropertyDescriptors(call),
-    knows: { get: () => ({ ...call.knows, calls }), enumerable: true, configurable: true },
-  });
+  const { agent, skill, turn, callId, tool, effect, parameters, kind } = call;
+  return {
+    ...{ agent, skill, turn, callId, tool, effect, parameters, kind },
+    get arguments() {
+      return call.arguments;
+    },
+    get fields() {
+      return call.fields;
+    },
+    get knows() {
+      return { ...call.knows, calls };
+    },
+  };
 }
 
 /** The gate after a call changed the mode of the run: never wider than before. */

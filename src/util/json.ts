@@ -18,7 +18,9 @@ export const maxJsonDepth = 64;
 
 /** Digits behind a point are a fraction, which reading as it is loses nothing of. */
 const unsafeInteger = /(?<![.\d])\d{16}/;
-const suspiciousKey = /__proto__|constructor|\\u/;
+
+/** The shortest text that can be nested deeper than allowed and still be JSON: each bracket needs its end. */
+const shortestDeep = 2 * (maxJsonDepth + 1);
 
 /**
  * Reads JSON that comes from outside. Never throws.
@@ -28,17 +30,22 @@ const suspiciousKey = /__proto__|constructor|\\u/;
  * - Keys that change prototypes in careless code (`__proto__`, `constructor.prototype`) are refused.
  */
 export function parseJson(text: string): ParsedJson {
-  if (depthOf(text) > maxJsonDepth)
+  if (text.length >= shortestDeep && depthOf(text) > maxJsonDepth)
     return { ok: false, reason: `it is nested deeper than ${maxJsonDepth} levels` };
   try {
     const value = unsafeInteger.test(text)
       ? (JSON.parse(text, keepDigits) as Json)
       : (JSON.parse(text) as Json);
-    if (suspiciousKey.test(text) && pollutes(value)) return { ok: false, reason: pollution };
+    if (mayPollute(text) && pollutes(value)) return { ok: false, reason: pollution };
     return { ok: true, value };
   } catch (error) {
     return { ok: false, reason: thrownText(error, "it is not JSON") };
   }
+}
+
+/** True where a key may change prototypes: its name, or an escape that may spell it, stands in the text. */
+function mayPollute(text: string): boolean {
+  return text.includes("__proto__") || text.includes("constructor") || text.includes("\\u");
 }
 
 const pollution = 'it has the key "__proto__" or "constructor.prototype", which is refused';
@@ -53,6 +60,8 @@ export function toJson(value: unknown): ParsedJson {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return { ok: true, value };
   if (typeof value === "number" && Number.isFinite(value)) return { ok: true, value };
   try {
+    const copy = plainCopy(value, 0);
+    if (copy !== undefined) return { ok: true, value: copy };
     const text = JSON.stringify(
       value,
       function (this: Readonly<Record<string, unknown>>, key, field: unknown) {
@@ -65,6 +74,49 @@ export function toJson(value: unknown): ParsedJson {
   } catch (error) {
     return { ok: false, reason: thrownText(error, "it cannot be written as JSON") };
   }
+}
+
+/**
+ * The copy of a value that is JSON as it stands: plain objects, lists without holes, texts, small numbers. Undefined for
+ * a value that `JSON.stringify` would change or refuse, and for one that is nested deep.
+ */
+function plainCopy(value: unknown, depth: number): Json | undefined {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number") return isExact(value) ? value : undefined;
+  if (typeof value !== "object" || depth === shallow) return undefined;
+  return Array.isArray(value) ? plainList(value, depth + 1) : plainFields(value, depth + 1);
+}
+
+/** The depth up to which values are copied as they stand: a value that contains itself must come to an end. */
+const shallow = 16;
+
+/** True for a number that its JSON text gives back: -0 and what has no end are not among them. */
+function isExact(value: number): boolean {
+  return Number.isSafeInteger(value) ? !Object.is(value, -0) : Number.isFinite(value) && value % 1 !== 0;
+}
+
+function plainList(list: readonly unknown[], depth: number): Json | undefined {
+  if ("toJSON" in list) return undefined;
+  const copy: Json[] = [];
+  for (let place = 0; place < list.length; place += 1) {
+    const each = plainCopy(list[place], depth);
+    if (each === undefined) return undefined;
+    copy.push(each);
+  }
+  return copy;
+}
+
+function plainFields(fields: object, depth: number): Json | undefined {
+  if (Object.getPrototypeOf(fields) !== Object.prototype || "toJSON" in fields) return undefined;
+  const copy: Record<string, Json> = {};
+  for (const [key, field] of Object.entries(fields)) {
+    if (field === undefined) continue;
+    if (key === "__proto__" || key === "constructor") return undefined;
+    const each = plainCopy(field, depth);
+    if (each === undefined) return undefined;
+    copy[key] = each;
+  }
+  return copy;
 }
 
 /**

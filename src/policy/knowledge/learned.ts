@@ -1,6 +1,6 @@
 import { joinLabels, type Label, trustedLabel } from "../../message/label.ts";
 import { labelOf } from "../../message/label-of.ts";
-import { isAsked, type Message, textOf, type ToolCall, callsOf } from "../../message/message.ts";
+import { callsOf, isAsked, type Message, type ResultMessage, textOf, type ToolCall } from "../../message/message.ts";
 import { propertyNames } from "../../schema/property-names.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { ValueType } from "../../tool/parameters.ts";
@@ -14,12 +14,30 @@ import { describedLabel } from "./result-label.ts";
 import { type BoundValues, valuesIn } from "../values/bound-values.ts";
 import { linksIn } from "../values/links.ts";
 
-/** A text that is trusted; in one that is also bound stand choices of the user. */
-interface Trusted {
-  readonly text: string;
+/** A text that is trusted; in one that is also bound stand choices of the user. It is written, and read, when somebody asks. */
+class Trusted {
   readonly isBound: boolean;
-  values?: BoundValues;
-  links?: ReadonlySet<string>;
+  private readonly source: string | ResultMessage;
+  private boundValues: BoundValues | undefined;
+  private knownLinks: ReadonlySet<string> | undefined;
+
+  constructor(source: string | ResultMessage, isBound: boolean) {
+    this.source = source;
+    this.isBound = isBound;
+  }
+
+  get text(): string {
+    const { source } = this;
+    return typeof source === "string" ? source : (writtenOut(source.value) ?? source.text);
+  }
+
+  get values(): BoundValues {
+    return (this.boundValues ??= valuesIn([this.text]));
+  }
+
+  get links(): ReadonlySet<string> {
+    return (this.knownLinks ??= new Set(linksIn(this.text)));
+  }
 }
 
 /**
@@ -41,7 +59,7 @@ export function learnIntent(
   { tools }: Pick<AllowList, "tools">,
   label: Label = trustedLabel,
 ): Learned {
-  const texts = [text, ...constants].map((each) => ({ text: each, isBound: true }));
+  const texts = [text, ...constants].map((each) => new Trusted(each, true));
   let offered = label;
   for (const tool of tools.values()) offered = joinLabels(offered, describedLabel(tool));
   return { label: offered, texts, length: texts.length };
@@ -81,13 +99,13 @@ function learnFrom(before: Learned, message: Message, { calls, allowed }: Said):
   if (own.integrity === "untrusted") return learned;
   if (message.role === "user" && isAsked(message))
     // what a model asked another one is trusted, and nobody's choice
-    return withText(learned, { text: textOf(message), isBound: own.sources.length === 0 });
+    return withText(learned, new Trusted(textOf(message), own.sources.length === 0));
   if (message.role !== "tool" || message.status !== "ok") return learned;
   const call = calls?.get(message.callId);
   const { resolves = false, input } = allowed.tools.get(message.name) ?? {};
   const isBound =
     resolves && call !== undefined && saidBy(learned, call.arguments, input?.jsonSchema) === "user";
-  return withText(learned, { text: writtenOut(message.value) ?? message.text, isBound });
+  return withText(learned, new Trusted(message, isBound));
 }
 
 /** The values of a structured result, each with the name of its field before it, as people write them; undefined for what is a text already. */
@@ -117,15 +135,14 @@ export function isBoundIn(learned: Learned, value: Json, type?: ValueType): bool
   if (value === null || value === "") return true;
   for (let index = 0; index < learned.length; index += 1) {
     const text = learned.texts[index];
-    if (text?.isBound === true && (text.values ??= valuesIn([text.text])).has(value, type)) return true;
+    if (text?.isBound === true && text.values.has(value, type)) return true;
   }
   return false;
 }
 
 function isKnownLinkIn({ texts, length }: Learned, url: string): boolean {
   for (let index = 0; index < length; index += 1) {
-    const text = texts[index];
-    if (text !== undefined && (text.links ??= new Set(linksIn(text.text))).has(url)) return true;
+    if (texts[index]?.links.has(url) === true) return true;
   }
   return false;
 }
