@@ -6,6 +6,7 @@ import type { End } from "../run/end.ts";
 import { describeIssues, type Schema } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
+import { after, type Maybe, rescue } from "../util/maybe.ts";
 import type { ChosenSkill } from "./choose-skill.ts";
 import type { AgentPlan, PlannedSkill } from "./plan.ts";
 import type { RunFrame } from "./runnable.ts";
@@ -18,17 +19,21 @@ export interface Around {
 }
 
 /** The input after the author's hooks saw it. @throws WritError `hook-failed`, and `input-invalid` for what a hook put in its place */
-export async function askBeforeRun({ plan, base, input }: Around, inside: Frame): Promise<Json> {
+export function askBeforeRun({ plan, base, input }: Around, inside: Frame): Maybe<Json> {
+  if (plan.hooks.beforeRun === undefined) return input;
   const at = { agent: plan.name, input };
   const question = { place: "beforeRun" as const, at, turn: 0 };
-  const answer = await consult(consulting({ plan, base }, inside), question);
-  return answer.input === undefined
-    ? input
-    : readInput(answer.input, { name: plan.name, schema: plan.input });
+  return after(consult(consulting({ plan, base }, inside), question), (answer) =>
+    answer.input === undefined ? input : readInput(answer.input, { name: plan.name, schema: plan.input }),
+  );
 }
 
 /** The skill after the author's hooks saw it, or the end that they brought. @throws WritError `hook-failed`, `skill-unknown` */
-export async function askBeforeSkill(
+export function askBeforeSkill(chosen: ChosenSkill, around: Around, inside: Frame): Maybe<ChosenSkill | End> {
+  return around.plan.hooks.beforeSkill === undefined ? chosen : askedBeforeSkill(chosen, around, inside);
+}
+
+async function askedBeforeSkill(
   { skill, fact }: ChosenSkill,
   { plan, base, input }: Around,
   inside: Frame,
@@ -45,11 +50,11 @@ export async function askBeforeSkill(
 }
 
 /** The end after the author's hooks saw it. A run that was stopped or broke asks nobody any more. */
-export async function askAfterRun(
+export function askAfterRun(
   finished: Finished,
   { plan, base, skill }: Omit<Around, "input"> & { readonly skill?: PlannedSkill },
   inside: Frame,
-): Promise<Finished> {
+): Maybe<Finished> {
   const { end, usage, ledger } = finished;
   if (plan.hooks.afterRun === undefined || inside.stop.reason !== undefined || end.throws === true)
     return finished;
@@ -74,9 +79,9 @@ export async function askAfterRun(
 export function finishing(
   before: Omit<Finished, "end">,
   { plan, inside }: { readonly plan: Pick<AgentPlan, "name">; readonly inside: Frame },
-  part: () => Promise<Finished>,
-): Promise<Finished> {
-  return part().catch((error: unknown) => ({
+  part: () => Maybe<Finished>,
+): Maybe<Finished> {
+  return rescue(part, (error) => ({
     ...before,
     end: endBy(error, { gate: { agent: plan.name }, stop: inside.stop }),
   }));
@@ -90,22 +95,24 @@ function consulting(
 }
 
 /** An input as JSON, as the schema makes it. @throws WritError `input-invalid` */
-export async function readInput(
+export function readInput(
   input: unknown,
   { name, schema }: { readonly name: string; readonly schema: Schema | undefined },
-): Promise<Json> {
-  const parsed = await schema?.parse(input);
-  if (parsed?.ok === false)
-    throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
-  const json = toJson(parsed === undefined ? input : parsed.value);
-  if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
-  return json.value;
+): Maybe<Json> {
+  return after(schema?.parse(input), (parsed) => {
+    if (parsed?.ok === false)
+      throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
+    const json = toJson(parsed === undefined ? input : parsed.value);
+    if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
+    return json.value;
+  });
 }
 
 /** Holds a skill that somebody chose to what it takes. @throws WritError `input-invalid` */
-export async function checkTakes(skill: PlannedSkill, { input }: Around, { stop }: Frame): Promise<void> {
-  if (skill.input === undefined) return;
+export function checkTakes(skill: PlannedSkill, { input }: Around, { stop }: Frame): Maybe<void> {
+  if (skill.input === undefined) return undefined;
   const reading = readInput(input, { name: skill.name, schema: skill.input });
-  if ((await untilStopped(reading, stop)) === "stopped")
-    throw new Error("the run was stopped while its input was read");
+  return after(untilStopped(reading, stop), (read) => {
+    if (read === "stopped") throw new Error("the run was stopped while its input was read");
+  });
 }

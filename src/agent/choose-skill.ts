@@ -11,6 +11,7 @@ import type { Excess } from "../policy/account/budget.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
+import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import { lenientJson } from "../util/lenient-json.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -49,13 +50,19 @@ export interface Choosing {
  *
  * @throws WritError `skill-unknown`, `skill-not-chosen` when no model was asked; what the model's adapter throws
  */
-export async function chooseSkill(choosing: Choosing): Promise<Choice> {
+export function chooseSkill(choosing: Choosing): Maybe<Choice> {
   const { plan, input, wanted } = choosing;
   if (wanted !== undefined) return choose(plan, wanted, { by: "caller" });
   const selected = plan.selectSkill?.(input);
   if (selected !== undefined) return choose(plan, selected, { by: "function" });
-  const fitting = await untilStopped(fittingSkills(plan, input), choosing.stop);
-  if (fitting === "stopped") throw new Error("the run was stopped while a skill was chosen");
+  return after(untilStopped(fittingSkills(plan, input), choosing.stop), (fitting) => {
+    if (fitting === "stopped") throw new Error("the run was stopped while a skill was chosen");
+    return chooseFrom(fitting, choosing);
+  });
+}
+
+function chooseFrom(fitting: readonly PlannedSkill[], choosing: Choosing): Maybe<Choice> {
+  const { plan } = choosing;
   const [first, ...others] = fitting;
   if (first === undefined)
     throw new WritError("skill-not-chosen", {
@@ -79,13 +86,14 @@ function namesOf({ skills }: AgentPlan): string {
   return [...skills.keys()].join(", ");
 }
 
-async function fittingSkills(plan: AgentPlan, input: Json): Promise<PlannedSkill[]> {
+function fittingSkills(plan: AgentPlan, input: Json): Maybe<readonly PlannedSkill[]> {
   const fitting: PlannedSkill[] = [];
-  for (const skill of plan.skills.values()) {
-    const parsed = await skill.input?.parse(input);
-    if (parsed?.ok !== false) fitting.push(skill);
-  }
-  return fitting;
+  const looking = inOrder([...plan.skills.values()], (skill) =>
+    after(skill.input?.parse(input), (parsed) => {
+      if (parsed?.ok !== false) fitting.push(skill);
+    }),
+  );
+  return after(looking, () => fitting);
 }
 
 /** What the model says of a choice. `isCall`: it called a tool instead. */

@@ -4,6 +4,7 @@ import type { Finished, Frame } from "../run/frame.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import { untilStopped } from "../util/interrupt.ts";
+import type { Maybe } from "../util/maybe.ts";
 import { finishing } from "./around-run.ts";
 import type { AgentPlan, PlannedSkill } from "./plan.ts";
 import type { RunFrame, RunOptions } from "./runnable.ts";
@@ -27,26 +28,29 @@ export interface OpenSession {
 /** The work done in a session. */
 interface InSession {
   readonly key: string;
-  readonly work: (session?: OpenSession) => Promise<Finished>;
+  readonly work: (session?: OpenSession) => Maybe<Finished>;
 }
 
 /** Does the work of a run while it has its session to itself. A replay waits for its turn too: it may do what was not done yet. */
-export async function inSession(
+export function inSession(run: SessionUser, inside: Frame, doing: InSession): Maybe<Finished> {
+  const { session } = run.options;
+  return session === undefined ? doing.work() : holding(session, run, { ...doing, stop: inside.stop });
+}
+
+async function holding(
+  handle: SessionHandle,
   run: SessionUser,
-  inside: Frame,
-  { key, work }: InSession,
+  { key, work, stop }: InSession & Pick<Frame, "stop">,
 ): Promise<Finished> {
-  const { session: handle } = run.options;
-  if (handle === undefined) return work();
   const { host } = run;
   const owner = host.randomId();
   const around = host.powers?.current();
   const held = around?.sessions ?? [];
-  const leave = await handle.enter({ owner, around: held, host, stop: inside.stop });
+  const leave = await handle.enter({ owner, around: held, host, stop });
   const scope = { tool: run.plan.name, callId: "run", powers: [], isHandle: true, ...around };
   try {
     return await within(host, { ...scope, sessions: [...held, owner] }, async () =>
-      work(await loadSession(handle, run, { key, stop: inside.stop })),
+      work(await loadSession(handle, run, { key, stop })),
     );
   } finally {
     await leave();
@@ -81,11 +85,11 @@ interface Keeping {
 }
 
 /** Keeps a run with those before it, once: a replay does not keep it again. */
-export async function keep(
+export function keep(
   session: OpenSession | undefined,
   ended: Finished,
   { run, skill, inside }: Keeping,
-): Promise<Finished> {
+): Maybe<Finished> {
   if (session === undefined) return ended;
   const { plan, base } = run;
   const { end, usage, transcript, ledger, acts } = ended;

@@ -22,6 +22,7 @@ import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger, spend } from "../policy/account/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { Json } from "../util/json.ts";
+import { after, type Maybe } from "../util/maybe.ts";
 import { contentText } from "./answer.ts";
 import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readInput } from "./around-run.ts";
 import { type Choice, chooseSkill } from "./choose-skill.ts";
@@ -53,14 +54,15 @@ interface AgentRun extends AroundAgent, Omit<Wanted, "input"> {
 }
 
 /** Begins a run. @throws WritError `input-invalid`, `delegation-too-deep` */
-export async function beginAgent(around: AroundAgent, wanted: Wanted): Promise<Begun> {
+export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const { plan, host } = around;
   const base = frameOf(plan.name, wanted.options, { host, watched: wanted.watched });
-  const read = await readInput(wanted.input, { name: plan.name, schema: plan.input });
-  const input = withoutSecrets(read, host);
-  const run = { ...around, ...wanted, base, input };
-  const options = { ...base, agent: plan.name, input: run.input, durationMs: plan.limits.durationMs };
-  return { runId: base.runId, framed: frame(options, (inside) => runAgent(run, inside)) };
+  return after(readInput(wanted.input, { name: plan.name, schema: plan.input }), (read) => {
+    const input = withoutSecrets(read, host);
+    const run = { ...around, ...wanted, base, input };
+    const options = { ...base, agent: plan.name, input, durationMs: plan.limits.durationMs };
+    return { runId: base.runId, framed: frame(options, (inside) => runAgent(run, inside)) };
+  });
 }
 
 /** Goes on with a run from a checkpoint. @throws WritError `checkpoint-invalid`, `transcript-invalid` */
@@ -108,11 +110,12 @@ export function beginCycle(
   const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
   const framed = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
-    const work = async (session?: OpenSession): Promise<Finished> => {
-      const finished = await runCycle({ ...cycling, beforeEffect: session?.beforeEffect }, inside);
-      const ended = await askAfterRun(finished, { ...run, skill }, inside);
-      return keep(session, ended, { run, skill, inside });
-    };
+    const work = (session?: OpenSession): Maybe<Finished> =>
+      ended(runCycle({ ...cycling, beforeEffect: session?.beforeEffect }, inside), session, {
+        run,
+        skill,
+        inside,
+      });
     return inSession(run, inside, { key: `session/${from?.ledger.turns ?? 0}`, work });
   });
   return { runId: base.runId, framed };
@@ -125,21 +128,18 @@ function runCycle(options: LoopOptions, inside: Frame): Promise<Finished> {
 }
 
 /** A run from its input to its end: hooks, the choice of a skill, what was said before, the skill itself. */
-async function runAgent(begun: AgentRun, inside: Frame): Promise<Finished> {
-  const run = { ...begun, input: await askBeforeRun(begun, inside) };
-  const { plan, options, base, input } = run;
-  const { journal, parent } = base;
-  const choice = await chooseSkill({
-    plan,
-    input,
-    wanted: options.skill,
-    journal,
-    stop: inside.stop,
-    excess: parent?.purse.turnExcess(),
-    host: run.host,
+function runAgent(begun: AgentRun, inside: Frame): Maybe<Finished> {
+  return after(askBeforeRun(begun, inside), (input) => {
+    const run = input === begun.input ? begun : { ...begun, input };
+    const { plan, options, base, host } = run;
+    const { journal, parent } = base;
+    const excess = parent?.purse.turnExcess();
+    const choosing = { plan, input, wanted: options.skill, journal, stop: inside.stop, excess, host };
+    return after(chooseSkill(choosing), (choice) => {
+      const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
+      return finishing(before, { plan, inside }, () => carryOut(choice, { run, before }, inside));
+    });
   });
-  const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
-  return finishing(before, { plan, inside }, () => carryOut(choice, { run, before }, inside));
 }
 
 interface Beginning {
@@ -147,25 +147,37 @@ interface Beginning {
   readonly before: Omit<Finished, "end">;
 }
 
-async function carryOut(choice: Choice, { run, before }: Beginning, inside: Frame): Promise<Finished> {
+function carryOut(choice: Choice, { run, before }: Beginning, inside: Frame): Maybe<Finished> {
   const { plan } = run;
   if (choice.type === "failed") throw choice.error;
   if (choice.type === "forbidden") {
     const end = exhausted({ gate: { agent: plan.name } }, choice.excess);
     return askAfterRun({ ...before, end }, run, inside);
   }
-  const chosen = await askBeforeSkill(choice.chosen, run, inside);
-  if ("outcome" in chosen) return askAfterRun({ ...before, end: chosen }, run, inside);
-  const { skill, fact } = chosen;
-  await checkTakes(skill, run, inside);
-  inside.tell?.(fact);
-  const work = async (session?: OpenSession): Promise<Finished> => {
-    const working = runSkill(skill, { run, session, spent: before }, inside);
-    if (session === undefined && plan.hooks.afterRun === undefined) return working;
-    const ended = await askAfterRun(await working, { ...run, skill }, inside);
-    return keep(session, ended, { run, skill, inside });
-  };
-  return inSession(run, inside, { key: "session", work });
+  return after(askBeforeSkill(choice.chosen, run, inside), (chosen) => {
+    if ("outcome" in chosen) return askAfterRun({ ...before, end: chosen }, run, inside);
+    const { skill, fact } = chosen;
+    return after(checkTakes(skill, run, inside), () => {
+      inside.tell?.(fact);
+      const work = (session?: OpenSession): Maybe<Finished> =>
+        ended(runSkill(skill, { run, session, spent: before }, inside), session, { run, skill, inside });
+      return inSession(run, inside, { key: "session", work });
+    });
+  });
+}
+
+/** Asks the author's hooks about the end of a run, and keeps it in its session. */
+function ended(
+  running: Maybe<Finished>,
+  session: OpenSession | undefined,
+  { run, skill, inside }: { readonly run: AgentRun; readonly skill: PlannedSkill; readonly inside: Frame },
+): Maybe<Finished> {
+  if (session === undefined && run.plan.hooks.afterRun === undefined) return running;
+  return after(running, (finished) =>
+    after(askAfterRun(finished, { ...run, skill }, inside), (asked) =>
+      keep(session, asked, { run, skill, inside }),
+    ),
+  );
 }
 
 interface Opened {

@@ -5,7 +5,15 @@ import type { Checkpoint } from "../run/checkpoint.ts";
 import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
 import { type UserMessage, userMessage } from "../message/message.ts";
 import { saidIn, heldTo } from "../policy/rules/annotate.ts";
-import { changedParts, type Digest, type Intent, makeIntent } from "../policy/knowledge/intent.ts";
+import {
+  changedParts,
+  type Digest,
+  type HeldTo,
+  type Intent,
+  type IntentParts,
+  makeIntent,
+  rehashed,
+} from "../policy/knowledge/intent.ts";
 import { policyIdentity, rulePolicyOf } from "../policy/rules/identity.ts";
 import { capabilityText } from "../tool/capability.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
@@ -39,22 +47,13 @@ export function declareIntent(declaring: Declaring): Intent {
   const { around, host } = base;
   const own = rulePolicyOf(skill.gate.policy)?.constants ?? [];
   const linked = around?.intent.hash ?? previous ?? from?.intent.previous;
-  const held = identityOf(plan)(skill)(host.digest);
-  const parts = {
+  const parts: IntentParts = {
     text: wantedText(declaring),
     constants: [...(around?.intent.constants ?? []), ...own],
     agent: plan.name,
     skill: skill.name,
-    get policy() {
-      return held.policy();
-    },
-    get tools() {
-      return held.tools();
-    },
-    get limits() {
-      return held.limits();
-    },
-    ...(linked === undefined ? {} : { previous: linked }),
+    held: identityOf(plan)(skill)(host.digest),
+    previous: linked,
   };
   const intent = makeIntent(parts, host.digest);
   if (from === undefined || intent.hash === from.intent.hash) return intent;
@@ -74,7 +73,7 @@ function wantedText({ base, options, input, from }: Declaring): string {
 
 /** Whether an intent that was kept is still what was hashed. */
 export function isWhole(intent: Intent, digest: Digest): boolean {
-  return makeIntent(intent, digest).hash === intent.hash;
+  return rehashed(intent, digest).hash === intent.hash;
 }
 
 /** A bound that was met is raised on purpose; anything else must be said to be meant. @throws WritError `intent-changed` */
@@ -92,8 +91,6 @@ function checkUnchanged(
     accept: changed.map((part) => `"${part}"`).join(", "),
   });
 }
-
-type Identity = Readonly<Record<"policy" | "tools" | "limits", () => string>>;
 
 /** The hashes of what a run of a skill is held to, each made when somebody looks. Depends on: the agent's limits and grants; the skill's gate; the digest of the host. */
 const identityOf = remembered(({ limits, grants }: AgentPlan) =>
@@ -113,7 +110,7 @@ const identityOf = remembered(({ limits, grants }: AgentPlan) =>
         constraints: tool.constraints,
         origin: tool.origin,
       }));
-    return remembered((digest: Digest): Identity => ({
+    return remembered((digest: Digest): HeldTo => ({
       policy: lazy(() => digest(policyIdentity(policy))),
       tools: lazy(() =>
         digest(canonicalJson(asJson({ tools: tools(), grants: grants.map(capabilityText) }))),

@@ -21,6 +21,7 @@ import type { Capability } from "../tool/capability.ts";
 import type { CallAround } from "../tool/power-port.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { drain } from "../util/drain.ts";
+import type { Maybe } from "../util/maybe.ts";
 import { contentText } from "./answer.ts";
 import type { AgentInside } from "./describe/manifest-origin.ts";
 import { checkRunOptions } from "./check-definition.ts";
@@ -119,7 +120,7 @@ export interface Begun {
 }
 
 /** Begins a run; what is wrong with its input or its options is thrown here. */
-export type Begin<Input> = (input: Input, options: RunOptions, watched: boolean) => Promise<Begun>;
+export type Begin<Input> = (input: Input, options: RunOptions, watched: boolean) => Maybe<Begun>;
 
 /** What is known of a runnable without running it. */
 export interface About {
@@ -190,7 +191,7 @@ export async function endOf<Output>(
 }
 
 /** Reads a run event by event; it is begun with the first. */
-export function readerOf<Output>(begin: () => Begun | Promise<Begun>): EventReader<RunResult<Output>> {
+export function readerOf<Output>(begin: () => Maybe<Begun>): EventReader<RunResult<Output>> {
   return new EventReader(async () => {
     const { runId, framed } = await begin();
     return { framed, finish: (result) => resultOf<Output>(runId, result) };

@@ -1,6 +1,7 @@
 import type { Fact, RunEvent } from "../event/event.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";
+import type { Maybe } from "../util/maybe.ts";
 import type { HookAnswer, HookInput, HookPlace } from "./hook.ts";
 import { askHooksOnce, type Hooks } from "./run-hooks.ts";
 
@@ -29,12 +30,19 @@ export interface HookQuestion<Place extends HookPlace> {
  *
  * @throws WritError `hook-failed`, `hook-field-forbidden`; and an Error when the run was stopped meanwhile.
  */
-export async function consult<Place extends HookPlace>(
-  { hooks, journal, stop, tell }: Consulting,
+export function consult<Place extends HookPlace>(
+  consulting: Consulting,
+  question: HookQuestion<Place>,
+): Maybe<HookAnswer<Place>> {
+  const asked = consulting.hooks[question.place];
+  return asked === undefined ? ({} as HookAnswer<Place>) : consultThese(asked, question, consulting);
+}
+
+async function consultThese<Place extends HookPlace>(
+  asked: NonNullable<Hooks[Place]>,
   { place, at, turn, part, callId }: HookQuestion<Place>,
+  { journal, stop, tell }: Consulting,
 ): Promise<HookAnswer<Place>> {
-  const asked = hooks[place];
-  if (asked === undefined) return {} as HookAnswer<Place>;
   const key = part === undefined ? `turn/${turn}/hook/${place}` : `turn/${turn}/hook/${place}/${part}`;
   const outcome = await untilStopped(askHooksOnce(asked, { place, at }, { journal, key }), stop);
   if (outcome === "stopped") throw new Error("the run was stopped while a hook was asked");

@@ -3,7 +3,6 @@ import { type AgentEvent, isFact, type RunEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
 import { within } from "./powers.ts";
 import type { Scope } from "./scope.ts";
-import type { Host } from "../journal/host.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
 import type { Outcome } from "../event/outcome.ts";
@@ -15,20 +14,17 @@ import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
+import type { Maybe } from "../util/maybe.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type End, endBy, type StopReason } from "./end.ts";
 import type { RunContext } from "./context.ts";
-import type { MoreTime } from "./more-time.ts";
+import { type MoreTime, RunClock, type RunTime } from "./time.ts";
 
 /** What every run has, whatever it does: an agent's turns, a plain function, a composition of agents. */
-export interface FrameOptions {
+export interface FrameOptions extends RunTime {
   readonly runId: string;
   readonly agent: string;
   readonly input: Json;
-  readonly durationMs: number;
-  /** How much of it an earlier part of the run has taken. Default 0. */
-  readonly elapsedMs?: number;
-  readonly host: Host;
   readonly signal?: AbortSignal;
   /** Whether somebody watches. If not, and nobody watches the run around it, no event is made at all. */
   readonly watched: boolean;
@@ -85,11 +81,11 @@ export interface LoopResult {
 export class Framed {
   readonly events: Channel<AgentEvent> | undefined;
   private readonly options: FrameOptions;
-  private readonly work: (frame: Frame) => Promise<Finished>;
+  private readonly work: (frame: Frame) => Maybe<Finished>;
   private readonly stop: Interrupt<StopReason> = interrupt<StopReason>();
   private running: Promise<LoopResult> | undefined;
 
-  constructor(options: FrameOptions, work: (frame: Frame) => Promise<Finished>) {
+  constructor(options: FrameOptions, work: (frame: Frame) => Maybe<Finished>) {
     this.options = options;
     this.work = work;
     this.events = options.watched ? channel<AgentEvent>(mergeLive) : undefined;
@@ -125,7 +121,7 @@ export class Framed {
  * Runs work as a run: tells its beginning and its end, puts envelopes on its events, stops it when it is cancelled or its time is over. The
  * run does not wait for its reader.
  */
-export function frame(options: FrameOptions, work: (frame: Frame) => Promise<Finished>): Framed {
+export function frame(options: FrameOptions, work: (frame: Frame) => Maybe<Finished>): Framed {
   return new Framed(options, work);
 }
 
@@ -137,25 +133,27 @@ interface Running {
 async function runFramed(
   options: FrameOptions,
   { stop, events }: Running,
-  work: (frame: Frame) => Promise<Finished>,
+  work: (frame: Frame) => Maybe<Finished>,
 ): Promise<LoopResult> {
   const forward = forwarding(events, options.parent);
   const about: { frame?: Frame } = {};
   const tell = forward === undefined ? undefined : telling(options, forward, about);
   const unlink = linkSignal(options.signal, stop);
   const unlinkOuter = linkOuter(options.parent, stop);
-  const { frame, stopTimer } = timed(options, { stop, tell, forward });
+  const frame: Frame = { stop, tell, forward };
   about.frame = frame;
+  const clock = new RunClock(options, frame);
   beginInside(options);
   tell?.({ type: "run-start", agent: options.agent, input: options.input });
   let finished: Finished;
   try {
-    finished = await work(frame);
+    const working = work(frame);
+    finished = working instanceof Promise ? await working : working;
   } catch (error) {
     const end = endBy(error, { gate: { agent: options.agent }, stop });
     finished = { transcript: emptyTranscript(), usage: noUsage, ledger: emptyLedger, end };
   } finally {
-    stopTimer();
+    clock.end();
     unlink?.();
     unlinkOuter?.();
   }
@@ -240,42 +238,6 @@ function telling(
     const known = intent === undefined ? undefined : { intent };
     forward({ ...event, seq, runId, ...around, ...known, at: host.now() });
   };
-}
-
-/** How long an author may take to say whether there is more time: the run goes on meanwhile, and must not go on for ever. */
-const patienceMs = 10_000;
-
-/** The frame with its clock: when the time is over the author may be asked for more. */
-function timed(
-  { durationMs, elapsedMs = 0, host }: FrameOptions,
-  given: Pick<Frame, "stop" | "tell" | "forward">,
-): { readonly frame: Frame; readonly stopTimer: () => void } {
-  const { stop } = given;
-  const frame: Frame = { ...given };
-  let stopTimer: (() => void) | undefined;
-  let isOver = false;
-  function arm(limit: number, afterMs: number): void {
-    if (limit !== Infinity) stopTimer = host.timer(Math.max(0, afterMs), () => expire(limit));
-  }
-  function expire(limit: number): void {
-    if (frame.moreTime === undefined) return stop.stop({ type: "duration", limit });
-    stopTimer = host.timer(patienceMs, () => stop.stop({ type: "duration", limit }));
-    frame.moreTime(limit).then(
-      ({ answer: { extend, checkpoint = false } }) => {
-        if (isOver || stop.reason !== undefined) return;
-        stopTimer?.();
-        if (extend !== undefined && extend > limit) arm(extend, extend - limit);
-        else stop.stop({ type: "duration", limit, waits: checkpoint });
-      },
-      (cause: unknown) => stop.stop({ type: "failed", cause }),
-    );
-  }
-  arm(durationMs, durationMs - elapsedMs);
-  const end = (): void => {
-    isOver = true;
-    stopTimer?.();
-  };
-  return { frame, stopTimer: end };
 }
 
 /** Passes the end of the call that this run is inside of on; what it returns takes the link back. */

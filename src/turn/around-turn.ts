@@ -73,10 +73,10 @@ export async function afterTurn(state: State, run: Run): Promise<NextState> {
 }
 
 /** Asks the author's hooks whether a run that would end goes on. */
-export async function mayGoOn(
+export function mayGoOn(
   { state, end }: { readonly state: State; readonly end: End },
   run: Run,
-): Promise<NextState> {
+): Maybe<NextState> {
   if (run.hooks.onStop === undefined) return { state, end };
   const { turns: turn } = state.ledger;
   return keeping(state, run, async () => {

@@ -23,7 +23,7 @@ import {
 import { authorStopped, type End, endBy, failed, stopped } from "../run/end.ts";
 import { giveUpEarly } from "./early.ts";
 import type { Finished, Frame } from "../run/frame.ts";
-import { moreTime } from "../run/more-time.ts";
+import { moreTime } from "../run/time.ts";
 import type { LoopOptions } from "./options.ts";
 import { reserve, tellThresholds } from "./reserve.ts";
 import {
@@ -50,7 +50,8 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
   let end: End | undefined;
   let run: Run | undefined;
   try {
-    const { now, runId } = await beginning(options, frame);
+    const begun = beginning(options, frame);
+    const { now, runId } = begun instanceof Promise ? await begun : begun;
     run = beginRun(options, frame, { startedAt: now - (from?.elapsedMs ?? 0), runId });
     state = { ...state, now };
     frame.moreTime = moreTime(options, () => state.ledger.turns);
@@ -58,7 +59,8 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
     while (end === undefined) {
       const turn = runTurn(state, run);
       ({ state, end } = turn instanceof Promise ? await turn : turn);
-      if (end?.mayContinue === true) ({ state, end } = await mayGoOn({ state, end }, run));
+      if (end?.mayContinue === true && run.hooks.onStop !== undefined)
+        ({ state, end } = await mayGoOn({ state, end }, run));
       if (options.onTurn !== undefined) await options.onTurn(checkpointOf(state, run, end));
     }
   } catch (error) {
@@ -79,19 +81,17 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
 }
 
 /** The time and the id of the run, as its journal keeps them from its beginning on. */
-async function beginning(
-  { journal, host, from, gate, runId }: LoopOptions,
-  { stop }: Frame,
-): Promise<RunStart> {
+function beginning({ journal, host, from, gate, runId }: LoopOptions, { stop }: Frame): Maybe<RunStart> {
   const begun = { now: host.now(), runId };
   if (journal === directJournal) return begun;
   const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
   const { hash: intent } = gate.intent;
   // A record of another intent is of another run.
   const step = { key, fingerprint: () => intent, run: () => Promise.resolve({ ...begun, intent }) };
-  const started = await untilStopped(journal.step(step), stop);
-  if (started === "stopped") throw new Error("the run was stopped before it began");
-  return started;
+  return untilStopped(journal.step(step), stop).then((started) => {
+    if (started === "stopped") throw new Error("the run was stopped before it began");
+    return started;
+  });
 }
 
 interface RunStart {

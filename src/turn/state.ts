@@ -5,6 +5,7 @@ import { slots } from "../util/slots.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger, type Limits } from "../policy/account/budget.ts";
+import { plainIntent } from "../policy/knowledge/intent.ts";
 import { purse, type Purse } from "../policy/account/purse.ts";
 import { learn, type Learned, learnIntent } from "../policy/knowledge/learned.ts";
 import { noRepeats, type Repeats } from "../policy/account/repeats.ts";
@@ -163,7 +164,7 @@ export function checkpointOf(state: State, run: Run, end: End | undefined): Chec
     agent: run.gate.agent,
     skill: run.gate.allowed.skill,
     input: run.input,
-    intent: run.gate.intent,
+    intent: plainIntent(run.gate.intent),
     status: outcome?.type ?? "running",
     ...(outcome?.type === "answered" ? { answer: outcome } : {}),
     transcript: transcript.toJSON(),

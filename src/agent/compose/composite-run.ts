@@ -12,7 +12,7 @@ import { allowList } from "../../policy/allow-list.ts";
 import { emptyLedger, type Ledger, type Limits, spendInside } from "../../policy/account/budget.ts";
 import { heldTo } from "../../policy/rules/annotate.ts";
 import { allowListed } from "../../policy/decision.ts";
-import { makeIntent, noIntent } from "../../policy/knowledge/intent.ts";
+import { noIntent, rehashed } from "../../policy/knowledge/intent.ts";
 import { purse, type Spending } from "../../policy/account/purse.ts";
 import type { Act } from "../../tool/acts.ts";
 import type { Interrupt } from "../../util/interrupt.ts";
@@ -142,7 +142,7 @@ function gateOfComposite({ name, base, options, transcript }: CompositeRunOption
     text: options.intent ?? askedOf(transcript),
     constants: [],
   };
-  const intent = parent?.intent ?? makeIntent({ ...noIntent(name), text, constants }, host.digest);
+  const intent = parent?.intent ?? rehashed({ ...noIntent(name), text, constants }, host.digest);
   const { policy = allowListed, said } = parent ?? {};
   const allowed = heldTo(allowList(name, []), said);
   return { agent: name, allowed, policy, said, intent, powers };

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../util/canonical-json.ts";
-import type { Json } from "../../util/json.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
 import { lazy } from "../../util/lazy.ts";
 
 /**
@@ -23,39 +23,83 @@ export interface Intent {
   readonly previous?: string;
 }
 
-/** What an intent is made of; the hash is made of all of it. */
-export type IntentParts = Omit<Intent, "hash">;
+/** The hashes of what a run is held to, each made when something looks at it. */
+export type HeldTo = Readonly<Record<"policy" | "tools" | "limits", () => string>>;
+
+/** What an intent is made of; the hash is made of all of it but `previous`. */
+export interface IntentParts extends Omit<Intent, "hash" | keyof HeldTo> {
+  readonly held: HeldTo;
+}
 
 /** SHA-256 of a text, in hexadecimal: the machine's. */
 export type Digest = (text: string) => string;
 
 /** Freezes an intent. Its hashes are made when something first looks at them: a run that nobody watches or keeps needs none. */
 export function makeIntent(parts: IntentParts, digest: Digest): Intent {
-  const { text, agent, skill, previous } = parts;
-  const constants = Object.freeze([...parts.constants]);
-  const hash = lazy(() => {
-    const { policy, tools, limits } = parts;
-    return digest(canonicalJson({ text, agent, skill, policy, tools, limits, constants: [...constants] }));
-  });
-  return Object.freeze({
-    text,
-    agent,
-    skill,
-    get policy() {
-      return parts.policy;
-    },
-    get tools() {
-      return parts.tools;
-    },
-    get limits() {
-      return parts.limits;
-    },
-    constants,
-    get hash() {
-      return hash();
-    },
-    ...(previous === undefined ? {} : { previous }),
-  });
+  return Object.freeze(new FrozenIntent(parts, digest));
+}
+
+/** An intent as plain data. */
+export function plainIntent(intent: Intent): Intent {
+  const { text, constants, agent, skill, policy, tools, limits, hash, previous } = intent;
+  const parts = { text, constants, agent, skill, policy, tools, limits, hash };
+  return previous === undefined ? parts : { ...parts, previous };
+}
+
+/** A class, since every run has one: its hashes stay behind getters of the prototype, which a spread does not copy. */
+class FrozenIntent implements Intent {
+  readonly text: string;
+  readonly constants: readonly string[];
+  readonly agent: string;
+  readonly skill: string;
+  readonly previous?: string;
+  readonly #held: HeldTo;
+  readonly #hash: () => string;
+
+  constructor(parts: IntentParts, digest: Digest) {
+    const { text, constants, agent, skill, previous, held } = parts;
+    this.text = text;
+    this.constants = Object.freeze([...constants]);
+    this.agent = agent;
+    this.skill = skill;
+    if (previous !== undefined) this.previous = previous;
+    this.#held = held;
+    this.#hash = lazy(() => digest(canonicalJson(this.hashed())));
+  }
+
+  get policy(): string {
+    return this.#held.policy();
+  }
+
+  get tools(): string {
+    return this.#held.tools();
+  }
+
+  get limits(): string {
+    return this.#held.limits();
+  }
+
+  get hash(): string {
+    return this.#hash();
+  }
+
+  toJSON(): Intent {
+    return plainIntent(this);
+  }
+
+  private hashed(): JsonObject {
+    const { text, agent, skill, policy, tools, limits, constants } = this;
+    return { text, agent, skill, policy, tools, limits, constants: [...constants] };
+  }
+}
+
+/** The intent that plain data says, hashed anew. */
+export function rehashed(intent: Omit<Intent, "hash">, digest: Digest): Intent {
+  const { policy, tools, limits } = intent;
+  return makeIntent(
+    { ...intent, held: { policy: () => policy, tools: () => tools, limits: () => limits } },
+    digest,
+  );
 }
 
 /** The parts of an intent that are no run's: what is called directly by a program has none. */

@@ -1,6 +1,13 @@
 import { joinLabels, type Label, trustedLabel } from "../../message/label.ts";
 import { labelOf } from "../../message/label-of.ts";
-import { callsOf, isAsked, type Message, type ResultMessage, textOf, type ToolCall } from "../../message/message.ts";
+import {
+  callsOf,
+  isAsked,
+  type Message,
+  type ResultMessage,
+  textOf,
+  type ToolCall,
+} from "../../message/message.ts";
 import { propertyNames } from "../../schema/property-names.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { ValueType } from "../../tool/parameters.ts";
