@@ -3,7 +3,6 @@ import type { Drivers } from "../src/driver/choose.ts";
 import type { Reading, TurnInput } from "../src/driver/driver.ts";
 import { askModel, noFailures } from "../src/turn/ask-model.ts";
 import { readingOf } from "../src/turn/turn-input.ts";
-import { charactersOf } from "../src/message/measure.ts";
 import { callsOf, type Message, textOf, type ToolCall } from "../src/message/message.ts";
 import { addReply, readTranscript, type ReadyTranscript } from "../src/message/transcript.ts";
 import { addUsage, noUsage, type Usage } from "../src/message/usage.ts";
@@ -55,12 +54,8 @@ export async function askOnce(asked: Asked): Promise<Replied> {
   try {
     for (let turn = 1; ; turn += 1) {
       const input: TurnInput = { transcript, allowed, model, settings, examples: [], toolChoice: "auto" };
-      const inputCharacters = (): number =>
-        transcript.messages.reduce((sum, message) => sum + charactersOf(message), 0);
-      const record = await untilStopped(
-        askModel({ turn, input, drivers, host, stop, notes: noFailures(), inputCharacters }),
-        stop,
-      );
+      const question = { turn, input, drivers, host, stop, notes: noFailures() };
+      const record = await untilStopped(askModel(question), stop);
       signal?.throwIfAborted();
       if (record === "stopped") throw new TypeError("only the signal stops a question");
       usage = addUsage(usage, record.usage);

@@ -27,10 +27,10 @@ import {
   type OngoingCall,
 } from "./call.ts";
 import { fatalOf } from "./fatal.ts";
-import { inTime } from "./in-time.ts";
 import { type Halt, haltedBy } from "./order.ts";
 import { recoverExecution } from "./recovery.ts";
 import { settle } from "./settle.ts";
+import { CallTime } from "./time.ts";
 
 /**
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Every end is a result. A value that comes after the
@@ -130,32 +130,25 @@ function capabilityDenied(thrown: unknown): string | undefined {
 function runTool(work: OngoingCall): Maybe<Settled> {
   const { tool } = work.ready;
   const { run } = work.at.batch;
-  const timeoutMs = tool.timeoutMs ?? run.limits.toolMs;
-  let own: AbortController | undefined;
-  const ownController = (): AbortController => (own ??= new AbortController()); // made when somebody looks
-  const signalOf = (): AbortSignal => (timeoutMs === Infinity ? run.stop.signal : ownController().signal);
-  const deadline = timeoutMs === Infinity ? Infinity : run.host.now() + timeoutMs;
-  const context = contextOf(work, signalOf);
+  const time = new CallTime(tool.timeoutMs ?? run.limits.toolMs, run);
+  const context = contextOf(work, time);
   const recovery = run.recoveryOf(tool);
   const settling =
     recovery?.executionFailed === undefined
       ? attempt(work, context)
-      : attemptWithRecovery({ work, context, recovery, deadline });
-  const abort = (reason: unknown): void => ownController().abort(reason);
-  const ended = settling instanceof Promise ? inTime(settling, { timeoutMs, abort, run }) : settling;
-  return after(ended, (settled) => {
+      : attemptWithRecovery({ work, context, recovery, time });
+  return after(settling instanceof Promise ? time.within(settling) : settling, (settled) => {
     if (settled === "stopped") return { result: cancelledResult(tool.name), isOvertaken: true };
-    const isLate = deadline !== Infinity && run.host.now() > deadline; // also when the tool held up the thread
-    if (settled !== "timeout" && !isLate) return settled;
-    return { result: timedOut(tool, timeoutMs), isOvertaken: true };
+    if (settled !== "timeout" && !time.isOver) return settled;
+    return { result: timedOut(tool, time.timeoutMs), isOvertaken: true };
   });
 }
 
 /** The context of a call, with the handles of what its tool declared. */
-function contextOf(work: OngoingCall, signalOf: () => AbortSignal): ToolContext {
+function contextOf(work: OngoingCall, time: CallTime): ToolContext {
   const { tool } = work.ready;
   const { host, ask } = work.at.batch.run;
-  const context = new CallContext(work, signalOf);
+  const context = new CallContext(work, time);
   if (tool.needs === undefined || tool.needs.length === 0) return context;
   const kinds = kindsOf(tool.needs);
   work.powers = openPowers({ scope: work.within, kinds, signal: context.signal, ask }, host);
@@ -173,9 +166,9 @@ class CallContext implements ToolContext {
   readonly run: CallScope;
   readonly progress: (value: Json) => void;
   readonly #ready: Ready;
-  readonly #signalOf: () => AbortSignal;
+  readonly #time: CallTime;
 
-  constructor({ at, ready, key, scope }: OngoingCall, signalOf: () => AbortSignal) {
+  constructor({ at, ready, key, scope }: OngoingCall, time: CallTime) {
     const { run, turn } = at.batch;
     const { id: callId } = ready.call;
     this.callId = callId;
@@ -185,11 +178,11 @@ class CallContext implements ToolContext {
     this.progress = (value) =>
       run.tell?.({ type: "tool-progress", turn, callId, value: progressWithoutSecrets(value, run.host) });
     this.#ready = ready;
-    this.#signalOf = signalOf;
+    this.#time = time;
   }
 
   get signal(): AbortSignal {
-    return this.#signalOf();
+    return this.#time.signal;
   }
 
   get call(): ToolCall {
@@ -224,16 +217,15 @@ interface Recovering {
   readonly work: OngoingCall;
   readonly context: ToolContext;
   readonly recovery: Recovery;
-  /** The end of the tool's time, in milliseconds since 1970. */
-  readonly deadline: number;
+  readonly time: CallTime;
 }
 
 /** Runs the tool; when it throws, does what the author says about that. */
-async function attemptWithRecovery({ work, context, recovery, deadline }: Recovering): Promise<Settled> {
+async function attemptWithRecovery({ work, context, recovery, time }: Recovering): Promise<Settled> {
   const { tool, args, call } = work.ready;
-  const { stop, onThrow, host } = work.at.batch.run;
+  const { stop, onThrow } = work.at.batch.run;
   const again = (): Maybe<Settled> => attempt(work, context);
-  const isOver = (): boolean => stop.reason !== undefined || host.now() > deadline || context.signal.aborted;
+  const isOver = (): boolean => stop.reason !== undefined || time.isOver || time.signal.aborted;
   try {
     return await again();
   } catch (error) {

@@ -124,14 +124,13 @@ export function within<Value>({ powers }: Pick<Host, "powers">, scope: PowerScop
 
 /** Begins the scope of a call inside whatever scope there is; it ends when `end` is called, or when one around it does. */
 export function openScope(
-  given: PowerScope,
-  { powers }: Pick<Host, "powers">,
+  { tool, callId, powers, from }: PowerScope,
+  host: Pick<Host, "powers">,
 ): { readonly scope: PowerScope; readonly end: () => void } {
-  const around = powers?.current();
+  const around = host.powers?.current();
   let isOver = false;
-  const sessions = around?.sessions;
-  const held = sessions === undefined ? {} : { sessions };
-  const scope = { ...given, ...held, isOpen: () => !isOver && (around === undefined || isOpen(around)) };
+  const isOpenNow = (): boolean => !isOver && (around === undefined || isOpen(around));
+  const scope = { tool, callId, powers, from, sessions: around?.sessions, isOpen: isOpenNow };
   return { scope, end: () => void (isOver = true) };
 }
 

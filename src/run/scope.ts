@@ -147,9 +147,8 @@ class ScopeOfCall implements OpenScope {
   private unlink: (() => void) | undefined;
   private isClosed = false;
   private lost: { readonly error: unknown } | undefined;
-  private readonly delegations: Delegation[] = [];
-  private spending = noSpending;
-  private readonly acts: Act[] = [];
+  /** The runs inside that have ended; undefined while there are none. */
+  private done: { delegations: Delegation[]; spending: Spending; acts: Act[] } | undefined;
   private runs = 0;
   private open = 0;
   private allEnded: (() => void) | undefined;
@@ -175,11 +174,12 @@ class ScopeOfCall implements OpenScope {
 
   private whole({ purse: shared }: Scope): Inside | undefined {
     if (this.lost !== undefined) throw this.lost.error;
-    if (this.delegations.length === 0) return undefined;
+    if (this.done === undefined) return undefined;
     const { around, gate } = this.place;
-    const spending = gate.allowed.counted === undefined ? this.spending : withCalls(this.spending, shared);
-    const inside = { delegations: [...this.delegations], spending, label: around.seen };
-    return this.acts.length === 0 ? inside : { ...inside, acts: [...this.acts] };
+    const { delegations, acts, spending: spent } = this.done;
+    const spending = gate.allowed.counted === undefined ? spent : withCalls(spent, shared);
+    const inside = { delegations: [...delegations], spending, label: around.seen };
+    return acts.length === 0 ? inside : { ...inside, acts: [...acts] };
   }
 
   private makeScope(): Scope {
@@ -221,11 +221,12 @@ class ScopeOfCall implements OpenScope {
   }
 
   private ended(delegation: Delegation, spent: Spending, acts: readonly Act[]): void {
-    this.acts.push(...acts);
+    const done = (this.done ??= { delegations: [], spending: noSpending, acts: [] });
+    done.acts.push(...acts);
+    done.delegations.push(delegation);
+    done.spending = addSpending(done.spending, spent);
     this.open -= 1;
     if (this.open === 0) this.allEnded?.();
-    this.delegations.push(delegation);
-    this.spending = addSpending(this.spending, spent);
   }
 
   /** Waits until the runs inside have ended, but not for ever. */

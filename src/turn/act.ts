@@ -1,5 +1,5 @@
 import { execute, type Executed } from "../call/batch.ts";
-import { type EarlyCall, lostResult } from "../call/call.ts";
+import { lostResult } from "../call/call.ts";
 import { isFailure } from "../call/order.ts";
 import { WritError } from "../error/writ-error.ts";
 import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../message/message.ts";
@@ -12,13 +12,14 @@ import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/e
 import { applyMode, type Gate } from "../run/gate.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
 import { type Circle, circleOf, rememberAct } from "./circles.ts";
+import type { EarlyCalls } from "./early.ts";
 import type { Run, State, NextState } from "./state.ts";
 
 /** A reply that calls tools, and the calls of it that were started while the model wrote. */
 export interface Acting {
   readonly state: State;
   readonly message: ReplyMessage;
-  readonly early: ReadonlyMap<string, EarlyCall>;
+  readonly early: EarlyCalls;
 }
 
 /** Carries out the calls of a reply and gives each its result. */
@@ -48,7 +49,7 @@ function carryOut({ state, early }: Acting, opened: OpenedBatch, run: Run): Mayb
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
   return rescue(
     () =>
-      after(execute({ ...state, run, turn, calls, early, refuse }), (executed) =>
+      after(execute({ ...state, run, turn, calls, early: early.started, refuse }), (executed) =>
         settleCalls(state, { ...opened, executed }, run),
       ),
     (error) => {

@@ -12,7 +12,7 @@ import { type FinishReason, type ReplyMessage, textOf, type ToolCall } from "../
 import { charactersOf } from "../message/measure.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { addUsage, completeUsage, noUsage, type Usage } from "../message/usage.ts";
-import { assemble, type NameCall, type Reply } from "../model/assemble.ts";
+import { assemble, type CallStart, type NameCall, type Reply } from "../model/assemble.ts";
 import type { Delta, ModelRequest, StreamOptions } from "../model/model.ts";
 import { WholeReply } from "../model/whole-reply.ts";
 import type { Interrupt } from "../util/interrupt.ts";
@@ -39,16 +39,14 @@ export interface ModelQuestion {
   readonly drivers: readonly Driver[];
   readonly host: Host;
   readonly stop: Interrupt<unknown>;
-  /** How many characters the model reads, for a provider that does not say how many tokens. */
-  readonly inputCharacters: () => number;
   /** Changes the request before it is sent. */
   readonly change?: (request: ModelRequest) => Promise<ModelRequest>;
   /** Takes live events; left out when nobody watches. */
   readonly emit?: (event: RunEvent) => void;
   /** Takes down what happens in replies that fail. */
   readonly notes: FailureNotes;
-  /** Told each call as soon as it is complete, while the model may still write. Left out when none may start early. */
-  readonly onCall?: (call: ToolCall) => void;
+  /** Takes each call as soon as it is complete, while the model may still write. Left out when none may start early. */
+  readonly early?: { take(call: ToolCall): void };
 }
 
 /** What happened in the replies to one question that failed. */
@@ -98,23 +96,18 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
 }
 
 /** What the provider reported; where it reported nothing, or nothing that can be true, the characters are counted for an estimate. */
-function usageOf({ message, usage = {} }: Reply, { inputCharacters }: ModelQuestion): Usage {
+function usageOf({ message, usage = {} }: Reply, { input }: ModelQuestion): Usage {
   const reported = completeUsage(usage, { input: 1, output: 1 });
   if (reported.estimated !== true) return reported;
-  return completeUsage(usage, { input: inputCharacters(), output: charactersOf(message) });
+  return completeUsage(usage, { input: input.transcript.characters, output: charactersOf(message) });
 }
 
 function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
   const { turn, input, emit, stop, notes } = question;
-  const nameCall = nameCalls(driver, question);
-  const named = new Map<string, ReturnType<NameCall>>();
-  const assembler = assemble(input.model.id, (start) => {
-    const call = nameCall(start);
-    if (emit !== undefined) named.set(start.id, call);
-    return call;
-  });
+  const names = new CallNames(driver, question);
+  const assembler = assemble(input.model.id, (start) => names.give(start));
   emit?.({ type: "message-start", turn, driver: driver.name });
-  const tell = emit === undefined ? undefined : teller(driver, input, { turn, named, emit });
+  const tell = emit === undefined ? undefined : teller(driver, input, { turn, names, emit });
   const request = driver.request(withMarks(input, driver));
   const changed = question.change === undefined ? request : question.change(request);
   return after(changed, (wanted) => {
@@ -126,7 +119,7 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
       tell?.push(delta);
       if (call === undefined) return;
       if (call.providerExecuted === true) notes.acted = true;
-      else if (driver.passthrough && !isWhole) question.onCall?.(call);
+      else if (driver.passthrough && !isWhole) question.early?.take(call);
     };
     return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take), () => {
       const reply = assembler.reply();
@@ -232,14 +225,14 @@ class ModelOptions implements StreamOptions {
 
 interface Telling {
   readonly turn: number;
-  readonly named: ReadonlyMap<string, ReturnType<NameCall>>;
+  readonly names: CallNames;
   readonly emit: (event: RunEvent) => void;
 }
 
-function emitDelta(delta: Delta, { turn, named, emit }: Telling): void {
+function emitDelta(delta: Delta, { turn, names, emit }: Telling): void {
   if (delta.type === "reasoning-delta") emit({ type: delta.type, turn, text: delta.text });
   else if (delta.type === "call-delta") {
-    const { id: callId, name } = named.get(delta.id) ?? { id: delta.id, name: "" };
+    const { id: callId, name } = names.of(delta.id);
     emit({ type: "call-delta", turn, callId, name, text: delta.text });
   }
 }
@@ -247,20 +240,44 @@ function emitDelta(delta: Delta, { turn, named, emit }: Telling): void {
 /** What may stand as a name in a transcript; anything else a model invents could not be sent back to a provider. */
 const storableName = /^[a-zA-Z0-9_./-]{1,64}$/;
 
-function nameCalls(driver: Driver, { turn, input }: ModelQuestion): NameCall {
-  const taken = new Set<string>();
-  return ({ id: proposed, name: wireName, index }) => {
-    const id = acceptableId(input.transcript, proposed, { taken, fallback: `call_${turn}_${index}` });
-    taken.add(id);
-    const name = driver.toolName(wireName, input.allowed);
-    if (storableName.test(name)) return { id, name };
-    const stored = `invalid_${name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 40)}`;
-    return {
-      id,
-      name: stored,
-      malformed: `there is no tool of the name the model wrote (${JSON.stringify(name.slice(0, 80))})`,
-    };
-  };
+type Named = ReturnType<NameCall>;
+
+const noneTaken: ReadonlySet<string> = new Set();
+
+/** The ids and names that the calls of one reply get. A class, since every reply has one; its collections are made with the first call. */
+class CallNames {
+  private readonly driver: Driver;
+  private readonly question: ModelQuestion;
+  private taken: Set<string> | undefined;
+  private byProposed: Map<string, Named> | undefined;
+
+  constructor(driver: Driver, question: ModelQuestion) {
+    this.driver = driver;
+    this.question = question;
+  }
+
+  /** The id and the name of a call in the transcript. */
+  give({ id: proposed, name: wireName, index }: CallStart): Named {
+    const { turn, input, emit } = this.question;
+    const place = { taken: this.taken ?? noneTaken, fallback: `call_${turn}_${index}` };
+    const id = acceptableId(input.transcript, proposed, place);
+    (this.taken ??= new Set()).add(id);
+    const named = storable({ id, name: this.driver.toolName(wireName, input.allowed) });
+    if (emit !== undefined) (this.byProposed ??= new Map()).set(proposed, named);
+    return named;
+  }
+
+  /** What was given to the call that the provider began under this id. */
+  of(proposed: string): Named {
+    return this.byProposed?.get(proposed) ?? { id: proposed, name: "" };
+  }
+}
+
+function storable({ id, name }: Named): Named {
+  if (storableName.test(name)) return { id, name };
+  const stored = `invalid_${name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 40)}`;
+  const shown = JSON.stringify(name.slice(0, 80));
+  return { id, name: stored, malformed: `there is no tool of the name the model wrote (${shown})` };
 }
 
 /** What a model's adapter threw, as an error of the catalogue. A mistake in its code is no better the next time. */

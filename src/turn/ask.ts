@@ -1,7 +1,6 @@
 import type { TurnInput } from "../driver/driver.ts";
 import type { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
-import type { EarlyCall } from "../call/call.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
@@ -19,17 +18,17 @@ import {
   noFailures,
   type ModelQuestion,
 } from "./ask-model.ts";
-import { earlyCalls, giveUpEarly } from "./early.ts";
+import type { EarlyCalls } from "./early.ts";
 import { endBy } from "../run/end.ts";
 import type { End } from "../run/end.ts";
 import type { Run, State } from "./state.ts";
 import { requestFingerprint } from "./turn-input.ts";
 
-/** What a turn asks the model. Calls that are started meanwhile are put into `early`. */
+/** What a turn asks the model. Calls that may start meanwhile are given to `early`. */
 export interface TurnQuestion {
   readonly state: State;
   readonly input: TurnInput;
-  readonly early: Map<string, EarlyCall>;
+  readonly early: EarlyCalls;
 }
 
 /** What the journal keeps of a model call and of the hooks around it, and what was told of them. */
@@ -106,14 +105,13 @@ function questionOf(asking: TurnQuestion, { hooked, notes }: Noting): ModelQuest
   return {
     turn,
     input,
-    drivers: run.drivers.slice(state.driver),
+    drivers: state.driver === 0 ? run.drivers : run.drivers.slice(state.driver),
     host: run.host,
     stop: run.stop,
-    inputCharacters: () => input.transcript.characters,
     change: beforeModel === undefined ? undefined : (request) => changeRequest(request, hooked),
     emit: run.tell,
     notes,
-    onCall: startsEarly(asking, run) ? earlyCalls({ batch: { ...state, run, turn }, early }) : undefined,
+    early: startsEarly(asking, run) ? early : undefined,
   };
 }
 
@@ -165,7 +163,7 @@ function askAttempt(attempt: number, asking: TurnQuestion, noting: Noting): Mayb
     note({ type: "retry-start", turn, reason: error.message, attempt, delayMs: again });
     await pause(again, run);
     if (run.stop.reason !== undefined) throw error;
-    await giveUpEarly(asking.early); // what an attempt that failed has called, nobody asks for any more
+    await asking.early.giveUp(); // what an attempt that failed has called, nobody asks for any more
     return askAttempt(attempt + 1, asking, noting);
   });
 }

@@ -1,7 +1,6 @@
 import type { Reading, TurnInput } from "../driver/driver.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { EarlyCall } from "../call/call.ts";
 import { type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
 import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
 import { effectIn } from "../policy/allow-list.ts";
@@ -21,7 +20,7 @@ import {
   unacceptable,
 } from "./around-turn.ts";
 import { authorStopped, type End, endBy, failed, stopped } from "../run/end.ts";
-import { giveUpEarly } from "./early.ts";
+import { EarlyCalls } from "./early.ts";
 import type { Finished, Frame } from "../run/frame.ts";
 import { moreTime } from "../run/time.ts";
 import type { LoopOptions } from "./options.ts";
@@ -146,7 +145,7 @@ async function prepareTurn(state: State, run: Run): Promise<NextState> {
 }
 
 function askAndAct(before: State, run: Run): Maybe<NextState> {
-  const early = new Map<string, EarlyCall>();
+  const early = new EarlyCalls(before, run);
   const input = turnInput(before, run);
   return always(
     () =>
@@ -157,14 +156,14 @@ function askAndAct(before: State, run: Run): Maybe<NextState> {
         run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
         return { state: before, end: asked };
       }),
-    () => (early.size > 0 ? giveUpEarly(early) : undefined),
+    () => (early.started === undefined ? undefined : early.giveUp()),
   );
 }
 
 interface AskedTurn {
   readonly before: State;
   readonly input: TurnInput;
-  readonly early: ReadonlyMap<string, EarlyCall>;
+  readonly early: EarlyCalls;
 }
 
 /** Does what a reply says: carries out its calls, takes its answer, or asks again. */

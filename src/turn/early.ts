@@ -1,5 +1,5 @@
 import { sizeOf } from "../call/batch.ts";
-import { type Batch, type EarlyCall, type Fate, type Ready } from "../call/call.ts";
+import type { Batch, Call, EarlyCall, Fate, Ready } from "../call/call.ts";
 import { checkCall } from "../call/check.ts";
 import { isOrdered } from "../call/order.ts";
 import { runCall } from "../call/run.ts";
@@ -10,43 +10,72 @@ import type { RunContext } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
 import { interrupt } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
-
-/** The batch of a reply that is still being read, and the calls that were started from it, by id. */
-export interface EarlyTurn {
-  readonly batch: Omit<Batch, "calls">;
-  readonly early: Map<string, EarlyCall>;
-}
+import type { Run, State } from "./state.ts";
 
 /**
  * Takes the calls of a reply as they become complete, and starts those that only look or compute while the model still writes. Nothing is
  * started that the same call would not be allowed later, nor anything after a call that the budget forbids.
  */
-export function earlyCalls({ batch, early }: EarlyTurn): (call: ToolCall) => void {
-  const { run, gate, learned, limits } = batch;
-  let reserved: Ledger | undefined = batch.ledger;
-  let index = -1;
-  let started: Started | undefined;
-  return (proposed) => {
-    index += 1;
-    reserved = reserved === undefined ? undefined : reserve(proposed, { ...batch, ledger: reserved, limits });
-    if (reserved === undefined) return;
-    const tool = gate.allowed.tools.get(proposed.name);
-    const at = { batch: { ...batch, calls: [] }, index, proposed, learned, uses: batch.ledger.uses };
+export class EarlyCalls {
+  /** The calls that were started, by id; undefined while there are none. */
+  started: Map<string, EarlyCall> | undefined;
+  private readonly state: State;
+  private readonly run: Run;
+  /** The ledger with the calls so far in it; undefined when nothing more may start. */
+  private ledger: Ledger | undefined;
+  private index = -1;
+  private running: Running | undefined;
+
+  constructor(state: State, run: Run) {
+    this.state = state;
+    this.run = run;
+    this.ledger = state.ledger;
+  }
+
+  take(proposed: ToolCall): void {
+    const { state, run } = this;
+    this.index += 1;
+    this.ledger = this.reserved(proposed);
+    if (this.ledger === undefined) return;
+    const batch: Batch = { ...state, run, turn: state.ledger.turns, calls: [] };
+    const tool = state.gate.allowed.tools.get(proposed.name);
+    const at = { batch, index: this.index, proposed, learned: state.learned, uses: state.ledger.uses };
     const fate = isLooking(tool, batch) ? checkCall(at) : undefined;
-    if (holdsUp({ tool, fate }, run)) reserved = undefined;
+    if (holdsUp({ tool, fate }, run)) this.ledger = undefined;
     if (fate === undefined || fate instanceof Promise) return;
     if (fate.type === "refused" || fate.decision.verdict !== "allow" || !mayOverlap(fate)) return;
     run.scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
-    started ??= startedBy(run);
-    const { context, end } = started;
-    const record = Promise.resolve(runCall({ ...at, batch: { ...at.batch, run: context } }, fate, {}));
+    this.start(at, fate);
+  }
+
+  /** Ends what was started for a reply and is not used: a run must not end before what goes on inside it. The next reply begins anew. */
+  async giveUp(): Promise<void> {
+    const calls = [...(this.started?.values() ?? [])];
+    this.started = undefined;
+    this.ledger = this.state.ledger;
+    this.index = -1;
+    this.running = undefined;
+    await Promise.all(calls.map((call) => call.giveUp()));
+  }
+
+  /** The ledger with the call in it; undefined when a bound of this run, or of one around it, forbids the call. */
+  private reserved(call: ToolCall): Ledger | undefined {
+    const { ledger, state, run } = this;
+    if (ledger === undefined || run.scope.outer?.callExcess() !== undefined) return undefined;
+    const reservation = reserveCall(ledger, state.limits, sizeOf(call, state.limits));
+    return reservation.ok ? reservation.ledger : undefined;
+  }
+
+  private start(at: Call, ready: Ready): void {
+    const { context, end } = (this.running ??= beside(this.run));
+    const record = Promise.resolve(runCall({ ...at, batch: { ...at.batch, run: context } }, ready, {}));
     record.catch(() => undefined); // thrown where its batch waits for it, if it comes to that
     const giveUp = (): Promise<unknown> => {
       end();
       return record.catch(() => undefined);
     };
-    early.set(proposed.id, { ready: fate, record, giveUp });
-  };
+    (this.started ??= new Map()).set(at.proposed.id, { ready, record, giveUp });
+  }
 }
 
 function isLooking(tool: Tool | undefined, { gate }: Pick<Batch, "gate">): boolean {
@@ -55,12 +84,12 @@ function isLooking(tool: Tool | undefined, { gate }: Pick<Batch, "gate">): boole
 }
 
 /** The context of the early calls of one reply; the end of the run ends them, and so does that of the reply. */
-interface Started {
+interface Running {
   readonly context: RunContext;
   readonly end: () => void;
 }
 
-function startedBy(run: RunContext): Started {
+function beside(run: RunContext): Running {
   const stop = interrupt<unknown>();
   const unlink = run.stop.onStop(() => stop.stop(run.stop.reason));
   return {
@@ -70,23 +99,6 @@ function startedBy(run: RunContext): Started {
       unlink();
     },
   };
-}
-
-/** Ends what was started for a reply and is not used: a run must not end before what goes on inside it. */
-export async function giveUpEarly(early: Map<string, EarlyCall>): Promise<void> {
-  const calls = [...early.values()];
-  early.clear();
-  await Promise.all(calls.map((call) => call.giveUp()));
-}
-
-/** The ledger with the call in it; undefined when a bound of this run, or of one around it, forbids the call. */
-function reserve(
-  call: ToolCall,
-  { run, ledger, limits }: Pick<Batch, "run" | "ledger" | "limits">,
-): Ledger | undefined {
-  if (run.scope.outer?.callExcess() !== undefined) return undefined;
-  const reservation = reserveCall(ledger, limits, sizeOf(call, limits));
-  return reservation.ok ? reservation.ledger : undefined;
 }
 
 interface EarlyCheck {

@@ -3,7 +3,6 @@ import type { Reading, TurnInput } from "../driver/driver.ts";
 import { WritError } from "../error/writ-error.ts";
 import { surrounding } from "../run/powers.ts";
 import type { Host } from "../journal/host.ts";
-import { charactersOf } from "../message/measure.ts";
 import { callsOf, resultText, textOf, userMessage } from "../message/message.ts";
 import {
   addReply,
@@ -162,10 +161,8 @@ async function ask(
 ): Promise<{ readonly usage: Usage; readonly record: ModelRecord; readonly reading: Reading }> {
   signal?.throwIfAborted();
   const drivers = driversFor("auto", input.model);
-  const inputCharacters = (): number =>
-    input.transcript.messages.reduce((sum, message) => sum + charactersOf(message), 0);
   const notes = noFailures();
-  const question = { turn, input, drivers, host, stop, notes, inputCharacters };
+  const question = { turn, input, drivers, host, stop, notes };
   const asking = askPatiently(async () => askModel(question), { model: input.model, retry, host, stop });
   const record = await untilStopped(asking, stop);
   signal?.throwIfAborted();

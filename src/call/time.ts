@@ -1,0 +1,65 @@
+import type { RunContext } from "../run/context.ts";
+
+/** The time of one call: its bound, and the signal that tells its tool that the call is over. A class, since every call has one. */
+export class CallTime {
+  readonly timeoutMs: number;
+  /** The end of the call's time, in milliseconds since 1970. */
+  readonly deadline: number;
+  private readonly run: Pick<RunContext, "host" | "stop">;
+  /** The call's own signal; made when somebody looks at it. */
+  private controller: AbortController | undefined;
+
+  constructor(timeoutMs: number, run: Pick<RunContext, "host" | "stop">) {
+    this.timeoutMs = timeoutMs;
+    this.run = run;
+    this.deadline = timeoutMs === Infinity ? Infinity : run.host.now() + timeoutMs;
+  }
+
+  /** Without a bound of its own a call is over when its run is. */
+  get signal(): AbortSignal {
+    if (this.timeoutMs === Infinity) return this.run.stop.signal;
+    return (this.controller ??= new AbortController()).signal;
+  }
+
+  /** True when the time is over, also where the tool held up the thread. */
+  get isOver(): boolean {
+    return this.deadline !== Infinity && this.run.host.now() > this.deadline;
+  }
+
+  /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
+  within<Settled>(work: Promise<Settled>): Promise<Settled | "timeout" | "stopped"> {
+    const { run } = this;
+    return new Promise((resolve, reject) => {
+      let stopTimer: (() => void) | undefined;
+      let forget: (() => void) | undefined;
+      const leave = (): void => {
+        stopTimer?.();
+        forget?.();
+      };
+      const end = (early: "timeout" | "stopped"): void => {
+        leave();
+        resolve(early);
+        this.abort(early);
+      };
+      if (this.timeoutMs !== Infinity) stopTimer = run.host.timer(this.timeoutMs, () => end("timeout"));
+      work.then(
+        (settled) => {
+          leave();
+          resolve(settled);
+        },
+        (error: unknown) => {
+          leave();
+          reject(error as Error);
+        },
+      );
+      forget = run.stop.onStop(() => end("stopped"));
+    });
+  }
+
+  private abort(early: "timeout" | "stopped"): void {
+    if (this.timeoutMs === Infinity) return; // the signal is that of the run
+    const { reason } = this.run.stop.signal as { readonly reason: unknown };
+    const why = early === "stopped" ? reason : new Error(`timed out after ${this.timeoutMs} ms`);
+    (this.controller ??= new AbortController()).abort(why);
+  }
+}
