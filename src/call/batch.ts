@@ -181,44 +181,86 @@ export function sizeOf(
 
 /** Runs the calls that are ready, group by group, through the journal. Their ends are told in the order of the calls. */
 function runAll(batch: Batch, fates: readonly Fate[]): Maybe<readonly CallRecord[]> {
-  const { run } = batch;
-  const records = fates.map((fate) => (fate.type === "refused" ? notRun(fate) : undefined));
-  const halt: Halt = {};
-  let told = 0;
-  function end(index: number, record: CallRecord | undefined): void {
-    if (record !== undefined) records[index] = record;
-    for (; records[told] !== undefined; told += 1)
-      tellEnd({ batch }, fates[told] as Fate, records[told] as CallRecord);
+  const running = new RunningBatch(batch, fates);
+  const done = inOrder(groupsOf(fates, batch.run), (group) => running.runGroup(group));
+  return after(done, () => running.records as readonly CallRecord[]);
+}
+
+/** The calls of a batch while they run. */
+class RunningBatch {
+  readonly records: (CallRecord | undefined)[];
+  private readonly batch: Batch;
+  private readonly fates: readonly Fate[];
+  private readonly halt: Halt = {};
+  /** How many ends were told. */
+  private told = 0;
+
+  constructor(batch: Batch, fates: readonly Fate[]) {
+    this.batch = batch;
+    this.fates = fates;
+    this.records = fates.map((fate) => (fate.type === "refused" ? notRun(fate) : undefined));
+    this.tellEnds();
   }
-  function perform(index: number): Maybe<CallRecord> {
-    const ready = fates[index] as Ready;
+
+  /** Runs calls beside each other. */
+  runGroup(group: readonly number[]): Maybe<void> {
+    const wanted = this.halt.reason === undefined ? group : this.skip(group, this.halt.reason);
+    if (this.batch.run.journal !== directJournal) return this.runRecorded(wanted);
+    let waiting: Promise<unknown>[] | undefined;
+    for (const index of wanted) {
+      const running = this.perform(index);
+      if (running instanceof Promise) (waiting ??= []).push(running);
+    }
+    if (waiting !== undefined) return Promise.all(waiting).then(() => undefined);
+  }
+
+  /** Skips the calls that have not begun; gives the others. */
+  private skip(group: readonly number[], reason: string): readonly number[] {
+    return group.filter((index) => {
+      const hasBegun = this.readyAt(index).early !== undefined;
+      if (!hasBegun) this.end(index, { result: skippedResult(reason), startedAt: 0, endedAt: 0 });
+      return hasBegun;
+    });
+  }
+
+  private async runRecorded(group: readonly number[]): Promise<void> {
+    const { batch } = this;
+    const steps = group.map((index) =>
+      stepOf(callOf(batch, index, this.readyAt(index)), () => this.perform(index)),
+    );
+    const kept = await recorded(steps, batch.run.journal);
+    kept.forEach((record, place) => {
+      this.halt.reason ??= haltedBy(record, batch.run);
+      this.end(group[place] as number, record);
+    });
+  }
+
+  private perform(index: number): Maybe<CallRecord> {
+    const { batch, halt } = this;
+    const ready = this.readyAt(index);
     return after(ready.early?.record ?? runCall(callOf(batch, index, ready), ready, halt), (ended) => {
-      halt.reason ??= haltedBy(ended, run);
+      halt.reason ??= haltedBy(ended, batch.run);
       const record = asTold(ready, ended);
-      end(index, record);
+      this.end(index, record);
       return record;
     });
   }
-  end(0, records[0]);
-  const done = inOrder(groupsOf(fates, run), (group) => {
-    const { reason } = halt;
-    const isSkipped = (index: number): boolean =>
-      reason !== undefined && (fates[index] as Ready).early === undefined;
-    for (const index of group.filter(isSkipped))
-      end(index, { result: skippedResult(reason ?? ""), startedAt: 0, endedAt: 0 });
-    const wanted = group.filter((index) => !isSkipped(index));
-    if (run.journal === directJournal) return together(wanted.map(perform));
-    const steps = wanted.map((index) =>
-      stepOf(callOf(batch, index, fates[index] as Ready), () => perform(index)),
-    );
-    return recorded(steps, run.journal).then((kept) =>
-      kept.forEach((record, place) => {
-        halt.reason ??= haltedBy(record, run);
-        end(wanted[place] as number, record);
-      }),
-    );
-  });
-  return after(done, () => records as readonly CallRecord[]);
+
+  private readyAt(index: number): Ready {
+    return this.fates[index] as Ready;
+  }
+
+  private end(index: number, record: CallRecord): void {
+    this.records[index] = record;
+    this.tellEnds();
+  }
+
+  private tellEnds(): void {
+    for (let record = this.records[this.told]; record !== undefined; record = this.records[this.told]) {
+      tellEnd(this.batch, this.fates[this.told] as Fate, record);
+      this.told += 1;
+    }
+  }
 }
 
 function callOf(batch: Batch, index: number, { call: proposed, inside }: Ready): Call {
@@ -228,11 +270,6 @@ function callOf(batch: Batch, index: number, { call: proposed, inside }: Ready):
 
 function stepOf(at: Call, perform: () => Maybe<CallRecord>): Step<CallRecord> {
   return { key: keyOf(at), fingerprint: () => fingerprintOf(at.proposed), run: async () => perform() };
-}
-
-function together(running: readonly Maybe<CallRecord>[]): Maybe<void> {
-  const promises = running.filter((each) => each instanceof Promise);
-  if (promises.length > 0) return Promise.all(promises).then(() => undefined);
 }
 
 /** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */

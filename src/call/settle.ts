@@ -14,7 +14,7 @@ import type { Tool } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
-import type { Call, CallRecord, Fate, Ready, Refused, Settled, OngoingCall } from "./call.ts";
+import type { Batch, CallRecord, Fate, Ready, Refused, Settled, OngoingCall } from "./call.ts";
 
 /** Closes a call and makes its record: without secrets, after the author's hooks, not too long, and labelled. */
 export function settle(work: OngoingCall, given: Settled, startedAt: number): Maybe<CallRecord> {
@@ -166,8 +166,7 @@ function toldOfMending({ id, name }: ToolCall, inside: Inside | undefined, recor
 }
 
 /** Tells the end of a call, after what happened inside it. */
-export function tellEnd({ batch }: Pick<Call, "batch">, fate: Fate, record: CallRecord): void {
-  const { run, turn } = batch;
+export function tellEnd({ run, turn }: Batch, fate: Fate, record: CallRecord): void {
   const { tell } = run;
   if (tell === undefined) return;
   const { id: callId } = fate.call;
