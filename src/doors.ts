@@ -46,13 +46,16 @@ export { type Chosen, type DecideRequest } from "./turn/decide.ts";
 export { type CatalogEntry, type StepDecision, type StepRequest } from "./turn/llm-step.ts";
 export { type SafeLoopOptions, type StepTaken, type ToolsByName } from "./turn/safe-loop.ts";
 
-export { type ExecuteCallsOptions } from "./agent/execute-calls.ts";
+export { type EndCause } from "./run/end.ts";
+
+export { type ExecuteRequest } from "./agent/execute-calls.ts";
 export { type LoopDefinition } from "./agent/run-loop.ts";
 
 export { execute, loop } from "./adapters/engine-doors.ts";
 export {
   call,
   callTool,
+  chat,
   chatStream,
   decide,
   type LlmStatus,
@@ -61,4 +64,3 @@ export {
   safeLoop,
   type WithModel,
 } from "./adapters/lower-doors.ts";
-export { chat } from "./adapters/node.ts";

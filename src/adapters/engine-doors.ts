@@ -1,8 +1,8 @@
-import { executeCalls, type ExecuteCallsOptions } from "../agent/execute-calls.ts";
+import { type ExecuteRequest, executeWith } from "../agent/execute-calls.ts";
 import { type LoopDefinition, loopWith } from "../agent/run-loop.ts";
 import type { RunOptions, RunResult } from "../agent/runnable.ts";
 import type { AgentEvent } from "../event/event.ts";
-import type { ResultMessage, ToolCall } from "../message/message.ts";
+import type { ResultMessage } from "../message/message.ts";
 import { nodeHost } from "./clock.ts";
 import { resolveModel } from "./model/resolve.ts";
 
@@ -10,7 +10,7 @@ import { resolveModel } from "./model/resolve.ts";
  * The executor alone: decides about each call (allow-list, hooks, arguments, policy, a person), runs those that may run beside each other,
  * and gives one result a call, in the order of the calls. Never throws for what a model wrote or a tool does: every end is a result.
  *
- * @throws WritError `definition-invalid` for calls that share an id, `name-taken`, `budget-invalid`, `tool-unknown`
+ * @throws WritError `definition-invalid` for a call of `execute` that is not of this form and for calls that share an id, `name-taken`, `budget-invalid`, `tool-unknown`
  * @example
  * ```ts
  * import { tool } from "writ";
@@ -18,14 +18,15 @@ import { resolveModel } from "./model/resolve.ts";
  *
  * const now = tool({ name: "now", description: "The time", inputSchema: { type: "object" }, execute: () => new Date().toISOString() });
  * const question = userMessage("What time is it?");
- * const reply = await chat("ollama/qwen2.5:7b", { messages: [question], tools: [now] });
- * const results = await execute(reply.calls, { tools: [now] });
- * const answer = await chat("ollama/qwen2.5:7b", { messages: [question, reply.message, ...results], tools: [now] });
+ * const reply = await chat({ model: "ollama/qwen2.5:7b", messages: [question], tools: [now] });
+ * const results = await execute({ calls: reply.calls, tools: [now] });
+ * const messages = [question, reply.message, ...results];
+ * const answer = await chat({ model: "ollama/qwen2.5:7b", messages, tools: [now] });
  * console.log(answer.text);
  * ```
  */
-export function execute(calls: readonly ToolCall[], options: ExecuteCallsOptions): Promise<ResultMessage[]> {
-  return executeCalls(calls, options, nodeHost);
+export function execute(request: ExecuteRequest): Promise<ResultMessage[]> {
+  return executeWith(request, nodeHost);
 }
 
 /**

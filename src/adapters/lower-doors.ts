@@ -1,3 +1,4 @@
+import { checkRequest } from "../agent/check-request.ts";
 import type { ModelSource } from "../agent/definition.ts";
 import {
   callAmongWith,
@@ -8,16 +9,35 @@ import {
 } from "../call/call-tool.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import { type Chosen, type DecideRequest, decideWith } from "../turn/decide.ts";
-import { llmStepWith, type StepDecision, type StepRequest } from "../turn/llm-step.ts";
+import { type Decider, llmStepWith, type StepDecision, type StepRequest } from "../turn/llm-step.ts";
 import { type SafeLoopOptions, safeLoopWith } from "../turn/safe-loop.ts";
 import type { ResultMessage, ToolResult } from "../message/message.ts";
-import { type ChatReply, type ChatRequest, chatStreamWith } from "../model/chat.ts";
+import { type ChatReply, type ChatRequest, chatStreamWith, chatWith } from "../model/chat.ts";
 import type { Delta, Model } from "../model/model.ts";
 import type { Tools } from "../policy/allow-list.ts";
 import type { Tool, TypedTool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
 import { nodeHost } from "./clock.ts";
 import { resolveModel } from "./model/resolve.ts";
+
+/**
+ * Asks a model once, without a loop: the caller carries out the calls of the reply and sends their results with the next request.
+ *
+ * @throws WritError `definition-invalid` for a call of `chat` that is not of this form; what the model's adapter throws
+ * (`provider-unreachable`, `model-not-found`, …)
+ * @example
+ * ```ts
+ * import { chat, userMessage } from "writ/doors";
+ *
+ * const reply = await chat({ model: "ollama/qwen2.5:7b", messages: [userMessage("Hello")] });
+ * console.log(reply.text, reply.calls);
+ * ```
+ */
+export async function chat(request: ChatRequest & Required<WithModel>): Promise<ChatReply> {
+  checkRequest("chat", request);
+  const { model, ...question } = request;
+  return chatWith(resolveModel(model, "chat"), toldWithoutSecrets(question));
+}
 
 /**
  * Asks a model once, like `chat`, and yields the pieces of its reply while it writes; what the generator returns is the whole reply. Leaving
@@ -28,20 +48,21 @@ import { resolveModel } from "./model/resolve.ts";
  * ```ts
  * import { chatStream } from "writ/doors";
  *
- * for await (const delta of chatStream("ollama/qwen2.5:7b", { messages: "Hello" })) {
+ * for await (const delta of chatStream({ model: "ollama/qwen2.5:7b", messages: "Hello" })) {
  *   if (delta.type === "text-delta") process.stdout.write(delta.text);
  * }
  * ```
  */
 export async function* chatStream(
-  model: ModelSource,
-  request: ChatRequest,
+  request: ChatRequest & Required<WithModel>,
 ): AsyncGenerator<Delta, ChatReply, undefined> {
-  return yield* chatStreamWith(resolveModel(model, "chatStream"), toldWithoutSecrets(request));
+  checkRequest("chatStream", request);
+  const { model, ...question } = request;
+  return yield* chatStreamWith(resolveModel(model, "chatStream"), toldWithoutSecrets(question));
 }
 
 /** A tool may ask a model by itself: the secrets that it sent to others are none of the model's business. */
-export function toldWithoutSecrets(request: ChatRequest): ChatRequest {
+function toldWithoutSecrets(request: ChatRequest): ChatRequest {
   return { ...request, messages: withoutSecrets(request.messages, nodeHost) };
 }
 
@@ -68,7 +89,7 @@ export type LlmStatus =
  * ```
  */
 export function llmStatus({ model }: WithModel = {}): LlmStatus {
-  const found = modelFor(model);
+  const found = modelFor("llmStatus", model);
   if (found === undefined) return { available: false, source: "none" };
   return { available: true, model: found.id, source: model === undefined ? "WRIT_MODEL" : "argument" };
 }
@@ -83,7 +104,7 @@ export function llmStatus({ model }: WithModel = {}): LlmStatus {
  * twice. The name and the arguments are what the model wrote: look the name up in a `Map`, and let `callTool` check the arguments.
  *
  * @throws WritError `protocol-violated` when the model decides nothing three times, `run-refused` when its provider holds the reply back,
- * `name-invalid` and `name-taken` for the catalogue, `model-invalid` and `model-name-invalid`, and what the model's adapter throws
+ * `definition-invalid` for another form of the call, `name-invalid` and `name-taken` for the catalogue, `model-invalid` and `model-name-invalid`, and what the model's adapter throws
  * (`provider-unreachable`, …). An aborted step throws the signal's reason.
  * @example
  * ```ts
@@ -98,8 +119,9 @@ export function llmStatus({ model }: WithModel = {}): LlmStatus {
  * console.log(step.kind === "final" ? step.text : `${step.name} ${JSON.stringify(step.args)}`);
  * ```
  */
-export function llmStep({ model, ...request }: StepRequest & WithModel): Promise<StepDecision> {
-  return settled(() => llmStepWith({ model: modelFor(model), host: nodeHost }, request));
+export async function llmStep(request: StepRequest & WithModel): Promise<StepDecision> {
+  checkRequest("llmStep", request);
+  return llmStepWith(deciderFor("llmStep", request), request);
 }
 
 /**
@@ -137,8 +159,9 @@ export function llmStep({ model, ...request }: StepRequest & WithModel): Promise
  * console.log(answer);
  * ```
  */
-export function safeLoop({ model, ...options }: SafeLoopOptions & WithModel): Promise<string> {
-  return settled(() => safeLoopWith({ model: modelFor(model), host: nodeHost }, options));
+export async function safeLoop(options: SafeLoopOptions & WithModel): Promise<string> {
+  checkRequest("safeLoop", options);
+  return safeLoopWith(deciderFor("safeLoop", options), options);
 }
 
 /**
@@ -159,12 +182,11 @@ export function safeLoop({ model, ...options }: SafeLoopOptions & WithModel): Pr
  * console.log(option);
  * ```
  */
-export function decide({ model, ...request }: DecideRequest & WithModel): Promise<Chosen> {
-  return settled(() => {
-    const question = withoutSecrets(request.question, nodeHost);
-    const context = withoutSecrets(request.context, nodeHost);
-    return decideWith({ model: modelFor(model), host: nodeHost }, { ...request, question, context });
-  });
+export async function decide(request: DecideRequest & WithModel): Promise<Chosen> {
+  checkRequest("decide", request);
+  const question = withoutSecrets(request.question, nodeHost);
+  const context = withoutSecrets(request.context, nodeHost);
+  return decideWith(deciderFor("decide", request), { ...request, question, context });
 }
 
 /**
@@ -223,9 +245,9 @@ export function call<Result>(
  *
  * const tools = [getWeather];
  * const question = userMessage("What's the weather like in London?");
- * const reply = await chat("ollama/qwen2.5:7b", { messages: [question], tools });
+ * const reply = await chat({ model: "ollama/qwen2.5:7b", messages: [question], tools });
  * const results = await Promise.all(reply.calls.map((each) => callTool(tools, each)));
- * await chat("ollama/qwen2.5:7b", { messages: [question, reply.message, ...results], tools });
+ * await chat({ model: "ollama/qwen2.5:7b", messages: [question, reply.message, ...results], tools });
  * ```
  */
 export function callTool(tool: Tool, args: Json, options?: CallToolOptions): Promise<ToolResult>;
@@ -245,14 +267,13 @@ function isCollection(target: Tool | Tools): target is Tools {
   return Array.isArray(target);
 }
 
-/** A program says which model, or its environment does, or there is none: nothing is looked for, so that offline stays offline. */
-function modelFor(given: ModelSource | undefined): Model | undefined {
-  if (given !== undefined) return resolveModel(given, "llmStep");
-  const named = process.env["WRIT_MODEL"]?.trim() ?? "";
-  return named === "" ? undefined : resolveModel(named, "WRIT_MODEL");
+function deciderFor(door: string, { model }: WithModel): Decider {
+  return { model: modelFor(door, model), host: nodeHost };
 }
 
-/** What is wrong with the model comes as a rejection, like everything else. */
-async function settled<Value>(work: () => Promise<Value>): Promise<Value> {
-  return work();
+/** A program says which model, or its environment does, or there is none: nothing is looked for, so that offline stays offline. */
+function modelFor(door: string, given: ModelSource | undefined): Model | undefined {
+  if (given !== undefined) return resolveModel(given, door);
+  const named = process.env["WRIT_MODEL"]?.trim() ?? "";
+  return named === "" ? undefined : resolveModel(named, "WRIT_MODEL");
 }

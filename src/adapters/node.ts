@@ -1,9 +1,7 @@
 import { type Agent, makeAgent } from "../agent/agent.ts";
-import type { AgentDefinition, InputOf, ModelSource, OutputOf } from "../agent/definition.ts";
-import { chatWith, type ChatReply, type ChatRequest } from "../model/chat.ts";
+import type { AgentDefinition, InputOf, OutputOf } from "../agent/definition.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import { nodeHost } from "./clock.ts";
-import { toldWithoutSecrets } from "./lower-doors.ts";
 import { resolveModel } from "./model/resolve.ts";
 
 const wiring = { host: nodeHost, resolveModel };
@@ -43,20 +41,4 @@ export function agent<
   Out extends SchemaSource | undefined = undefined,
 >(definition: AgentDefinition<In, Out>): Agent<InputOf<In>, OutputOf<Out>> {
   return makeAgent(definition, wiring);
-}
-
-/**
- * Asks a model once, without a loop: the caller carries out the calls of the reply and sends their results with the next request.
- *
- * @throws WritError what the model's adapter throws (`provider-unreachable`, `model-not-found`, …)
- * @example
- * ```ts
- * import { chat, userMessage } from "writ/doors";
- *
- * const reply = await chat("ollama/qwen2.5:7b", { messages: [userMessage("Hello")] });
- * console.log(reply.text, reply.calls);
- * ```
- */
-export function chat(model: ModelSource, request: ChatRequest): Promise<ChatReply> {
-  return chatWith(resolveModel(model, "chat"), toldWithoutSecrets(request));
 }

@@ -21,7 +21,7 @@ import { resolveModel } from "./model/resolve.ts";
  *   attempts: 4,
  *   onRetry: ({ attempt, delayMs, error }) => console.error(`${error.message} Again in ${delayMs} ms (${attempt}).`),
  * });
- * export const { text } = await chat(patient, { messages: "Hello" });
+ * export const { text } = await chat({ model: patient, messages: "Hello" });
  * ```
  */
 export function withRetry(model: ModelSource, options: RetryOptions = {}): Model {

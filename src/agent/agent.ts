@@ -85,8 +85,8 @@ function agentInside({ plan, definition }: AroundAgent): AgentInside {
 
 /** Makes an agent for a host. `adapters/node.ts` has the one for Node, under the name `agent`. */
 export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiring): Agent<Input, Output> {
-  const { name, description = "" } = definition;
   const plan = planAgent(definition, wiring.resolveModel);
+  const { name, description = "" } = definition;
   const around = { definition, plan, host: wiring.host };
   const skills = [...plan.skills.values()].map((skill) => ({
     name: skill.name,

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import { intentParts } from "../policy/knowledge/intent.ts";
+import { endCauses } from "../run/end.ts";
 import { didYouMean } from "../util/nearest.ts";
 import {
   anything,
@@ -22,6 +23,7 @@ import {
 } from "../util/shape.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import type { AgentDefinition } from "./definition.ts";
+import { renamedText } from "./renamed.ts";
 
 type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSource | undefined>;
 
@@ -77,13 +79,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   examples: list,
   lastTurn: oneOf("tools", "answer"),
   concurrency: number,
-  onUnknownTool: oneOf("feedback", "throw"),
-  throwOnToolFailure: boolean,
-  stopOnToolBlock: boolean,
-  stopOn: listOf(
-    oneOf("stop", "length", "tool-calls", "content-filter", "error", "other"),
-    "a list of finish reasons",
-  ),
+  endOn: listOf(oneOf(...endCauses), "a list of what ends a run"),
   metadata: record,
   input: anything,
   output: anything,
@@ -91,7 +87,6 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
 
 const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   signal: having("an AbortSignal", "addEventListener"),
-  abortSignal: having("an AbortSignal", "addEventListener"),
   approve: callable,
   journal: having("a journal", "step", "all"),
   onEvent: callable,
@@ -122,8 +117,10 @@ export function checkRunOptions(options: object, name: string): void {
 function checkFields(given: object, shapes: Readonly<Record<string, Shape<unknown>>>, where: string): void {
   for (const [field, value] of Object.entries(given)) {
     const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
-    if (shape === undefined)
-      throw wrong(where, `there is no option "${field}"${didYouMean(field, Object.keys(shapes)) || "."}`);
+    if (shape === undefined) {
+      const near = didYouMean(field, Object.keys(shapes)) || ".";
+      throw wrong(where, renamedText({ ...given }) ?? `there is no option "${field}"${near}`);
+    }
     const fault = misfitText(optional(shape), value, field);
     if (fault !== undefined) throw wrong(where, `${fault}.`);
   }

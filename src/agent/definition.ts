@@ -1,7 +1,6 @@
 import type { DriverChoice } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
 import type { Hook } from "../hook/hook.ts";
-import type { FinishReason } from "../message/message.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { RetryPace } from "../model/retry.ts";
 import type { ModelFunction } from "../model/function-model.ts";
@@ -10,6 +9,7 @@ import type { Policy } from "../policy/decision.ts";
 import type { InferInput, InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import type { CompactionOptions } from "../session/compaction.ts";
 import type { MemoryBank } from "../session/memory-bank.ts";
+import type { EndCause } from "../run/end.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { RecoveryRules } from "../tool/recovery-rules.ts";
 import type { JsonObject } from "../util/json.ts";
@@ -79,17 +79,11 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
    * order, after the calls before them and before those after them; all others run beside each other.
    */
   readonly concurrency?: number;
-  /** What a call outside the allow-list does: `feedback` tells the model and goes on, `throw` ends the run. Default `feedback`. */
-  readonly onUnknownTool?: "feedback" | "throw";
   /**
-   * Ends the run at the first call that fails. Calls of the reply that have not begun are skipped; those that have begun end by themselves.
-   * Default: the model is told and goes on.
+   * The causes that end the run, each as {@link EndCause} says: `unknown-tool`, `tool-failure` and finish reasons like `length` end it;
+   * `blocked-call` skips the rest of a turn's calls, and the run goes on. Default: none, the model is told and goes on.
    */
-  readonly throwOnToolFailure?: boolean;
-  /** Skips the rest of a turn's calls after one that a rule, a hook or a person denied. Default: the others run. */
-  readonly stopOnToolBlock?: boolean;
-  /** Ends the run as cancelled when the model stops writing for one of these reasons without having answered. Default: none. */
-  readonly stopOn?: readonly FinishReason[];
+  readonly endOn?: readonly EndCause[];
   /** The author's own notes. Nothing here reads them. */
   readonly metadata?: JsonObject;
   /** What the agent takes. Default: text. The model is given it as JSON. */

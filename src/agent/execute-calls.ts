@@ -2,6 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Approve } from "../run/approval.ts";
 import { callAround } from "../run/call-around.ts";
+import type { EndCause } from "../run/end.ts";
 import { surrounding } from "../run/powers.ts";
 import { execute } from "../call/batch.ts";
 import { lostResult } from "../call/call.ts";
@@ -13,7 +14,7 @@ import { sortHooks } from "../hook/run-hooks.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { ResultMessage, ToolCall } from "../message/message.ts";
+import type { FinishReason, ResultMessage, ToolCall } from "../message/message.ts";
 import { emptyTranscript } from "../message/transcript.ts";
 import { allowList, type Tools } from "../policy/allow-list.ts";
 import { type Budget, emptyLedger, limitsOf } from "../policy/account/budget.ts";
@@ -24,9 +25,12 @@ import { learnIntent } from "../policy/knowledge/learned.ts";
 import type { Capability } from "../tool/capability.ts";
 import { checkRecoveryRules, recoveryFor, type RecoveryRules } from "../tool/recovery-rules.ts";
 import { interruptBy } from "../util/interrupt.ts";
+import { checkRequest } from "./check-request.ts";
 
-/** What the calls of one reply are carried out with. */
-export interface ExecuteCallsOptions {
+/** The calls of one reply, and what they are carried out with. */
+export interface ExecuteRequest {
+  /** The calls, each with an id of its own. Their results come in this order. */
+  readonly calls: readonly ToolCall[];
   /** All that may be called. */
   readonly tools: Tools;
   readonly policy?: Policy;
@@ -41,8 +45,8 @@ export interface ExecuteCallsOptions {
   readonly budget?: Pick<Budget, "toolCalls" | "toolMs" | "sameToolInARow" | "argumentBytes" | "resultBytes">;
   /** How many calls run at a time. Default: calls that change something run in their order, all others beside each other. */
   readonly concurrency?: number;
-  /** Skips the rest after a call that was denied. */
-  readonly stopOnToolBlock?: boolean;
+  /** The causes that skip the rest of the calls, as {@link EndCause} says of a reply. There is no run that they could end. Default: none. */
+  readonly endOn?: readonly Exclude<EndCause, FinishReason>[];
   readonly journal?: Journal;
   /** Told what happens. */
   readonly onEvent?: (event: RunEvent) => void;
@@ -52,13 +56,10 @@ export interface ExecuteCallsOptions {
 const name = "execute";
 
 /** Carries out calls with the executor alone. `adapters/engine-doors.ts` has the one for Node, under the name `execute`. */
-export async function executeCalls(
-  given: readonly ToolCall[],
-  options: ExecuteCallsOptions,
-  host: Host,
-): Promise<ResultMessage[]> {
-  checkIds(given);
-  const calls = given.map(readableCall);
+export async function executeWith(options: ExecuteRequest, host: Host): Promise<ResultMessage[]> {
+  checkRequest("execute", options);
+  checkIds(options.calls);
+  const calls = options.calls.map(readableCall);
   const { policy = allowListed, hooks = [], recover = {}, budget = {}, concurrency } = options;
   if (concurrency !== undefined && !(concurrency >= 1))
     throw new WritError("definition-invalid", {
@@ -80,7 +81,7 @@ export async function executeCalls(
     recoveryOf: (tool) => recoveryFor(tool, recover),
     tell: options.onEvent,
     approve: options.approve,
-    stopOnToolBlock: options.stopOnToolBlock ?? false,
+    endOn: options.endOn ?? [],
   });
   const around = callAround(host);
   const intent = { ...noIntent(name), ...(around?.intent ?? { text: options.intent ?? "" }) };
@@ -116,5 +117,5 @@ function checkIds(calls: readonly ToolCall[]): void {
   const ids = new Set(calls.map(({ id }) => id));
   if (ids.size === calls.length && !ids.has("")) return;
   const reason = "each call needs an id of its own; `chat` gives them.";
-  throw new WritError("definition-invalid", { where: "execute(calls)", reason });
+  throw new WritError("definition-invalid", { where: "execute()", reason });
 }

@@ -4,6 +4,7 @@ import { surrounded } from "../run/powers.ts";
 import { isAsked, textOf } from "../message/message.ts";
 import type { Transcript } from "../message/transcript.ts";
 import type { Wiring } from "./agent.ts";
+import { checkRequest } from "./check-request.ts";
 import { type AnyDefinition, planAgent } from "./plan.ts";
 import { beginCycle } from "./run-agent.ts";
 import { type Begun, readerOf, type RunOptions, type RunResult } from "./runnable.ts";
@@ -16,7 +17,7 @@ export type LoopDefinition = Omit<AnyDefinition, "name" | "skills" | "selectSkil
   readonly transcript: Transcript;
 };
 
-/** Runs the turn cycle alone, from a transcript. `adapters/lower-doors.ts` has the one for Node, under the name `loop`. */
+/** Runs the turn cycle alone, from a transcript. `adapters/engine-doors.ts` has the one for Node, under the name `loop`. */
 export function loopWith(
   definition: LoopDefinition,
   options: RunOptions,
@@ -28,7 +29,9 @@ export function loopWith(
   );
 }
 
-function begin({ transcript, ...rest }: LoopDefinition, options: RunOptions, wiring: Wiring): Begun {
+function begin(given: LoopDefinition, options: RunOptions, wiring: Wiring): Begun {
+  checkRequest("loop", given);
+  const { transcript, ...rest } = given;
   const definition: AnyDefinition = { name: "loop", ...rest };
   const { name } = definition;
   const plan = planAgent(definition, wiring.resolveModel);

@@ -30,8 +30,6 @@ import { checkRunOptions } from "./check-definition.ts";
 export interface RunOptions {
   /** Cancels the run. */
   readonly signal?: AbortSignal;
-  /** The same as `signal`, under the name that the AI SDK uses. */
-  readonly abortSignal?: AbortSignal;
   /** Asks a person about calls that the policy is not sure of. Without it they are denied. */
   readonly approve?: Approve;
   /** Where the effects of the run are recorded, or replayed from. Default: nowhere. */
@@ -226,7 +224,7 @@ export function frameOf(
     parent,
     around: asOfNow(parent ?? callAround(host)),
     journal: options.journal ?? place?.journal ?? directJournal,
-    signal: options.signal ?? options.abortSignal,
+    signal: options.signal,
     approve: options.approve ?? parent?.approve,
     ...surroundingRun(host, { name, call: parent, ceiling: options.ceiling }),
   };

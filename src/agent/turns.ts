@@ -17,7 +17,7 @@ export async function* walkTurns<Output>(
   run: (walking: Walking) => Promise<RunResult<Output>>,
 ): AsyncGenerator<Checkpoint, RunResult<Output>> {
   const left = new AbortController();
-  const given = options.signal ?? options.abortSignal;
+  const { signal: given } = options;
   const signal = given === undefined ? left.signal : AbortSignal.any([given, left.signal]);
   const states = channel<Checkpoint>();
   let goOn: (() => void) | undefined;

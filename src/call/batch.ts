@@ -130,9 +130,9 @@ function note(fate: Fate, { gate, run }: Batch, judging: BatchJudging): void {
   const halted = haltedBy(fate, run);
   if (halted !== undefined)
     judging.ended ??= { end: fatal === undefined ? {} : { fatal: { call, fatal } }, reason: halted };
-  else if (isUnknown === true && run.onUnknownTool === "throw")
+  else if (isUnknown === true && run.endOn.includes("unknown-tool"))
     judging.ended ??= { end: { unknown: call }, reason: "an earlier call stopped the batch" };
-  else if (result.status === "denied" && run.stopOnToolBlock)
+  else if (result.status === "denied" && run.endOn.includes("blocked-call"))
     judging.ended ??= { end: {}, reason: "an earlier call was blocked" };
 }
 

@@ -7,9 +7,13 @@ import type { CallRecord, Fate } from "./call.ts";
  * Tells whether a call of the tool waits for the calls before it, and the calls after it wait for it: by default when the tool changes
  * something. Where a failure ends the run, a tool that does not say what it does may change something too.
  */
-export function isOrdered({ effect }: Tool, { concurrency, throwOnToolFailure }: Ordering): boolean {
+export function isOrdered({ effect }: Tool, { concurrency, endOn }: Ordering): boolean {
   if (concurrency !== undefined) return concurrency === 1;
-  return effect === "write" || effect === "irreversible" || (effect === "undeclared" && throwOnToolFailure);
+  return (
+    effect === "write" ||
+    effect === "irreversible" ||
+    (effect === "undeclared" && endOn.includes("tool-failure"))
+  );
 }
 
 /** The calls that are to run, by their places, in groups that run one after another; the calls of a group run beside each other. */
@@ -43,8 +47,8 @@ export function isFailure({ result, escalated = false }: Pick<CallRecord, "resul
 /** The reason why a call that ended so keeps the calls after it from beginning; undefined when it does not. */
 export function haltedBy(
   ended: Pick<CallRecord, "result" | "escalated" | "fatal">,
-  { throwOnToolFailure }: Ordering,
+  { endOn }: Ordering,
 ): string | undefined {
   if (ended.fatal !== undefined) return "an earlier call ended the run";
-  return throwOnToolFailure && isFailure(ended) ? "an earlier call failed" : undefined;
+  return endOn.includes("tool-failure") && isFailure(ended) ? "an earlier call failed" : undefined;
 }

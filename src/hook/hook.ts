@@ -84,7 +84,7 @@ export interface HookPlaces {
     at: { readonly turn: number; readonly attempt: number; readonly error: WritError };
     may: { retryAfterMs?: number; answer?: Json };
   };
-  /** The run is about to end with an answer, or by a stop of the author's (`stopOn`, `afterTurn`). `continue` is said to the model, and it goes on. */
+  /** The run is about to end with an answer, or by a stop of the author's (`endOn`, `afterTurn`). `continue` is said to the model, and it goes on. */
   readonly onStop: {
     at: { readonly turn: number; readonly outcome: Outcome };
     may: { continue?: string };

@@ -11,15 +11,16 @@ import type { Tool } from "../tool/tool.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import { slots, type Slots } from "../util/slots.ts";
 import type { Approve } from "./approval.ts";
+import type { EndCause } from "./end.ts";
 import type { AskOnce } from "./powers.ts";
 import type { RunScope } from "./scope.ts";
 
-/** The order in which the calls of a reply run, and what a failure does to the rest of them. */
+/** The order in which the calls of a reply run, and what keeps the rest of them from running. */
 export interface Ordering {
   /** How many calls run at a time; undefined: calls that change something run in their order, all others beside each other. */
   readonly concurrency: number | undefined;
-  /** Skips the calls of the batch that have not begun when one failed. */
-  readonly throwOnToolFailure: boolean;
+  /** The causes that end the run or a batch of it: see {@link EndCause}. */
+  readonly endOn: readonly EndCause[];
 }
 
 /** A run as everything that happens in it sees it: made once when the run begins, and handed on by reference. */
@@ -42,10 +43,6 @@ export interface RunContext extends Ordering {
   readonly approve: Approve | undefined;
   /** Asks the run's model for a tool that may. */
   readonly ask: AskOnce | undefined;
-  /** `throw` stops the batch at the first call of a tool outside the allow-list. */
-  readonly onUnknownTool: "feedback" | "throw";
-  /** Skips the rest of the batch after a call that a rule, a hook or a person denied. */
-  readonly stopOnToolBlock: boolean;
   /** Told the error that a tool threw, for the cause of the run's own error. */
   readonly onThrow: (callId: string, error: unknown) => void;
 }
@@ -68,9 +65,7 @@ export function programContext(given: Pick<RunContext, "host"> & Partial<RunCont
     approve: undefined,
     ask: undefined,
     concurrency: undefined,
-    throwOnToolFailure: false,
-    onUnknownTool: "feedback",
-    stopOnToolBlock: false,
+    endOn: [],
     onThrow: () => undefined,
     ...given,
   };

@@ -1,7 +1,35 @@
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
+import type { FinishReason } from "../message/message.ts";
 import { type Excess, tooLong } from "../policy/account/budget.ts";
 import type { Interrupt } from "../util/interrupt.ts";
+
+/**
+ * A cause for which an author ends a run, or a part of it, that would go on by default.
+ *
+ * - `unknown-tool`: a call of a tool outside the allow-list. The calls of its reply before it run, those after it are skipped, and the run
+ *   ends as `refused` (`tool-not-allowed`).
+ * - `tool-failure`: a call that fails (`error`, `invalid`, `timeout`, `unknown`), unless its recovery told the model. Calls of the reply that
+ *   have not begun are skipped, those that have begun end by themselves, and the run ends as `failed` (`tool-failed`).
+ * - `blocked-call`: a call that the allow-list, a rule, a hook or a person denied. The calls of its reply after it are skipped: that ends the
+ *   batch, and the run goes on, with the model told.
+ * - a reason for which the model stops writing, like `length`: unless the reply is a whole answer (`stop`), its calls do not run, and the run
+ *   ends as `cancelled`.
+ */
+export type EndCause = "unknown-tool" | "tool-failure" | "blocked-call" | FinishReason;
+
+/** Each cause once: the list that checks of definitions and of files are made of. */
+export const endCauses = Object.keys({
+  "unknown-tool": true,
+  "tool-failure": true,
+  "blocked-call": true,
+  stop: true,
+  length: true,
+  "tool-calls": true,
+  "content-filter": true,
+  error: true,
+  other: true,
+} satisfies Record<EndCause, true>) as readonly EndCause[];
 
 /**
  * Why a run was stopped from outside its own course. `duration`: its time, of so many milliseconds, was over; `waits` when the author wants to
@@ -52,7 +80,7 @@ export function suspended({ gate }: Ending, excess: Excess): End {
   return { outcome: { type: "suspended", ...excess }, error, waits: true };
 }
 
-/** The end when the author's code ended the run: a hook, or a finish reason that it stops on. */
+/** The end when the author's code ended the run: a hook, or a finish reason in `endOn`. */
 export function authorStopped({ gate }: Ending, reason: string): End {
   const error = new WritError("run-cancelled", { name: gate.agent, reason });
   return { outcome: { type: "cancelled", reason }, error, mayContinue: true };

@@ -135,7 +135,7 @@ function endOfBatch(executed: Executed, { calls, gate }: Called, run: Run): End 
     const error = new WritError("tool-not-allowed", { tool: unknown.name, skill, allowed });
     return { outcome: { type: "refused", code: error.code, message: error.message }, error };
   }
-  const failure = run.throwOnToolFailure
+  const failure = run.endOn.includes("tool-failure")
     ? executed.results.findIndex((result, index) =>
         isFailure({ result, escalated: executed.escalated.has(index) }),
       )

@@ -116,18 +116,13 @@ function questionOf(asking: TurnQuestion, { hooked, notes }: Noting): ModelQuest
 }
 
 /** Nothing starts while the model still writes when something after its reply can say that it must not run. */
-function startsEarly(
-  { state, input: { toolChoice } }: TurnQuestion,
-  { hooks, stopOn, stopOnToolBlock, throwOnToolFailure }: Run,
-): boolean {
+function startsEarly({ state, input: { toolChoice } }: TurnQuestion, { hooks, endOn }: Run): boolean {
   return (
     toolChoice !== "none" &&
     typeof toolChoice === "string" && // of a named tool another call is a violation
     hooks.beforeToolCall === undefined &&
     hooks.afterModel === undefined &&
-    stopOn.length === 0 &&
-    !stopOnToolBlock &&
-    !throwOnToolFailure &&
+    endOn.every((cause) => cause === "unknown-tool") && // its call is seen while the reply is read
     mostTimes(state.repeats) <= state.limits.repeats
   );
 }

@@ -194,7 +194,7 @@ function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run
     sent: before.transcript.length,
   };
   const isWhole = (reading.type === "final" || reading.type === "pending") && finishReason === "stop";
-  if (run.stopOn.includes(finishReason) && !isWhole)
+  if (run.endOn.includes(finishReason) && !isWhole)
     return stopOnReason(state, { message, finishReason }, run);
   if (finishReason === "content-filter") return filtered(state, message, run);
   if (reading.type === "calls") return act({ state, message, early }, run);

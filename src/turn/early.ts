@@ -108,7 +108,7 @@ interface EarlyCheck {
 
 /** Tells whether the calls after this one wait for it or may be skipped: its tool is unknown, or what mends its arguments can end the run. */
 function holdsUp({ tool, fate }: EarlyCheck, run: RunContext): boolean {
-  if (tool === undefined) return run.onUnknownTool === "throw";
+  if (tool === undefined) return run.endOn.includes("unknown-tool");
   if (isOrdered(tool, run)) return true;
   const isChecked = fate !== undefined && !(fate instanceof Promise) && fate.type === "ready";
   return !isChecked && run.recoveryOf(tool)?.invalidArguments !== undefined;

@@ -70,12 +70,7 @@ export interface LoopOptions {
   readonly concurrency: number | undefined;
   /** How the model is asked again when a request fails. */
   readonly retry: RetryPace | false;
-  readonly onUnknownTool: "feedback" | "throw";
-  readonly throwOnToolFailure: boolean;
-  /** Skips the rest of a turn's calls after one that was denied. */
-  readonly stopOnToolBlock: boolean;
-  /** Ends the run when the model stops for one of these reasons and does not answer. */
-  readonly stopOn: readonly FinishReason[];
+  readonly endOn: RunContext["endOn"];
   readonly hooks: Hooks;
   readonly recoveryOf: RunContext["recoveryOf"];
   /** Takes old turns out of what the model is sent; undefined keeps all. */

@@ -24,7 +24,7 @@ export function fits<Value>(shape: Shape<Value>, value: unknown): value is Value
 
 /**
  * Says in a sentence why a value does not fit: `` `parts[0].text` must be a string, got a list ``. Where the value has a `path` of its own, the
- * sentence begins with what stands there: `` `stopOn` must be a list of names: `stopOn[1]` must be … ``. Undefined when it fits.
+ * sentence begins with what stands there: `` `endOn` must be a list of names: `endOn[1]` must be … ``. Undefined when it fits.
  */
 export function misfitText(shape: Shape<unknown>, value: unknown, path = ""): string | undefined {
   const found = shape.misfit(value);

@@ -169,7 +169,7 @@ describe("constraints of a tool", () => {
   it("hold in the lower doors: execute() is a run of its own, safeLoop() counts its steps", async () => {
     const pay = held("pay", { maxCalls: 1 });
     const call = (id: string) => ({ type: "tool-call" as const, id, name: "pay", arguments: {} });
-    const results = await execute([call("a"), call("b")], { tools: [pay] });
+    const results = await execute({ calls: [call("a"), call("b")], tools: [pay] });
     expect(results.map(({ status }) => status)).toEqual(["ok", "denied"]);
     const late = held("late", { onlyAfter: ["pay"] });
     const contexts: string[] = [];

@@ -48,7 +48,7 @@ describe("a failure that ends the run", () => {
       const model = scripted([calling("charge", "log", "ship"), "end"]);
       const limit = concurrency === undefined ? {} : { concurrency };
       const { result } = await watch(
-        agent({ name: "a", model, tools, throwOnToolFailure: true, ...limit }).stream("x", yes),
+        agent({ name: "a", model, tools, endOn: ["tool-failure"], ...limit }).stream("x", yes),
       );
       expect(result.outcome).toMatchObject({ type: "failed", code: "tool-failed" });
       expect(log).not.toContain("ship began");
@@ -65,7 +65,7 @@ describe("a failure that ends the run", () => {
     const log: string[] = [];
     const tools = [acting(log, "first"), acting(log, "bad", { fails: true }), acting(log, "last")];
     const model = scripted([calling("first", "bad", "last"), "end"]);
-    const result = await agent({ name: "a", model, tools, throwOnToolFailure: true }).run("x");
+    const result = await agent({ name: "a", model, tools, endOn: ["tool-failure"] }).run("x");
     expect(resultsIn(result.transcript).map(({ status }) => status)).toEqual(["ok", "error", "skipped"]);
     expect(result.error).toMatchObject({ code: "tool-failed", data: { tool: "bad" } });
   });
@@ -77,7 +77,7 @@ describe("a failure that ends the run", () => {
       acting(log, "ship", { effect: "irreversible" }),
     ];
     const model = scripted([calling("first", ["ship", "no JSON"], "ship"), "end"]);
-    const result = await agent({ name: "a", model, tools, throwOnToolFailure: true }).run("x", yes);
+    const result = await agent({ name: "a", model, tools, endOn: ["tool-failure"] }).run("x", yes);
     expect(resultsIn(result.transcript).map(({ status }) => status)).toEqual(["ok", "invalid", "skipped"]);
     expect(log).not.toContain("ship began");
   });
@@ -98,7 +98,7 @@ describe("a failure that ends the run", () => {
       name,
       arguments: {},
     }));
-    const results = await execute(calls, { tools });
+    const results = await execute({ calls, tools });
     expect(results.map(({ status }) => status)).toEqual(["error", "skipped"]);
     expect(log.filter((line) => line === "ship began")).toEqual([]);
   });
@@ -111,7 +111,7 @@ describe("a failure that ends the run", () => {
         acting(log, "charge", { effect: "irreversible", fails: true }),
         acting(log, "ship", { effect: "irreversible" }),
       ],
-      throwOnToolFailure: true,
+      endOn: ["tool-failure"] as const,
     };
     const steps = [calling("charge", "ship"), "end"];
     const journal = memoryJournal();
@@ -205,7 +205,7 @@ describe("an effect that the end overtook", () => {
   it("is a failure for an author who ends runs at failures", async () => {
     const mail = { ...slow("write"), timeoutMs: 10 };
     const model = scripted([calling("mail"), "end"]);
-    const result = await agent({ name: "a", model, tools: [mail], throwOnToolFailure: true }).run("x");
+    const result = await agent({ name: "a", model, tools: [mail], endOn: ["tool-failure"] }).run("x");
     expect(result.outcome).toMatchObject({ type: "failed", code: "tool-failed" });
   });
 

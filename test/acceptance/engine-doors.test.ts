@@ -30,24 +30,22 @@ describe("execute, the executor alone", () => {
     });
     const rm = fakeTool("rm", "removed");
     const events: string[] = [];
-    const results = await execute(
-      [
+    const results = await execute({
+      calls: [
         call("a", "add", { a: 3, b: 5 }),
         call("b", "add", { a: 3 }),
         call("c", "nothing", {}),
         call("d", "boom", {}),
         call("e", "rm", { path: "/" }),
       ],
-      {
-        tools: [add, [boom, rm]],
-        policy: ({ tool: name }) => ({
-          verdict: name === "rm" ? "deny" : "allow",
-          rule: "mine",
-          reason: "no removing",
-        }),
-        onEvent: ({ type }) => events.push(type),
-      },
-    );
+      tools: [add, [boom, rm]],
+      policy: ({ tool: name }) => ({
+        verdict: name === "rm" ? "deny" : "allow",
+        rule: "mine",
+        reason: "no removing",
+      }),
+      onEvent: ({ type }) => events.push(type),
+    });
     expect(results.map(({ callId, status }) => [callId, status])).toEqual([
       ["a", "ok"],
       ["b", "invalid"],
@@ -63,30 +61,42 @@ describe("execute, the executor alone", () => {
   it("is the middle of a conversation that the caller leads [H1, H7]", async () => {
     const model = scripted([{ calls: [{ id: "x", name: "add", arguments: { a: 3, b: 5 } }] }, "8"]);
     const question = userMessage("3 + 5?");
-    const reply = await chat(model, { messages: [question], tools: [add] });
-    const results = await execute(reply.calls, { tools: [add] });
-    const answer = await chat(model, { messages: [question, reply.message, ...results], tools: [add] });
+    const reply = await chat({ model, messages: [question], tools: [add] });
+    const results = await execute({ calls: reply.calls, tools: [add] });
+    const answer = await chat({ model, messages: [question, reply.message, ...results], tools: [add] });
     expect(answer.text).toBe("8");
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({ callId: "x", text: "8" });
   });
 
   it("refuses calls that share an id, keeps to its bounds, and replays from a journal", async () => {
     const calls = [call("a", "add", { a: 1, b: 1 }), call("b", "add", { a: 2, b: 2 })];
-    await expect(
-      execute(
-        [calls[0], calls[0]].filter((each) => each !== undefined),
-        { tools: [add] },
-      ),
-    ).rejects.toMatchObject({ code: "definition-invalid" });
-    const bounded = await execute(calls, { tools: [add], budget: { toolCalls: 1 } });
+    const twice = [calls[0], calls[0]].filter((each) => each !== undefined);
+    await expect(execute({ calls: twice, tools: [add] })).rejects.toMatchObject({
+      code: "definition-invalid",
+    });
+    const bounded = await execute({ calls, tools: [add], budget: { toolCalls: 1 } });
     expect(bounded.map(({ status }) => status)).toEqual(["ok", "skipped"]);
     const journal = memoryJournal();
     const counted = fakeTool("add", 7);
-    const first = await execute(calls, { tools: [counted], journal });
-    expect(await execute(calls, { tools: [counted], journal: memoryJournal(journal.records) })).toEqual(
-      first,
-    );
+    const first = await execute({ calls, tools: [counted], journal });
+    const again = await execute({ calls, tools: [counted], journal: memoryJournal(journal.records) });
+    expect(again).toEqual(first);
     expect(counted.calls).toHaveLength(2);
+  });
+
+  it("skips the rest after a cause of `endOn`, and tells the end of no run", async () => {
+    const boom = fakeTool("boom", () => {
+      throw new Error("out of order");
+    });
+    const calls = [call("a", "nothing", {}), call("b", "boom", {}), call("c", "add", { a: 1, b: 1 })];
+    const statuses = async (endOn?: readonly ("unknown-tool" | "tool-failure" | "blocked-call")[]) => {
+      const results = await execute({ calls, tools: [boom, add], concurrency: 1, ...(endOn && { endOn }) });
+      return results.map(({ status }) => status);
+    };
+    expect(await statuses()).toEqual(["denied", "error", "ok"]);
+    expect(await statuses(["unknown-tool"])).toEqual(["denied", "skipped", "skipped"]);
+    expect(await statuses(["blocked-call"])).toEqual(["denied", "skipped", "skipped"]);
+    expect(await statuses(["tool-failure"])).toEqual(["denied", "error", "skipped"]);
   });
 });
 

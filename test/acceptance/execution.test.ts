@@ -216,7 +216,7 @@ describe("stopping", () => {
       { status: "cancelled" },
       { status: "cancelled" },
     ]);
-    expect(await a.run("go", { abortSignal: AbortSignal.abort(new Error("before")) })).toMatchObject({
+    expect(await a.run("go", { signal: AbortSignal.abort(new Error("before")) })).toMatchObject({
       outcome: { type: "cancelled", reason: "before" },
       turns: 0,
     });

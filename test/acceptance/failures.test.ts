@@ -75,7 +75,7 @@ describe("a model call that fails", () => {
 });
 
 describe("tools that fail and tools that ask", () => {
-  it("case 32: throwOnToolFailure ends the run at the first failure, and no later call of its reply begins; without it the model is told [C8, C13]", async () => {
+  it("case 32: `tool-failure` in `endOn` ends the run at the first failure, and no later call of its reply begins; without it the model is told [C8, C13]", async () => {
     const bad = tool({
       name: "bad",
       description: "",
@@ -92,7 +92,7 @@ describe("tools that fail and tools that ask", () => {
     expect(lenient.result.text).toBe("Told.");
     const model = scripted(steps);
     const strict = await watch(
-      agent({ name: "a", model, tools: [bad, good], throwOnToolFailure: true }).stream("go"),
+      agent({ name: "a", model, tools: [bad, good], endOn: ["tool-failure"] }).stream("go"),
     );
     expect(strict.result).toMatchObject({
       outcome: { type: "failed", code: "tool-failed" },
@@ -112,7 +112,7 @@ describe("tools that fail and tools that ask", () => {
       name: "a",
       model: scripted([calling("other")]),
       tools,
-      onUnknownTool: "throw" as const,
+      endOn: ["unknown-tool"] as const,
     };
     const { error } = await agent(definition).run("go", { tools: ["good"] });
     expect(error?.message).toBe("Tool 'other' is not allowed for skill 'a'. Allowed: [good]");

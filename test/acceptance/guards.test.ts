@@ -56,10 +56,10 @@ describe("guards", () => {
     const tools = [look()];
     const ended = async (
       step: ScriptStep,
-      stopOn: readonly ("stop" | "length" | "content-filter" | "tool-calls")[],
+      endOn: readonly ("stop" | "length" | "content-filter" | "tool-calls")[],
     ): Promise<object> => {
       const { result } = await watch(
-        agent({ name: "a", model: scripted([step, "Done."]), tools, stopOn }).stream("go"),
+        agent({ name: "a", model: scripted([step, "Done."]), tools, endOn }).stream("go"),
       );
       return result.outcome;
     };
@@ -90,7 +90,7 @@ describe("guards", () => {
       },
     });
     const early = await watch(
-      agent({ name: "a", model: scripted([looking]), tools: [read], stopOn: ["tool-calls"] }).stream("go"),
+      agent({ name: "a", model: scripted([looking]), tools: [read], endOn: ["tool-calls"] }).stream("go"),
     );
     expect(resultsIn(early.result.transcript)).toMatchObject([{ status: "skipped" }]);
     expect(tools[0]?.calls).toEqual([]);
@@ -117,7 +117,7 @@ describe("guards", () => {
         name: "a",
         model: scripted([{ ...looking, finishReason: "length" }, "Done."]),
         tools: [look()],
-        stopOn: ["length"],
+        endOn: ["length"],
         hooks: [goOn(1)],
       }).stream("go"),
     );

@@ -124,7 +124,7 @@ describe("several hooks", () => {
     };
     const going = await scene([hook], { steps });
     expect(going.look.calls).toEqual([{ q: 1 }, { q: 3 }]);
-    const stopping = await scene([hook], { steps, definition: { stopOnToolBlock: true } });
+    const stopping = await scene([hook], { steps, definition: { endOn: ["blocked-call"] } });
     expect(stopping.look.calls).toEqual([{ q: 1 }]);
     expect(resultsIn(stopping.result.transcript)).toMatchObject([
       { status: "ok" },

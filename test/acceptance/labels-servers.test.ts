@@ -210,7 +210,7 @@ describe("what an unapproved server says of its tools", () => {
     expect(verdicts(events)).toEqual(["send ask"]);
 
     const call = { type: "tool-call", id: "1", name: "send", arguments: { to: eve } } as const;
-    const [result] = await execute([call], { tools, policy: guarded() });
+    const [result] = await execute({ calls: [call], tools, policy: guarded() });
     expect(result?.status).toBe("denied");
 
     const wrong = { name: "notes/search", arguments: { mode: 1 } };

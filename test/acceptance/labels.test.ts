@@ -438,7 +438,7 @@ describe("runs inside runs", () => {
       description: "",
       model: scripted([calling("shouting")]),
       tools: [shouting],
-      throwOnToolFailure: true,
+      endOn: ["tool-failure"],
       output: z.enum(["spam", "mail"]),
     });
     const { result, requests } = await run(

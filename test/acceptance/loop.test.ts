@@ -115,7 +115,7 @@ describe("loop and model", () => {
       text: "Tool 'divide' failed: Division by zero",
     });
 
-    const strict = agent({ name: "a", model: scripted(steps), tools: [divide], throwOnToolFailure: true });
+    const strict = agent({ name: "a", model: scripted(steps), tools: [divide], endOn: ["tool-failure"] });
     const failure = await strict("1 / 0").catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: "tool-failed",
@@ -320,7 +320,7 @@ describe("authorization", () => {
         ],
       },
     ]);
-    const strict = agent({ name: "a", model, tools: [add], onUnknownTool: "throw" });
+    const strict = agent({ name: "a", model, tools: [add], endOn: ["unknown-tool"] });
     const result = await strict.run("go");
     expect(result.outcome).toEqual({
       type: "refused",

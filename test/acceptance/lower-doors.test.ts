@@ -234,7 +234,7 @@ describe("chat without a loop", () => {
       },
     };
     let text = "";
-    for await (const delta of chatStream(endless, { messages: "Go on." })) {
+    for await (const delta of chatStream({ model: endless, messages: "Go on." })) {
       if (delta.type === "text-delta") text += delta.text;
       if (text.length > 20) break;
     }

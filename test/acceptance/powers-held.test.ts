@@ -270,7 +270,7 @@ describe("a secret that came back", () => {
   it("is not asked of a model that the tool asks by itself", async () => {
     const model = scripted(["ok"]);
     await callTool(
-      echo(async (answer) => (await chat(model, { messages: answer })).text),
+      echo(async (answer) => (await chat({ model, messages: answer })).text),
       {},
       grants(),
     );

@@ -254,7 +254,7 @@ describe("without a loop", () => {
       inputSchema: { type: "object", properties: { location: { type: "string" } }, required: ["location"] },
     };
     const settings = { temperature: 0.2, maxOutputTokens: 100 };
-    const reply = await chat(model, { messages: [user], tools: [weather], settings });
+    const reply = await chat({ model, messages: [user], tools: [weather], settings });
     expect(model.requests[0]).toMatchObject({ tools: [weather], toolChoice: "auto", settings });
     expect(reply).toMatchObject({
       text: "Let me look.",
@@ -269,7 +269,7 @@ describe("without a loop", () => {
       status: "ok" as const,
       text: "London: 18°C",
     };
-    const final = await chat(model, { messages: [user, reply.message, result], tools: [weather] });
+    const final = await chat({ model, messages: [user, reply.message, result], tools: [weather] });
     expect(final).toMatchObject({ text: "It is 18°C.", calls: [] });
     expect(model.requests[1]?.messages).toEqual([user, reply.message, result]);
   });
@@ -365,15 +365,15 @@ describe("without a loop", () => {
     expect(result).toMatchObject({ text: "3", turns: 2 });
     expect(result.usage.inputTokens).toBeGreaterThanOrEqual(7);
     expect(spy.calls).toHaveLength(1);
-    const reply = await chat(scripted([step]), { messages: [userMessage("1 + 2")], tools: [spy] });
+    const reply = await chat({ model: scripted([step]), messages: [userMessage("1 + 2")], tools: [spy] });
     expect(reply).toMatchObject({ text: "I add.", calls: [{ name: "add" }], usage: step.usage });
     expect(spy.calls).toHaveLength(1);
     const asks = scripted([
       (request) => String(request.messages.length),
       { text: "wrong", finishReason: "error" },
     ]);
-    expect((await chat(asks, { messages: [userMessage("x")] })).text).toBe("1");
-    await expect(chat(asks, { messages: [userMessage("x")] })).rejects.toMatchObject({
+    expect((await chat({ model: asks, messages: [userMessage("x")] })).text).toBe("1");
+    await expect(chat({ model: asks, messages: [userMessage("x")] })).rejects.toMatchObject({
       code: "provider-failed",
     });
   });

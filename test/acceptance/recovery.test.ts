@@ -330,7 +330,7 @@ describe("a tool that throws", () => {
       name: "a",
       model: scripted([calling("fetch", {})]),
       tools: [flaky(99).fetch],
-      throwOnToolFailure: true,
+      endOn: ["tool-failure"],
     });
     await expect(strict("read")).rejects.toMatchObject({
       code: "tool-failed",

@@ -165,7 +165,7 @@ describe("what is only quoted", () => {
 describe("bounds", () => {
   it("calls at a time: none at all is no number", async () => {
     for (const concurrency of [0, -1, Number.NaN])
-      await expect(execute([], { tools: [], concurrency })).rejects.toMatchObject({
+      await expect(execute({ calls: [], tools: [], concurrency })).rejects.toMatchObject({
         code: "definition-invalid",
       });
   });
@@ -326,11 +326,27 @@ describe("mistakes in plain JavaScript", () => {
     [{ skills: [{}] }, "`skills` must be a list of what skill() gives"],
     [{ budget: null }, "`budget` must be an object"],
     [{ policy: {} }, "`policy` must be a function"],
-    [{ stopOn: "length" }, "`stopOn` must be a list of finish reasons"],
-    [{ stopOn: ["lenght"] }, "`stopOn` must be a list of finish reasons"],
+    [{ endOn: "length" }, "`endOn` must be a list of what ends a run"],
+    [
+      { endOn: ["lenght"] },
+      "`endOn` must be a list of what ends a run: `endOn[0]` must be one of unknown-tool,",
+    ],
+    [{ endOn: true }, "`endOn` must be a list of what ends a run"],
+    [{ throwOnToolFailure: true }, 'write `endOn: ["tool-failure"]` in place of `throwOnToolFailure`.'],
+    [{ stopOnToolBlock: true }, 'write `endOn: ["blocked-call"]` in place of `stopOnToolBlock`.'],
+    [{ onUnknownTool: "throw" }, 'write `endOn: ["unknown-tool"]` in place of `onUnknownTool`.'],
+    [{ stopOn: ["length", "other"] }, 'write `endOn: ["length", "other"]` in place of `stopOn`.'],
+    [
+      { endOn: ["error"], stopOn: ["length"], throwOnToolFailure: true },
+      'write `endOn: ["error", "length", "tool-failure"]` in place of `stopOn` and `throwOnToolFailure`.',
+    ],
+    [
+      { onUnknownTool: "feedback", stopOnToolBlock: false },
+      "leave out `onUnknownTool` and `stopOnToolBlock`",
+    ],
+    [{ stopOn: 1n }, "leave out `stopOn`"],
     [{ toolChoice: "requierd" }, "`toolChoice` must be"],
     [{ lastTurn: "anwser" }, '`lastTurn` must be "tools" or "answer"'],
-    [{ throwOnToolFailure: "false" }, "`throwOnToolFailure` must be true or false"],
     [{ toolz: [] }, 'there is no option "toolz"; did you mean "tools"?'],
   ];
   it.each(mistakes)("%o in a definition: %s", (fields, says) => {
@@ -342,6 +358,7 @@ describe("mistakes in plain JavaScript", () => {
     [{ session: "s" }, "`session` must be what session(store, id) gives"],
     [{ journal: {} }, "`journal` must be a journal"],
     [{ signal: new AbortController() }, "`signal` must be an AbortSignal"],
+    [{ abortSignal: new AbortController().signal }, "write `signal` in place of `abortSignal`."],
     [{ approve: "yes" }, "`approve` must be a function"],
     [{ tools: "t" }, "`tools` must be a list of names"],
     [{ aprove: () => true }, 'there is no option "aprove"; did you mean "approve"?'],

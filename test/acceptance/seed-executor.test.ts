@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, type Hook, type Message, type Model, tool } from "../../src/index.ts";
+import type { EndCause } from "../../src/doors.ts";
 import type { Driver } from "../../src/drivers.ts";
 import type { ModelRequest } from "../../src/models.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -84,24 +85,21 @@ describe("the executor", () => {
       throw new Error("broken");
     });
     const calls = [call("fails"), call("blocked"), call("fine")];
-    const run = async (flags: {
-      throwOnToolFailure?: boolean;
-      stopOnToolBlock?: boolean;
-    }): Promise<unknown> => {
+    const run = async (endOn: readonly EndCause[]): Promise<unknown> => {
       const tools = [fails, fakeTool("blocked", 1), fakeTool("fine", 1)];
       const hooks: Hook[] = [
         { beforeToolCall: ({ tool: name }) => (name === "blocked" ? { deny: "no" } : undefined) },
       ];
       const model = scripted([{ calls }, "done"]);
-      const ended = await agent({ name: "a", model, tools, hooks, concurrency: 1, ...flags }).run("go");
+      const ended = await agent({ name: "a", model, tools, hooks, concurrency: 1, endOn }).run("go");
       const results = ended.transcript.messages.flatMap((message) =>
         message.role === "tool" ? [message.status] : [],
       );
       return [ended.outcome.type, results];
     };
-    expect(await run({})).toEqual(["answered", ["error", "denied", "ok"]]);
-    expect(await run({ stopOnToolBlock: true })).toEqual(["answered", ["error", "denied", "skipped"]]);
-    expect(await run({ throwOnToolFailure: true })).toEqual(["failed", ["error", "denied", "skipped"]]);
+    expect(await run([])).toEqual(["answered", ["error", "denied", "ok"]]);
+    expect(await run(["blocked-call"])).toEqual(["answered", ["error", "denied", "skipped"]]);
+    expect(await run(["tool-failure"])).toEqual(["failed", ["error", "denied", "skipped"]]);
   });
 });
 
@@ -186,7 +184,7 @@ describe("drivers", () => {
     const steps = [{ calls: [call("add", { a: 1, b: 2 })] }, "done"];
     const first = agent({ name: "a", model: scripted(steps), tools: [add] });
     const second = first.with({ tools: [failing], model: scripted(steps) });
-    const third = second.with({ throwOnToolFailure: true, model: scripted(steps) });
+    const third = second.with({ endOn: ["tool-failure"], model: scripted(steps) });
     const fourth = first.with({ driver: spoken, model: scripted(["by a driver of one's own"]) });
     expect((await first.run("go")).transcript.messages.at(-2)).toMatchObject({ status: "ok", value: 3 });
     expect((await second.run("go")).transcript.messages.at(-2)).toMatchObject({ status: "error" });

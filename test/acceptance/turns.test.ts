@@ -183,7 +183,7 @@ describe("a run turn by turn", () => {
 
   it("is cancelled from outside while it waits, and between two turns, without hanging", async () => {
     const stopping = new AbortController();
-    const turns = define().a.turns("go", { abortSignal: stopping.signal });
+    const turns = define().a.turns("go", { signal: stopping.signal });
     await turns.next();
     stopping.abort(new Error("enough"));
     expect((await turns.next()).value).toMatchObject({ status: "cancelled" });

@@ -87,7 +87,8 @@ describe.skipIf(missing !== undefined)(
         additionalProperties: false,
       };
       const held = openaiCompatible("random", { baseUrl: server.url });
-      const { text } = await chat(held, {
+      const { text } = await chat({
+        model: held,
         messages: "An animal?",
         format: { type: "schema", schema },
         settings,
@@ -101,7 +102,7 @@ describe.skipIf(missing !== undefined)(
       const held = openaiCompatible("random", { baseUrl: server.url });
       const format = { type: "grammar", grammar: 'root ::= ("yes" | "no") " " [0-9]{3}' } as const;
       for (let seed = 1; seed <= 3; seed += 1) {
-        const { text } = await chat(held, { messages: "?", format, settings: { seed } });
+        const { text } = await chat({ model: held, messages: "?", format, settings: { seed } });
         expect(text).toMatch(/^(?:yes|no) \d{3}$/);
       }
       expect(held.features).toMatchObject({ format: "grammar", tools: false });
@@ -110,7 +111,7 @@ describe.skipIf(missing !== undefined)(
     it("says that a model whose template knows no tools has none, which the server does not say", async () => {
       const asked = openaiCompatible("random", { baseUrl: server.url });
       expect(asked.features).toEqual({ format: "schema" });
-      await expect(chat(asked, { messages: "1 + 2?", tools: [add], settings })).rejects.toMatchObject({
+      await expect(chat({ model: asked, messages: "1 + 2?", tools: [add], settings })).rejects.toMatchObject({
         code: "model-without-tools",
       });
       expect(asked.features).toEqual({ format: "grammar", tools: false });
@@ -166,9 +167,9 @@ describe.skipIf(missing !== undefined)(
 
     it("counts what the server read from its cache", async () => {
       const first: Message[] = [userMessage("One two three four five six seven eight.")];
-      const reply = await chat(model, { messages: first, settings: { maxOutputTokens: 5, seed: 1 } });
+      const reply = await chat({ model, messages: first, settings: { maxOutputTokens: 5, seed: 1 } });
       const next = [...first, reply.message, userMessage("And now?")];
-      const { usage } = await chat(model, { messages: next, settings: { maxOutputTokens: 5, seed: 1 } });
+      const { usage } = await chat({ model, messages: next, settings: { maxOutputTokens: 5, seed: 1 } });
       expect(usage.cachedInputTokens).toBeGreaterThan(usage.inputTokens / 3);
     });
   },
@@ -179,7 +180,7 @@ describe.skipIf(missing !== undefined)("llama.cpp's own server without --jinja",
     const server = await startLlamaServer({ jinja: false });
     try {
       const model = openaiCompatible("random", { baseUrl: server.url });
-      await expect(chat(model, { messages: "1 + 2?", tools: [add], settings })).rejects.toMatchObject({
+      await expect(chat({ model, messages: "1 + 2?", tools: [add], settings })).rejects.toMatchObject({
         code: "model-without-tools",
       });
     } finally {
@@ -224,7 +225,7 @@ describe.skipIf(missing !== undefined || noSmollm)(
       });
       const asked = [...shown, userMessage("3 + 5")];
       for (const toolChoice of ["auto", { tool: add.name }] as const) {
-        const reply = await chat(model, { messages: asked, tools: [add], toolChoice });
+        const reply = await chat({ model, messages: asked, tools: [add], toolChoice });
         expect(reply.calls).toMatchObject([{ name: "math.add", arguments: { a: 3, b: 5 } }]);
         expect(reply.finishReason).toBe("tool-calls");
         const result: Message = {
@@ -234,7 +235,7 @@ describe.skipIf(missing !== undefined || noSmollm)(
           status: "ok",
           text: "8",
         };
-        const answer = await chat(model, { messages: [...asked, reply.message, result], tools: [add] });
+        const answer = await chat({ model, messages: [...asked, reply.message, result], tools: [add] });
         expect(answer.text).toContain("8");
         expect(answer.usage.cachedInputTokens).toBeGreaterThan(300);
       }

@@ -265,7 +265,7 @@ describe("writ run, when the run does not answer", () => {
   it("exits with 3 when the run is refused", async () => {
     project.file(
       "refused.ts",
-      agentFile("export default agent({ name: 'r', model: looking(), onUnknownTool: 'throw' });"),
+      agentFile("export default agent({ name: 'r', model: looking(), endOn: ['unknown-tool'] });"),
     );
     const ended = await writ(["run", "refused.ts", "go", "--json"]);
     expectError(ended, "tool-not-allowed", 3);
@@ -279,7 +279,7 @@ describe("writ run, when the run does not answer", () => {
     project.file(
       "fails.ts",
       agentFile(
-        "export default agent({ name: 'f', model: looking(), throwOnToolFailure: true, tools: [fakeTool('look', () => { throw new Error('dark'); })] });",
+        "export default agent({ name: 'f', model: looking(), endOn: ['tool-failure'], tools: [fakeTool('look', () => { throw new Error('dark'); })] });",
       ),
     );
     const ended = await writ(["run", "fails.ts", "go"]);

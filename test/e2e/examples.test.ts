@@ -52,7 +52,7 @@ const expected: Readonly<Record<string, Expected>> = {
   "seeds/three-drivers": {
     shows: "one agent by native calls, ReAct and a script; the flags of the executor [C1, C5, C8]",
     ends: "  answered: Closed, and 12 are left.",
-    broken: { from: "stopOnToolBlock: true", to: "stopOnToolBlock: false" },
+    broken: { from: 'endOn: ["blocked-call"]', to: "endOn: []" },
   },
   "seeds/note-session": {
     shows: "what is not one JSON object is sent back; the note is saved once [P1, P3, P10]",

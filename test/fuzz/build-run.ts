@@ -51,9 +51,7 @@ export function definitionOf(scene: Scene, book: Book): Definition {
     grants: powersOf(scene.grants),
     budget: scene.budget,
     hooks: hooksOf(scene),
-    onUnknownTool: scene.onUnknownTool,
-    throwOnToolFailure: scene.strictFailures,
-    stopOnToolBlock: scene.strictFailures,
+    endOn: scene.endOn,
     ...(policy === undefined ? {} : { policy }),
     ...(scene.compaction
       ? { compaction: { atTokens: 60, keepTurns: 1, summarise: () => "What was said." } }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { executeCalls } from "../../src/agent/execute-calls.ts";
+import { executeWith } from "../../src/agent/execute-calls.ts";
 import { isWritError } from "../../src/error/writ-error.ts";
 import { callAmongWith } from "../../src/call/call-tool.ts";
 import { safeLoopWith } from "../../src/turn/safe-loop.ts";
@@ -86,9 +86,9 @@ async function playExecute({ scene, calls }: DoorScene, { book, tools }: Standin
     return { type: "tool-call", id: `call_${index}`, name, arguments: argumentsOf(text) };
   });
   const execute = (): Promise<ResultMessage[]> =>
-    executeCalls(
-      asked,
+    executeWith(
       {
+        calls: asked,
         tools,
         ...(policy === undefined ? {} : { policy }),
         approve: approveOf(scene, book),

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { Budget } from "../../src/policy/account/budget.ts";
+import { type EndCause, endCauses } from "../../src/run/end.ts";
 import type { Json } from "../../src/util/json.ts";
 import {
   anyJson,
@@ -197,8 +198,7 @@ export interface Scene {
   readonly journal: "none" | "memory" | "replay" | "broken";
   readonly clock: "still" | "jumps";
   readonly early: boolean;
-  readonly onUnknownTool: "feedback" | "throw";
-  readonly strictFailures: boolean;
+  readonly endOn: readonly EndCause[];
   readonly compaction: boolean;
   readonly only?: readonly number[] | undefined;
   readonly words: boolean;
@@ -413,8 +413,7 @@ export const scene: fc.Arbitrary<Scene> = fc.record({
   journal: often("none" as const, one("memory" as const, "replay" as const, "broken" as const)),
   clock: often("still" as const, fc.constant("jumps" as const), 6),
   early: fc.boolean(),
-  onUnknownTool: often("feedback" as const, fc.constant("throw" as const), 6),
-  strictFailures: often(false, fc.constant(true), 8),
+  endOn: often<readonly EndCause[], readonly EndCause[]>([], fc.subarray([...endCauses]), 4),
   compaction: often(false, fc.constant(true), 5),
   only: often(undefined, some(number(5), 3), 9),
   words: often(false, fc.constant(true)),

@@ -121,10 +121,9 @@ describe("hooks of any kind", () => {
         fc.record({
           turns: fc.constantFrom(2, 4),
           toolCalls: fc.constantFrom(1, 3, 9),
-          stopOnToolBlock: fc.boolean(),
-          throws: fc.boolean(),
+          endOn: fc.subarray(["blocked-call", "tool-failure"] as const),
         }),
-        async (given, steps, { turns, toolCalls, stopOnToolBlock, throws }) => {
+        async (given, steps, { turns, toolCalls, endOn }) => {
           const hooks = hooksOf(given);
           const definition = {
             name: "a",
@@ -135,8 +134,7 @@ describe("hooks of any kind", () => {
               }),
             ],
             budget: { turns, toolCalls, warnAt: 0.5 },
-            stopOnToolBlock,
-            throwOnToolFailure: throws,
+            endOn,
           };
           const journal = memoryJournal();
           const first = await watch(

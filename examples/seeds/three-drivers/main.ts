@@ -85,17 +85,17 @@ assert.equal(thinker.requests[0]?.tools.length, 0); // ReAct: they stand in the 
 assert.match(JSON.stringify(thinker.requests[0]?.messages), /TOOL CATALOG/);
 assert.match(JSON.stringify(thinker.requests[1]?.messages.at(-1)), /Observation: 12/); // and results are observations
 
-console.log("\na tool fails: the model is told, or with throwOnToolFailure the run ends");
+console.log("\na tool fails: the model is told, or where it should the run ends");
 const greedy = () => scripted([{ calls: [ordering(30)] }, "There are only 12."]);
 assert.equal((await run(shop.with({ model: greedy() }))).outcome.type, "answered");
-const strict = await run(shop.with({ model: greedy(), throwOnToolFailure: true }));
+const strict = await run(shop.with({ model: greedy(), endOn: ["tool-failure"] }));
 assert.deepEqual([strict.statuses, strict.outcome.type], [["error"], "failed"]);
 
-console.log("\na hook blocks a call: the others run, or with stopOnToolBlock the rest is skipped");
+console.log("\na hook blocks a call: the others run, or where it should the rest is skipped");
 const closed = shop.with({
   hooks: [{ beforeToolCall: ({ tool: name }) => (name === "order" ? { deny: "we are closed" } : undefined) }],
 });
 const both = () => scripted([{ calls: [ordering(3), counting] }, "Closed, and 12 are left."]);
 assert.deepEqual((await run(closed.with({ model: both() }))).statuses, ["denied", "ok"]);
-const stopped = await run(closed.with({ model: both(), stopOnToolBlock: true }));
+const stopped = await run(closed.with({ model: both(), endOn: ["blocked-call"] }));
 assert.deepEqual(stopped.statuses, ["denied", "skipped"]);

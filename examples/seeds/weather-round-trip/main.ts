@@ -27,7 +27,7 @@ const model = modelName ?? script;
 
 // 1. The user's question goes out with the tools.
 const question = userMessage("What's the weather like in London?");
-const asked = await chat(model, { messages: [question], tools });
+const asked = await chat({ model, messages: [question], tools });
 
 // 2. The reply has calls; nothing has run yet.
 for (const { id, name, arguments: given } of asked.calls)
@@ -40,7 +40,7 @@ for (const { callId, status, text } of results) console.log(`${callId} ${status}
 
 // 4. The follow-up has the whole history: the question, the reply as it came, one result for each call.
 const followUp: readonly Message[] = [question, asked.message, ...results];
-const final = await chat(model, { messages: followUp, tools });
+const final = await chat({ model, messages: followUp, tools });
 
 // 5. The final answer.
 console.log(final.text);
@@ -59,6 +59,6 @@ if (modelName === undefined) {
 }
 
 // A history that no provider takes is refused before the model is asked, and says where.
-await assert.rejects(chat(model, { messages: [question, asked.message], tools }), {
+await assert.rejects(chat({ model, messages: [question, asked.message], tools }), {
   code: "transcript-invalid",
 });

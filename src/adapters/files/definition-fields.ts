@@ -1,6 +1,7 @@
 import { driverChoices } from "../../model/driver-names.ts";
 import type { ModelSettings } from "../../model/model.ts";
 import type { Budget } from "../../policy/account/budget.ts";
+import { endCauses } from "../../run/end.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 
 const bound = { type: "number", exclusiveMinimum: 0 } as const;
@@ -71,6 +72,7 @@ const fields = {
     ],
   },
   lastTurn: { enum: ["tools", "answer"] },
+  endOn: { type: "array", items: { enum: endCauses } },
   metadata: { type: "object" },
   input: { type: "object" },
   output: { type: "object" },

@@ -40,7 +40,7 @@ const endings: readonly string[] = [".md", ".json"];
 /**
  * Reads the definition of an agent from a Markdown file, whose front matter has the fields and whose body is the instructions, or from a JSON
  * file. The fields are named as in `agent()`: name, description, model, driver, tools, toolsDeny, skills, budget, settings, toolChoice,
- * lastTurn, input, output, metadata, and in JSON instructions.
+ * lastTurn, endOn, input, output, metadata, and in JSON instructions.
  *
  * `tools` lists names of the given tools; absent or null means all of them, an empty list means none. `toolsDeny` takes some away. A skill's
  * `tools` are the same among the agent's.

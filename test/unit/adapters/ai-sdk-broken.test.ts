@@ -85,7 +85,7 @@ describe.each(versions)("arguments that a package makes up (%s)", (version) => {
 
   it("are malformed in one question, too", async () => {
     const model = played(version, [...called(['{"path'], "{}"), finish(version, "tool-calls", "tool_calls")]);
-    const { calls } = await chat(aiSdk(model), { messages: "Delete.", tools: [deleting()] });
+    const { calls } = await chat({ model: aiSdk(model), messages: "Delete.", tools: [deleting()] });
     expect(calls).toMatchObject([{ arguments: '{"path', malformed: expect.any(String) as string }]);
   });
 
@@ -114,7 +114,7 @@ describe.each(versions)("arguments that a package makes up (%s)", (version) => {
     ["where null was written", ["null"], "{}", {}],
   ])("count where they are what was written: %s", async (...[, pieces, input, args]) => {
     const model = played(version, [...called(pieces, input), finish(version, "tool-calls", "tool_calls")]);
-    const { message } = await chat(aiSdk(model), { messages: "x", tools: [deleting()] });
+    const { message } = await chat({ model: aiSdk(model), messages: "x", tools: [deleting()] });
     expect(callsOf(message)).toEqual([{ type: "tool-call", id: "c", name: "delete", arguments: args }]);
   });
 
@@ -123,14 +123,14 @@ describe.each(versions)("arguments that a package makes up (%s)", (version) => {
       ...called(["SELECT ", "1"], '"SELECT 1"'),
       finish(version, "tool-calls", "x"),
     ]);
-    const { calls } = await chat(aiSdk(model), { messages: "x", tools: [deleting()] });
+    const { calls } = await chat({ model: aiSdk(model), messages: "x", tools: [deleting()] });
     expect(calls).toEqual([{ type: "tool-call", id: "c", name: "delete", arguments: "SELECT 1" }]);
   });
 
   it("count for a call that the provider carried out, and goes back to it as the package gave it", async () => {
     const web = called(['{"query": "x"}'], '{"query": "x", "type": "web"}', { providerExecuted: true });
     const model = played(version, [...web, ...done]);
-    const { message } = await chat(aiSdk(model), { messages: "x", tools: [] });
+    const { message } = await chat({ model: aiSdk(model), messages: "x", tools: [] });
     expect(message.parts[0]).toEqual({
       type: "tool-call",
       id: "c",
@@ -160,7 +160,7 @@ describe.each(versions)("a stream that ends early (%s)", (version) => {
     const asked = agent({ name: "a", model: played(version, reply), tools: [remove] });
     const error = { code: "provider-failed", retryable: true };
     await expect(asked.run("x")).rejects.toMatchObject(error);
-    await expect(chat(aiSdk(played(version, reply)), { messages: "x" })).rejects.toMatchObject(error);
+    await expect(chat({ model: aiSdk(played(version, reply)), messages: "x" })).rejects.toMatchObject(error);
     expect(remove.calls).toEqual([]);
   });
 

@@ -172,7 +172,7 @@ describe("printRun", () => {
   it("tells a refused run by its exit code", async () => {
     const output = captureOutput();
     const model = scripted([{ calls: [{ name: "rm" }] }]);
-    expect(await printRun(agent({ name: "a", model, onUnknownTool: "throw" }), "go", { output })).toBe(3);
+    expect(await printRun(agent({ name: "a", model, endOn: ["unknown-tool"] }), "go", { output })).toBe(3);
     expect(output.told()).toContain(
       "error[tool-not-allowed] Tool 'rm' is not allowed for skill 'a'. Allowed: []",
     );
@@ -235,9 +235,9 @@ describe("what strangers wrote", () => {
     ["as text with all details", { format: "text", verbose: true }, {}],
     ["as JSON", { format: "json" }, {}],
     ["as JSON lines", { format: "stream-json" }, {}],
-    ["as an error", { format: "text" }, { throwOnToolFailure: true }],
-    ["as an error with its stack", { format: "text", verbose: true }, { throwOnToolFailure: true }],
-    ["as an error in JSON", { format: "json", verbose: true }, { throwOnToolFailure: true }],
+    ["as an error", { format: "text" }, { endOn: ["tool-failure"] }],
+    ["as an error with its stack", { format: "text", verbose: true }, { endOn: ["tool-failure"] }],
+    ["as an error in JSON", { format: "json", verbose: true }, { endOn: ["tool-failure"] }],
   ] as const)("steers no terminal %s", async (_how, how, more) => {
     const output = captureOutput({ answersTerminal: true });
     await printRun(agentOf(more), "go", { ...how, output, model: steering });

@@ -131,7 +131,7 @@ describe("the names that a model takes", () => {
 
   it("are told it in one question without a loop too", async () => {
     const model = scripted([{ calls: [{ name: "server_tool" }] }]);
-    const reply = await chat(model, { messages: "x", tools });
+    const reply = await chat({ model, messages: "x", tools });
     expect(reply.calls.map((call) => call.name)).toEqual(["server/tool"]);
     expect(calls(model)).toEqual(["kom_memory_v1_search_memory", "server_tool"]);
   });

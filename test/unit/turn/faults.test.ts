@@ -159,7 +159,7 @@ describe("faults that were found once", () => {
       name: "a",
       model: scripted([{ calls: [{ name: "nope" }, { name: "look" }] }]),
       tools: [look(seen)],
-      onUnknownTool: "throw",
+      endOn: ["unknown-tool"],
     }).run("x");
     expect(seen).toEqual([]);
   });

@@ -74,9 +74,9 @@ describe("a shape", () => {
 
   it("says what a field must be before the place in it that is wrong", () => {
     const names = list(oneOf("stop", "length"), "a list of reasons");
-    expect(misfitText(names, ["stop", "lenght"], "stopOn")).toBe(
-      '`stopOn` must be a list of reasons: `stopOn[1]` must be "stop" or "length", got "lenght"',
+    expect(misfitText(names, ["stop", "lenght"], "endOn")).toBe(
+      '`endOn` must be a list of reasons: `endOn[1]` must be "stop" or "length", got "lenght"',
     );
-    expect(misfitText(names, "stop", "stopOn")).toBe("`stopOn` must be a list of reasons, got a string");
+    expect(misfitText(names, "stop", "endOn")).toBe("`endOn` must be a list of reasons, got a string");
   });
 });

@@ -63,6 +63,7 @@ budget:
 settings: { temperature: 0.2, stopSequences: [END] }
 toolChoice: { tool: search }
 lastTurn: answer
+endOn: [tool-failure, length]
 metadata: { label: Research, tags: [a, b], level: 2 }
 output:
   type: object
@@ -85,6 +86,7 @@ Cite what you find.
       settings: { temperature: 0.2, stopSequences: ["END"] },
       toolChoice: { tool: "search" },
       lastTurn: "answer",
+      endOn: ["tool-failure", "length"],
       metadata: { label: "Research", tags: ["a", "b"], level: 2 },
       output: { type: "object", required: ["answer"] },
     });
