@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalogue } from "../src/error/codes.ts";
 import { cycles, layerComplaints } from "../tools/layers.ts";
-import { nameComplaints, typeNameComplaints } from "../tools/names.ts";
+import { formerNameComplaints, nameComplaints, typeNameComplaints } from "../tools/names.ts";
 import { exportComplaints, publicExports } from "../tools/public-exports.ts";
 import { filesUnder, importsOf, root } from "../tools/source-files.ts";
 
@@ -41,6 +41,14 @@ describe("the house", () => {
 
   it("calls things by their names", () => {
     expect(nameComplaints([...source, ...laboratory])).toEqual([]);
+  });
+
+  it("uses and shows no name that it gave up", () => {
+    const shown = [...filesUnder("examples", ".ts"), ...filesUnder("docs", ".md")];
+    expect(formerNameComplaints([...source, ...shown])).toEqual([]);
+    expect(formerNameComplaints([{ path: "docs/x.md", text: "`stopOn: []`" }])).toEqual([
+      'docs/x.md: "stopOn"',
+    ]);
   });
 
   it("has one idea for each name of a type in the rooms in which a run flows", () => {

@@ -31,6 +31,19 @@ export function nameComplaints(files: readonly SourceFile[]): string[] {
   });
 }
 
+/** Names that the public part gave up (docs/decisions/0019-public-names.md): who reads them anywhere learns what is an error. */
+const formerNames =
+  /\b(?:onUnknownTool|throwOnToolFailure|stopOnToolBlock|stopOn|abortSignal|agentName|ExecuteCallsOptions)\b/g;
+/** Files that need them: the errors that say what is written now, and the options of the AI SDK, which has a name of these. */
+const homesOfFormerNames = new Set(["src/agent/renamed.ts", "src/adapters/model/ai-sdk.ts"]);
+
+/** Places that use a name which was given up. */
+export function formerNameComplaints(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => !homesOfFormerNames.has(path) && !path.startsWith("docs/decisions/"))
+    .flatMap(({ path, text }) => [...text.matchAll(formerNames)].map(([name]) => `${path}: "${name}"`));
+}
+
 /** Code without comments and without the contents of texts. */
 function withoutTexts(text: string): string {
   return text

@@ -77,7 +77,7 @@ function lookingInto({
 
 function agentInside({ plan, definition }: AroundAgent): AgentInside {
   return {
-    agentName: plan.name,
+    name: plan.name,
     manifest: () => manifestOf(plan, definition),
     audit: (only) => auditOf(plan, definition, only),
   };

@@ -50,15 +50,10 @@ const textInput = {
  * @throws WritError `name-invalid`, `tool-unknown`
  */
 export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): Tool {
-  const {
-    name = agent.agentName,
-    description = agent.description,
-    effect = "undeclared",
-    timeoutMs,
-  } = options;
+  const { name = agent.name, description = agent.description, effect = "undeclared", timeoutMs } = options;
   checkToolName(name);
-  if (options.fresh === true) checkFresh(agent.agentName, options.outputs);
-  const tools = allowedInside(agent.agentName, options);
+  if (options.fresh === true) checkFresh(agent.name, options.outputs);
+  const tools = allowedInside(agent.name, options);
   const takesObject = options.input?.jsonSchema["type"] === "object";
   const input =
     takesObject && options.input !== undefined ? options.input : toSchema(textInput, { name, role: "input" });
@@ -78,10 +73,10 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
       if (result.outcome.type === "answered") return result.output;
       const reason = result.error?.message ?? result.outcome.type;
       const code = result.outcome.type === "exhausted" ? "delegation-exhausted" : "delegation-failed";
-      throw new WritError(code, { name: agent.agentName, reason });
+      throw new WritError(code, { name: agent.name, reason });
     },
   };
-  const inside = aboutOf(agent)?.inside ?? [{ agentName: agent.agentName }];
+  const inside = aboutOf(agent)?.inside ?? [{ name: agent.name }];
   return setInside(
     made,
     inside.map((each) => ({ ...each, only: tools })),

@@ -87,7 +87,8 @@ export interface Runnable<Input = never, Output = unknown> {
    * @throws WritError for anything but an answer; its code says what happened.
    */
   (input: Input, options?: RunOptions): Promise<Output>;
-  readonly agentName: string;
+  /** The name in events and errors: the agent's, or one that says what was put together, like `pipe(a, b)`. */
+  readonly name: string;
   readonly description: string;
   /**
    * Runs to the end. The end of a run is data. What throws is the world's failure (a provider, the journal, a session's store) and a mistake of
@@ -169,7 +170,8 @@ export function runnable<Input, Output>({
     return outputOf(await run(input, options), name);
   }
   known.set(call, about);
-  return Object.assign(call, { agentName: name, description, run, stream });
+  Object.defineProperty(call, "name", { value: name }); // a function has one of its own, which cannot be assigned
+  return Object.assign(call, { description, run, stream });
 }
 
 /** The output of a run that answered. @throws WritError for any other end */

@@ -6,7 +6,7 @@ import { insideOf, setInside } from "./describe/manifest-origin.ts";
 import { aboutOf } from "./runnable.ts";
 
 /** What can be one of several: an agent, or a composition that was given a name. */
-export type Subagent = Pick<Agent, "agentName" | "asTool">;
+export type Subagent = Pick<Agent, "name" | "asTool">;
 
 /** How the tool that starts them appears. */
 export interface SubagentsOptions {
@@ -69,14 +69,14 @@ function toolsOf(agents: readonly Subagent[], name: string): ReadonlyMap<string,
     throw new WritError("definition-invalid", { where, reason: "`subagents` needs at least one agent." });
   const tools = new Map<string, Tool>();
   for (const agent of agents) {
-    const { agentName } = agent;
-    if (tools.has(agentName))
-      throw new WritError("name-taken", { kind: "agent", name: agentName, where: `the tool "${name}"` });
+    const { name: inner } = agent;
+    if (tools.has(inner))
+      throw new WritError("name-taken", { kind: "agent", name: inner, where: `the tool "${name}"` });
     if (aboutOf(agent)?.input !== undefined) {
-      const reason = `the agent "${agentName}" has an \`input\` schema, and a subagent is given text; use \`asTool()\`.`;
+      const reason = `the agent "${inner}" has an \`input\` schema, and a subagent is given text; use \`asTool()\`.`;
       throw new WritError("definition-invalid", { where, reason });
     }
-    tools.set(agentName, agent.asTool());
+    tools.set(inner, agent.asTool());
   }
   return tools;
 }

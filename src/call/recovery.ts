@@ -214,7 +214,7 @@ async function askFixer(
   reading: FixerInput,
   { stopped, context }: RecoveryPlace,
 ): Promise<RecoveryDecision | undefined> {
-  const name = "agentName" in fixer ? String(fixer.agentName) : fixer.name || "fixer";
+  const name = fixer.name || "fixer";
   let cause: unknown;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     if (stopped()) return undefined;

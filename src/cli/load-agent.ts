@@ -72,8 +72,8 @@ function isTool(value: unknown): value is Tool {
 /** Tells agents from everything else a file may export, also those of another copy of the package. */
 export function isAgent(value: unknown): value is AnyAgent {
   if (typeof value !== "function") return false;
-  const { agentName, run, stream } = value as Partial<AnyAgent>;
-  return typeof agentName === "string" && typeof run === "function" && typeof stream === "function";
+  const { run, stream } = value as Partial<AnyAgent>;
+  return typeof run === "function" && typeof stream === "function";
 }
 
 function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {

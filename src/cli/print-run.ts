@@ -70,7 +70,7 @@ export async function printRun(
 ): Promise<ExitCode> {
   const { output = processOutput, format = "text", verbose = false } = options;
   const interrupts = listenForInterrupts(output);
-  const print = printer({ agent: agent.agentName, model: options.model, verbose, output });
+  const print = printer({ agent: agent.name, model: options.model, verbose, output });
   const { signal } = interrupts;
   const told = tellingFirst();
   const ask = options.approve ?? terminalApprove({ input: process.stdin, output, signal }) ?? nobody;

@@ -38,7 +38,7 @@ describe("agent and model", () => {
       output: z.object({ sum: z.number() }),
     });
     expect(await summing({ numbers: [3, 5] })).toEqual({ sum: 8 });
-    expect([summing.agentName, asked]).toEqual(["summing", ["add"]]);
+    expect([summing.name, asked]).toEqual(["summing", ["add"]]);
     expect(JSON.stringify(model.requests[0]?.messages[0])).toContain("Add what you are given.");
     await expect(summing({ numbers: ["x"] as never })).rejects.toMatchObject({ code: "input-invalid" });
   });

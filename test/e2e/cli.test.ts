@@ -320,7 +320,7 @@ describe("writ run, when the run does not answer", () => {
   it("exits at once at the second interrupt, whatever the first one did", async () => {
     project.file(
       "deaf.ts",
-      `const deaf = { agentName: "deaf", run() {}, async *stream() { console.error("waiting"); await new Promise((resolve) => setTimeout(resolve, 60_000)); } };
+      `const deaf = { run() {}, async *stream() { console.error("waiting"); await new Promise((resolve) => setTimeout(resolve, 60_000)); } };
       export default Object.assign(() => {}, deaf);`,
     );
     const ended = await writ(["run", "deaf.ts", "go"], {

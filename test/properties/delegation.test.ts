@@ -62,7 +62,7 @@ function plant(of: Tree, live: boolean): Planted {
       const asTool = grown.asTool({ effect: child.effect });
       if (!child.direct) return asTool;
       return tool({
-        name: grown.agentName,
+        name: grown.name,
         description: "",
         inputSchema: { type: "object", additionalProperties: true },
         effect: child.effect,

@@ -80,7 +80,7 @@ export async function loadAgent(path: string, options: DefinitionOptions = {}): 
  * import { loadAgents } from "writ/files";
  *
  * const agents = (await loadAgents("agents", { model: "ollama/qwen2.5:7b" })).map((definition) => agent(definition));
- * console.log(agents.map(({ agentName }) => agentName));
+ * console.log(agents.map(({ name }) => name));
  * ```
  */
 export async function loadAgents(

@@ -122,7 +122,7 @@ export function branch({
     const member = found === -1 ? rest : members[found];
     if (member === undefined) throw caseMissing(value, names, run.name);
     const { agent, about } = member;
-    const chosen = { name: agent.agentName, agent, about };
+    const chosen = { name: agent.name, agent, about };
     return runMember({ member: chosen, place: String(index + offset), input }, run);
   }
   return composite({

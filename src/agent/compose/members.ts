@@ -23,7 +23,7 @@ export interface Member {
 /** An agent that a composition is given. @throws WritError `definition-invalid` when it is none. */
 export function memberOf(agent: Runnable, where: string, name?: string): Member {
   const about = aboutOf(agent);
-  if (about !== undefined) return { name: name ?? agent.agentName, agent, about };
+  if (about !== undefined) return { name: name ?? agent.name, agent, about };
   const found = typeof agent === "function" ? "a function" : String(agent);
   const reason = `${found} is no agent. Give what \`agent()\` or another composition of this copy of the package made.`;
   throw new WritError("definition-invalid", { where, reason });

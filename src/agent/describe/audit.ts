@@ -67,11 +67,11 @@ function auditSkill(tools: readonly Tool[], grants: readonly Capability[]): Skil
 
 /** What agents do that a call of the tool runs is done by the skill too. */
 function inside(tool: Tool): readonly SkillAudit[] {
-  return insideOf(tool).flatMap(({ agentName, audit, only }) => {
+  return insideOf(tool).flatMap(({ name, audit, only }) => {
     const known = audit?.(only);
     if (known === undefined) return [];
     const behind = (reasons: readonly string[]): string[] =>
-      reasons.map((reason) => `${tool.name} runs the agent ${agentName}: ${reason}`);
+      reasons.map((reason) => `${tool.name} runs the agent ${name}: ${reason}`);
     return Object.values(known.skills).map((skill) => ({
       untrustedInput: tool.isFresh === true ? [] : behind(skill.untrustedInput),
       sensitiveAccess: behind(skill.sensitiveAccess),

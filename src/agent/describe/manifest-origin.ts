@@ -4,7 +4,7 @@ import type { AgentManifest } from "./manifest-data.ts";
 
 /** An agent that a call of a tool runs, as far as it can be looked into. */
 export interface AgentInside {
-  readonly agentName: string;
+  readonly name: string;
   readonly manifest?: () => Promise<AgentManifest>;
   readonly audit?: (only?: readonly string[]) => Audit;
   /** The only tools of it that are called from here. Default: all. */

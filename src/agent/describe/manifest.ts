@@ -129,12 +129,9 @@ async function agentsInside(
   inside: ReturnType<typeof insideOf>,
 ): Promise<Readonly<Record<string, AgentManifest | null>>> {
   const entries = await Promise.all(
-    inside.map(async ({ agentName, manifest, only }) => {
+    inside.map(async ({ name, manifest, only }) => {
       const whole = (await manifest?.()) ?? null;
-      return [
-        agentName,
-        whole === null || only === undefined ? whole : narrowed(whole, new Set(only)),
-      ] as const;
+      return [name, whole === null || only === undefined ? whole : narrowed(whole, new Set(only))] as const;
     }),
   );
   return Object.fromEntries(entries);

@@ -95,8 +95,9 @@ describe("the definition of a composition", () => {
   it("gives it another name, description and budget, and leaves the first as it was", async () => {
     const first = pipe(a, b);
     const second = first.with({ name: "report", description: "Writes" }).with({ budget: { tokens: 9 } });
-    expect([first.agentName, first.description]).toEqual(["pipe(a, b)", ""]);
-    expect([second.agentName, second.description]).toEqual(["report", "Writes"]);
+    expect([first.name, first.description]).toEqual(["pipe(a, b)", ""]);
+    expect([a.name, a.with({ name: "c" }).name, String(a)]).toEqual(["a", "c", 'agent "a" (scripted)']);
+    expect([second.name, second.description]).toEqual(["report", "Writes"]);
     const { events } = await watch(second.stream("x"));
     expect(events[0]).toMatchObject({ type: "run-start", agent: "report" });
   });
@@ -116,7 +117,7 @@ describe("a composition that goes wrong", () => {
       const read = async (): Promise<void> => {
         for await (const event of composition.stream("go", { runId: "r" })) told.push(event);
       };
-      await expect(read(), composition.agentName).rejects.toMatchObject({ code: "provider-failed" });
+      await expect(read(), composition.name).rejects.toMatchObject({ code: "provider-failed" });
       expect(told.at(-1)).toMatchObject({ type: "run-end", runId: "r", outcome: { type: "failed" } });
       const inner = ofType(told, "delegation-end").map(({ delegation }) => delegation);
       expect(inner.map(({ agent: name, outcome }) => `${name} ${outcome}`)).toEqual(expected);

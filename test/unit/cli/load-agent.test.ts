@@ -17,12 +17,12 @@ function file(name: string, text: string): string {
 
 /** What any copy of the package would make. */
 const made = (name: string): string =>
-  `Object.assign(() => {}, { agentName: "${name}", run() {}, stream() {} })`;
+  `Object.defineProperty(Object.assign(() => {}, { run() {}, stream() {} }), "name", { value: "${name}" })`;
 
 describe("loadAgent", () => {
   it("takes the default export before all others", async () => {
     const path = file("default.mjs", `export const a = ${made("a")}; export default ${made("b")};`);
-    expect((await loadAgent(path)).agentName).toBe("b");
+    expect((await loadAgent(path)).name).toBe("b");
   });
 
   it("takes the only agent among the exports, also under two names", async () => {
@@ -30,7 +30,7 @@ describe("loadAgent", () => {
       "only.mjs",
       `export const other = 1; export const a = ${made("a")}; export { a as same }; export default { not: "one" };`,
     );
-    expect((await loadAgent(path)).agentName).toBe("a");
+    expect((await loadAgent(path)).name).toBe("a");
   });
 
   it("says which agents there are when there are several", async () => {
@@ -75,7 +75,7 @@ describe("loadAgent", () => {
 describe("isAgent", () => {
   it("knows an agent of this copy, and nothing else", () => {
     expect(isAgent(agent({ name: "echo", model: () => "ok" }))).toBe(true);
-    for (const value of [undefined, null, "agent", {}, () => 1, { agentName: "x", run() {}, stream() {} }])
+    for (const value of [undefined, null, "agent", {}, () => 1, { name: "x", run() {}, stream() {} }])
       expect(isAgent(value)).toBe(false);
   });
 });

@@ -331,7 +331,7 @@ describe("loadAgents", () => {
     folder.file("good/more/c.md", "x");
     const definitions = await loadAgents(folder.path("good"), { model });
     expect(definitions.map(({ name }) => name)).toEqual(["alpha", "beta"]);
-    expect(definitions.map((each) => agent(each).agentName)).toEqual(["alpha", "beta"]);
+    expect(definitions.map((each) => agent(each).name)).toEqual(["alpha", "beta"]);
   });
 
   it("collects what is wrong in all files into one error [C40]", async () => {
