@@ -31,10 +31,10 @@ export function nameComplaints(files: readonly SourceFile[]): string[] {
   });
 }
 
-/** Names that the public part gave up (docs/decisions/0019-public-names.md): who reads them anywhere learns what is an error. */
+/** Names that the public part gave up (docs/decisions/0019-public-names.md). */
 const formerNames =
   /\b(?:onUnknownTool|throwOnToolFailure|stopOnToolBlock|stopOn|abortSignal|agentName|ExecuteCallsOptions)\b/g;
-/** Files that need them: the errors that say what is written now, and the options of the AI SDK, which has a name of these. */
+/** Files that need them: the errors that say what is written now, and the AI SDK's own options. */
 const homesOfFormerNames = new Set(["src/agent/renamed.ts", "src/adapters/model/ai-sdk.ts"]);
 
 /** Places that use a name which was given up. */

@@ -10,7 +10,8 @@ import { resolveModel } from "./model/resolve.ts";
  * The executor alone: decides about each call (allow-list, hooks, arguments, policy, a person), runs those that may run beside each other,
  * and gives one result a call, in the order of the calls. Never throws for what a model wrote or a tool does: every end is a result.
  *
- * @throws WritError `definition-invalid` for a call of `execute` that is not of this form and for calls that share an id, `name-taken`, `budget-invalid`, `tool-unknown`
+ * @throws WritError `definition-invalid` for a call of `execute` in another form and for calls that share an id,
+ * `name-taken`, `budget-invalid`, `tool-unknown`
  * @example
  * ```ts
  * import { tool } from "writ";

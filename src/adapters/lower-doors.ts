@@ -21,9 +21,10 @@ import { nodeHost } from "./clock.ts";
 import { resolveModel } from "./model/resolve.ts";
 
 /**
- * Asks a model once, without a loop: the caller carries out the calls of the reply and sends their results with the next request.
+ * Asks a model once, without a loop: the caller carries out the calls of the reply and sends their results with
+ * the next request.
  *
- * @throws WritError `definition-invalid` for a call of `chat` that is not of this form; what the model's adapter throws
+ * @throws WritError `definition-invalid` for a call of `chat` in another form; what the model's adapter throws
  * (`provider-unreachable`, `model-not-found`, …)
  * @example
  * ```ts
@@ -104,7 +105,8 @@ export function llmStatus({ model }: WithModel = {}): LlmStatus {
  * twice. The name and the arguments are what the model wrote: look the name up in a `Map`, and let `callTool` check the arguments.
  *
  * @throws WritError `protocol-violated` when the model decides nothing three times, `run-refused` when its provider holds the reply back,
- * `definition-invalid` for another form of the call, `name-invalid` and `name-taken` for the catalogue, `model-invalid` and `model-name-invalid`, and what the model's adapter throws
+ * `definition-invalid` for another form of the call, `name-invalid` and `name-taken` for the catalogue,
+ * `model-invalid` and `model-name-invalid`, and what the model's adapter throws
  * (`provider-unreachable`, …). An aborted step throws the signal's reason.
  * @example
  * ```ts

@@ -80,8 +80,9 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
    */
   readonly concurrency?: number;
   /**
-   * The causes that end the run, each as {@link EndCause} says: `unknown-tool`, `tool-failure` and finish reasons like `length` end it;
-   * `blocked-call` skips the rest of a turn's calls, and the run goes on. Default: none, the model is told and goes on.
+   * The causes that end the run, each as {@link EndCause} says: `unknown-tool`, `tool-failure` and finish reasons
+   * like `length` end it; `blocked-call` skips the rest of a turn's calls, and the run goes on. Default: none, the
+   * model is told and goes on.
    */
   readonly endOn?: readonly EndCause[];
   /** The author's own notes. Nothing here reads them. */

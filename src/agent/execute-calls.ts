@@ -45,7 +45,10 @@ export interface ExecuteRequest {
   readonly budget?: Pick<Budget, "toolCalls" | "toolMs" | "sameToolInARow" | "argumentBytes" | "resultBytes">;
   /** How many calls run at a time. Default: calls that change something run in their order, all others beside each other. */
   readonly concurrency?: number;
-  /** The causes that skip the rest of the calls, as {@link EndCause} says of a reply. There is no run that they could end. Default: none. */
+  /**
+   * The causes that skip the rest of the calls, as {@link EndCause} says of a reply. There is no run that they
+   * could end. Default: none.
+   */
   readonly endOn?: readonly Exclude<EndCause, FinishReason>[];
   readonly journal?: Journal;
   /** Told what happens. */

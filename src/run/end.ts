@@ -7,14 +7,15 @@ import type { Interrupt } from "../util/interrupt.ts";
 /**
  * A cause for which an author ends a run, or a part of it, that would go on by default.
  *
- * - `unknown-tool`: a call of a tool outside the allow-list. The calls of its reply before it run, those after it are skipped, and the run
- *   ends as `refused` (`tool-not-allowed`).
- * - `tool-failure`: a call that fails (`error`, `invalid`, `timeout`, `unknown`), unless its recovery told the model. Calls of the reply that
- *   have not begun are skipped, those that have begun end by themselves, and the run ends as `failed` (`tool-failed`).
- * - `blocked-call`: a call that the allow-list, a rule, a hook or a person denied. The calls of its reply after it are skipped: that ends the
- *   batch, and the run goes on, with the model told.
- * - a reason for which the model stops writing, like `length`: unless the reply is a whole answer (`stop`), its calls do not run, and the run
- *   ends as `cancelled`.
+ * - `unknown-tool`: a call of a tool outside the allow-list. The calls of its reply before it run, those after it
+ *   are skipped, and the run ends as `refused` (`tool-not-allowed`).
+ * - `tool-failure`: a call that fails (`error`, `invalid`, `timeout`, `unknown`), unless its recovery told the
+ *   model. Calls of the reply that have not begun are skipped, those that have begun end by themselves, and the
+ *   run ends as `failed` (`tool-failed`).
+ * - `blocked-call`: a call that the allow-list, a rule, a hook or a person denied. The calls of its reply after it
+ *   are skipped: that ends the batch, and the run goes on, with the model told.
+ * - a reason for which the model stops writing, like `length`: unless the reply is a whole answer (`stop`), its
+ *   calls do not run, and the run ends as `cancelled`.
  */
 export type EndCause = "unknown-tool" | "tool-failure" | "blocked-call" | FinishReason;
 
