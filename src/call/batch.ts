@@ -203,7 +203,7 @@ class RunningBatch {
   }
 
   /** Runs calls beside each other. */
-  runGroup(group: readonly number[]): Maybe<void> {
+  runGroup(group: readonly number[]): Maybe<unknown> {
     const wanted = this.halt.reason === undefined ? group : this.skip(group, this.halt.reason);
     if (this.batch.run.journal !== directJournal) return this.runRecorded(wanted);
     let waiting: Promise<unknown>[] | undefined;
@@ -211,7 +211,7 @@ class RunningBatch {
       const running = this.perform(index);
       if (running instanceof Promise) (waiting ??= []).push(running);
     }
-    if (waiting !== undefined) return Promise.all(waiting).then(() => undefined);
+    return waiting?.length === 1 ? waiting[0] : waiting && Promise.all(waiting);
   }
 
   /** Skips the calls that have not begun; gives the others. */

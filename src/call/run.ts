@@ -15,7 +15,7 @@ import type { Recovery } from "../tool/recovery.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { type Json, toJson } from "../util/json.ts";
-import { after, always, type Maybe, rescue } from "../util/maybe.ts";
+import { after, always, attempt, fold, type Maybe } from "../util/maybe.ts";
 import {
   type Call,
   type CallRecord,
@@ -75,19 +75,28 @@ function carryOut(work: OngoingCall, halt: Halt): Maybe<CallRecord> {
   const { run } = work.at.batch;
   if (halt.lost !== undefined) throw halt.lost.error;
   const startedAt = run.host.now();
-  const settling = rescue(
+  const close = (settled: Settled): Maybe<CallRecord> => closed(work, { settled, startedAt }, halt);
+  return fold(
     () => notBegun(work, halt) ?? runTool(work),
-    (error) => thrownResult(work, error),
+    close,
+    (error) => close(thrownResult(work, error)),
   );
-  return rescue(
-    () =>
-      after(
-        after(settling, (settled) => settle(work, settled, startedAt)),
-        (record) => {
-          halt.reason ??= haltedBy(record, run);
-          return record;
-        },
-      ),
+}
+
+interface Ended {
+  readonly settled: Settled;
+  readonly startedAt: number;
+}
+
+/** The record of a call that has ended. The journal may have failed inside it: then no other call begins. */
+function closed(work: OngoingCall, { settled, startedAt }: Ended, halt: Halt): Maybe<CallRecord> {
+  const { run } = work.at.batch;
+  return attempt(
+    () => settle(work, settled, startedAt),
+    (record) => {
+      halt.reason ??= haltedBy(record, run);
+      return record;
+    },
     (error) => {
       halt.lost ??= { error };
       throw error;
@@ -135,7 +144,7 @@ function runTool(work: OngoingCall): Maybe<Settled> {
   const recovery = run.recoveryOf(tool);
   const settling =
     recovery?.executionFailed === undefined
-      ? attempt(work, context)
+      ? runOnce(work, context)
       : attemptWithRecovery({ work, context, recovery, time });
   return after(settling instanceof Promise ? time.within(settling) : settling, (settled) => {
     if (settled === "stopped") return { result: cancelledResult(tool.name), isOvertaken: true };
@@ -191,15 +200,15 @@ class CallContext implements ToolContext {
 }
 
 /** Runs the tool once. Throws what it throws, but for secrets: recoveries, fixers and the run's own error are told of it. */
-function attempt(work: OngoingCall, context: ToolContext): Maybe<Settled> {
+function runOnce(work: OngoingCall, context: ToolContext): Maybe<Settled> {
   const { tool, args } = work.ready;
   const { host } = work.at.batch.run;
-  return rescue(
+  return attempt(
     () => {
       const value = within(host, work.within, () => tool.execute(args, context));
-      const given = isThenable(value) ? Promise.resolve(value) : value;
-      return after(given, (late) => checkResult(tool, unlabelled(work, late)));
+      return isThenable(value) ? Promise.resolve(value) : value;
     },
+    (value) => checkResult(tool, unlabelled(work, value)),
     (error) => {
       throw errorWithoutSecrets(error, host) as Error;
     },
@@ -224,7 +233,7 @@ interface Recovering {
 async function attemptWithRecovery({ work, context, recovery, time }: Recovering): Promise<Settled> {
   const { tool, args, call } = work.ready;
   const { stop, onThrow } = work.at.batch.run;
-  const again = (): Maybe<Settled> => attempt(work, context);
+  const again = (): Maybe<Settled> => runOnce(work, context);
   const isOver = (): boolean => stop.reason !== undefined || time.isOver || time.signal.aborted;
   try {
     return await again();

@@ -10,7 +10,7 @@ import { spendInside } from "../policy/account/budget.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
-import { after, type Maybe, rescue } from "../util/maybe.ts";
+import { after, attempt, type Maybe } from "../util/maybe.ts";
 import { type Circle, circleOf, rememberAct } from "./circles.ts";
 import type { EarlyCalls } from "./early.ts";
 import type { Run, State, NextState } from "./state.ts";
@@ -47,11 +47,9 @@ function carryOut({ state, early }: Acting, opened: OpenedBatch, run: Run): Mayb
   const { calls, circle, open } = opened;
   const { turns: turn } = state.ledger;
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
-  return rescue(
-    () =>
-      after(execute({ ...state, run, turn, calls, early: early.started, refuse }), (executed) =>
-        settleCalls(state, { ...opened, executed }, run),
-      ),
+  return attempt(
+    () => execute({ ...state, run, turn, calls, early: early.started, refuse }),
+    (executed) => settleCalls(state, { ...opened, executed }, run),
     (error) => {
       const text = "Not known: the run ended while the call was carried out.";
       const transcript = settleAll(open, () => ({ status: "unknown", text }));

@@ -106,10 +106,12 @@ function runTurn(before: State, run: Run): Maybe<NextState> {
     (reserved) => {
       if (reserved.end !== undefined) return reserved;
       const { turns: turn } = reserved.state.ledger;
-      run.tell?.({ type: "turn-start", turn });
+      const { tell } = run;
+      if (tell === undefined) return reservedTurn(reserved, run);
+      tell({ type: "turn-start", turn });
       return always(
         () => reservedTurn(reserved, run),
-        () => run.tell?.({ type: "turn-end", turn }),
+        () => tell({ type: "turn-end", turn }),
       );
     },
   );
@@ -145,21 +147,27 @@ async function prepareTurn(state: State, run: Run): Promise<NextState> {
 }
 
 function askAndAct(before: State, run: Run): Maybe<NextState> {
-  const early = new EarlyCalls(before, run);
-  const input = turnInput(before, run);
-  return always(
-    () =>
-      after(askTurn({ state: before, input, early }, run), (asked) => {
-        if (!("outcome" in asked)) return take(asked, { before, input, early }, run);
-        const { turns: turn } = before.ledger;
-        const driver = driverOf(before, run).name;
-        run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
-        return { state: before, end: asked };
-      }),
-    () => (early.started === undefined ? undefined : early.giveUp()),
-  );
+  const asking = { before, input: turnInput(before, run), early: new EarlyCalls(before, run) };
+  return after(askTurn({ state: before, ...asking }, run), (asked) => {
+    const { early } = asking;
+    if (early.started === undefined) return takeAsked(asked, asking, run);
+    return always(
+      () => takeAsked(asked, asking, run),
+      () => early.giveUp(),
+    );
+  });
 }
 
+function takeAsked(asked: ModelRecord | End, asking: AskedTurn, run: Run): Maybe<NextState> {
+  if (!("outcome" in asked)) return take(asked, asking, run);
+  const { before } = asking;
+  const { turns: turn } = before.ledger;
+  const driver = driverOf(before, run).name;
+  run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
+  return { state: before, end: asked };
+}
+
+/** What a turn asked, and the calls that were started meanwhile. */
 interface AskedTurn {
   readonly before: State;
   readonly input: TurnInput;

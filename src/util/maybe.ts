@@ -6,18 +6,6 @@ export function after<Value, Next>(value: Maybe<Value>, goOn: (value: Value) => 
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
 
-/** Does work and cleans up behind it, however it ends; without a promise where neither needs one. */
-export function always<Value>(work: () => Maybe<Value>, cleanUp: () => Maybe<unknown>): Maybe<Value> {
-  return after(
-    rescue(work, (error) =>
-      after(cleanUp(), () => {
-        throw error;
-      }),
-    ),
-    (value) => after(cleanUp(), () => value),
-  );
-}
-
 /** Does work, and goes on with what it throws; without a promise where the work needs none. */
 export function rescue<Value>(
   work: () => Maybe<Value>,
@@ -31,22 +19,60 @@ export function rescue<Value>(
   }
 }
 
+/** Does work, and goes on with its value or with what it throws. What going on throws is not caught. */
+export function fold<Value, Next>(
+  work: () => Maybe<Value>,
+  onValue: (value: Value) => Maybe<Next>,
+  onError: (error: unknown) => Maybe<Next>,
+): Maybe<Next> {
+  let value: Maybe<Value>;
+  try {
+    value = work();
+  } catch (error) {
+    return onError(error);
+  }
+  return value instanceof Promise ? value.then(onValue, onError) : onValue(value);
+}
+
+/** Does work and goes on with its value; `instead` takes what either throws. */
+export function attempt<Value, Next>(
+  work: () => Maybe<Value>,
+  goOn: (value: Value) => Maybe<Next>,
+  instead: (error: unknown) => Maybe<Next>,
+): Maybe<Next> {
+  return fold(work, (value) => rescue(() => goOn(value), instead), instead);
+}
+
+/** Does work and cleans up behind it, however it ends; without a promise where neither needs one. */
+export function always<Value>(work: () => Maybe<Value>, cleanUp: () => Maybe<unknown>): Maybe<Value> {
+  return fold(
+    work,
+    (value) => after(cleanUp(), () => value),
+    (error) =>
+      after(cleanUp(), () => {
+        throw error;
+      }),
+  );
+}
+
 /** Takes the items in order, the next after the last is done. Gives a promise only from the first item that waits for something. */
 export function inOrder<Item>(
   items: readonly Item[],
-  step: (item: Item, index: number) => Maybe<void>,
-): Maybe<void> {
+  step: (item: Item, index: number) => Maybe<unknown>,
+): Maybe<unknown> {
   for (let index = 0; index < items.length; index += 1) {
     const done = step(items[index] as Item, index);
-    if (done instanceof Promise)
-      return restInOrder(done, items.slice(index + 1), (item, at) => step(item, index + 1 + at));
+    if (!(done instanceof Promise)) continue;
+    const rest = items.slice(index + 1);
+    return rest.length === 0 ? done : restInOrder(done, rest, (item, at) => step(item, index + 1 + at));
   }
+  return undefined;
 }
 
 async function restInOrder<Item>(
-  first: Promise<void>,
+  first: Promise<unknown>,
   items: readonly Item[],
-  step: (item: Item, index: number) => Maybe<void>,
+  step: (item: Item, index: number) => Maybe<unknown>,
 ): Promise<void> {
   await first;
   for (const [index, item] of items.entries()) {
