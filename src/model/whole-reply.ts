@@ -8,7 +8,8 @@ export class WholeReply implements AsyncIterable<Delta> {
     this.deltas = deltas;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Delta, void, undefined> {
-    yield* this.deltas;
+  [Symbol.asyncIterator](): AsyncIterator<Delta, undefined> {
+    const deltas = this.deltas.values();
+    return { next: () => Promise.resolve(deltas.next() as IteratorResult<Delta, undefined>) };
   }
 }

@@ -20,7 +20,17 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
     this.begin = begin;
   }
 
-  async next(): Promise<IteratorResult<AgentEvent, Result>> {
+  /** An event that waits already costs one promise. */
+  next(): Promise<IteratorResult<AgentEvent, Result>> {
+    const { reading, isOver } = this;
+    const value =
+      isOver || reading === undefined || reading instanceof Promise
+        ? undefined
+        : reading.framed.events?.poll();
+    return value === undefined ? this.awaited() : Promise.resolve({ done: false, value });
+  }
+
+  private async awaited(): Promise<IteratorResult<AgentEvent, Result>> {
     if (this.isOver) return over();
     try {
       this.reading ??= this.begin();
@@ -28,11 +38,13 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
       this.reading = reading;
       const { framed, finish } = reading;
       const ended = framed.end();
-      const next = await framed.events?.next();
-      if (next?.done === false) return next;
-      const value = finish(await ended);
+      while (await framed.events?.more()) {
+        const value = framed.events?.poll();
+        if (value !== undefined) return { done: false, value }; // else another call of next() took it
+      }
+      const result = finish(await ended);
       this.isOver = true;
-      return { done: true, value };
+      return { done: true, value: result };
     } catch (error) {
       this.isOver = true;
       throw error;

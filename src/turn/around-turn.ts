@@ -14,8 +14,11 @@ import type { ReadAnswer } from "./options.ts";
 import { WritError } from "../error/writ-error.ts";
 
 /** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */
-export async function beforeTurn(state: State, run: Run): Promise<NextState> {
-  if (run.hooks.beforeTurn === undefined) return { state };
+export function beforeTurn(state: State, run: Run): Maybe<NextState> {
+  return run.hooks.beforeTurn === undefined ? { state } : askedBeforeTurn(state, run);
+}
+
+async function askedBeforeTurn(state: State, run: Run): Promise<NextState> {
   const { turns: turn } = state.ledger;
   const at = { turn, transcript: state.transcript };
   const { say, answer, deny } = await consult(run, { place: "beforeTurn", at, turn });
@@ -92,17 +95,21 @@ function saying(state: State, text: string): State {
 }
 
 /** Takes old turns out of what the model is sent, when there are too many of them. */
-export async function compactTurn(state: State, run: Run): Promise<State> {
+export function compactTurn(state: State, run: Run): Maybe<State> {
+  return run.compact === undefined ? state : compacted(run.compact, state, run);
+}
+
+async function compacted(compact: NonNullable<Run["compact"]>, state: State, run: Run): Promise<State> {
   const { turns: turn } = state.ledger;
-  const compacting = run.compact?.(
+  const compacting = compact(
     state.transcript,
     (ask) => run.journal.step({ key: `turn/${turn}/summary`, run: ask }),
     { acts: state.acts, effectOf: effectIn(run.gate.allowed) },
   );
-  const compacted = compacting === undefined ? undefined : await untilStopped(compacting, run.stop);
-  if (compacted === "stopped") throw new Error("the run was stopped while it was compacted");
-  if (compacted === undefined) return state;
-  const { transcript, droppedTurns, tokensBefore, tokensAfter, acts } = compacted;
+  const done = compacting === undefined ? undefined : await untilStopped(compacting, run.stop);
+  if (done === "stopped") throw new Error("the run was stopped while it was compacted");
+  if (done === undefined) return state;
+  const { transcript, droppedTurns, tokensBefore, tokensAfter, acts } = done;
   run.tell?.({ type: "compaction-end", turn, droppedTurns, tokensBefore, tokensAfter });
   return { ...state, transcript, acts, sent: 0 };
 }

@@ -17,7 +17,7 @@ import type { Delta, ModelRequest, StreamOptions } from "../model/model.ts";
 import { WholeReply } from "../model/whole-reply.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
-import { after, type Maybe, rescue } from "../util/maybe.ts";
+import { after, attempt, type Maybe } from "../util/maybe.ts";
 
 /** What the journal keeps of one model call: all that the loop decides by. Times are milliseconds since 1970. */
 export interface ModelRecord {
@@ -77,22 +77,21 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
   const { model, allowed } = input;
   const driver = drivers[index];
   if (driver === undefined) throw new TypeError("a question needs a driver");
-  const reading = (): Maybe<ModelRecord> =>
-    after(
-      asRuntime(host, () => readReply(driver, question)),
-      (reply) => {
-        const { message, finishReason } = reply;
-        const usage = usageOf(reply, question);
-        return { driver: driver.name, message, finishReason, usage, startedAt, endedAt: host.now() };
-      },
-    );
-  return rescue(reading, (error) => {
-    const isLast = index === drivers.length - 1;
-    if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools"))
-      throw asWritError(error, model.id);
-    latchOntoText(model);
-    return askBy(index + 1, question, startedAt);
-  });
+  return attempt(
+    () => asRuntime(host, () => readReply(driver, question)),
+    (reply): Maybe<ModelRecord> => {
+      const { message, finishReason } = reply;
+      const usage = usageOf(reply, question);
+      return { driver: driver.name, message, finishReason, usage, startedAt, endedAt: host.now() };
+    },
+    (error) => {
+      const isLast = index === drivers.length - 1;
+      if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools"))
+        throw asWritError(error, model.id);
+      latchOntoText(model);
+      return askBy(index + 1, question, startedAt);
+    },
+  );
 }
 
 /** What the provider reported; where it reported nothing, or nothing that can be true, the characters are counted for an estimate. */

@@ -8,7 +8,7 @@ import { mostTimes } from "../policy/account/repeats.ts";
 import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { after, type Maybe, rescue } from "../util/maybe.ts";
+import { after, attempt, type Maybe, rescue } from "../util/maybe.ts";
 import { changeReply, changeRequest, type HookedCall, replyOf } from "./around-model.ts";
 import {
   asWritError,
@@ -138,29 +138,29 @@ function askUntilAnswered(asking: TurnQuestion, hooked: HookedCall): Maybe<Model
   return askAttempt(1, asking, { hooked, notes: noFailures() });
 }
 
-function askAttempt(attempt: number, asking: TurnQuestion, noting: Noting): Maybe<ModelRecord> {
+function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<ModelRecord> {
   const { hooked, notes } = noting;
   const { run } = hooked;
   const question = questionOf(asking, noting);
-  const answering = (): Maybe<ModelRecord> =>
-    after(askModel(question), (reply) => {
-      const record = withUsage(reply, notes);
-      return run.hooks.afterModel === undefined ? record : changeReply(record, hooked);
-    });
-  return rescue(answering, async (thrown) => {
+  const changed = (reply: ModelRecord): Maybe<ModelRecord> => {
+    const record = withUsage(reply, notes);
+    return run.hooks.afterModel === undefined ? record : changeReply(record, hooked);
+  };
+  const again = async (thrown: unknown): Promise<ModelRecord> => {
     if (run.stop.reason !== undefined || hookFailure(thrown) !== undefined) throw thrown;
-    const error = afterAttempts(asWritError(thrown, asking.input.model.id), attempt);
-    const again =
-      retryIn(error, { attempt, notes, state: asking.state, run }) ?? (await askHook(error, attempt, hooked));
-    if (again === undefined) throw error;
-    if (typeof again !== "number") return withUsage(hookAnswer(again, question), notes);
+    const error = afterAttempts(asWritError(thrown, asking.input.model.id), tries);
+    const said =
+      retryIn(error, { tries, notes, state: asking.state, run }) ?? (await askHook(error, tries, hooked));
+    if (said === undefined) throw error;
+    if (typeof said !== "number") return withUsage(hookAnswer(said, question), notes);
     const { turn, note } = hooked;
-    note({ type: "retry-start", turn, reason: error.message, attempt, delayMs: again });
-    await pause(again, run);
+    note({ type: "retry-start", turn, reason: error.message, attempt: tries, delayMs: said });
+    await pause(said, run);
     if (run.stop.reason !== undefined) throw error;
     await asking.early.giveUp(); // what an attempt that failed has called, nobody asks for any more
-    return askAttempt(attempt + 1, asking, noting);
-  });
+    return askAttempt(tries + 1, asking, noting);
+  };
+  return attempt(() => askModel(question), changed, again);
 }
 
 /** What failed attempts used is paid for like the reply. */
@@ -169,16 +169,16 @@ function withUsage(record: ModelRecord, { usage }: FailureNotes): ModelRecord {
 }
 
 interface FailedAttempt {
-  readonly attempt: number;
+  readonly tries: number;
   readonly notes: FailureNotes;
   readonly state: State;
   readonly run: Run;
 }
 
 /** After how many milliseconds the request is made again; undefined when that is no use, may not be, or the run would be over before. */
-function retryIn(error: WritError, { attempt, notes, state, run }: FailedAttempt): number | undefined {
+function retryIn(error: WritError, { tries, notes, state, run }: FailedAttempt): number | undefined {
   const pace = notes.acted ? undefined : paceWith(run.model, run.retry);
-  const delayMs = pace === undefined ? undefined : retryDelay(error, attempt, pace);
+  const delayMs = pace === undefined ? undefined : retryDelay(error, tries, pace);
   if (delayMs === undefined) return undefined;
   const spreadMs = spread(delayMs, run.host);
   const leftMs = run.startedAt + state.limits.durationMs - run.host.now();

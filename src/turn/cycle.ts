@@ -117,10 +117,8 @@ function runTurn(before: State, run: Run): Maybe<NextState> {
   );
 }
 
-function reservedTurn(reserved: NextState, run: Run): Maybe<NextState> {
-  const preparing = hasPreparation(run)
-    ? keeping(reserved.state, run, () => prepareTurn(reserved.state, run))
-    : reserved;
+function reservedTurn({ state }: NextState, run: Run): Maybe<NextState> {
+  const preparing = keeping(state, run, () => prepareTurn(state, run));
   return after(preparing, (ready) => {
     if (ready.end !== undefined) return ready;
     return after(askAndAct(ready.state, run), (step) =>
@@ -131,19 +129,13 @@ function reservedTurn(reserved: NextState, run: Run): Maybe<NextState> {
   });
 }
 
-function hasPreparation({ tell, hooks, compact }: Run): boolean {
-  return (
-    tell !== undefined ||
-    compact !== undefined ||
-    hooks.beforeTurn !== undefined ||
-    hooks.onBudgetThreshold !== undefined
-  );
-}
-
 /** What comes before the model is asked. */
-async function prepareTurn(state: State, run: Run): Promise<NextState> {
-  const ready = await beforeTurn(await tellThresholds(state, run), run);
-  return ready.end === undefined ? { state: await compactTurn(ready.state, run) } : ready;
+function prepareTurn(before: State, run: Run): Maybe<NextState> {
+  return after(tellThresholds(before, run), (told) =>
+    after(beforeTurn(told, run), (ready) =>
+      ready.end === undefined ? after(compactTurn(ready.state, run), (state) => ({ state })) : ready,
+    ),
+  );
 }
 
 function askAndAct(before: State, run: Run): Maybe<NextState> {

@@ -1,10 +1,14 @@
+import type { Maybe } from "./maybe.ts";
+
 /** A queue from code that produces to one reader that waits. Nothing is lost: what was pushed is read in order, then the end or the error. */
 export interface Channel<Item> extends AsyncIterable<Item> {
   push(item: Item): void;
   /** No more items will come; with an error, the reader gets it after the last item. */
   close(error?: unknown): void;
-  /** The next item, or undefined for an item behind the last. */
-  next(): Promise<IteratorResult<Item, undefined>>;
+  /** Takes the next item if it is there already. */
+  poll(): Item | undefined;
+  /** Waits until there is an item to take; false when no more will come. @throws the error that it was closed with */
+  more(): Maybe<boolean>;
 }
 
 /**
@@ -18,9 +22,7 @@ export function channel<Item>(
   return new Queue(merge, mergeAbove);
 }
 
-const end = { done: true, value: undefined } as const;
-
-/** A class with an iterator of its own: an event costs one promise, and none of a generator. */
+/** A class whose items can be taken without a promise: an event costs its reader one. */
 class Queue<Item> implements Channel<Item> {
   private readonly merge: (last: Item, next: Item) => Item | undefined;
   private readonly mergeAbove: number;
@@ -53,17 +55,19 @@ class Queue<Item> implements Channel<Item> {
     this.ring();
   }
 
-  async next(): Promise<IteratorResult<Item, undefined>> {
-    for (;;) {
-      if (this.read < this.waiting.length) return { done: false, value: this.take() };
-      if (this.failure !== undefined) throw this.failure.error;
-      if (this.isClosed) return end;
-      await (this.bell ??= Promise.withResolvers<void>()).promise;
-    }
+  poll(): Item | undefined {
+    return this.read < this.waiting.length ? this.take() : undefined;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Item, undefined> {
-    return { next: () => this.next() };
+  more(): Maybe<boolean> {
+    if (this.read < this.waiting.length) return true;
+    if (this.failure !== undefined) throw this.failure.error;
+    if (this.isClosed) return false;
+    return (this.bell ??= Promise.withResolvers<void>()).promise.then(() => this.more());
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, undefined> {
+    while (await this.more()) yield this.take();
   }
 
   private take(): Item {

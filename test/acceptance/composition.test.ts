@@ -162,7 +162,9 @@ describe("agents in parallel", () => {
 describe("a race", () => {
   it("is won by the first answer; a failure does not settle it, losers are cancelled, and all failing is the last failure [COMP-race]", async () => {
     const hang = hanging();
-    const racing = race([exhausted("fails"), hangs("waits", hang), says("wins", "first")]);
+    const afterTheFailure = new Promise<string>((resolve) => setImmediate(resolve, "first"));
+    const wins = agent({ name: "wins", model: () => afterTheFailure });
+    const racing = race([exhausted("fails"), hangs("waits", hang), wins]);
     const { events, result } = await watch(racing.stream("go"));
     expect(result.output).toBe("first");
     expect(endsOf(events)).toEqual(["0 fails exhausted", "1 waits cancelled", "2 wins answered"]);
