@@ -142,15 +142,25 @@ function runTool(work: OngoingCall): Maybe<Settled> {
   const time = new CallTime(tool.timeoutMs ?? run.limits.toolMs, run);
   const context = contextOf(work, time);
   const recovery = run.recoveryOf(tool);
-  const settling =
-    recovery?.executionFailed === undefined
-      ? runOnce(work, context)
-      : attemptWithRecovery({ work, context, recovery, time });
-  return after(settling instanceof Promise ? time.within(settling) : settling, (settled) => {
-    if (settled === "stopped") return { result: cancelledResult(tool.name), isOvertaken: true };
-    if (settled !== "timeout" && !time.isOver) return settled;
-    return { result: timedOut(tool, time.timeoutMs), isOvertaken: true };
-  });
+  const late = (): Settled => ({ result: timedOut(tool, time.timeoutMs), isOvertaken: true });
+  return fold<Settled | "timeout" | "stopped", Settled>(
+    () => {
+      const settling =
+        recovery?.executionFailed === undefined
+          ? runOnce(work, context)
+          : runWithRecovery({ work, context, recovery, time });
+      return settling instanceof Promise ? time.within(settling) : settling;
+    },
+    (settled) => {
+      if (settled === "stopped") return { result: cancelledResult(tool.name), isOvertaken: true };
+      return settled === "timeout" || time.isOver ? late() : settled;
+    },
+    (error) => {
+      if (!time.isOver || fatalOf(error) !== undefined) throw error;
+      run.onThrow(work.ready.call.id, error);
+      return late();
+    },
+  );
 }
 
 /** The context of a call, with the handles of what its tool declared. */
@@ -230,7 +240,7 @@ interface Recovering {
 }
 
 /** Runs the tool; when it throws, does what the author says about that. */
-async function attemptWithRecovery({ work, context, recovery, time }: Recovering): Promise<Settled> {
+async function runWithRecovery({ work, context, recovery, time }: Recovering): Promise<Settled> {
   const { tool, args, call } = work.ready;
   const { stop, onThrow } = work.at.batch.run;
   const again = (): Maybe<Settled> => runOnce(work, context);

@@ -30,29 +30,25 @@ export class CallTime {
   within<Settled>(work: Promise<Settled>): Promise<Settled | "timeout" | "stopped"> {
     const { run } = this;
     return new Promise((resolve, reject) => {
-      let stopTimer: (() => void) | undefined;
-      let forget: (() => void) | undefined;
-      const leave = (): void => {
-        stopTimer?.();
-        forget?.();
-      };
+      const undo: (() => void)[] = [];
+      const leave = (): void => undo.forEach((each) => each());
       const end = (early: "timeout" | "stopped"): void => {
         leave();
         resolve(early);
         this.abort(early);
       };
-      if (this.timeoutMs !== Infinity) stopTimer = run.host.timer(this.timeoutMs, () => end("timeout"));
+      if (this.timeoutMs !== Infinity) undo.push(run.host.timer(this.timeoutMs, () => end("timeout")));
       work.then(
         (settled) => {
           leave();
           resolve(settled);
         },
-        (error: unknown) => {
+        (error: Error) => {
           leave();
-          reject(error as Error);
+          reject(error);
         },
       );
-      forget = run.stop.onStop(() => end("stopped"));
+      undo.push(run.stop.onStop(() => end("stopped")));
     });
   }
 

@@ -17,10 +17,10 @@ function partCharacters(part: ReplyPart): number {
 /** The length of the JSON text of a value, which is not written for it. Escapes are not counted. */
 function jsonCharacters(value: Json): number {
   if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return String(value).length;
   let sum = 1;
-  if (Array.isArray(value)) for (const each of value as readonly Json[]) sum += 1 + jsonCharacters(each);
-  else if (isJsonObject(value))
+  if (isJsonObject(value))
     for (const key of Object.keys(value)) sum += 4 + key.length + jsonCharacters(value[key] ?? null);
-  else return String(value).length;
+  else for (const each of value) sum += 1 + jsonCharacters(each);
   return Math.max(2, sum);
 }

@@ -10,6 +10,6 @@ export class WholeReply implements AsyncIterable<Delta> {
 
   [Symbol.asyncIterator](): AsyncIterator<Delta, undefined> {
     const deltas = this.deltas.values();
-    return { next: () => Promise.resolve(deltas.next() as IteratorResult<Delta, undefined>) };
+    return { next: () => Promise.resolve(deltas.next()) };
   }
 }

@@ -40,7 +40,14 @@ function countedIn(purse: Purse, call: CallRequest): CallRequest {
   const calls = (tool: string): number => purse.calls(tool) - (tool === call.tool ? 1 : 0);
   const { agent, skill, turn, callId, tool, effect, parameters, kind } = call;
   return {
-    ...{ agent, skill, turn, callId, tool, effect, parameters, kind },
+    agent,
+    skill,
+    turn,
+    callId,
+    tool,
+    effect,
+    parameters,
+    kind,
     get arguments() {
       return call.arguments;
     },

@@ -393,6 +393,22 @@ describe("a tool that throws", () => {
     expect(runs - soFar).toBeLessThanOrEqual(1);
   });
 
+  it("has timed out when it throws after its time, also where it held up the thread", async () => {
+    const slow = tool({
+      name: "slow",
+      description: "",
+      inputSchema: z.object({}),
+      timeoutMs: 5,
+      execute: () => {
+        for (const until = Date.now() + 20; Date.now() < until;);
+        throw new Error("down");
+      },
+    });
+    const model = scripted([calling("slow", {}), "It took too long."]);
+    await agent({ name: "a", model, tools: [slow] })("go");
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ status: "timeout" });
+  });
+
   it("is retried once: a replay runs nothing and asks nobody", async () => {
     const { runs, fetch } = flaky(1, { executionFailed: () => retry(3) });
     const reader = agent({ name: "a", model: scripted([calling("fetch", {}), "Read."]), tools: [fetch] });
