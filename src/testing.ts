@@ -1,6 +1,6 @@
 /**
- * What tests of agents need: a model that follows a script, tools that remember their calls, and a guard that finds tools which use powers that they
- * did not declare. The guard is on when this is imported.
+ * What tests of agents need: a model that follows a script, tools that remember their calls, providers on the loopback interface, and a guard that finds
+ * tools which use powers that they did not declare. The guard is on when this is imported.
  *
  * @module writ/testing
  */
@@ -8,6 +8,16 @@ import { startPowerGuard } from "./adapters/power-guard.ts";
 
 export { scripted, type ScriptedModel, type ScriptOptions, type ScriptStep } from "./model/scripted.ts";
 export { fakeTool, type FakeTool } from "./tool/fake-tool.ts";
+export { fakeAnthropic, fakeGemini, fakeOllama, fakeOpenai } from "./adapters/fake-providers/fakes.ts";
+export type {
+  FakeAnswer,
+  FakeFault,
+  FakeOptions,
+  FakeProvider,
+  FakeReply,
+  FakeRequest,
+  FakeStep,
+} from "./adapters/fake-providers/fake-provider.ts";
 export { powerGuard, type PowerGuard, type UndeclaredPower } from "./adapters/power-guard.ts";
 
 startPowerGuard();

@@ -1,0 +1,163 @@
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import type { Json, JsonObject } from "../../util/json.ts";
+import type {
+  FakeAnswer,
+  FakeFault,
+  FakeOptions,
+  FakeProvider,
+  FakeReply,
+  FakeRequest,
+  FakeStep,
+} from "./fake-provider.ts";
+import { kindOf } from "./fields.ts";
+import { serve } from "./loopback.ts";
+import { type Provider, type ProviderError, type Wire, type WireBody, wireReply } from "./wire.ts";
+
+/** Starts a provider that follows a script. */
+export async function playProvider(
+  provider: Provider,
+  steps: readonly FakeStep[],
+  options: FakeOptions = {},
+): Promise<FakeProvider> {
+  const script = new Script(provider, steps, options.whenDone ?? "repeat");
+  const handler = (request: Request): Promise<Response> => script.answer(request);
+  const { url, close } = await serve(handler);
+  return {
+    url,
+    fetch: (input, init) => handler(new Request(input, init)),
+    requests: script.requests,
+    remaining: () => script.remaining(),
+    assertComplete: () => script.assertComplete(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A script, and how far it is. */
+class Script {
+  readonly requests: FakeRequest[] = [];
+  readonly #provider: Provider;
+  readonly #steps: readonly FakeStep[];
+  readonly #whenDone: FakeOptions["whenDone"];
+  #asked = 0;
+
+  constructor(provider: Provider, steps: readonly FakeStep[], whenDone: FakeOptions["whenDone"]) {
+    this.#provider = provider;
+    this.#steps = steps;
+    this.#whenDone = whenDone;
+  }
+
+  remaining(): number {
+    return Math.max(0, this.#steps.length - this.#asked);
+  }
+
+  assertComplete(): void {
+    const refused = this.requests.find(({ refusal }) => refusal !== undefined);
+    if (refused !== undefined) throw new Error(`${refused.path} was refused: ${refused.refusal}`);
+    const left = this.remaining();
+    if (left > 0) throw new Error(`${left} of ${this.#steps.length} steps of the script were not asked for`);
+  }
+
+  async answer(incoming: Request): Promise<Response> {
+    const { signal } = incoming;
+    const { wire, request, error } = await this.#read(incoming);
+    this.requests.push(error === undefined ? request : { ...request, refusal: error.message ?? "" });
+    if (error !== undefined || wire === undefined) return this.#fail(error ?? { status: 404 });
+    this.#asked += 1;
+    const number = this.#asked;
+    const step = this.#steps[Math.min(number, this.#steps.length) - 1] ?? "ok";
+    const answer = typeof step === "function" ? await answerOf(step, request) : step;
+    const fault = faultOf(answer);
+    const reply: FakeReply = typeof answer === "string" ? { text: answer } : (answer as FakeReply);
+    const { delayMs = 0 } = fault ?? reply;
+    if (delayMs > 0) await sleep(delayMs, undefined, { signal });
+    if (fault !== undefined) return this.#fail(fault);
+    const body = wire.reply(wireReply(this.#provider, reply, { request, number }), request);
+    return new Response(streamOf(body, reply.cutAfter), { headers: { "content-type": body.contentType } });
+  }
+
+  /** The request, the format it speaks, and how it is refused. */
+  async #read(incoming: Request): Promise<{
+    readonly wire?: Wire;
+    readonly request: FakeRequest;
+    readonly error?: ProviderError;
+  }> {
+    const { pathname, search } = new URL(incoming.url);
+    const { method } = incoming;
+    const body = jsonOf(await incoming.text());
+    const headers = Object.fromEntries(incoming.headers);
+    const request = { method, path: pathname + search, headers, body: isObject(body) ? body : {} };
+    const wire = this.#provider.wires.find(({ path }) => method === "POST" && path.test(pathname));
+    if (wire === undefined)
+      return { request, error: { status: 404, message: `Invalid URL (${method} ${pathname})` } };
+    if (!isObject(body)) return { request, error: { status: 400, message: notJson } };
+    const error = wire.refuse(request) ?? this.#doneError();
+    return { wire, request, ...(error === undefined ? {} : { error }) };
+  }
+
+  #doneError(): ProviderError | undefined {
+    if (this.#whenDone === "repeat" || this.#asked < this.#steps.length) return undefined;
+    return { status: 400, message: `the script has ${this.#steps.length} steps and was asked once more` };
+  }
+
+  #fail(fault: FakeFault | ProviderError): Response {
+    const { status, retryAfter } = fault;
+    const html = "html" in fault ? fault.html : undefined;
+    const type = html === undefined ? "application/json" : "text/html; charset=utf-8";
+    const headers = new Headers({ "content-type": type });
+    if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
+    return new Response(html ?? JSON.stringify(this.#provider.error(fault)), { status, headers });
+  }
+}
+
+const notJson = "We could not parse the JSON body of your request. It must be a JSON object.";
+
+function jsonOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return kindOf(value) === "object";
+}
+
+/** What a function of a script gives. An error it throws is the answer. */
+async function answerOf(
+  step: Extract<FakeStep, (...args: never[]) => unknown>,
+  request: FakeRequest,
+): Promise<FakeAnswer> {
+  try {
+    return await step(request);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function faultOf(answer: FakeAnswer): FakeFault | undefined {
+  if (answer instanceof Error) return { status: 500, message: answer.message };
+  return typeof answer === "object" && "status" in answer ? answer : undefined;
+}
+
+/** How long a client has to read what came before the connection breaks: it drops what it has not read. */
+const beforeBreakMs = 20;
+
+/** The chunks, one at a time; after so many of them, or in the middle of the only one, the stream breaks. */
+function streamOf({ chunks }: WireBody, cutAfter?: number): ReadableStream<Uint8Array> {
+  const [only = "", second] = chunks;
+  const sent = second === undefined ? [only.slice(0, only.length / 2)] : chunks.slice(0, cutAfter);
+  return ReadableStream.from(
+    (async function* () {
+      const encoder = new TextEncoder();
+      for (const chunk of cutAfter === undefined ? chunks : sent) {
+        yield encoder.encode(chunk);
+        await turn(); // so that chunks leave, and mostly come, one by one
+      }
+      if (cutAfter === undefined) return;
+      await sleep(beforeBreakMs);
+      throw new TypeError("the connection was broken off");
+    })(),
+  );
+}

@@ -1,0 +1,127 @@
+import type { FinishReason } from "../../model/model.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
+import { textOf } from "./fields.ts";
+import type { FakeReply, FakeRequest } from "./fake-provider.ts";
+
+/** How a provider refuses a request or fails it. Each provider makes its own body of it. */
+export interface ProviderError {
+  readonly status: number;
+  /** Default: what the provider says with this status. */
+  readonly message?: string;
+  /** The field that is wrong, in the provider's own spelling. */
+  readonly param?: string;
+  readonly code?: string;
+  readonly retryAfter?: number;
+}
+
+/** A call of a reply. */
+export interface WireCall {
+  readonly id: string;
+  readonly name: string;
+  readonly value: Json;
+  /** The arguments as the text that a model writes. */
+  readonly text: string;
+}
+
+/** A reply with nothing left open. */
+export interface WireReply {
+  /** The number of the reply, from 1: ids are made of it. */
+  readonly number: number;
+  readonly text: string;
+  readonly reasoning?: string;
+  readonly calls: readonly WireCall[];
+  readonly finishReason: FinishReason;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** The body of an answer: one chunk when it is sent whole. */
+export interface WireBody {
+  readonly contentType: string;
+  readonly chunks: readonly string[];
+}
+
+/** One wire format. */
+export interface Wire {
+  /** The paths that speak it, without a query. */
+  readonly path: RegExp;
+  /** How the provider refuses the request; undefined when it takes it. */
+  readonly refuse: (request: FakeRequest) => ProviderError | undefined;
+  readonly reply: (reply: WireReply, request: FakeRequest) => WireBody;
+}
+
+/** A provider: the formats it speaks, and its words for what goes wrong. */
+export interface Provider {
+  readonly wires: readonly Wire[];
+  /** What ids of calls begin with. */
+  readonly callId: string;
+  readonly error: (error: ProviderError) => Json;
+}
+
+/** A reply of a script, with what it left open. */
+export function wireReply(provider: Provider, reply: FakeReply, { request, number }: Asked): WireReply {
+  const { text = "", reasoning, calls = [], usage } = reply;
+  const made = calls.map((call, index) => {
+    const value = call.arguments ?? {};
+    return {
+      id: call.id ?? `${provider.callId}${number}_${index + 1}`,
+      name: call.name,
+      value: typeof value === "string" ? parsed(value) : value,
+      text: typeof value === "string" ? value : JSON.stringify(value),
+    };
+  });
+  const written = [text, reasoning ?? "", ...made.map((call) => call.name + call.text)].join("");
+  return {
+    number,
+    text,
+    ...(reasoning === undefined ? {} : { reasoning }),
+    calls: made,
+    finishReason: reply.finishReason ?? (made.length > 0 ? "tool-calls" : "stop"),
+    inputTokens: usage?.inputTokens ?? tokens(JSON.stringify(request.body)),
+    outputTokens: usage?.outputTokens ?? tokens(written),
+  };
+}
+
+/** The request that is answered, and the number of its answer. */
+export interface Asked {
+  readonly request: FakeRequest;
+  readonly number: number;
+}
+
+/** Four characters are a token. */
+function tokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+/** The words of a text, as a stream has them. */
+export function piecesOf(text: string): readonly string[] {
+  return text === "" ? [] : text.split(/(?<=\s)(?=\S)/);
+}
+
+/** The text of arguments in two pieces. */
+export function halvesOf(text: string): readonly string[] {
+  const middle = Math.ceil(text.length / 2);
+  return [text.slice(0, middle), text.slice(middle)].filter((half) => half !== "");
+}
+
+/** A body that is sent whole. */
+export function wholeBody(value: Json): WireBody {
+  return { contentType: "application/json", chunks: [JSON.stringify(value)] };
+}
+
+/** A stream of server-sent events, one a chunk; `named` repeats the type of each as the name of its event. */
+export function eventStream(events: readonly JsonObject[], { named = false } = {}): WireBody {
+  const chunks = events.map((event) => {
+    const name = named ? `event: ${textOf(event["type"])}\n` : "";
+    return `${name}data: ${JSON.stringify(event)}\n\n`;
+  });
+  return { contentType: "text/event-stream", chunks };
+}
