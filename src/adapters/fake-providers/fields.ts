@@ -16,11 +16,8 @@ export interface FieldFault {
   readonly got: string;
 }
 
-/** Looks for fields that are unknown, missing or of another kind. A field that may be missing may be null. */
+/** Looks for fields that are missing, of another kind or unknown, in this order. A field that may be missing may be null. */
 export function fieldFault(object: JsonObject, at: Path, fields: Fields): FieldFault | undefined {
-  for (const name of Object.keys(object))
-    if (!Object.hasOwn(fields, name))
-      return { fault: "unknown", at: [...at, name], wanted: [], got: kindOf(object[name]) };
   for (const [name, rule] of Object.entries(fields)) {
     const isWanted = rule.endsWith("!");
     const wanted = rule.replace("!", "").split("|");
@@ -32,6 +29,9 @@ export function fieldFault(object: JsonObject, at: Path, fields: Fields): FieldF
     );
     if (!isFit) return { fault: "kind", at: [...at, name], wanted, got };
   }
+  for (const name of Object.keys(object))
+    if (!Object.hasOwn(fields, name))
+      return { fault: "unknown", at: [...at, name], wanted: [], got: kindOf(object[name]) };
   return undefined;
 }
 

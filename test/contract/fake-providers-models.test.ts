@@ -1,0 +1,119 @@
+import { createGoogle } from "@ai-sdk/google";
+import { createOpenAI } from "@ai-sdk/openai";
+import { describe, expect, it } from "vitest";
+import { aiSdk, type AiSdkModel } from "../../src/adapters/model/ai-sdk.ts";
+import { ollama } from "../../src/adapters/model/ollama.ts";
+import { openaiCompatible } from "../../src/adapters/model/openai-compatible.ts";
+import { agent, inMemorySessions, session } from "../../src/index.ts";
+import type { Model } from "../../src/model/model.ts";
+import {
+  fakeAnthropic,
+  fakeGemini,
+  fakeOllama,
+  fakeOpenai,
+  type FakeProvider,
+  type FakeStep,
+  fakeTool,
+} from "../../src/testing.ts";
+import { anthropic, openaiCompatible as aiSdkCompatible, specVersions } from "./ai-sdk-wire.ts";
+
+const key = { apiKey: "none" };
+const throughAiSdk =
+  (make: (url: string) => AiSdkModel) =>
+  (url: string): Model =>
+    aiSdk(make(url));
+
+const models: readonly (readonly [
+  string,
+  (steps: readonly FakeStep[]) => Promise<FakeProvider>,
+  (url: string) => Model,
+])[] = [
+  ["openaiCompatible", fakeOpenai, (url) => openaiCompatible("gpt-5", { baseUrl: `${url}/v1` })],
+  ["ollama", fakeOllama, (url) => ollama("qwen3", { host: url })],
+  ["ollama, whole", fakeOllama, (url) => ollama("qwen3", { host: url, stream: false })],
+  ...specVersions.flatMap((version) => [
+    [
+      `@ai-sdk/openai-compatible ${version}`,
+      fakeOpenai,
+      throughAiSdk((url) => aiSdkCompatible(version, url)),
+    ] as const,
+    [`@ai-sdk/anthropic ${version}`, fakeAnthropic, throughAiSdk((url) => anthropic(version, url))] as const,
+  ]),
+  [
+    "@ai-sdk/openai, chat",
+    fakeOpenai,
+    throughAiSdk((url) => createOpenAI({ ...key, baseURL: `${url}/v1` }).chat("gpt-5")),
+  ],
+  [
+    "@ai-sdk/openai, responses",
+    fakeOpenai,
+    throughAiSdk((url) => createOpenAI({ ...key, baseURL: `${url}/v1` }).responses("gpt-5")),
+  ],
+  [
+    "@ai-sdk/google, gemini 2.5",
+    fakeGemini,
+    throughAiSdk((url) => createGoogle({ ...key, baseURL: `${url}/v1beta` })("gemini-2.5-pro")),
+  ],
+  [
+    "@ai-sdk/google, gemini 3",
+    fakeGemini,
+    throughAiSdk((url) => createGoogle({ ...key, baseURL: `${url}/v1beta` })("gemini-3-pro-preview")),
+  ],
+];
+
+describe.each(models)("an agent with %s", (_name, fake, model) => {
+  it("runs two turns of calls and a second run of its session without a refusal [H19]", async () => {
+    await using server = await fake([
+      {
+        reasoning: "I need both.",
+        text: "I look.",
+        calls: [
+          { name: "search", arguments: { query: "tea" } },
+          { name: "search", arguments: { query: "tea" } },
+        ],
+      },
+      { calls: [{ name: "lookup" }], usage: { inputTokens: 30, outputTokens: 4 } },
+      "Tea is hot.",
+      "Still hot.",
+    ]);
+    const search = fakeTool("search", "hot");
+    const tools = [search, fakeTool("lookup", () => Promise.reject(new Error("nothing there")))];
+    const host = agent({ name: "host", model: model(server.url), instructions: "Be short.", tools });
+    const talk = session(inMemorySessions(), "talk", { history: "all" });
+    const first = await host.run("Tea?", { session: talk });
+    expect(first.outcome).toMatchObject({ type: "answered", content: "Tea is hot." });
+    expect(search.calls).toEqual([{ query: "tea" }, { query: "tea" }]);
+    expect((await host.run("And now?", { session: talk })).text).toBe("Still hot.");
+    server.assertComplete();
+    expect(server.requests.map(({ refusal }) => refusal)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("passes over faults that pass, and reads what a refusal says [H19]", async () => {
+    await using server = await fake([
+      { status: 429, retryAfter: 0.001 },
+      { status: 503, retryAfter: 0.001 },
+      { text: "one two three four", cutAfter: 2 },
+      "Here I am.",
+    ]);
+    const host = agent({ name: "host", model: model(server.url), retry: { attempts: 4, firstDelayMs: 1 } });
+    expect(await host("Tea?")).toBe("Here I am.");
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it("fails with what the provider says, and with a page that is no JSON [H19]", async () => {
+    await using server = await fake([
+      { status: 400, message: "the moon is full" },
+      { status: 502, html: "<h1>Bad gateway</h1>" },
+      { status: 200, html: "<h1>Log in</h1>" },
+    ]);
+    const host = agent({ name: "host", model: model(server.url), retry: false });
+    await expect(host("Tea?")).rejects.toThrow("the moon is full");
+    await expect(host("Tea?")).rejects.toMatchObject({ code: "provider-failed", retryable: true });
+    await expect(host("Tea?")).rejects.toMatchObject({ code: "provider-failed" });
+  });
+});
