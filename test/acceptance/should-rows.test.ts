@@ -18,7 +18,7 @@ import { promptFile } from "../../src/files.ts";
 import { safeLoop } from "../../src/adapters/lower-doors.ts";
 import { aiSdk } from "../../src/adapters/model/ai-sdk.ts";
 import { ollama } from "../../src/adapters/model/ollama.ts";
-import { fakeTool, scripted } from "../../src/testing.ts";
+import { fakeOllama, fakeTool, scripted } from "../../src/testing.ts";
 import { startOllama } from "../contract/ollama-server.ts";
 import { temporaryFolder } from "../unit/adapters/files/folder.ts";
 import { calling, ofType, resultsIn, watch } from "./watching.ts";
@@ -348,21 +348,10 @@ describe("people and intent", () => {
 
 describe("reasoning", () => {
   it("is set by effort or by tokens, and streams apart from the answer [A12]", async () => {
-    const server = await startOllama({
-      script: [
-        {
-          type: "reply",
-          parts: [
-            { type: "reasoning", pieces: ["Two and", " two."] },
-            { type: "text", pieces: ["Four."] },
-          ],
-        },
-      ],
-    });
-    onTestFinished(server.close);
+    await using server = await fakeOllama([{ reasoning: "Two and two.", text: "Four." }]);
     const thinker = agent({ name: "thinker", model: ollama("m", { host: server.url, think: "low" }) });
     const { events, result } = await watch(thinker.stream("2 + 2?"));
-    expect(server.bodies).toMatchObject([{ think: "low" }]);
+    expect(server.requests).toMatchObject([{ body: { think: "low" } }]);
     expect(
       ofType(events, "reasoning-delta")
         .map(({ text }) => text)

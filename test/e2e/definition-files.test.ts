@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OllamaServer, startOllama } from "../contract/ollama-server.ts";
-import type { WireScript } from "../contract/wire.ts";
+import { fakeOllama, type FakeProvider, type FakeStep } from "../../src/testing.ts";
 import { type Ended, makeProject, type Project, runNode, writ as writIn } from "./command-line.ts";
 
 let project: Project;
@@ -34,32 +33,25 @@ afterAll(() => project.remove());
 
 async function writ(
   words: readonly string[],
-  script: WireScript = [],
-): Promise<Ended & Pick<OllamaServer, "bodies">> {
-  const server = await startOllama({ script });
-  try {
-    const ended = await writIn(words, { cwd: project.folder, env: { OLLAMA_HOST: server.url } });
-    return { ...ended, bodies: server.bodies };
-  } finally {
-    await server.close();
-  }
+  steps: readonly FakeStep[] = [],
+): Promise<Ended & Pick<FakeProvider, "requests">> {
+  await using server = await fakeOllama(steps);
+  const ended = await writIn(words, { cwd: project.folder, env: { OLLAMA_HOST: server.url } });
+  return { ...ended, requests: server.requests };
 }
 
-const answer: WireScript[number] = { type: "reply", parts: [{ type: "text", pieces: ["It is 42."] }] };
-const calling = (name: string): WireScript[number] => ({
-  type: "reply",
-  parts: [{ type: "call", name, arguments: { value: {} } }],
-});
+const answer = "It is 42.";
+const calling = (name: string): FakeStep => ({ calls: [{ name }] });
 
 describe("writ run with a definition", () => {
   it("runs an agent from Markdown with the tools of a program, and with no others [C40]", async () => {
     const words = ["run", "agents/looker.md", "--tools", "tools.ts", "what", "is", "it?"];
-    const { code, stdout, stderr, bodies } = await writ(words, [calling("erase"), calling("look"), answer]);
+    const { code, stdout, stderr, requests } = await writ(words, [calling("erase"), calling("look"), answer]);
     expect(stderr).toContain("look = 42");
     expect(stderr).not.toContain("erase = gone");
     expect(stdout).toBe("It is 42.\n");
     expect(code).toBe(0);
-    expect(bodies[0]).toMatchObject({
+    expect(requests[0]?.body).toMatchObject({
       model: "m",
       messages: [
         { role: "system", content: expect.stringContaining("You look.") as string },
@@ -70,10 +62,13 @@ describe("writ run with a definition", () => {
   });
 
   it("runs an agent from JSON that needs no tools, with the model of the command line [C40]", async () => {
-    const { code, stdout, bodies } = await writ(["run", "talker.json", "hi", "-m", "ollama/other"], [answer]);
+    const { code, stdout, requests } = await writ(
+      ["run", "talker.json", "hi", "-m", "ollama/other"],
+      [answer],
+    );
     expect(stdout).toBe("It is 42.\n");
     expect(code).toBe(0);
-    expect(bodies[0]).toMatchObject({ model: "other" });
+    expect(requests[0]?.body).toMatchObject({ model: "other" });
   });
 
   it.each([
@@ -126,7 +121,7 @@ describe("writ run with a definition", () => {
     expect(ended.stderr).toContain(says);
     expect(ended.stderr).not.toMatch(/^\s+at /m);
     expect(ended.stdout).toBe("");
-    expect(ended.bodies).toEqual([]);
+    expect(ended.requests).toEqual([]);
     expect(ended.code).toBe(2);
   });
 });

@@ -118,7 +118,10 @@ export function wholeBody(value: Json): WireBody {
 }
 
 /** A stream of server-sent events, one a chunk; `named` repeats the type of each as the name of its event. */
-export function eventStream(events: readonly JsonObject[], { named = false } = {}): WireBody {
+export function eventStream(
+  events: readonly JsonObject[],
+  { named = false }: { readonly named?: boolean } = {},
+): WireBody {
   const chunks = events.map((event) => {
     const name = named ? `event: ${textOf(event["type"])}\n` : "";
     return `${name}data: ${JSON.stringify(event)}\n\n`;

@@ -43,7 +43,7 @@ describe("the fake Anthropic takes", () => {
     ["the beginning of its answer", messages(user, { role: "assistant", content: "The answer is" })],
     ["a tool and its choice", { tools: [add], tool_choice: { type: "tool", name: "add" } }],
     ["a tool of its own", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],
-  ])("%s [H19]", async (_what, fields) => {
+  ])("%s", async (_what, fields) => {
     expect(await ask(fields)).toMatchObject({ status: 200 });
   });
 });
@@ -161,7 +161,7 @@ describe("the fake Anthropic refuses", () => {
       { thinking, ...messages(user, said(use("a")), results("a")) },
       "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
     ],
-  ])("%s [H19]", async (_what, fields, message) => {
+  ])("%s", async (_what, fields, message) => {
     const { status, body } = await ask(fields);
     expect(body).toEqual({
       type: "error",

@@ -40,7 +40,7 @@ describe("the fake Gemini takes", () => {
       "all of JSON Schema in parametersJsonSchema",
       declare({ name: "add", parametersJsonSchema: { type: "object", additionalProperties: false } }),
     ],
-  ])("%s [H19]", async (_what, fields) => {
+  ])("%s", async (_what, fields) => {
     expect(await ask(fields)).toMatchObject({ status: 200 });
   });
 });
@@ -124,7 +124,7 @@ describe("the fake Gemini refuses", () => {
       }),
       `Invalid JSON payload received. Unknown name "const" at 'tools[0].function_declarations[0].parameters.properties[1].value': Cannot find field.`,
     ],
-  ])("%s [H19]", async (_what, fields, message) => {
+  ])("%s", async (_what, fields, message) => {
     const { status, body } = await ask(fields);
     expect(body).toMatchObject({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
     expect(status).toBe(400);

@@ -19,7 +19,7 @@ describe("the fake Ollama", () => {
     ["results without calls, as Ollama does", { messages: [user, { role: "tool", content: "3" }] }],
     ["calls with arguments", called({ a: 1 })],
     ["a schema as the format, and thinking", { format: { type: "object" }, think: "high" }],
-  ])("takes %s [H19]", async (_what, fields) => {
+  ])("takes %s", async (_what, fields) => {
     expect(await ask(fields)).toMatchObject({
       status: 200,
       body: { message: { content: "Hello." }, done: true },
@@ -53,7 +53,7 @@ describe("the fake Ollama", () => {
       { format: "xml" },
       'invalid format: "xml"; expected "json" or a valid JSON Schema object',
     ],
-  ])("refuses %s [H19]", async (_what, fields, error) => {
+  ])("refuses %s", async (_what, fields, error) => {
     expect(await ask(fields)).toEqual({ status: 400, body: { error } });
   });
 });

@@ -36,7 +36,7 @@ describe("the fake OpenAI takes", () => {
       "reasoning that a compatible server gave",
       messages(user, { role: "assistant", content: "x", reasoning_content: "y" }, user),
     ],
-  ])("%s [H19]", async (_what, fields) => {
+  ])("%s", async (_what, fields) => {
     expect((await chat(fields)).status).toBe(200);
   });
 });
@@ -175,7 +175,7 @@ describe("the fake OpenAI refuses", () => {
       "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
       "stream_options",
     ],
-  ])("%s [H19]", async (_what, fields, ...[message, param]) => {
+  ])("%s", async (_what, fields, ...[message, param]) => {
     const { status, body } = await chat(fields);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { message, type: "invalid_request_error", param } });

@@ -23,7 +23,7 @@ describe("the fake Responses API", () => {
     ["a text", {}],
     ["calls with outputs", input(user, call("a"), call("b"), output("b"), output("a"), user)],
     ["items that it does not know", input(user, { type: "computer_call", id: "x" })],
-  ])("takes %s [H19]", async (_what, fields) => {
+  ])("takes %s", async (_what, fields) => {
     expect((await ask(fields)).status).toBe(200);
   });
 
@@ -90,7 +90,7 @@ describe("the fake Responses API", () => {
       "Item with id 'rs_9' not found.",
       404,
     ],
-  ])("refuses %s [H19]", async (_what, fields, ...[message, status]) => {
+  ])("refuses %s", async (_what, fields, ...[message, status]) => {
     const refused = await ask(fields);
     expect(refused.status).toBe(status);
     expect(refused.body).toMatchObject({
