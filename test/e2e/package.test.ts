@@ -50,7 +50,7 @@ async function loadedBy(module: string): Promise<{ files: string[]; builtins: st
 describe("the package", () => {
   it("is small: what a user does not run or read is not in it", () => {
     expect(paths.filter((path) => /^(?:src|test|tools|bench)\/|\.map$/.test(path))).toEqual([]);
-    expect(paths.length).toBeLessThanOrEqual(330);
+    expect(paths.length).toBeLessThanOrEqual(335);
     expect(packed.unpackedSize).toBeLessThanOrEqual(2_400_000);
   });
 
@@ -118,6 +118,13 @@ describe('import "writ"', () => {
     expect(files.length).toBeLessThanOrEqual(4);
     expect(files.filter((url) => url.includes("node_modules"))).toEqual([]);
     expect(builtins).not.toContain("NativeModule crypto");
+  });
+
+  it("loads fake providers with the first of them, and not with the tools for tests", async () => {
+    const { files } = await loadedBy(pathToFileURL(posix.join(root, "dist/testing.js")).href);
+    expect(files.length).toBeGreaterThan(0);
+    for (const url of files)
+      expect(readFileSync(new URL(url), "utf8"), url).not.toContain("chat.completion.chunk");
   });
 });
 

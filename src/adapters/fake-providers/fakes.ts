@@ -16,11 +16,8 @@ import type { FakeOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
  * ```
  */
 export async function fakeOpenai(steps: readonly FakeStep[], options?: FakeOptions): Promise<FakeProvider> {
-  const [{ playProvider }, { openaiProvider }] = await Promise.all([
-    import("./play.ts"),
-    import("./openai.ts"),
-  ]);
-  return playProvider(openaiProvider(), steps, options);
+  const { startFake } = await import("./start.ts");
+  return startFake("openai", steps, options);
 }
 
 /**
@@ -42,11 +39,8 @@ export async function fakeAnthropic(
   steps: readonly FakeStep[],
   options?: FakeOptions,
 ): Promise<FakeProvider> {
-  const [{ playProvider }, { anthropicProvider }] = await Promise.all([
-    import("./play.ts"),
-    import("./anthropic.ts"),
-  ]);
-  return playProvider(anthropicProvider(), steps, options);
+  const { startFake } = await import("./start.ts");
+  return startFake("anthropic", steps, options);
 }
 
 /**
@@ -63,11 +57,8 @@ export async function fakeAnthropic(
  * ```
  */
 export async function fakeGemini(steps: readonly FakeStep[], options?: FakeOptions): Promise<FakeProvider> {
-  const [{ playProvider }, { geminiProvider }] = await Promise.all([
-    import("./play.ts"),
-    import("./gemini.ts"),
-  ]);
-  return playProvider(geminiProvider(), steps, options);
+  const { startFake } = await import("./start.ts");
+  return startFake("gemini", steps, options);
 }
 
 /**
@@ -84,9 +75,6 @@ export async function fakeGemini(steps: readonly FakeStep[], options?: FakeOptio
  * ```
  */
 export async function fakeOllama(steps: readonly FakeStep[], options?: FakeOptions): Promise<FakeProvider> {
-  const [{ playProvider }, { ollamaProvider }] = await Promise.all([
-    import("./play.ts"),
-    import("./ollama.ts"),
-  ]);
-  return playProvider(ollamaProvider(), steps, options);
+  const { startFake } = await import("./start.ts");
+  return startFake("ollama", steps, options);
 }
