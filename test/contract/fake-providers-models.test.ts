@@ -93,6 +93,18 @@ describe.each(models)("an agent with %s", (_name, fake, model) => {
     ]);
   });
 
+  it.each([{ wrong: [1] }, { wrong: 7 }])(
+    "takes a call back whose arguments are a list or a number: $wrong",
+    async ({ wrong }) => {
+      await using server = await fake([{ calls: [{ name: "search", arguments: wrong }] }, "Tea is hot."]);
+      const search = fakeTool("search", "hot");
+      const host = agent({ name: "host", model: model(server.url), tools: [search], retry: false });
+      expect(await host("Tea?")).toBe("Tea is hot.");
+      expect(search.calls).toEqual([]);
+      server.assertComplete();
+    },
+  );
+
   it("passes over faults that pass, and reads what a refusal says [H19]", async () => {
     await using server = await fake([
       { status: 429, retryAfter: 0.001 },

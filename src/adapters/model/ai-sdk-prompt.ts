@@ -11,6 +11,7 @@ import type {
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
+import { objectArguments } from "./wire-fields.ts";
 
 /** The versions of the AI SDK's provider specification that this adapter speaks: `ai` 5, 6 and 7. */
 export type AiSdkVersion = "v2" | "v3" | "v4";
@@ -109,16 +110,24 @@ function optionsOf(part: { readonly providerMetadata?: ProviderMetadata }): {
   return part.providerMetadata === undefined ? {} : { providerOptions: part.providerMetadata };
 }
 
-/** A malformed call goes back with empty arguments: they must be a value, and the model learns from its result what was wrong. */
 function callPart(call: ToolCall): PromptPart {
   return {
     type: "tool-call",
     toolCallId: call.id,
     toolName: call.name,
-    input: call.malformed === undefined ? call.arguments : {},
+    input: inputOf(call),
     ...(call.providerExecuted === true ? { providerExecuted: true } : {}),
     ...optionsOf(call),
   };
+}
+
+/**
+ * A malformed call goes back with empty arguments, as one whose arguments are a list or a number: providers want an object, and the model learns
+ * from the result what was wrong. A text stays: custom tools take one.
+ */
+function inputOf(call: ToolCall): Json {
+  if (call.malformed !== undefined) return {};
+  return typeof call.arguments === "string" ? call.arguments : objectArguments(call);
 }
 
 function resultPart(message: ResultMessage, version: AiSdkVersion): PromptPart {
