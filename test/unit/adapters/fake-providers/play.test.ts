@@ -105,5 +105,6 @@ describe("a fake provider", () => {
     await server.close();
     await lost;
     await expect(fetch(server.url)).rejects.toThrow();
+    await server.close(); // once more does no harm
   });
 });
