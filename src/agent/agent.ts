@@ -15,6 +15,9 @@ import { type AroundAgent, beginAgent, resumeAgent } from "./run-agent.ts";
 import { type Runnable, runnable, type RunOptions, type RunResult, endOf } from "./runnable.ts";
 import { walkTurns } from "./turns.ts";
 
+/** Makes the parts of a definition that are replaced of those that are there. */
+type DefinitionChange = (definition: AnyDefinition) => Partial<AnyDefinition>;
+
 /** An agent: a function from input to output, and the same run to look into. */
 export interface Agent<Input = never, Output = unknown> extends Runnable<Input, Output> {
   /** Provider and name of the model; undefined when all skills are plain. */
@@ -50,8 +53,12 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
   resume(checkpoint: Checkpoint, options?: RunOptions): Promise<RunResult<Output>>;
   /** The agent as a tool of others: a run inside theirs, which shares their bounds and may do no more than they. */
   asTool(options?: AsToolOptions): Tool;
-  /** The same agent with parts of its definition replaced; bounds of the budget that are not named stay. @throws WritError as `agent()` does. */
-  with(changes: Partial<AnyDefinition>): Agent<Input, Output>;
+  /**
+   * The same agent with parts of its definition replaced, which may be made of those that it has; bounds of the budget that are not named stay.
+   *
+   * @throws WritError as `agent()` does
+   */
+  with(changes: Partial<AnyDefinition> | DefinitionChange): Agent<Input, Output>;
 }
 
 /** What the core needs from outside to make agents. */
@@ -117,8 +124,13 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     });
     return surrounded(wiring.host, walk);
   }
-  const withChanges = (changes: Partial<AnyDefinition>): Agent<Input, Output> =>
-    makeAgent({ ...definition, ...changes, budget: { ...definition.budget, ...changes.budget } }, wiring);
+  function withChanges(given: Partial<AnyDefinition> | DefinitionChange): Agent<Input, Output> {
+    const changes = typeof given === "function" ? given(definition) : given;
+    return makeAgent(
+      { ...definition, ...changes, budget: { ...definition.budget, ...changes.budget } },
+      wiring,
+    );
+  }
   return Object.freeze(
     Object.assign(base, lookingInto(around), {
       modelId: plan.model?.id,

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { driverChoices } from "../model/driver-names.ts";
+import type { EvalAgentFlags } from "./eval-agent.ts";
 import type { InjectionFlags } from "./eval-injection.ts";
 import type { ManifestFlags } from "./manifest.ts";
 import { type OutputFlags, withOutputFlags } from "./options.ts";
@@ -117,7 +118,10 @@ function addProbe(program: Command, setExitCode: SetExitCode): void {
 }
 
 function addEval(program: Command, setExitCode: SetExitCode): void {
-  const evaluations = program.command("eval").description("measure what a policy stops");
+  const evaluations = program
+    .command("eval")
+    .description("hold an agent against cases, or measure what a policy stops");
+  addEvalAgent(evaluations, setExitCode);
   addInjection(evaluations, setExitCode);
   for (const name of ["replay", "bfcl"]) addMovedToLaboratory(evaluations, name);
 }
@@ -131,6 +135,31 @@ function addMovedToLaboratory(evaluations: Command, name: string): void {
     .allowUnknownOption()
     .allowExcessArguments()
     .action(() => evaluations.error(told));
+}
+
+function addEvalAgent(evaluations: Command, setExitCode: SetExitCode): void {
+  evaluations
+    .command("agent")
+    .description("run an agent on cases and hold what comes of it against what they expect")
+    .argument("<file>", "a program (.ts, .js) that exports an agent, or a definition (.md, .json)")
+    .requiredOption("--cases <path>", "a folder of cases (.yaml, .yml, .json), or one such file")
+    .option("--only <text>", "only the cases whose names contain this text")
+    .option("-m, --model <name>", "another model than the agent's: provider/name, like ollama/qwen2.5:7b")
+    .option("--judge <name>", "the model that judges by the rubrics of cases that name none")
+    .option("--runs <n>", "run each case so often, where it does not say itself; default 1")
+    .option("--concurrency <n>", "so many runs at a time; default 2")
+    .option("--record", "keep the replies of the models beside the cases, in *.recorded.json")
+    .option("--replay", "ask no model: play what was recorded")
+    .option("--allow-effects", "carry out calls that change something, where a case has no result for them")
+    .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
+    .option("--junit <file>", "write JUnit XML to this file too")
+    .option("--json", "print one JSON object")
+    .option("--verbose", "show answers and verdicts of cases that passed, and the stack of an error")
+    .addHelpText("after", evalExitCodeHelp)
+    .action(async (file: string, flags: EvalAgentFlags) => {
+      const command = async (): Promise<number> => (await import("./eval-agent.ts")).evalAgent(file, flags);
+      setExitCode(await reporting(flags, command));
+    });
 }
 
 function addInjection(evaluations: Command, setExitCode: SetExitCode): void {
@@ -175,6 +204,9 @@ function addManifest(program: Command, setExitCode: SetExitCode): void {
       setExitCode(await reporting(flags, async () => (await import("./manifest.ts")).manifest(file, flags)));
     });
 }
+
+const evalExitCodeHelp = `
+Exit codes: 0 all cases passed, 1 a case failed, 2 something is wrong with options, agent or cases, 130 interrupted.`;
 
 const exitCodeHelp = `
 Exit codes: 0 answered, 1 failed, 2 usage, 3 refused by policy, 4 budget exhausted, 5 model or provider, 6 suspended, 130 interrupted.`;

@@ -23,6 +23,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "download-busy": { message: "Another process is fetching {name} right now.", hint: "Wait for it. If there is none, remove the file {path} and try again.", retryable: true },
   "download-failed": { message: "Cannot download {name} from any source: {reason}", hint: "Check the network, or put the file there by hand: {path}", retryable: true },
   "enforcement-unavailable": { message: "Tool '{tool}' is not trusted, and nothing on this machine can isolate it: {reason}", hint: "Install bubblewrap (Linux), or write why it may run all the same: `allowUnenforced: \"reason\"`. The reason stands in every trace.", retryable: false },
+  "eval-cases-invalid": { message: "There are cases that cannot be run: {problems}", hint: "Correct them; no case has run yet. docs/eval-agent.md has the fields of a case.", retryable: false },
   "eval-policy-invalid": { message: "The policy file {path} cannot be used: in {field}, {reason}.", hint: "Correct it. It holds the fields of a policy, and `skills` with the tools of each; `writ eval injection --suite <file> --draft-policy` prints one to start from.", retryable: false },
   "eval-scene-failed": { message: "A scripted run ended as {outcome}, and not with the script's last word. The user's words in it: {prompt}", hint: "This is a fault of the evaluation or of the runtime and says nothing about the policy: please report it with the suite and the policy file.", retryable: false },
   "eval-suite-invalid": { message: "The suite {path} is not laid out as a suite: in {field}, {reason}.", hint: "A suite is a JSON object with `suite` (its name), `tools`, `user_tasks`, `injection_tasks` and `pairs`, as docs/injection.md shows. Correct the field, or give `--suite` another file.", retryable: false },
@@ -124,6 +125,7 @@ export interface ErrorData {
   "download-busy": { name: string | number; path: string | number };
   "download-failed": { name: string | number; path: string | number; reason: string | number };
   "enforcement-unavailable": { reason: string | number; tool: string | number };
+  "eval-cases-invalid": { problems: string | number };
   "eval-policy-invalid": { field: string | number; path: string | number; reason: string | number };
   "eval-scene-failed": { outcome: string | number; prompt: string | number };
   "eval-suite-invalid": { field: string | number; path: string | number; reason: string | number };

@@ -1,0 +1,143 @@
+import { writeFile } from "node:fs/promises";
+import { messageOf, WritError } from "../error/writ-error.ts";
+import { evaluateLocated } from "../eval/agent/evaluate.ts";
+import type { CaseReport, EvalReport } from "../eval/agent/eval-report.ts";
+import { junitXml } from "../eval/agent/junit.ts";
+import { type LocatedCase, readLocatedCases } from "../eval/agent/read-cases.ts";
+import { withRecordings, writeRecordings } from "../eval/agent/recordings.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { caseText, summaryText } from "./eval-agent-text.ts";
+import { listenForInterrupts } from "./interrupts.ts";
+import { checkFile, loadAgent } from "./load-agent.ts";
+import { countOf } from "./options.ts";
+import { jsonLine, printable, processOutput } from "./output.ts";
+
+/** The options of `writ eval agent`, as they stand on the command line. */
+export interface EvalAgentFlags {
+  readonly cases: string;
+  readonly only?: string;
+  readonly model?: string;
+  readonly judge?: string;
+  readonly tools?: string;
+  readonly runs?: string;
+  readonly concurrency?: string;
+  readonly record?: boolean;
+  readonly replay?: boolean;
+  readonly allowEffects?: boolean;
+  readonly junit?: string;
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+}
+
+/**
+ * `writ eval agent <file> --cases <folder>`: the cases on standard output, each when it has ended and in their order. Ends with 1 when a case failed, and
+ * after Ctrl-C with 130 and what is done so far.
+ *
+ * @throws WritError for everything that is wrong before the first run: options, the agent's file, cases
+ */
+export async function evalAgent(file: string, flags: EvalAgentFlags): Promise<ExitCode> {
+  const { model, judge, tools, record, replay, allowEffects, json = false } = flags;
+  checkModes(flags);
+  const runs = countOf("--runs", flags.runs ?? "1");
+  const concurrency = countOf("--concurrency", flags.concurrency ?? "2");
+  checkFile(file);
+  const read = chosen(await readLocatedCases(flags.cases), flags.only);
+  const cases = replay === true ? await withRecordings(read) : read;
+  const agent = await loadAgent(file, { tools, model });
+  const interrupts = listenForInterrupts(processOutput);
+  const { signal } = interrupts;
+  const { onCase, tellRest } = json ? silent : teller(cases, flags);
+  try {
+    const how = { model, judge, runs, concurrency, allowEffects, record, signal, onCase };
+    const report = await evaluateLocated(agent, cases, { ...how, offline: replay });
+    tellRest(report.cases);
+    await tell(report, flags);
+    if (signal.aborted) return exitCodes.interrupted;
+    return report.passed ? exitCodes.answered : exitCodes.failed;
+  } finally {
+    interrupts.stopListening();
+  }
+}
+
+/** Prints cases in their order. */
+interface Teller {
+  readonly onCase: (report: CaseReport) => void;
+  /** Prints those that were not printed: the ones that were stopped, and what ended behind them. */
+  readonly tellRest: (reports: readonly CaseReport[]) => void;
+}
+
+const silent: Teller = { onCase: () => undefined, tellRest: () => undefined };
+
+/** @throws WritError `option-invalid` for options that contradict each other */
+function checkModes({ replay, record, model, judge }: EvalAgentFlags): void {
+  if (replay !== true) return;
+  const advice = "With --replay no model is asked: recorded replies are played.";
+  if (record === true) throw new WritError("option-invalid", { option: "--record", value: "true", advice });
+  if (model !== undefined) throw new WritError("option-invalid", { option: "--model", value: model, advice });
+  if (judge !== undefined) throw new WritError("option-invalid", { option: "--judge", value: judge, advice });
+}
+
+/** The cases whose names contain a text, in upper or lower case. */
+function chosen(cases: readonly LocatedCase[], only: string | undefined): readonly LocatedCase[] {
+  if (only === undefined) return cases;
+  const found = cases.filter(({ fields }) => fields.name.toLowerCase().includes(only.toLowerCase()));
+  if (found.length > 0) return found;
+  const names = cases.map(({ fields }) => fields.name).join(", ");
+  throw new WritError("option-invalid", {
+    option: "--only",
+    value: only,
+    advice: `The cases are: ${names}.`,
+  });
+}
+
+/** Prints each case as soon as those before it are told. */
+function teller(cases: readonly LocatedCase[], { verbose = false }: EvalAgentFlags): Teller {
+  const names = cases.map(({ fields }) => fields.name);
+  const waiting = new Map<string, CaseReport>();
+  let told = 0;
+  const tell = (report: CaseReport): void => {
+    told += 1;
+    void processOutput.answer(caseText(report, { names, verbose, output: processOutput }));
+  };
+  return {
+    onCase(report) {
+      waiting.set(report.name, report);
+      for (
+        let ready = waiting.get(names[told] ?? "");
+        ready !== undefined;
+        ready = waiting.get(names[told] ?? "")
+      )
+        tell(ready);
+    },
+    tellRest: (reports) => reports.slice(told).forEach(tell),
+  };
+}
+
+async function tell(
+  report: EvalReport,
+  { json = false, junit, record = false, verbose = false }: EvalAgentFlags,
+): Promise<void> {
+  if (json) await processOutput.answer(jsonLine({ type: "eval-agent", ...withoutRecordings(report) }));
+  else await processOutput.answer(summaryText(report, { verbose, output: processOutput }));
+  if (record)
+    for (const path of await writeRecordings(report))
+      processOutput.progress(printable(`${path} has the replies.\n`));
+  if (junit !== undefined) await writeJunit(junit, report);
+}
+
+function withoutRecordings(report: EvalReport): EvalReport {
+  const cases = report.cases.map((one) => ({
+    ...one,
+    runs: one.runs.map(({ recorded: _recorded, ...run }) => run),
+  }));
+  return { ...report, cases };
+}
+
+async function writeJunit(path: string, report: EvalReport): Promise<void> {
+  try {
+    await writeFile(path, junitXml(report));
+  } catch (cause) {
+    const advice = `It cannot be written: ${messageOf(cause)}`;
+    throw new WritError("option-invalid", { option: "--junit", value: path, advice }, { cause });
+  }
+}

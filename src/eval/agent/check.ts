@@ -1,0 +1,23 @@
+import { describeIssues, type JsonSchema } from "../../schema/schema.ts";
+import { toSchema } from "../../schema/to-schema.ts";
+import type { EvaluatedRun } from "./eval-report.ts";
+
+/** One expectation of a case, ready to be held against runs. */
+export interface Check {
+  /** Its place among the expectations, like `["calls", 0]`. */
+  readonly path: readonly (string | number)[];
+  /** The reason why it does not hold; undefined where it does. */
+  readonly fault: (run: EvaluatedRun) => string | undefined | Promise<string | undefined>;
+}
+
+/** Tells what is wrong with a value; undefined where it fits. */
+export type ValueCheck = (value: unknown) => Promise<string | undefined>;
+
+/** @throws WritError `schema-invalid`, for a pattern without a linear form too */
+export function valueCheck(schema: JsonSchema): ValueCheck {
+  const made = toSchema(schema, { name: "expect", role: "output", coerce: "none" });
+  return async (value) => {
+    const parsed = await made.parse(value);
+    return parsed.ok ? undefined : describeIssues(parsed.issues);
+  };
+}

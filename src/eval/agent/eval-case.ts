@@ -1,0 +1,158 @@
+import type { Outcome } from "../../event/outcome.ts";
+import type { ResultStatus } from "../../message/message.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
+
+/**
+ * One case of an evaluation: what an agent is asked, and what must come of it. Plain JSON, so that it can stand in a file. Without `expect` the
+ * agent must answer, whatever it says.
+ */
+export interface EvalCase {
+  /** Stands in every report. No two cases of an evaluation share it. */
+  readonly name: string;
+  /** A text, the object that the agent's input schema takes, or a conversation whose last message is the user's. */
+  readonly input: string | JsonObject | readonly CaseMessage[];
+  readonly expect?: Expectations;
+  /**
+   * The results of tools, which then do not run: a value by the name of its tool, or a list whose first entry that fits a call is its
+   * result. Policy, schemas and approvals hold for such a call as for any other.
+   */
+  readonly results?: JsonObject | readonly FixedResult[];
+  /** The replies of a script, one a request, in the place of the model. */
+  readonly replies?: readonly (string | CaseReply)[];
+  /** The answer to each question of the policy: yes to all (`true`), to these tools, or to none (the default). */
+  readonly approve?: boolean | readonly string[];
+  /** The number of runs. Default 1. */
+  readonly runs?: number;
+  /** The share of the runs that must pass, from 0 to 1. Default 1. */
+  readonly atLeast?: number;
+  /** The path of the file that the case stands in, as `readCases` gives it. */
+  readonly file?: string;
+  /** What `writ eval agent --record` wrote of the case: played in the place of the models, a run each. */
+  readonly recorded?: readonly RecordedRun[];
+}
+
+/** A message of the conversation that a case begins with. */
+export interface CaseMessage {
+  readonly role: "user" | "assistant";
+  readonly text: string;
+}
+
+/** The result of a tool in a case: `result`, or `error` for a tool that fails. */
+export interface FixedResult {
+  readonly tool: string;
+  /** The arguments that it is the result for, as in {@link ExpectedCall}. Default: any. */
+  readonly with?: JsonObject;
+  readonly result?: Json;
+  readonly error?: string;
+}
+
+/** A reply of a script. `arguments` is a value, or the raw text that a model would write. */
+export interface CaseReply {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly calls?: readonly { readonly id?: string; readonly name: string; readonly arguments?: Json }[];
+  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number };
+}
+
+/** A reply of a model, and a fingerprint of the request that it answers. */
+export interface RecordedReply extends CaseReply {
+  readonly asked: string;
+  readonly finishReason?: "stop" | "length" | "tool-calls" | "content-filter" | "error" | "other";
+}
+
+/** The replies of the models of one run, the agent's and the judge's, and what came of it. Replies of a script are not recorded. */
+export interface RecordedRun {
+  readonly agent?: RecordedModel;
+  readonly judge?: RecordedModel;
+  readonly snapshot?: RunSnapshot;
+}
+
+/** What came of a run that was recorded. */
+export interface RunSnapshot {
+  readonly outcome: Outcome["type"];
+  readonly answer: string;
+  readonly calls: readonly {
+    readonly tool: string;
+    readonly arguments: Json;
+    readonly status: ResultStatus;
+    readonly result: string;
+  }[];
+}
+
+/** The replies of one model, and what it can do. */
+export interface RecordedModel {
+  readonly features: JsonObject;
+  readonly replies: readonly RecordedReply[];
+}
+
+/** What must come of a case. All of it must hold in a run that passes. */
+export interface Expectations {
+  /** Default `answered`. */
+  readonly outcome?: Outcome["type"];
+  readonly answer?: ExpectedAnswer;
+  /** These calls, in any order, each another one; further calls do no harm. A text is the name of a tool. */
+  readonly calls?: readonly (string | ExpectedCall)[];
+  /** These calls one after the other; others may come between. */
+  readonly order?: readonly (string | ExpectedCall)[];
+  /** None of these calls. */
+  readonly never?: readonly (string | ExpectedCall)[];
+  readonly atMost?: CostBounds;
+  /** A rubric in words, by which a model judges the run. */
+  readonly judge?: string | ExpectedJudgement;
+  /** A run that plays what was recorded makes the same calls, with the same results, and gives the same answer. Live runs are not compared. */
+  readonly snapshot?: boolean;
+}
+
+/** What the answer must be. */
+export interface ExpectedAnswer {
+  /** The whole answer: a text without the blanks around it, or a JSON value. */
+  readonly equals?: Json;
+  /** Texts that stand in it, in upper or lower case. */
+  readonly contains?: string | readonly string[];
+  /** Texts that do not stand in it, in upper or lower case. */
+  readonly omits?: string | readonly string[];
+  /** A regular expression that it matches somewhere. Matched in linear time, so without look-behind and back references. */
+  readonly matches?: string;
+  /** JSON that the answer has: more fields are allowed, `{ matches }` in the place of a text is a regular expression. */
+  readonly json?: Json;
+  /** A JSON Schema that the answer, read as JSON, matches. */
+  readonly schema?: JsonSchema;
+}
+
+/**
+ * A call of a tool. Without `status` it was carried out, well or not: a call that was refused, or whose arguments were wrong, is none.
+ */
+export interface ExpectedCall {
+  readonly tool: string;
+  /** Arguments that the call has: more are allowed, `{ matches }` in the place of a text is a regular expression. */
+  readonly with?: JsonObject;
+  /** How the call ended, like `denied`; `any` for whatever the model proposed. */
+  readonly status?: ResultStatus | "any";
+  /** So many such calls, no more and no fewer. In `calls` alone. */
+  readonly times?: number;
+}
+
+/**
+ * Bounds on what a run may take, named as those of a budget. What agents inside take counts too. Nothing
+ * ends when a bound is passed: the run fails the case.
+ */
+export interface CostBounds {
+  readonly turns?: number;
+  /** Calls of tools, the refused ones among them. */
+  readonly toolCalls?: number;
+  /** Tokens in and out. */
+  readonly tokens?: number;
+  /** A run whose model has no price fails. */
+  readonly costUsd?: number;
+  readonly durationMs?: number;
+}
+
+/** A rubric in words, and who judges by it. */
+export interface ExpectedJudgement {
+  readonly rubric: string;
+  /** The model that judges, like `ollama/qwen2.5:7b`. Default: that of the whole evaluation. */
+  readonly model?: string;
+  /** The verdict is told, and fails no run. Default: it counts. */
+  readonly advisory?: boolean;
+}

@@ -1,0 +1,79 @@
+import type { Agent } from "../../agent/agent.ts";
+import { insideOf } from "../../agent/describe/manifest-origin.ts";
+import type { AnyDefinition } from "../../agent/plan.ts";
+import type { Runnable } from "../../agent/runnable.ts";
+import type { ToolList } from "../../agent/skill.ts";
+import { flattenTools, type Tools } from "../../policy/allow-list.ts";
+import type { Tool } from "../../tool/tool.ts";
+
+/** An agent as evaluations see it. */
+export interface Evaluable {
+  readonly name: string;
+  readonly run: Runnable["run"];
+  /** Undefined for agents put together by functions: nothing of them can be replaced. */
+  readonly own?: OwnDefinition;
+  /** The names of the tools that may be called; undefined where nobody knows all of them. */
+  readonly tools?: readonly string[];
+}
+
+/** The definition of an agent, and the way to the same agent with parts of it replaced. */
+interface OwnDefinition {
+  readonly definition: AnyDefinition;
+  readonly with: (changes: Partial<AnyDefinition>) => Pick<Runnable, "run">;
+}
+
+/** Looks at an agent, whichever copy of the package made it. */
+export function evaluable(agent: Pick<Runnable, "agentName" | "run">): Evaluable {
+  const { agentName: name, run } = agent;
+  if (!isAgent(agent)) return { name, run };
+  const seen: { definition?: AnyDefinition } = {};
+  agent.with((definition) => {
+    seen.definition = definition;
+    return {};
+  });
+  const { definition } = seen;
+  if (definition === undefined) return { name, run };
+  const own = { definition, with: (changes: Partial<AnyDefinition>) => agent.with(changes) };
+  const hasAgentsInside = toolsIn(definition).some((tool) => insideOf(tool).length > 0);
+  const tools = [...new Set(agent.skills.flatMap((skill) => skill.tools))];
+  return { name, run, own, ...(hasAgentsInside ? {} : { tools }) };
+}
+
+/** The definition with another tool in the place of each. */
+export function withTools(
+  { tools, skills }: AnyDefinition,
+  replace: (tool: Tool) => Tool,
+): Partial<AnyDefinition> {
+  const replaced = (entry: ToolList[number] | Tools[number]): ToolList[number] => {
+    if (typeof entry === "string") return entry;
+    return isList(entry) ? (entry.map(replaced) as Tools) : replace(entry);
+  };
+  const list = (entries: ToolList): ToolList => entries.map(replaced);
+  return {
+    ...(tools === undefined ? {} : { tools: list(tools) }),
+    ...(skills === undefined
+      ? {}
+      : {
+          skills: skills.map((skill) => ({
+            ...skill,
+            ...(skill.type === "agentic" ? { tools: list(skill.tools) } : {}),
+            ...(skill.knowledge === undefined
+              ? {}
+              : { knowledge: skill.knowledge.map((entry) => replace(entry) as typeof entry) }),
+          })),
+        }),
+  };
+}
+
+function toolsIn({ tools = [], skills = [] }: AnyDefinition): readonly Tool[] {
+  const lists = [tools, ...skills.map((skill) => (skill.type === "agentic" ? skill.tools : []))];
+  return flattenTools(lists.flat().filter((entry) => typeof entry !== "string"));
+}
+
+function isAgent(agent: object): agent is Pick<Agent, "agentName" | "run" | "with" | "skills"> {
+  return "skills" in agent && "with" in agent;
+}
+
+function isList(entry: Tool | Tools): entry is Tools {
+  return Array.isArray(entry);
+}

@@ -1,0 +1,72 @@
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import type {
+  EvalCase,
+  Expectations,
+  ExpectedAnswer,
+  ExpectedCall,
+  ExpectedJudgement,
+  FixedResult,
+} from "./eval-case.ts";
+
+/** A case without short ways to write it. */
+export interface FullCase extends Omit<EvalCase, "expect" | "results"> {
+  readonly expect: FullExpectations;
+  readonly results: readonly FixedResult[];
+}
+
+/** Expectations without short ways to write them. */
+export interface FullExpectations extends Omit<Expectations, "calls" | "order" | "never" | "judge"> {
+  readonly answer?: ExpectedAnswer;
+  readonly calls?: readonly ExpectedCall[];
+  readonly order?: readonly ExpectedCall[];
+  readonly never?: readonly ExpectedCall[];
+  readonly judge?: ExpectedJudgement;
+}
+
+/**
+ * Writes out what a case may say in short. What is wrong with a field stays as it is: the check of the fields tells it, and each field keeps
+ * its place.
+ */
+export function expanded(fields: JsonObject): JsonObject {
+  const { expect = {}, results = [] } = fields;
+  return {
+    ...fields,
+    expect: isJsonObject(expect) ? expandedExpectations(expect) : expect,
+    results: isJsonObject(results)
+      ? Object.entries(results).map(([tool, result]) => ({ tool, result }))
+      : results,
+  };
+}
+
+function expandedExpectations(expect: JsonObject): JsonObject {
+  const { answer, judge } = expect;
+  return {
+    ...expect,
+    ...callLists(expect),
+    ...(isJsonObject(answer) ? { answer: expandedAnswer(answer) } : {}),
+    ...(typeof judge === "string" ? { judge: { rubric: judge } } : {}),
+  };
+}
+
+function callLists(expect: JsonObject): JsonObject {
+  const lists: Record<string, Json> = {};
+  for (const name of ["calls", "order", "never"]) {
+    const list = expect[name];
+    if (isList(list))
+      lists[name] = list.map((entry) => (typeof entry === "string" ? { tool: entry } : entry));
+  }
+  return lists;
+}
+
+function expandedAnswer(answer: JsonObject): JsonObject {
+  const texts: Record<string, Json> = {};
+  for (const name of ["contains", "omits"]) {
+    const text = answer[name];
+    if (typeof text === "string") texts[name] = [text];
+  }
+  return { ...answer, ...texts };
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}

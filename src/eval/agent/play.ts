@@ -1,0 +1,235 @@
+import { resolveModel } from "../../adapters/model/resolve.ts";
+import type { ModelSource } from "../../agent/definition.ts";
+import type { RunOptions, RunResult } from "../../agent/runnable.ts";
+import { isWritError, messageOf } from "../../error/writ-error.ts";
+import { type Message, userMessage } from "../../message/message.ts";
+import type { Model } from "../../model/model.ts";
+import { scripted } from "../../model/scripted.ts";
+import { inMemorySessions } from "../../session/in-memory-sessions.ts";
+import { memoryBank } from "../../session/memory-bank.ts";
+import { session } from "../../session/session.ts";
+import { type Json, toJson } from "../../util/json.ts";
+import type { Check } from "./check.ts";
+import type { CaseMessage, RecordedModel, RecordedRun } from "./eval-case.ts";
+import type { EvaluatedRun, Failure, RunReport, Verdict } from "./eval-report.ts";
+import { type Evaluable, withTools } from "./evaluable.ts";
+import type { FullCase } from "./expanded.ts";
+import { judgeRun } from "./judge.ts";
+import type { PreparedCase } from "./prepare.ts";
+import { recordingModel, replayingModel } from "./record-model.ts";
+import { changeSince, snapshotOf } from "./snapshot.ts";
+import { standIns } from "./stand-ins.ts";
+import { type Trace, traceRun } from "./trace.ts";
+
+/** How the runs of an evaluation are carried out. */
+export interface PlayOptions {
+  readonly agent: Evaluable;
+  /** The model in the place of the agent's own. */
+  readonly model: Model | undefined;
+  readonly allowEffects: boolean;
+  /** Keep the replies of the models. */
+  readonly record: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A model for one run, and what it kept. */
+interface Cast {
+  readonly model: ModelSource | undefined;
+  readonly recorded?: () => RecordedModel;
+}
+
+/** Runs a case once, and holds what came of it against what is expected. Never throws for a run that goes wrong. */
+export async function playOnce(
+  prepared: PreparedCase,
+  index: number,
+  options: PlayOptions,
+): Promise<RunReport> {
+  const { fields, checks } = prepared;
+  const missing: Failure[] = [];
+  const told = { outdated: false };
+  const replay = fields.recorded?.[index];
+  const onOther = (): void => void (told.outdated = true);
+  const cast = castAgent(fields, replay?.agent, { ...options, onOther });
+  const run = await runCase(fields, { ...options, model: cast.model, onMissing: (one) => missing.push(one) });
+  const failures = [...missing, ...(await failuresOf(run, checks)), ...changes(fields, replay, run)];
+  const judged = await judge(prepared, run, { ...options, replay: replay?.judge, onOther });
+  failures.push(...judged.failures);
+  const recorded = options.record ? recordedRun(run, cast, judged.recorded) : undefined;
+  return {
+    passed: failures.length === 0,
+    ...run,
+    failures,
+    ...(judged.verdict === undefined ? {} : { verdict: judged.verdict }),
+    ...(recorded === undefined ? {} : { recorded }),
+    ...(told.outdated ? { outdated: true } : {}),
+  };
+}
+
+/** The checks that do not hold. Of an answer that was expected and is not there, only that is told. */
+async function failuresOf(run: EvaluatedRun, checks: readonly Check[]): Promise<readonly Failure[]> {
+  const failures: Failure[] = [];
+  for (const { path, fault } of checks) {
+    const [field] = path;
+    if (field === "answer" && failures.some(({ expectation }) => expectation === "outcome")) continue;
+    const message = await fault(run);
+    if (message !== undefined) failures.push({ expectation: placeText(path), message });
+  }
+  return failures;
+}
+
+/** What is different from the run that was recorded, where the case wants it to be the same. */
+function changes(
+  { expect }: FullCase,
+  replay: RecordedRun | undefined,
+  run: EvaluatedRun,
+): readonly Failure[] {
+  if (expect.snapshot !== true || replay?.snapshot === undefined) return [];
+  const message = changeSince(replay.snapshot, run);
+  return message === undefined ? [] : [{ expectation: "snapshot", message }];
+}
+
+function recordedRun(run: EvaluatedRun, { recorded }: Cast, judge: RecordedModel | undefined): RecordedRun {
+  return {
+    ...(recorded === undefined ? {} : { agent: recorded() }),
+    ...(judge === undefined ? {} : { judge }),
+    snapshot: snapshotOf(run),
+  };
+}
+
+/** The model that plays a case: its script, its recording, or a model that is asked. */
+function castAgent(
+  { replies }: FullCase,
+  replay: RecordedModel | undefined,
+  { agent, model, record, onOther }: PlayOptions & { readonly onOther: () => void },
+): Cast {
+  if (replies !== undefined) return { model: scripted(replies, { whenDone: "throw", id: "script" }) };
+  if (replay !== undefined) return { model: replayingModel(replay, onOther) };
+  const source = model ?? agent.own?.definition.model;
+  if (!record || source === undefined) return { model };
+  return recordingModel(resolveModel(source, agent.name));
+}
+
+interface CaseRun extends Pick<PlayOptions, "agent" | "allowEffects" | "signal">, Pick<Cast, "model"> {
+  readonly onMissing: (failure: Failure) => void;
+}
+
+async function runCase(fields: FullCase, options: CaseRun): Promise<EvaluatedRun> {
+  const { approve = false } = fields;
+  const trace = traceRun();
+  const startedAt = performance.now();
+  let result: RunResult<unknown> | undefined;
+  let thrown: unknown;
+  try {
+    const { input, session } = await asked(fields);
+    const run = runOf(fields, options);
+    result = await run(input as never, {
+      onEvent: trace.see,
+      approve: ({ tool }) => approve === true || (approve !== false && approve.includes(tool)),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(session === undefined ? {} : { session }),
+    });
+  } catch (error) {
+    thrown = error;
+  }
+  return evaluatedRun(trace, { result, thrown, durationMs: performance.now() - startedAt });
+}
+
+/** The way to run the agent with the model, the tools and the memory of a case: what it writes down is gone with the run. */
+function runOf({ results }: FullCase, { agent, model, allowEffects, onMissing }: CaseRun): Evaluable["run"] {
+  const { own } = agent;
+  if (own === undefined) return agent.run;
+  const { definition } = own;
+  return own.with({
+    ...withTools(definition, standIns({ results, allowEffects, onMissing })),
+    ...(model === undefined ? {} : { model }),
+    ...(definition.memory === undefined ? {} : { memory: memoryBank() }),
+  }).run;
+}
+
+/** What the agent is asked; what was said before it stands in a session of its own. */
+async function asked({ input }: FullCase): Promise<{ input: Json } & Pick<RunOptions, "session">> {
+  if (!isConversation(input)) return { input };
+  const store = inMemorySessions();
+  await store.create("case", { messages: input.slice(0, -1).map(messageIn) });
+  return { input: input.at(-1)?.text ?? "", session: session(store, "case") };
+}
+
+function isConversation(input: FullCase["input"]): input is readonly CaseMessage[] {
+  return Array.isArray(input);
+}
+
+function messageIn({ role, text }: CaseMessage): Message {
+  return role === "user" ? userMessage(text) : { role, parts: [{ type: "text", text }] };
+}
+
+interface RunEnd {
+  readonly result: RunResult<unknown> | undefined;
+  readonly thrown: unknown;
+  readonly durationMs: number;
+}
+
+function evaluatedRun(trace: Trace, { result, thrown, durationMs }: RunEnd): EvaluatedRun {
+  const error = result?.error ?? thrown;
+  const output = toJson(result?.output);
+  return {
+    ...trace.told(),
+    ...(error === undefined ? {} : { error: errorOf(error) }),
+    answer: result?.text ?? "",
+    ...(output.ok && output.value !== null && typeof output.value !== "string"
+      ? { output: output.value }
+      : {}),
+    durationMs,
+  };
+}
+
+function errorOf(error: unknown): EvaluatedRun["error"] {
+  return { code: isWritError(error) ? error.code : "unexpected", message: messageOf(error) };
+}
+
+interface JudgeOptions extends Pick<PlayOptions, "record" | "signal"> {
+  readonly replay: RecordedModel | undefined;
+  readonly onOther: () => void;
+}
+
+interface Judgement {
+  readonly failures: readonly Failure[];
+  readonly verdict?: Verdict;
+  readonly recorded?: RecordedModel;
+}
+
+/** Has a run judged, where the case wants that and there is an answer to judge. */
+async function judge(
+  { fields, judge }: PreparedCase,
+  run: EvaluatedRun,
+  options: JudgeOptions,
+): Promise<Judgement> {
+  if (judge === undefined || run.outcome !== "answered") return { failures: [] };
+  const { rubric, advisory = false } = judge;
+  const { model, recorded } = castJudge({ fields, judge }, options);
+  const judged =
+    model === undefined
+      ? { fault: "no verdict was recorded of such a run: record it again with --record" }
+      : await judgeRun({ run, fields, rubric }, model, options.signal);
+  const kept = recorded === undefined ? {} : { recorded: recorded() };
+  const fault = "fault" in judged ? judged.fault : judged.passes ? undefined : judged.reason;
+  const failures = fault === undefined || advisory ? [] : [{ expectation: "judge", message: fault }];
+  if ("fault" in judged) return { failures, ...kept };
+  return { failures, verdict: { passes: judged.passes, reason: judged.reason, advisory }, ...kept };
+}
+
+/** The model that judges: what was recorded of it goes before it. */
+function castJudge(
+  { fields, judge }: Pick<PreparedCase, "fields" | "judge">,
+  { record, replay, onOther }: JudgeOptions,
+): Cast {
+  if (replay !== undefined) return { model: replayingModel(replay, onOther) };
+  if (fields.recorded !== undefined || judge?.by === undefined) return { model: undefined };
+  return record ? recordingModel(resolveModel(judge.by, "judge")) : { model: judge.by };
+}
+
+function placeText(path: readonly (string | number)[]): string {
+  return path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`))
+    .join("")
+    .slice(1);
+}

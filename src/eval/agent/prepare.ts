@@ -1,0 +1,182 @@
+import type { Problem } from "../../adapters/files/problem.ts";
+import type { ModelSource } from "../../agent/definition.ts";
+import type { Model } from "../../model/model.ts";
+import { messageOf } from "../../error/writ-error.ts";
+import { pathText } from "../../schema/schema.ts";
+import { toSchema } from "../../schema/to-schema.ts";
+import { isJsonObject, type JsonObject, toJson } from "../../util/json.ts";
+import { didYouMean } from "../../util/nearest.ts";
+import { answerChecks } from "./answer-checks.ts";
+import { callChecks, callMatcher, neverChecks, orderCheck } from "./call-checks.ts";
+import { caseFields } from "./case-fields.ts";
+import type { Check } from "./check.ts";
+import { costChecks } from "./cost-checks.ts";
+import type { Evaluable } from "./evaluable.ts";
+import type { ExpectedJudgement } from "./eval-case.ts";
+import { expanded, type FullCase, type FullExpectations } from "./expanded.ts";
+import { casesInvalid, type LocatedCase } from "./read-cases.ts";
+
+/** A case that was checked, with everything that does not change from run to run. */
+export interface PreparedCase {
+  readonly fields: FullCase;
+  readonly checks: readonly Check[];
+  readonly judge?: ExpectedJudgement & { readonly by: ModelSource | undefined };
+}
+
+/** What cases are checked against, beside their own fields. */
+export interface PrepareOptions {
+  readonly agent: Evaluable;
+  /** The model that judges where a case names none. */
+  readonly judge: ModelSource | undefined;
+  /** The model in the place of the agent's own. */
+  readonly model: Model | undefined;
+  /** Every case must be played without a model. */
+  readonly offline: boolean;
+  /** The runs of a case that does not say so. */
+  readonly runs: number;
+}
+
+type Path = readonly (string | number)[];
+type Tell = (path: Path, reason: string) => void;
+
+/**
+ * Checks the cases of an evaluation before any of them runs: fields, patterns and schemas, names of cases and of tools, and that there is a model
+ * for each judge.
+ *
+ * @throws WritError `eval-cases-invalid` with everything that is wrong
+ */
+export async function prepareCases(
+  cases: readonly LocatedCase[],
+  options: PrepareOptions,
+): Promise<readonly PreparedCase[]> {
+  const problems: Problem[] = [];
+  const prepared: PreparedCase[] = [];
+  const names = new Set<string>();
+  if (cases.length === 0) problems.push({ file: "cases", reason: "there are none" });
+  for (const located of cases) {
+    const { where, lineOf } = located;
+    const tell: Tell = (path, reason) =>
+      void problems.push({ file: where, line: lineOf(path), field: pathText(path), reason });
+    const fields = await checkedFields(located, tell);
+    if (fields === undefined) continue;
+    if (names.has(fields.name)) tell(["name"], `another case is called ${JSON.stringify(fields.name)} too`);
+    names.add(fields.name);
+    prepared.push(prepare(fields, options, tell));
+  }
+  if (problems.length > 0) throw casesInvalid(problems);
+  return prepared;
+}
+
+/** The fields of a case in full; those of a file were checked when it was read, and are right. */
+async function checkedFields({ fields }: LocatedCase, tell: Tell): Promise<FullCase | undefined> {
+  const { file, recorded, ...own } = fields;
+  const json = toJson(own);
+  if (!json.ok || !isJsonObject(json.value)) {
+    tell([], json.ok ? "a case is an object" : json.reason);
+    return undefined;
+  }
+  const full: JsonObject = expanded(json.value);
+  const parsed = await toSchema(caseFields, { name: "case", role: "input", coerce: "none" }).parse(full);
+  if (!parsed.ok) {
+    for (const { path, message } of parsed.issues) tell(path, message);
+    return undefined;
+  }
+  const more = { ...(file === undefined ? {} : { file }), ...(recorded === undefined ? {} : { recorded }) };
+  return { ...(full as unknown as FullCase), ...more };
+}
+
+function prepare(fields: FullCase, options: PrepareOptions, tell: Tell): PreparedCase {
+  checkConversation(fields, tell);
+  checkResults(fields, tell);
+  checkTools(fields, options.agent, tell);
+  checkModels(fields, options, tell);
+  const checks = checksOf(fields.expect, tell);
+  const { judge } = fields.expect;
+  const by = judge?.model ?? options.judge;
+  if (judge === undefined) return { fields, checks };
+  if (by === undefined && fields.recorded === undefined)
+    tell(["expect", "judge"], "no model judges: name one here as `model`, or for all cases with --judge");
+  return { fields, checks, judge: { ...judge, by } };
+}
+
+function checkConversation({ input }: FullCase, tell: Tell): void {
+  if (!Array.isArray(input)) return;
+  if (input.at(-1)?.role !== "user") tell(["input"], "the last message of a conversation is the user's");
+}
+
+function checkResults({ results }: FullCase, tell: Tell): void {
+  for (const [index, { result, error, with: wanted }] of results.entries()) {
+    const path = ["results", index];
+    if ((result === undefined) === (error === undefined)) tell(path, "give either `result` or `error`");
+    if (wanted !== undefined) attempt([...path, "with"], tell, () => callMatcher({ tool: "", with: wanted }));
+  }
+}
+
+/** Names of tools must be those of the agent, as far as these are known: a slip in `never` would pass for ever. */
+function checkTools({ expect, results, approve }: FullCase, { tools }: Evaluable, tell: Tell): void {
+  const check = (name: string, path: Path): void => {
+    if (tools === undefined || tools.includes(name)) return;
+    tell(
+      path,
+      `the agent has no tool "${name}"${didYouMean(name, tools) || `: ${tools.join(", ") || "none"}`}`,
+    );
+  };
+  for (const list of ["calls", "order", "never"] as const)
+    for (const [index, { tool }] of (expect[list] ?? []).entries()) check(tool, ["expect", list, index]);
+  for (const [index, { tool }] of results.entries()) check(tool, ["results", index]);
+  if (typeof approve === "object")
+    for (const [index, tool] of approve.entries()) check(tool, ["approve", index]);
+}
+
+/** Each case must have a model that can be asked, and what it replaces must be replaceable. */
+function checkModels(fields: FullCase, options: PrepareOptions, tell: Tell): void {
+  const { replies, recorded, results } = fields;
+  const { agent, model, offline } = options;
+  const hasScript = replies !== undefined || recorded !== undefined;
+  if (agent.own === undefined && (hasScript || results.length > 0 || model !== undefined))
+    tell(["name"], `${agent.name} is made of several agents, whose models and tools stay as they are`);
+  const { runs = options.runs } = fields;
+  if (recorded !== undefined && recorded.length < runs)
+    tell(["name"], `${recorded.length} of ${runs} runs were recorded: record it again with --record`);
+  const { judge, snapshot = false } = fields.expect;
+  const needsRecording = replies === undefined || judge !== undefined || snapshot;
+  if (offline && recorded === undefined && needsRecording)
+    tell(["name"], "nothing was recorded of it: run it once with --record");
+}
+
+function checksOf(expect: FullExpectations, tell: Tell): Check[] {
+  const { outcome = "answered", answer = {}, calls = [], order = [], never = [], atMost = {} } = expect;
+  const each = (field: string, make: () => Check["fault"]): Check[] => {
+    const path = ["answer", field];
+    const fault = attempt(["expect", ...path], tell, make);
+    return fault === undefined ? [] : [{ path, fault }];
+  };
+  const matchers = (name: "calls" | "order" | "never", list: typeof calls) =>
+    list.flatMap(
+      (wanted, index) => attempt(["expect", name, index, "with"], tell, () => callMatcher(wanted)) ?? [],
+    );
+  return [
+    {
+      path: ["outcome"],
+      fault: (run) =>
+        run.outcome === outcome
+          ? undefined
+          : `the run ${run.outcome === "answered" ? "answered" : `is ${run.outcome}`}, not ${outcome}${run.error === undefined ? "" : `: ${run.error.message}`}`,
+    },
+    ...answerChecks(answer, each),
+    ...callChecks(matchers("calls", calls)),
+    ...(order.length === 0 ? [] : [orderCheck(matchers("order", order))]),
+    ...neverChecks(matchers("never", never)),
+    ...costChecks(atMost),
+  ];
+}
+
+/** What is made, unless it cannot be: then that is told. */
+function attempt<Made>(path: Path, tell: Tell, make: () => Made): Made | undefined {
+  try {
+    return make();
+  } catch (error) {
+    tell(path, messageOf(error));
+    return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+import { assemble, type Reply } from "../../model/assemble.ts";
+import type { PlainReply } from "../../model/function-model.ts";
+import type { Model, ModelRequest } from "../../model/model.ts";
+import { scripted } from "../../model/scripted.ts";
+import { textOf } from "../../message/message.ts";
+import { fingerprint } from "../../util/hash.ts";
+import { isJsonObject, toJson } from "../../util/json.ts";
+import type { RecordedModel, RecordedReply } from "./eval-case.ts";
+
+/** A model that keeps its replies. */
+export interface RecordingModel {
+  readonly model: Model;
+  /** What was kept so far. */
+  readonly recorded: () => RecordedModel;
+}
+
+/** The same model, which keeps each reply that came whole. */
+export function recordingModel(model: Model): RecordingModel {
+  const replies: RecordedReply[] = [];
+  const { id, price, endpoint, retries } = model;
+  return {
+    model: {
+      id,
+      ...(price === undefined ? {} : { price }),
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(retries === undefined ? {} : { retries }),
+      get features() {
+        return model.features;
+      },
+      async *stream(request, options) {
+        const assembler = assemble(id, ({ id, name }) => ({ id, name }));
+        for await (const delta of model.stream(request, options)) {
+          assembler.push(delta);
+          yield delta;
+        }
+        replies.push(recordedReply(assembler.reply(), request));
+      },
+    },
+    recorded() {
+      const features = toJson({ ...model.features, toolNames: undefined });
+      return { features: features.ok && isJsonObject(features.value) ? features.value : {}, replies };
+    },
+  };
+}
+
+/** A model that gives recorded replies again, and fails when it is asked for more. Calls back for each request that is another one than was recorded. */
+export function replayingModel({ features, replies }: RecordedModel, onOther: () => void): Model {
+  const steps = replies.map(({ asked, ...reply }) => (request: ModelRequest): PlainReply => {
+    if (askedBy(request) !== asked) onOther();
+    return reply;
+  });
+  return scripted(steps, { whenDone: "throw", id: "recorded", features });
+}
+
+function recordedReply({ message, finishReason, usage }: Reply, request: ModelRequest): RecordedReply {
+  const text = textOf(message);
+  const calls = message.parts.flatMap((part) =>
+    part.type === "tool-call" && part.providerExecuted !== true
+      ? [{ id: part.id, name: part.name, arguments: part.arguments }]
+      : [],
+  );
+  return {
+    asked: askedBy(request),
+    ...(text === "" ? {} : { text }),
+    ...(calls.length === 0 ? {} : { calls }),
+    finishReason,
+    ...(usage === undefined
+      ? {}
+      : { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } }),
+  };
+}
+
+/** A fingerprint of what a model is asked: the words and the tools, and no setting. */
+function askedBy({ messages, prompt, tools }: ModelRequest): string {
+  return fingerprint(JSON.stringify([messages, prompt, tools]));
+}

@@ -1,0 +1,173 @@
+import type { RunResult } from "../agent/runnable.ts";
+import type { Outcome } from "../event/outcome.ts";
+import type { ResultStatus } from "../message/message.ts";
+import { callsOf, sinceAsked } from "../message/message.ts";
+import type { Tool } from "../tool/tool.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
+
+/** A tool, or its name. */
+type Named = string | Pick<Tool, "name">;
+
+/** What a test runner gives its matchers, as far as these look at it: both Vitest and Jest do. */
+interface MatcherContext {
+  readonly equals: (left: unknown, right: unknown) => boolean;
+  /** Behind `.not`. */
+  readonly isNot?: boolean;
+}
+
+/** What a matcher says. */
+interface Matched {
+  readonly pass: boolean;
+  readonly message: () => string;
+  readonly actual?: unknown;
+  readonly expected?: unknown;
+}
+
+/** What can be expected of the result of a run. `Returned` is what the test runner's own matchers give. */
+export interface RunMatchers<Returned = void> {
+  /** A call of the tool was carried out, well or not; with these arguments, where they are given. The call may have more. */
+  toHaveCalled(tool: Named, args?: object): Returned;
+  /** Calls of these tools were carried out one after the other; others may have come between. */
+  toHaveCalledInOrder(tools: readonly Named[]): Returned;
+  /** A call of the tool was denied: by the allow-list, the policy, a hook or a person. */
+  toHaveDenied(tool: Named, args?: object): Returned;
+  /** The run ended in this way. */
+  toHaveEnded(outcome: Outcome["type"]): Returned;
+}
+
+type MatcherOf<Matcher> = Matcher extends (...expected: infer Expected) => void
+  ? (this: MatcherContext, result: RunResult<unknown>, ...expected: Expected) => Matched
+  : never;
+
+/**
+ * Matchers for the result of a run, for `expect.extend` of Vitest and of Jest: calls that were carried out or denied, and how the run ended.
+ * They look at the run's own calls, and at none of agents inside it.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { fakeTool, runMatchers, type RunMatchers, scripted } from "writ/testing";
+ * import { expect, test } from "vitest";
+ *
+ * declare module "vitest" {
+ *   interface Matchers<R extends void | Promise<void>> extends RunMatchers<R> {} // Vitest 5; before it: Matchers<T>
+ * }
+ * expect.extend(runMatchers); // both in a setup file of the tests
+ *
+ * const model = scripted([{ calls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "3"]);
+ * const add = fakeTool("add", 3);
+ *
+ * test("it adds with its tool", async () => {
+ *   const result = await agent({ name: "calculator", model, tools: [add] }).run("1 + 2?");
+ *   expect(result).toHaveCalled(add, { a: 1 });
+ *   expect(result).not.toHaveCalled("refund");
+ *   expect(result).toHaveEnded("answered");
+ * });
+ * ```
+ */
+export const runMatchers: { readonly [Name in keyof RunMatchers]: MatcherOf<RunMatchers[Name]> } = {
+  toHaveCalled(result, tool, args) {
+    return matchCalls(this, { result, tool, args, verb: "call", counts: isCarriedOut });
+  },
+  toHaveDenied(result, tool, args) {
+    return matchCalls(this, { result, tool, args, verb: "deny", counts: (status) => status === "denied" });
+  },
+  toHaveCalledInOrder(result, tools) {
+    const wanted = tools.map(nameOf);
+    const made = callsIn(result).filter(({ status }) => isCarriedOut(status));
+    let next = 0;
+    for (const { tool } of made) if (tool === wanted[next]) next += 1;
+    return {
+      pass: next === wanted.length,
+      message: () =>
+        `expected the run ${not(this)}to have calls of ${wanted.join(", ")} in this order\n${callList(callsIn(result))}`,
+      actual: made.map(({ tool }) => tool),
+      expected: wanted,
+    };
+  },
+  toHaveEnded(result, outcome) {
+    const { type } = result.outcome;
+    const reason = result.error === undefined ? "" : `: ${result.error.message}`;
+    return {
+      pass: type === outcome,
+      message: () =>
+        `expected the run ${not(this)}to end as ${outcome}; it is ${type}${reason}\n${callList(callsIn(result))}`,
+      actual: type,
+      expected: outcome,
+    };
+  },
+};
+
+interface CallOfRun {
+  readonly tool: string;
+  readonly arguments: Json;
+  readonly status: ResultStatus;
+}
+
+interface CallQuestion {
+  readonly result: RunResult<unknown>;
+  readonly tool: Named;
+  readonly args: object | undefined;
+  readonly verb: string;
+  readonly counts: (status: ResultStatus) => boolean;
+}
+
+function matchCalls(context: MatcherContext, { result, tool, args, verb, counts }: CallQuestion): Matched {
+  const name = nameOf(tool);
+  const calls = callsIn(result);
+  const own = calls.filter((call) => call.tool === name && counts(call.status));
+  const found = own.find((call) => args === undefined || hasFields(context, call.arguments, args));
+  const withArguments = args === undefined ? "" : ` with ${JSON.stringify(args)}`;
+  return {
+    pass: found !== undefined,
+    message: () => `expected the run ${not(context)}to ${verb} ${name}${withArguments}\n${callList(calls)}`,
+    ...(args === undefined ? {} : { actual: own.map((call) => call.arguments), expected: args }),
+  };
+}
+
+/** Whether a value has these fields; whatever is no plain object is compared by the test runner, whose own matchers may stand there. */
+function hasFields(context: MatcherContext, value: unknown, wanted: unknown): boolean {
+  if (!isPlainObject(wanted)) return context.equals(value, wanted);
+  if (!isJsonObject(value)) return false;
+  return Object.entries(wanted).every(
+    ([name, field]) => Object.hasOwn(value, name) && hasFields(context, value[name], field),
+  );
+}
+
+function isPlainObject(value: unknown): value is object {
+  return isJsonObject(value) && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** Refusals, wrong arguments and calls that were skipped or stopped before they began are none. */
+function isCarriedOut(status: ResultStatus): boolean {
+  return !["denied", "invalid", "skipped", "cancelled"].includes(status);
+}
+
+function callsIn({ transcript }: RunResult<unknown>): readonly CallOfRun[] {
+  const messages = sinceAsked(transcript.messages);
+  const ends = new Map(
+    messages.flatMap((message) =>
+      message.role === "tool" ? [[message.callId, message.status] as const] : [],
+    ),
+  );
+  return messages
+    .flatMap((message) => (message.role === "assistant" ? callsOf(message) : []))
+    .map(({ id, name, arguments: args }) => ({
+      tool: name,
+      arguments: args,
+      status: ends.get(id) ?? "unknown",
+    }));
+}
+
+function callList(calls: readonly CallOfRun[]): string {
+  if (calls.length === 0) return "It made no call.";
+  return `Its calls:\n${calls.map(({ tool, arguments: args, status }) => `  ${tool} ${JSON.stringify(args)} ${status}`).join("\n")}`;
+}
+
+function not({ isNot = false }: MatcherContext): string {
+  return isNot ? "not " : "";
+}
+
+function nameOf(tool: Named): string {
+  return typeof tool === "string" ? tool : tool.name;
+}
