@@ -28,5 +28,5 @@ export {
   type EvaluatedRun,
   type Failure,
   type RunReport,
-  type Verdict,
+  type JudgeVerdict,
 } from "./eval/agent/eval-report.ts";

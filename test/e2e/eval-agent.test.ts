@@ -23,8 +23,8 @@ export default agent({ name: "clerk", model: ${model}, tools: [mail], ${rest} })
   );
 }
 
-describe("writ eval agent [C43, TEST-eval]", () => {
-  it("runs the example offline: scripts, a recording with its judge, fixed results", async () => {
+describe("writ eval agent", () => {
+  it("runs the example offline: scripts, a recording with its judge, fixed results [C43, TEST-eval]", async () => {
     const { code, stdout, stderr } = await writIn(
       ["eval", "agent", "examples/eval/agent.ts", "--cases", "examples/eval/cases", "--replay", "--verbose"],
       { env: { OLLAMA_HOST: await closedUrl() } },
@@ -39,7 +39,7 @@ describe("writ eval agent [C43, TEST-eval]", () => {
     expect(code).toBe(0);
   });
 
-  it("ends with 1 when a case fails, says what did not hold, and tells CI systems", async () => {
+  it("ends with 1 when a case fails, says what did not hold, and tells CI systems [C43]", async () => {
     const path = program("agent.ts", "({ messages }) => `You said ${messages.at(-1).parts[0].text}`");
     project.file("cases/a.yaml", "input: Hello\nexpect: { answer: { contains: hello } }");
     project.file(
@@ -58,7 +58,7 @@ describe("writ eval agent [C43, TEST-eval]", () => {
     });
   });
 
-  it("prints one object of JSON, and takes the cases that are wanted", async () => {
+  it("prints one object of JSON, and takes the cases that are wanted [C43]", async () => {
     const { code, stdout } = await writ(
       "eval",
       "agent",
@@ -88,7 +88,7 @@ describe("writ eval agent [C43, TEST-eval]", () => {
     expect(none.stderr).toContain("The cases are: a, shouts.");
   });
 
-  it("ends with 2 for everything that is wrong before the first run, with file and line", async () => {
+  it("ends with 2 for everything that is wrong before the first run, with file and line [C43]", async () => {
     project.file("wrong/a.yaml", "input: Hello\nexpect:\n  anwser: { contains: x }");
     project.file("wrong/b.json", '{ "input": "Hello", "runs": "two" }');
     const { code, stdout, stderr } = await writ("eval", "agent", "agent.ts", "--cases", "wrong");
@@ -114,7 +114,7 @@ describe("writ eval agent [C43, TEST-eval]", () => {
       expect(await writ("eval", "agent", ...words), words.join(" ")).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("records a model's replies, and plays them when the model is gone", async () => {
+  it("records a model's replies, and plays them when the model is gone [C43]", async () => {
     project.file("talk/a.yaml", "input: Hello\nexpect: { answer: { equals: Good day. }, snapshot: true }");
     const path = program(
       "live.ts",
@@ -157,7 +157,7 @@ describe("writ eval agent [C43, TEST-eval]", () => {
     });
   });
 
-  it("gives what is done so far when it is interrupted", async () => {
+  it("gives what is done so far when it is interrupted [C43]", async () => {
     const path = program(
       "hangs.ts",
       '({ messages }) => JSON.stringify(messages).includes("hang") ? new Promise(() => {}) : "Done."',

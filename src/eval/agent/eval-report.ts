@@ -43,7 +43,7 @@ export interface Failure {
 }
 
 /** The word of the model that judged a run. */
-export interface Verdict {
+export interface JudgeVerdict {
   readonly passes: boolean;
   readonly reason: string;
   /** It fails no run. */
@@ -54,7 +54,7 @@ export interface Verdict {
 export interface RunReport extends EvaluatedRun {
   readonly passed: boolean;
   readonly failures: readonly Failure[];
-  readonly verdict?: Verdict;
+  readonly verdict?: JudgeVerdict;
   /** The replies of the models, where the evaluation keeps them. */
   readonly recorded?: RecordedRun;
   /** Replies that were recorded answer other requests than were made: the agent has changed since. */

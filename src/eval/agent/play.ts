@@ -11,7 +11,7 @@ import { session } from "../../session/session.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import type { Check } from "./check.ts";
 import type { CaseMessage, RecordedModel, RecordedRun } from "./eval-case.ts";
-import type { EvaluatedRun, Failure, RunReport, Verdict } from "./eval-report.ts";
+import type { EvaluatedRun, Failure, RunReport, JudgeVerdict } from "./eval-report.ts";
 import { type Evaluable, withTools } from "./evaluable.ts";
 import type { FullCase } from "./expanded.ts";
 import { judgeRun } from "./judge.ts";
@@ -193,7 +193,7 @@ interface JudgeOptions extends Pick<PlayOptions, "record" | "signal"> {
 
 interface Judgement {
   readonly failures: readonly Failure[];
-  readonly verdict?: Verdict;
+  readonly verdict?: JudgeVerdict;
   readonly recorded?: RecordedModel;
 }
 

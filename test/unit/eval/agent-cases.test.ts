@@ -34,7 +34,7 @@ async function problemsOf(wrong: Promise<unknown>): Promise<string[]> {
     .map((line) => line.trim().replace(`${folder}/`, ""));
 }
 
-describe("files of cases [C43]", () => {
+describe("files of cases", () => {
   it("hold one case or several, in YAML or JSON, in the order of their names", async () => {
     file("b.yml", "input: Hello");
     file("a.json", '{ "cases": [{ "name": "first", "input": "1" }, { "name": "second", "input": "2" }] }');
@@ -92,7 +92,7 @@ describe("files of cases [C43]", () => {
   });
 });
 
-describe("cases before the first run [C43]", () => {
+describe("cases before the first run", () => {
   const wrong = (fields: object, more: Partial<EvalCase> = {}): Promise<string[]> =>
     problemsOf(evaluate(clerk, [{ name: "one", input: "x", ...fields, ...more }]));
 
@@ -138,7 +138,7 @@ describe("cases before the first run [C43]", () => {
   });
 });
 
-describe("recordings [C43]", () => {
+describe("recordings", () => {
   it("stand beside the file of their case, and keep those of other cases", async () => {
     file("talk.yaml", "cases:\n  - { name: a, input: a }\n  - { name: b, input: b, runs: 2 }");
     const cases = await readLocatedCases(folder);

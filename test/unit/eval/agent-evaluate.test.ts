@@ -8,7 +8,7 @@ import { add, call, clerk, evaluateOne, mail, sent } from "./agent-scene.ts";
 const askedFirst = clerk.with({ policy: policy({ name: "asks", rules: [ask("mail")] }) });
 const mailing = [call("mail", { text: "Hello" }), "Done."];
 
-describe("tools in a case [C43, TEST-eval]", () => {
+describe("tools in a case", () => {
   it("have the results of the case, and nothing happens in the world", async () => {
     const { run } = await evaluateOne({ replies: mailing, results: { mail: { id: 7 } } });
     expect(run).toMatchObject({ passed: true, calls: [{ tool: "mail", status: "ok", result: '{"id":7}' }] });
@@ -46,7 +46,7 @@ describe("tools in a case [C43, TEST-eval]", () => {
     expect(sent.splice(0)).toEqual(["Hello"]);
   });
 
-  it("stand under policy, schema and approvals as they do elsewhere", async () => {
+  it("stand under policy, schema and approvals as they do elsewhere [C43]", async () => {
     const fields = { replies: mailing, results: { mail: "sent" } };
     const denied = { calls: [{ tool: "mail", status: "denied" as const }] };
     const allowed = { calls: ["mail"] };
@@ -74,7 +74,7 @@ describe("tools in a case [C43, TEST-eval]", () => {
   });
 });
 
-describe("a case [C43, TEST-eval]", () => {
+describe("a case", () => {
   it("goes on with a conversation", async () => {
     const subject = agent({
       name: "talker",
@@ -109,7 +109,7 @@ describe("a case [C43, TEST-eval]", () => {
     expect(await bank.read("writer")).toBe("secret");
   });
 
-  it("passes with the share of runs that it wants", async () => {
+  it("passes with the share of runs that it wants [C43]", async () => {
     let count = 0;
     const model = (): string => ((count += 1) % 4 === 0 ? "no" : "yes");
     const subject = agent({ name: "moody", model });
@@ -227,12 +227,12 @@ describe("a case [C43, TEST-eval]", () => {
   });
 });
 
-describe("a judge [C43, TEST-eval]", () => {
+describe("a judge", () => {
   const judging = (passes: boolean): ReturnType<typeof scripted> =>
     scripted([JSON.stringify({ reason: "It is short.", passes })]);
   const fields = { replies: ["Short."], expect: { judge: "The answer is short." } };
 
-  it("passes or fails a run, with its reason", async () => {
+  it("passes or fails a run, with its reason [TEST-eval]", async () => {
     const judge = judging(true);
     const { run } = await evaluateOne(fields, { judge });
     expect(run).toMatchObject({
@@ -244,7 +244,7 @@ describe("a judge [C43, TEST-eval]", () => {
     expect((await evaluateOne(fields, { judge: judging(false) })).failures).toEqual(["judge: It is short."]);
   });
 
-  it("that only advises fails no run", async () => {
+  it("that only advises fails no run [TEST-eval]", async () => {
     const advisory = { ...fields, expect: { judge: { rubric: "Is it short?", advisory: true } } };
     expect((await evaluateOne(advisory, { judge: judging(false) })).run).toMatchObject({
       passed: true,
@@ -266,7 +266,7 @@ describe("a judge [C43, TEST-eval]", () => {
   });
 });
 
-describe("what was recorded [C43]", () => {
+describe("what was recorded", () => {
   const live = agent({
     name: "live",
     model: scripted([

@@ -10,7 +10,7 @@ const three = [call("add", { a: 1, b: 2 }), call("add", { a: 3, b: 4 }), "The su
 const failing = async (expected: Expectations): Promise<string[]> =>
   (await evaluateOne({ replies: three, expect: expected })).failures;
 
-describe("expectations on the answer [C43, TEST-eval]", () => {
+describe("expectations on the answer", () => {
   it.each<[string, Expectations["answer"]]>([
     ["equals, without the blanks around it", { equals: " The sum is 7. " }],
     ["contains, in any case", { contains: "SUM IS" }],
@@ -76,7 +76,7 @@ describe("expectations on the answer [C43, TEST-eval]", () => {
   });
 });
 
-describe("expectations on calls [C43, TEST-eval]", () => {
+describe("expectations on calls", () => {
   it.each<[string, Expectations]>([
     ["a name", { calls: ["add"] }],
     ["a part of the arguments", { calls: [{ tool: "add", with: { b: 4 } }] }],
@@ -130,7 +130,7 @@ describe("expectations on calls [C43, TEST-eval]", () => {
     expect(failures[0]).toContain(told);
   });
 
-  it("says of a call of the same tool what is different", async () => {
+  it("says of a call of the same tool what is different [TEST-eval]", async () => {
     const [told = ""] = await failing({ calls: [{ tool: "add", with: { a: 1, b: 5 } }] });
     expect(told).toMatch(/there was add \{"a":1,"b":2\} \(b: .*5.*2\), add \{"a":3,"b":4\} \(/);
   });
@@ -145,7 +145,7 @@ describe("expectations on calls [C43, TEST-eval]", () => {
     expect((await evaluateOne({ replies, results, expect: expecting("^Oslo") })).failures).toHaveLength(1);
   });
 
-  it("takes no refused and no wrong call for one that was carried out, unless its status says so", async () => {
+  it("takes no refused and no wrong call for one that was carried out, unless its status says so [C43, TEST-eval]", async () => {
     const strict = clerk.with({
       policy: () => ({ verdict: "deny", rule: "none", reason: "nothing is allowed" }),
     });

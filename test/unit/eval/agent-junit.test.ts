@@ -7,8 +7,8 @@ import { clerk } from "./agent-scene.ts";
 
 const strange = `<b>&"'\0\u001B[2J\uD800 \u{1F600}\n]]>`;
 
-describe("JUnit XML [C43]", () => {
-  it("is read by a parser of such files: passed, failed, broken, stopped", async () => {
+describe("JUnit XML", () => {
+  it("is read by a parser of such files: passed, failed, broken, stopped [C43]", async () => {
     const controller = new AbortController();
     const report = await evaluate(
       agent({
