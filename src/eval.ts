@@ -1,6 +1,6 @@
 /**
- * Evaluation of one's own agents: cases as data, what is expected of answers, calls and cost, and a report. The command line has the same as
- * `writ eval agent`.
+ * Evaluation of one's own agents: cases as data, what is expected of answers, calls and cost, and a report.
+ * The command line has the same as `writ eval agent`.
  *
  * @module writ/eval
  */

@@ -3,7 +3,7 @@ import type { CaseReport, EvalReport, RunReport } from "../eval/agent/eval-repor
 import type { Usage } from "../message/usage.ts";
 import { countText, durationText, oneLine, type Output } from "./output.ts";
 
-/** How an evaluation is printed. */
+/** Options of the printed text. */
 interface TextOptions {
   /** Show answers and verdicts of cases that passed too. */
   readonly verbose: boolean;
@@ -50,7 +50,7 @@ function runLines(run: RunReport, { index, wanted, verbose }: RunPlace): string[
   return passed && !verbose && verdict?.advisory !== true ? [] : lines;
 }
 
-/** What the runs took: the mean of several. */
+/** Turns, calls, tokens and time of the runs: the mean of several. */
 function costTexts(runs: readonly RunReport[]): string[] {
   const mean = (of: (run: RunReport) => number): number =>
     runs.reduce((sum, run) => sum + of(run), 0) / Math.max(1, runs.length);

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { resolveModel } from "../adapters/model/resolve.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { evaluateLocated } from "../eval/agent/evaluate.ts";
 import type { CaseReport, EvalReport } from "../eval/agent/eval-report.ts";
@@ -30,20 +31,22 @@ export interface EvalAgentFlags {
 }
 
 /**
- * `writ eval agent <file> --cases <folder>`: the cases on standard output, each when it has ended and in their order. Ends with 1 when a case failed, and
- * after Ctrl-C with 130 and what is done so far.
+ * `writ eval agent <file> --cases <folder>`: the cases on standard output, each when it has ended and in
+ * their order. Ends with 1 when a case failed, and after Ctrl-C with 130 and what is done so far.
  *
  * @throws WritError for everything that is wrong before the first run: options, the agent's file, cases
  */
 export async function evalAgent(file: string, flags: EvalAgentFlags): Promise<ExitCode> {
   const { model, judge, tools, record, replay, allowEffects, json = false } = flags;
   checkModes(flags);
+  checkModelName("--model", model);
+  checkModelName("--judge", judge);
   const runs = countOf("--runs", flags.runs ?? "1");
   const concurrency = countOf("--concurrency", flags.concurrency ?? "2");
   checkFile(file);
   const read = chosen(await readLocatedCases(flags.cases), flags.only);
   const cases = replay === true ? await withRecordings(read) : read;
-  const agent = await loadAgent(file, { tools, model });
+  const agent = await loadAgent(file, { tools, model: replay === true ? neverAsked : model });
   const interrupts = listenForInterrupts(processOutput);
   const { signal } = interrupts;
   const { onCase, tellRest } = json ? silent : teller(cases, flags);
@@ -58,6 +61,9 @@ export async function evalAgent(file: string, flags: EvalAgentFlags): Promise<Ex
     interrupts.stopListening();
   }
 }
+
+/** A model for definitions that name none: at a replay its place is taken by what was recorded. */
+const neverAsked = "ollama/recorded";
 
 /** Prints cases in their order. */
 interface Teller {
@@ -75,6 +81,15 @@ function checkModes({ replay, record, model, judge }: EvalAgentFlags): void {
   if (record === true) throw new WritError("option-invalid", { option: "--record", value: "true", advice });
   if (model !== undefined) throw new WritError("option-invalid", { option: "--model", value: model, advice });
   if (judge !== undefined) throw new WritError("option-invalid", { option: "--judge", value: judge, advice });
+}
+
+/** @throws WritError `option-invalid` for a name that no provider has */
+function checkModelName(option: string, name: string | undefined): void {
+  try {
+    if (name !== undefined) resolveModel(name, option);
+  } catch (cause) {
+    throw new WritError("option-invalid", { option, value: name ?? "", advice: messageOf(cause) }, { cause });
+  }
 }
 
 /** The cases whose names contain a text, in upper or lower case. */

@@ -8,14 +8,14 @@ import { isJsonObject, type Json } from "../util/json.ts";
 /** A tool, or its name. */
 type Named = string | Pick<Tool, "name">;
 
-/** What a test runner gives its matchers, as far as these look at it: both Vitest and Jest do. */
+/** The part of `this` in a matcher that these look at: Vitest and Jest both have it. */
 interface MatcherContext {
   readonly equals: (left: unknown, right: unknown) => boolean;
   /** Behind `.not`. */
   readonly isNot?: boolean;
 }
 
-/** What a matcher says. */
+/** The answer of a matcher. */
 interface Matched {
   readonly pass: boolean;
   readonly message: () => string;
@@ -23,9 +23,12 @@ interface Matched {
   readonly expected?: unknown;
 }
 
-/** What can be expected of the result of a run. `Returned` is what the test runner's own matchers give. */
+/** Expectations on the result of a run. `Returned` is the type that the test runner's own matchers give. */
 export interface RunMatchers<Returned = void> {
-  /** A call of the tool was carried out, well or not; with these arguments, where they are given. The call may have more. */
+  /**
+   * A call of the tool was carried out, well or not; with these arguments, where they are given. The call may
+   * have more.
+   */
   toHaveCalled(tool: Named, args?: object): Returned;
   /** Calls of these tools were carried out one after the other; others may have come between. */
   toHaveCalledInOrder(tools: readonly Named[]): Returned;
@@ -40,8 +43,8 @@ type MatcherOf<Matcher> = Matcher extends (...expected: infer Expected) => void
   : never;
 
 /**
- * Matchers for the result of a run, for `expect.extend` of Vitest and of Jest: calls that were carried out or denied, and how the run ended.
- * They look at the run's own calls, and at none of agents inside it.
+ * Matchers for the result of a run, for `expect.extend` of Vitest and of Jest: calls that were carried out or
+ * denied, and how the run ended. They look at the run's own calls, and at none of agents inside it.
  *
  * @example
  * ```ts
@@ -125,7 +128,10 @@ function matchCalls(context: MatcherContext, { result, tool, args, verb, counts 
   };
 }
 
-/** Whether a value has these fields; whatever is no plain object is compared by the test runner, whose own matchers may stand there. */
+/**
+ * True for a value with these fields. The test runner compares all but plain objects: its own matchers may
+ * stand there.
+ */
 function hasFields(context: MatcherContext, value: unknown, wanted: unknown): boolean {
   if (!isPlainObject(wanted)) return context.equals(value, wanted);
   if (!isJsonObject(value)) return false;

@@ -107,6 +107,8 @@ describe("writ eval agent", () => {
       ["none.ts", "--cases", "cases"],
       ["agent.ts", "--cases", "none"],
       ["agent.ts", "--cases", "cases", "--runs", "0"],
+      ["agent.ts", "--cases", "cases", "--model", "nobody/x"],
+      ["agent.ts", "--cases", "cases", "--judge", "nobody/x"],
       ["agent.ts", "--cases", "cases", "--replay", "--record"],
       ["agent.ts", "--cases", "cases", "--replay", "--model", "ollama/x"],
       ["agent.ts", "--cases", "cases", "--replay"],
@@ -140,6 +142,16 @@ describe("writ eval agent", () => {
       "1 case answered other requests than now when recorded: --record asks the model anew",
     );
     expect(changed.code).toBe(0);
+  });
+
+  it("replays a definition that names no model", async () => {
+    project.file("brief.md", "---\nname: brief\ntools: []\n---\nBe brief.\n");
+    project.file("brief.yaml", "input: Hello\nreplies: [Hi]\nexpect: { answer: { equals: Hi } }");
+    const words = ["eval", "agent", "brief.md", "--cases", "brief.yaml"];
+    expect(await writ(...words, "--replay")).toMatchObject({ code: 0, stderr: "" });
+    const live = await writ(...words);
+    expect(live.stderr).toContain("[model-missing]");
+    expect(live.code).toBe(2);
   });
 
   it("carries nothing out that changes the world, unless it is told to", async () => {

@@ -10,7 +10,7 @@ type CheckOf<Field extends keyof ExpectedAnswer> = (
   wanted: Exclude<ExpectedAnswer[Field], undefined>,
 ) => Check["fault"];
 
-/** What is held against an answer, by the field of the expectation. */
+/** The checks of an answer, by the field of the expectation. */
 const makers: { readonly [Field in keyof ExpectedAnswer]-?: CheckOf<Field> } = {
   equals: (wanted) => (run) => {
     const isSame =

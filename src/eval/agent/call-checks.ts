@@ -94,7 +94,7 @@ async function fittingCalls(matcher: CallMatcher, calls: EvaluatedRun["calls"]):
   return faults.flatMap((fault, place) => (fault === undefined ? [place] : []));
 }
 
-/** Whether each list can have one of its places to itself: the last one finds a place by moving others to another of theirs. */
+/** True where the last list can have one of its places to itself, after others moved to another of theirs. */
 function isOneForEach(lists: readonly (readonly number[])[]): boolean {
   const owners = new Map<number, number>();
   const settle = (list: number, tried: Set<number>): boolean =>
@@ -109,7 +109,10 @@ function isOneForEach(lists: readonly (readonly number[])[]): boolean {
   return lists.map((_, list) => settle(list, new Set())).at(-1) ?? true;
 }
 
-/** What was called instead: the calls of the same tool and why they do not fit, else the names of all calls. */
+/**
+ * The calls that were made instead: those of the tool with the reason why they do not fit, else the names of
+ * all.
+ */
 async function nearest({ wanted, fault }: CallMatcher, calls: EvaluatedRun["calls"]): Promise<string> {
   const same = calls.filter(({ tool }) => tool === wanted.tool);
   if (same.length > 0) {

@@ -7,7 +7,7 @@ const spent: { readonly [Field in keyof CostBounds]-?: (run: EvaluatedRun) => nu
   toolCalls: ({ calls }) => calls.length,
   tokens: ({ usage }) => usage.inputTokens + usage.outputTokens,
   costUsd: ({ costUsd }) => costUsd,
-  durationMs: ({ durationMs }) => Math.round(durationMs),
+  durationMs: ({ durationMs }) => durationMs,
 };
 
 /** Checks of what a run took. */

@@ -4,23 +4,28 @@ import type { JsonSchema } from "../../schema/schema.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 
 /**
- * One case of an evaluation: what an agent is asked, and what must come of it. Plain JSON, so that it can stand in a file. Without `expect` the
- * agent must answer, whatever it says.
+ * One case of an evaluation: what an agent is asked, and what must come of it. Plain JSON, so that it can
+ * stand in a file. Without `expect` the agent must answer, whatever it says.
  */
 export interface EvalCase {
   /** Stands in every report. No two cases of an evaluation share it. */
   readonly name: string;
-  /** A text, the object that the agent's input schema takes, or a conversation whose last message is the user's. */
+  /**
+   * A text, the object that the agent's input schema takes, or a conversation whose last message is the
+   * user's.
+   */
   readonly input: string | JsonObject | readonly CaseMessage[];
   readonly expect?: Expectations;
   /**
-   * The results of tools, which then do not run: a value by the name of its tool, or a list whose first entry that fits a call is its
-   * result. Policy, schemas and approvals hold for such a call as for any other.
+   * The results of tools, which then do not run: a value by the name of its tool, or a list whose first entry
+   * that fits a call is its result. Policy, schemas and approvals hold for such a call as for any other.
    */
   readonly results?: JsonObject | readonly FixedResult[];
   /** The replies of a script, one a request, in the place of the model. */
   readonly replies?: readonly (string | CaseReply)[];
-  /** The answer to each question of the policy: yes to all (`true`), to these tools, or to none (the default). */
+  /**
+   * The answer to each question of the policy: yes to all (`true`), to these tools, or to none (the default).
+   */
   readonly approve?: boolean | readonly string[];
   /** The number of runs. Default 1. */
   readonly runs?: number;
@@ -28,7 +33,7 @@ export interface EvalCase {
   readonly atLeast?: number;
   /** The path of the file that the case stands in, as `readCases` gives it. */
   readonly file?: string;
-  /** What `writ eval agent --record` wrote of the case: played in the place of the models, a run each. */
+  /** The recording of `writ eval agent --record`: played in the place of the models, one entry a run. */
   readonly recorded?: readonly RecordedRun[];
 }
 
@@ -61,14 +66,17 @@ export interface RecordedReply extends CaseReply {
   readonly finishReason?: "stop" | "length" | "tool-calls" | "content-filter" | "error" | "other";
 }
 
-/** The replies of the models of one run, the agent's and the judge's, and what came of it. Replies of a script are not recorded. */
+/**
+ * The replies of the models of one run, the agent's and the judge's, and what came of it. Replies of a script
+ * are not recorded.
+ */
 export interface RecordedRun {
   readonly agent?: RecordedModel;
   readonly judge?: RecordedModel;
   readonly snapshot?: RunSnapshot;
 }
 
-/** What came of a run that was recorded. */
+/** The end of a run that was recorded. */
 export interface RunSnapshot {
   readonly outcome: Outcome["type"];
   readonly answer: string;
@@ -86,7 +94,7 @@ export interface RecordedModel {
   readonly replies: readonly RecordedReply[];
 }
 
-/** What must come of a case. All of it must hold in a run that passes. */
+/** The expectations of a case. All of them must hold in a run that passes. */
 export interface Expectations {
   /** Default `answered`. */
   readonly outcome?: Outcome["type"];
@@ -100,11 +108,14 @@ export interface Expectations {
   readonly atMost?: CostBounds;
   /** A rubric in words, by which a model judges the run. */
   readonly judge?: string | ExpectedJudgement;
-  /** A run that plays what was recorded makes the same calls, with the same results, and gives the same answer. Live runs are not compared. */
+  /**
+   * A run that plays what was recorded makes the same calls, with the same results, and gives the same
+   * answer. Live runs are not compared.
+   */
   readonly snapshot?: boolean;
 }
 
-/** What the answer must be. */
+/** Expectations on the answer. */
 export interface ExpectedAnswer {
   /** The whole answer: a text without the blanks around it, or a JSON value. */
   readonly equals?: Json;
@@ -112,22 +123,32 @@ export interface ExpectedAnswer {
   readonly contains?: string | readonly string[];
   /** Texts that do not stand in it, in upper or lower case. */
   readonly omits?: string | readonly string[];
-  /** A regular expression that it matches somewhere. Matched in linear time, so without look-behind and back references. */
+  /**
+   * A regular expression that it matches somewhere. Matched in linear time, so without look-behind and back
+   * references.
+   */
   readonly matches?: string;
-  /** JSON that the answer has: more fields are allowed, `{ matches }` in the place of a text is a regular expression. */
+  /**
+   * JSON that the answer has: more fields are allowed, `{ matches }` in the place of a text is a regular
+   * expression.
+   */
   readonly json?: Json;
   /** A JSON Schema that the answer, read as JSON, matches. */
   readonly schema?: JsonSchema;
 }
 
 /**
- * A call of a tool. Without `status` it was carried out, well or not: a call that was refused, or whose arguments were wrong, is none.
+ * A call of a tool. Without `status` it was carried out, well or not: a call that was refused, or whose
+ * arguments were wrong, is none.
  */
 export interface ExpectedCall {
   readonly tool: string;
-  /** Arguments that the call has: more are allowed, `{ matches }` in the place of a text is a regular expression. */
+  /**
+   * Arguments that the call has: more are allowed, `{ matches }` in the place of a text is a regular
+   * expression.
+   */
   readonly with?: JsonObject;
-  /** How the call ended, like `denied`; `any` for whatever the model proposed. */
+  /** The end of the call, like `denied`; `any` for each call that the model proposed. */
   readonly status?: ResultStatus | "any";
   /** So many such calls, no more and no fewer. In `calls` alone. */
   readonly times?: number;

@@ -10,16 +10,16 @@ export interface EvaluatedCall {
   /** The raw text where the model wrote no JSON. */
   readonly arguments: Json;
   readonly status: ResultStatus;
-  /** What the model was told. */
+  /** The text that the model was told. */
   readonly result: string;
   /** The agent that made it, where that is one inside the agent that is evaluated. */
   readonly by?: string;
 }
 
-/** What came of one run of a case. */
+/** The end of one run of a case. */
 export interface EvaluatedRun {
   readonly outcome: Outcome["type"];
-  /** Why there is no answer. */
+  /** The reason why there is not an answer. */
   readonly error?: { readonly code: string; readonly message: string };
   /** Empty where there is none. */
   readonly answer: string;

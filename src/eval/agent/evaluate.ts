@@ -10,17 +10,23 @@ import { playOnce } from "./play.ts";
 import { prepareCases, type PreparedCase } from "./prepare.ts";
 import type { LocatedCase } from "./read-cases.ts";
 
-/** How an evaluation is carried out. */
+/** Options of an evaluation. */
 export interface EvalOptions {
   /** The model in the place of the agent's own. Scripts and recordings of cases go before it. */
   readonly model?: ModelSource;
   /** The model that judges where a case names none. */
   readonly judge?: ModelSource;
-  /** So many runs at a time, of all cases together. Default 2: providers count requests, and a model of this machine has few hands. */
+  /**
+   * So many runs at a time, of all cases together. Default 2: providers count requests, and a model of this
+   * machine has few hands.
+   */
   readonly concurrency?: number;
   /** The runs of each case that does not say so itself. Default 1. */
   readonly runs?: number;
-  /** Calls of tools that change something (`write`, `irreversible`) are carried out where a case has no result for them. Default: they fail the run. */
+  /**
+   * Calls of tools that change something (`write`, `irreversible`) are carried out where a case has no result
+   * for them. Default: they fail the run.
+   */
   readonly allowEffects?: boolean;
   /** Keep the replies of the models in the report. Default: they are not kept. */
   readonly record?: boolean;
@@ -31,12 +37,14 @@ export interface EvalOptions {
 }
 
 /**
- * Runs an agent on cases and holds what comes of it against what they expect: the real agent with its policy, budget and hooks, with tools that have
- * a fixed result replaced, and a memory that is empty in each run. Cases are checked before the first run.
+ * Runs an agent on cases and holds what comes of it against what they expect: the real agent with its policy,
+ * budget and hooks, with tools that have a fixed result replaced, and a memory that is empty in each run.
+ * Cases are checked before the first run.
  *
  * Never throws for a run that goes wrong: that run fails.
  *
- * @throws WritError `eval-cases-invalid` with everything that is wrong with the cases, `option-invalid`, `model-invalid`, `model-name-invalid`
+ * @throws WritError `eval-cases-invalid` with everything that is wrong with the cases, `option-invalid`,
+ * `model-invalid`, `model-name-invalid`
  * @example
  * ```ts
  * import { agent, tool } from "writ";
@@ -74,7 +82,10 @@ export function evaluate(
   return evaluateLocated(agent, located, options);
 }
 
-/** The same with cases of which one knows where each field stands. `offline`: every case must be played without a model. */
+/**
+ * The same with cases of which one knows where each field stands. `offline`: every case must be played
+ * without a model.
+ */
 export async function evaluateLocated(
   agent: Pick<Runnable, "agentName" | "run">,
   cases: readonly LocatedCase[],
@@ -108,7 +119,7 @@ export async function evaluateLocated(
     agent: agent.agentName,
     ...summary(reports),
     cases: reports,
-    durationMs: performance.now() - startedAt,
+    durationMs: Math.round(performance.now() - startedAt),
   };
 }
 

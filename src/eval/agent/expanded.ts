@@ -24,8 +24,8 @@ export interface FullExpectations extends Omit<Expectations, "calls" | "order" |
 }
 
 /**
- * Writes out what a case may say in short. What is wrong with a field stays as it is: the check of the fields tells it, and each field keeps
- * its place.
+ * Writes out the short forms of a case. A field that is wrong stays as it is: the check of the fields tells
+ * it, and each field keeps its place.
  */
 export function expanded(fields: JsonObject): JsonObject {
   const { expect = {}, results = [] } = fields;

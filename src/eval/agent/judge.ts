@@ -8,7 +8,9 @@ import type { EvaluatedRun } from "./eval-report.ts";
 /** The word of a judge, or the reason why there is none. */
 type Judged = { readonly passes: boolean; readonly reason: string } | { readonly fault: string };
 
-/** The reason comes first: what a model writes before its verdict is thought, what it writes after is excuse. */
+/**
+ * The reason comes first: what a model writes before its verdict is thought, what it writes after is excuse.
+ */
 const verdictSchema: JsonSchema = {
   type: "object",
   properties: {

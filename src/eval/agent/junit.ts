@@ -2,8 +2,9 @@ import type { CaseReport, EvalReport, RunReport } from "./eval-report.ts";
 import { failureLine } from "./failure-line.ts";
 
 /**
- * An evaluation as JUnit XML, as CI systems read it: a suite for the agent, a test case for each case, with its failing expectations and the last
- * answer. A case that was not run to its end is skipped; one whose run broke before it could be judged is an error.
+ * An evaluation as JUnit XML, as CI systems read it: a suite for the agent, a test case for each case, with
+ * its failing expectations and the last answer. A case that was not run to its end is skipped; one whose run
+ * broke before it could be judged is an error.
  */
 export function junitXml({ agent, cases, counts, durationMs }: EvalReport): string {
   const errors = cases.filter(isBroken).length;

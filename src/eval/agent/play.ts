@@ -21,7 +21,7 @@ import { changeSince, snapshotOf } from "./snapshot.ts";
 import { standIns } from "./stand-ins.ts";
 import { type Trace, traceRun } from "./trace.ts";
 
-/** How the runs of an evaluation are carried out. */
+/** Options of the runs of an evaluation. */
 export interface PlayOptions {
   readonly agent: Evaluable;
   /** The model in the place of the agent's own. */
@@ -38,7 +38,10 @@ interface Cast {
   readonly recorded?: () => RecordedModel;
 }
 
-/** Runs a case once, and holds what came of it against what is expected. Never throws for a run that goes wrong. */
+/**
+ * Runs a case once, and holds what came of it against what is expected. Never throws for a run that goes
+ * wrong.
+ */
 export async function playOnce(
   prepared: PreparedCase,
   index: number,
@@ -77,7 +80,7 @@ async function failuresOf(run: EvaluatedRun, checks: readonly Check[]): Promise<
   return failures;
 }
 
-/** What is different from the run that was recorded, where the case wants it to be the same. */
+/** The difference from the run that was recorded, where the case wants none. */
 function changes(
   { expect }: FullCase,
   replay: RecordedRun | undefined,
@@ -131,10 +134,13 @@ async function runCase(fields: FullCase, options: CaseRun): Promise<EvaluatedRun
   } catch (error) {
     thrown = error;
   }
-  return evaluatedRun(trace, { result, thrown, durationMs: performance.now() - startedAt });
+  return evaluatedRun(trace, { result, thrown, durationMs: Math.round(performance.now() - startedAt) });
 }
 
-/** The way to run the agent with the model, the tools and the memory of a case: what it writes down is gone with the run. */
+/**
+ * The way to run the agent with the model, the tools and the memory of a case: what it writes down is gone
+ * with the run.
+ */
 function runOf({ results }: FullCase, { agent, model, allowEffects, onMissing }: CaseRun): Evaluable["run"] {
   const { own } = agent;
   if (own === undefined) return agent.run;
@@ -146,7 +152,7 @@ function runOf({ results }: FullCase, { agent, model, allowEffects, onMissing }:
   }).run;
 }
 
-/** What the agent is asked; what was said before it stands in a session of its own. */
+/** The question to the agent; the messages before it stand in a session of their own. */
 async function asked({ input }: FullCase): Promise<{ input: Json } & Pick<RunOptions, "session">> {
   if (!isConversation(input)) return { input };
   const store = inMemorySessions();
@@ -224,7 +230,7 @@ function castJudge(
 ): Cast {
   if (replay !== undefined) return { model: replayingModel(replay, onOther) };
   if (fields.recorded !== undefined || judge?.by === undefined) return { model: undefined };
-  return record ? recordingModel(resolveModel(judge.by, "judge")) : { model: judge.by };
+  return record ? recordingModel(judge.by) : { model: judge.by };
 }
 
 function placeText(path: readonly (string | number)[]): string {

@@ -1,4 +1,5 @@
 import type { Problem } from "../../adapters/files/problem.ts";
+import { resolveModel } from "../../adapters/model/resolve.ts";
 import type { ModelSource } from "../../agent/definition.ts";
 import type { Model } from "../../model/model.ts";
 import { messageOf } from "../../error/writ-error.ts";
@@ -20,10 +21,10 @@ import { casesInvalid, type LocatedCase } from "./read-cases.ts";
 export interface PreparedCase {
   readonly fields: FullCase;
   readonly checks: readonly Check[];
-  readonly judge?: ExpectedJudgement & { readonly by: ModelSource | undefined };
+  readonly judge?: ExpectedJudgement & { readonly by: Model | undefined };
 }
 
-/** What cases are checked against, beside their own fields. */
+/** Everything that cases are checked against, beside their own fields. */
 export interface PrepareOptions {
   readonly agent: Evaluable;
   /** The model that judges where a case names none. */
@@ -40,8 +41,8 @@ type Path = readonly (string | number)[];
 type Tell = (path: Path, reason: string) => void;
 
 /**
- * Checks the cases of an evaluation before any of them runs: fields, patterns and schemas, names of cases and of tools, and that there is a model
- * for each judge.
+ * Checks the cases of an evaluation before any of them runs: fields, patterns and schemas, names of cases and
+ * of tools, and that there is a model for each judge.
  *
  * @throws WritError `eval-cases-invalid` with everything that is wrong
  */
@@ -92,10 +93,14 @@ function prepare(fields: FullCase, options: PrepareOptions, tell: Tell): Prepare
   checkModels(fields, options, tell);
   const checks = checksOf(fields.expect, tell);
   const { judge } = fields.expect;
-  const by = judge?.model ?? options.judge;
   if (judge === undefined) return { fields, checks };
-  if (by === undefined && fields.recorded === undefined)
+  const source = judge.model ?? options.judge;
+  if (source === undefined && fields.recorded === undefined)
     tell(["expect", "judge"], "no model judges: name one here as `model`, or for all cases with --judge");
+  const by =
+    source === undefined
+      ? undefined
+      : attempt(["expect", "judge", "model"], tell, () => resolveModel(source, "judge"));
   return { fields, checks, judge: { ...judge, by } };
 }
 
@@ -112,7 +117,10 @@ function checkResults({ results }: FullCase, tell: Tell): void {
   }
 }
 
-/** Names of tools must be those of the agent, as far as these are known: a slip in `never` would pass for ever. */
+/**
+ * Names of tools must be those of the agent, as far as these are known: a slip in `never` would pass for
+ * ever.
+ */
 function checkTools({ expect, results, approve }: FullCase, { tools }: Evaluable, tell: Tell): void {
   const check = (name: string, path: Path): void => {
     if (tools === undefined || tools.includes(name)) return;
@@ -171,7 +179,7 @@ function checksOf(expect: FullExpectations, tell: Tell): Check[] {
   ];
 }
 
-/** What is made, unless it cannot be: then that is told. */
+/** The value that is made; undefined where that throws, which is told. */
 function attempt<Made>(path: Path, tell: Tell, make: () => Made): Made | undefined {
   try {
     return make();

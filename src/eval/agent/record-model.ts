@@ -10,7 +10,7 @@ import type { RecordedModel, RecordedReply } from "./eval-case.ts";
 /** A model that keeps its replies. */
 export interface RecordingModel {
   readonly model: Model;
-  /** What was kept so far. */
+  /** The replies so far. */
   readonly recorded: () => RecordedModel;
 }
 
@@ -43,7 +43,10 @@ export function recordingModel(model: Model): RecordingModel {
   };
 }
 
-/** A model that gives recorded replies again, and fails when it is asked for more. Calls back for each request that is another one than was recorded. */
+/**
+ * A model that gives recorded replies again, and fails when it is asked for more. Calls back for each request
+ * that is another one than was recorded.
+ */
 export function replayingModel({ features, replies }: RecordedModel, onOther: () => void): Model {
   const steps = replies.map(({ asked, ...reply }) => (request: ModelRequest): PlainReply => {
     if (askedBy(request) !== asked) onOther();

@@ -52,7 +52,8 @@ const recordedFields: JsonSchema = {
 };
 
 /**
- * Gives each case what was recorded of it, from the file beside its own: `weather.yaml` has `weather.recorded.json`.
+ * Gives each case what was recorded of it, from the file beside its own: `weather.yaml` has
+ * `weather.recorded.json`.
  *
  * @throws WritError `eval-cases-invalid` for a file that is no recording
  */
@@ -72,7 +73,8 @@ export async function withRecordings(cases: readonly LocatedCase[]): Promise<rea
 }
 
 /**
- * Writes what was recorded of cases that ended beside the files of these cases; what was recorded of other cases of a file stays. Gives the paths.
+ * Writes what was recorded of cases that ended beside the files of these cases; what was recorded of other
+ * cases of a file stays. Gives the paths.
  *
  * @throws WritError `eval-cases-invalid`, `option-invalid` where a file cannot be written
  */

@@ -4,7 +4,7 @@ import type { RunSnapshot } from "./eval-case.ts";
 import type { EvaluatedRun } from "./eval-report.ts";
 import { shown } from "./shown.ts";
 
-/** What came of a run, without what differs from run to run: tokens, dollars, time. */
+/** The end of a run, without tokens, dollars and time, which differ from run to run. */
 export function snapshotOf({ outcome, answer, calls }: EvaluatedRun): RunSnapshot {
   return {
     outcome,

@@ -5,7 +5,7 @@ import type { FixedResult } from "./eval-case.ts";
 import type { Failure } from "./eval-report.ts";
 import { shown } from "./shown.ts";
 
-/** What stands in for tools in a run. */
+/** Options of the tools that stand in for others in a run. */
 export interface StandInOptions {
   readonly results: readonly FixedResult[];
   /** Calls of tools that change something are carried out where there is no result for them. */
@@ -15,8 +15,9 @@ export interface StandInOptions {
 }
 
 /**
- * Gives tools the results of a case. All else of a tool stays: name, schemas, effect, roles, recovery; so the policy, the judge of arguments and the
- * labels see the tool that they would see. A tool that changes something and has no result here does not run: that it was called fails the run.
+ * Gives tools the results of a case. All else of a tool stays: name, schemas, effect, roles, recovery; so the
+ * policy, the judge of arguments and the labels see the tool that they would see. A tool that changes
+ * something and has no result here does not run: that it was called fails the run.
  */
 export function standIns({ results, allowEffects, onMissing }: StandInOptions): (tool: Tool) => Tool {
   return (tool) => {

@@ -44,6 +44,16 @@ describe("agent", () => {
     });
   });
 
+  it("makes the parts that with() replaces of those that it has", async () => {
+    const first = agent({ name: "a", instructions: "Be brief.", model: () => "yes", budget: { turns: 2 } });
+    const second = first.with(({ instructions, budget }) => ({
+      instructions: `${instructions} ${budget?.turns} turns.`,
+    }));
+    const { transcript } = await second.run("x");
+    expect(transcript.messages[0]).toMatchObject({ role: "system", text: "Be brief. 2 turns." });
+    expect(second.describe()).toContain("budget: turns 2,");
+  });
+
   it("replaces parts with with(), and keeps the bounds that are not named [A13]", async () => {
     const model = scripted([{ calls: [{ name: "t" }] }]);
     const first = agent({ name: "a", model, tools: [fakeTool("t", 1)], budget: { toolCalls: 2 } });

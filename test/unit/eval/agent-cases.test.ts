@@ -110,6 +110,7 @@ describe("cases before the first run", () => {
     [{ expect: { answer: { matches: "(?<=a)b" } } }, "linear time"],
     [{ expect: { answer: { schema: { type: "txt" } } } }, "expect.answer.schema: "],
     [{ expect: { calls: [{ tool: "add", with: { a: { matches: "(" } } }] } }, "expect.calls[0].with: "],
+    [{ expect: { judge: { rubric: "x", model: "nobody/x" } } }, "expect.judge.model: "],
     [{ expect: { judge: "Is it good?" } }, "expect.judge: no model judges"],
     [
       { input: [{ role: "assistant", text: "Hello" }] },

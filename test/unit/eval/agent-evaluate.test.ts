@@ -124,8 +124,9 @@ describe("a case", () => {
 
   it("is not over by a share that floating point makes larger", async () => {
     let count = 0;
-    const subject = agent({ name: "moody", model: () => ((count += 1) > 7 ? "no" : "yes") });
-    const fields = { runs: 10, atLeast: 0.7, expect: { answer: { equals: "yes" } } };
+    const subject = agent({ name: "moody", model: () => ((count += 1) > 14 ? "no" : "yes") });
+    expect(0.56 * 25).toBeGreaterThan(14);
+    const fields = { runs: 25, atLeast: 0.56, expect: { answer: { equals: "yes" } } };
     expect((await evaluateOne(fields, { agent: subject })).report.passed).toBe(true);
   });
 
@@ -319,6 +320,12 @@ describe("what was recorded", () => {
     expect(await again({ policy: policy({ name: "no", rules: [deny("add")] }) })).toEqual([
       expect.stringContaining('"status":"denied"'),
     ]);
+    const more = scripted([call("add", { a: 1, b: 2 }), call("add", { a: 1, b: 2 }), "3"]);
+    const { failures } = await evaluateOne(
+      { recorded: [{ snapshot: recorded[0]?.snapshot }], expect: { snapshot: true } } as Partial<EvalCase>,
+      { agent: subject, model: more },
+    );
+    expect(failures).toEqual([expect.stringMatching(/^snapshot: call 2 is new: /)]);
     expect(await again({ hooks: [{ afterRun: () => ({ output: "four" }) }] })).toEqual([
       'snapshot: the answer was "3", and is "four"; --record takes it as it is now',
     ]);

@@ -121,6 +121,10 @@ describe("expectations on calls", () => {
       'order: add {"a":1} was not made after add {"a":3}; there was no call',
     ],
     [{ never: [{ tool: "add", with: { a: 3 } }] }, 'never[0]: add {"a":3,"b":4} was made'],
+    [
+      { calls: [{ tool: "add", with: { a: 1, c: 0 } }] },
+      'add {"a":1,"c":0} was not made; there was add {"a":1,"b":2} (c: missing)',
+    ],
     [{ atMost: { turns: 2 } }, "atMost.turns: turns were 3, and 2 are allowed"],
     [{ atMost: { toolCalls: 0 } }, "atMost.toolCalls: toolCalls were 2, and 0 are allowed"],
     [{ atMost: { tokens: 1 } }, "atMost.tokens: tokens were "],
