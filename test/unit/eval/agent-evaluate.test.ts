@@ -322,7 +322,7 @@ describe("what was recorded", () => {
     ]);
     const more = scripted([call("add", { a: 1, b: 2 }), call("add", { a: 1, b: 2 }), "3"]);
     const { failures } = await evaluateOne(
-      { recorded: [{ snapshot: recorded[0]?.snapshot }], expect: { snapshot: true } } as Partial<EvalCase>,
+      { recorded: [{ snapshot: recorded[0]?.snapshot }], expect: { snapshot: true } },
       { agent: subject, model: more },
     );
     expect(failures).toEqual([expect.stringMatching(/^snapshot: call 2 is new: /)]);
