@@ -23,8 +23,8 @@ interface OwnDefinition {
 }
 
 /** Looks at an agent, whichever copy of the package made it. */
-export function evaluable(agent: Pick<Runnable, "agentName" | "run">): Evaluable {
-  const { agentName: name, run } = agent;
+export function evaluable(agent: Pick<Runnable, "name" | "run">): Evaluable {
+  const { name, run } = agent;
   if (!isAgent(agent)) return { name, run };
   const seen: { definition?: AnyDefinition } = {};
   agent.with((definition) => {
@@ -70,7 +70,7 @@ function toolsIn({ tools = [], skills = [] }: AnyDefinition): readonly Tool[] {
   return flattenTools(lists.flat().filter((entry) => typeof entry !== "string"));
 }
 
-function isAgent(agent: object): agent is Pick<Agent, "agentName" | "run" | "with" | "skills"> {
+function isAgent(agent: object): agent is Pick<Agent, "name" | "run" | "with" | "skills"> {
   return "skills" in agent && "with" in agent;
 }
 

@@ -71,7 +71,7 @@ export interface EvalOptions {
  * ```
  */
 export function evaluate(
-  agent: Pick<Runnable, "agentName" | "run">,
+  agent: Pick<Runnable, "name" | "run">,
   cases: readonly EvalCase[],
   options: EvalOptions = {},
 ): Promise<EvalReport> {
@@ -87,14 +87,14 @@ export function evaluate(
  * without a model.
  */
 export async function evaluateLocated(
-  agent: Pick<Runnable, "agentName" | "run">,
+  agent: Pick<Runnable, "name" | "run">,
   cases: readonly LocatedCase[],
   options: EvalOptions & { readonly offline?: boolean },
 ): Promise<EvalReport> {
   const { judge, allowEffects = false, record = false, offline = false, signal, onCase } = options;
   const concurrency = countIn("concurrency", options.concurrency, 2);
   const runs = countIn("runs", options.runs, 1);
-  const model = options.model === undefined ? undefined : resolveModel(options.model, agent.agentName);
+  const model = options.model === undefined ? undefined : resolveModel(options.model, agent.name);
   const looked = evaluable(agent);
   const prepared = await prepareCases(cases, { agent: looked, judge, model, offline, runs });
   const startedAt = performance.now();
@@ -116,7 +116,7 @@ export async function evaluateLocated(
   await Promise.all(Array.from({ length: concurrency }, work));
   const reports = progress.map((each) => each.report());
   return {
-    agent: agent.agentName,
+    agent: agent.name,
     ...summary(reports),
     cases: reports,
     durationMs: Math.round(performance.now() - startedAt),
