@@ -4,7 +4,12 @@ import type { Reading, TurnInput } from "../src/driver/driver.ts";
 import { askModel, noFailures } from "../src/turn/ask-model.ts";
 import { readingOf } from "../src/turn/turn-input.ts";
 import { callsOf, type Message, textOf, type ToolCall } from "../src/message/message.ts";
-import { addReply, readTranscript, type ReadyTranscript } from "../src/message/transcript.ts";
+import {
+  addReply,
+  readTranscript,
+  type ReadyTranscript,
+  type Transcript,
+} from "../src/message/transcript.ts";
 import { addUsage, noUsage, type Usage } from "../src/message/usage.ts";
 import type { Model, ModelSettings } from "../src/model/model.ts";
 import type { AllowList } from "../src/policy/allow-list.ts";
@@ -49,7 +54,7 @@ export async function askOnce(asked: Asked): Promise<Replied> {
   const { stop, unlink } = interruptBy(signal);
   const host = nodeHost;
   const startedAt = performance.now();
-  let transcript = readTranscript({ messages: asked.messages }) as ReadyTranscript;
+  let transcript = ready(readTranscript({ messages: asked.messages }));
   let usage = noUsage;
   try {
     for (let turn = 1; ; turn += 1) {
@@ -66,11 +71,16 @@ export async function askOnce(asked: Asked): Promise<Replied> {
         const said = reading.message.raw ?? textOf(reading.message);
         return { driver: driver.name, ...endOf(reading), said, usage, durationMs };
       }
-      transcript = addReply(transcript, reading.message) as ReadyTranscript;
+      transcript = ready(addReply(transcript, reading.message));
     }
   } finally {
     unlink();
   }
+}
+
+function ready(transcript: Transcript): ReadyTranscript {
+  if (transcript.state === "ready") return transcript;
+  throw new TypeError("a question that is asked once leaves no call open");
 }
 
 function endOf(reading: Reading): Pick<Replied, "type" | "calls" | "reason"> {

@@ -85,5 +85,5 @@ function officialVerdicts({ folder, cases, judged }: Compared): [boolean, boolea
   return stdout
     .trim()
     .split("\n")
-    .map((line) => JSON.parse(line) as [boolean, boolean]);
+    .map((line): [boolean, boolean] => JSON.parse(line));
 }

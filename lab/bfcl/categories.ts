@@ -36,6 +36,7 @@ const rules: Readonly<Record<BfclCategory, BfclRule>> = {
 };
 
 /** All of {@link BfclCategory}, in the order in which they are shown. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a record are typed as any text
 export const bfclCategories: readonly BfclCategory[] = Object.keys(rules) as BfclCategory[];
 
 /** How the outputs of a category are judged. */
@@ -59,8 +60,10 @@ const earlierNames: Readonly<Record<string, BfclCategory>> = {
 
 /** The category of a name, also of one that it had earlier; undefined for those that are not judged. */
 export function categoryOf(name: string): BfclCategory | undefined {
-  if (Object.hasOwn(rules, name)) return name as BfclCategory;
-  return Object.hasOwn(earlierNames, name) ? earlierNames[name] : undefined;
+  return (
+    bfclCategories.find((category) => category === name) ??
+    (Object.hasOwn(earlierNames, name) ? earlierNames[name] : undefined)
+  );
 }
 
 /** What an id is made of: `relevance_7` is case `irrelevance_7` of the category `irrelevance`. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../../src/util/json.ts";
+import { isJsonObject, type Json } from "../../src/util/json.ts";
 import type { BfclAnswer, BfclCase, BfclFunction } from "./cases.ts";
 import { ruleOf } from "./categories.ts";
 import { expectedOf, faultOf } from "./judge-value.ts";
@@ -96,8 +96,8 @@ function faultOfArgument(
   return expected === undefined ? "is declared with a type that cannot be judged" : faultOf(value, expected);
 }
 
-function own<Value>(record: Readonly<Record<string, Value>> | JsonObject, key: string): Value | undefined {
-  return Object.hasOwn(record, key) ? (record as Readonly<Record<string, Value>>)[key] : undefined;
+function own<Value>(record: { readonly [key: string]: Value }, key: string): Value | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 function namesOf(calls: readonly JudgedCall[]): string {

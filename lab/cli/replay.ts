@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from "node:path";
 import { recogniserModes } from "../../src/driver/recognise/recognise.ts";
-import type { BfclCategory } from "../bfcl/categories.ts";
+import { bfclCategories } from "../bfcl/categories.ts";
 import { replay } from "../replay.ts";
 import type { ReplayReport } from "../replay-score.ts";
 import { categoriesOf, showWrong } from "./words.ts";
@@ -71,7 +71,7 @@ function someOf(what: string, ids: readonly string[]): string[] {
 
 function textOf(report: ReplayReport): string {
   const { mode, byModel, byCategory, timing, outputs, threw } = report;
-  const names = Object.keys(byCategory) as BfclCategory[];
+  const names = bfclCategories.filter((category) => Object.hasOwn(byCategory, category));
   const models = Object.entries(byModel);
   const rows = [
     ["", ...names, "accuracy", "restraint", "mean", "category mean", "official"],

@@ -195,11 +195,7 @@ describe("eval bfcl", () => {
       const some = ["--categories", "simple_python,irrelevance", "--limit", "1", "--max-tokens", "60"];
       const { code, stdout } = await lab(["bfcl", ...words, ...some, "--json"]);
       expect(code).toBe(0);
-      const { type, model, drivers } = JSON.parse(stdout) as {
-        type: string;
-        model: string;
-        drivers: object[];
-      };
+      const { type, model, drivers } = JSON.parse(stdout);
       expect({ type, model }).toEqual({ type: "eval-bfcl", model: "llama-cpp/smollm2-135m" });
       expect(drivers).toMatchObject([
         { driver: "json", outputs: 2, drivers: ["json"], error: null },

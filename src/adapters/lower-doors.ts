@@ -260,9 +260,9 @@ export function callTool(
   options: CallToolOptions = {},
 ): Promise<ToolResult> {
   const wired = { ...options, host: nodeHost };
-  return isCollection(target)
-    ? callAmongWith(target, given as CallInput, wired)
-    : callOneWith(target, given, wired);
+  if (!isCollection(target)) return callOneWith(target, given, wired);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the signature with tools takes a call
+  return callAmongWith(target, given as CallInput, wired);
 }
 
 function isCollection(target: Tool | Tools): target is Tools {

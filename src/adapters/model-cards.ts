@@ -4,6 +4,7 @@ import { messageOf } from "../error/writ-error.ts";
 import { type DriverName, driverNames } from "../model/driver-names.ts";
 import { fingerprint } from "../util/hash.ts";
 import { isJsonObject, type Json, parseJson } from "../util/json.ts";
+import { codeOf } from "../util/thrown.ts";
 import { cacheFolder } from "./model-files/cache.ts";
 
 /** What is remembered of a model: the driver that measured best with it. */
@@ -107,7 +108,7 @@ function readCard(path: string): CardFile | undefined {
     const parsed = parseJson(readFileSync(path, "utf8"));
     return parsed.ok ? cardIn(parsed.value, path) : { type: "ignored", path, reason: "it is no JSON" };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     return { type: "ignored", path, reason: messageOf(error) };
   }
 }

@@ -79,8 +79,8 @@ function patch({ holder, names, ...use }: Target): (() => void)[] {
   return names.flatMap((name) => {
     const before = Object.getOwnPropertyDescriptor(holder, name);
     const original: unknown = before === undefined ? undefined : Reflect.get(holder, name);
-    if (before?.configurable !== true || typeof original !== "function") return [];
-    const value = guarded(original as Callable, { ...use, power: `${use.power} (${name})` });
+    if (before?.configurable !== true || !isCallable(original)) return [];
+    const value = guarded(original, { ...use, power: `${use.power} (${name})` });
     const { enumerable } = before;
     Object.defineProperty(holder, name, { value, enumerable, configurable: true, writable: true });
     return [() => Object.defineProperty(holder, name, before)];
@@ -89,6 +89,10 @@ function patch({ holder, names, ...use }: Target): (() => void)[] {
 
 type Callable = (...args: unknown[]) => unknown;
 type Use = Omit<Target, "holder" | "names">;
+
+function isCallable(value: unknown): value is Callable {
+  return typeof value === "function";
+}
 
 /** The same function, which looks first who calls. All its properties stay. */
 function guarded(original: Callable, use: Use): Callable {
@@ -101,7 +105,7 @@ function guarded(original: Callable, use: Use): Callable {
   function construct(target: Callable, args: unknown[], newTarget: Callable): object {
     const error = complaint(use, construct);
     if (error !== undefined) throw error;
-    return Reflect.construct(target, args, newTarget) as object;
+    return Reflect.construct(target, args, newTarget);
   }
   return new Proxy(original, { apply, construct });
 }

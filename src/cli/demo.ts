@@ -1,6 +1,7 @@
 import { agent } from "../adapters/node.ts";
 import { type ScriptStep, scripted } from "../model/scripted.ts";
 import { tool } from "../tool/tool.ts";
+import { isJsonList } from "../util/json.ts";
 import type { AnyAgent } from "./load-agent.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatOf, type OutputFlags } from "./options.ts";
@@ -9,7 +10,10 @@ import { printRun } from "./print-run.ts";
 import { lastResults } from "./last-results.ts";
 
 const question = "How warm is it in Oslo and Rome, and what is the average?";
-const celsius: Readonly<Record<string, number>> = { Oslo: 9, Rome: 21 };
+const celsius: ReadonlyMap<unknown, number> = new Map([
+  ["Oslo", 9],
+  ["Rome", 21],
+]);
 
 /**
  * `writ demo`: a run that needs no model and no network. The replies of the model are scripted; what happens to its calls is not: the same
@@ -43,13 +47,12 @@ function temperature(): ReturnType<typeof tool> {
   return tool({
     name: "temperature",
     description: "The temperature of a city in degrees Celsius",
-    inputSchema: { type: "object", properties: { city: { enum: Object.keys(celsius) } }, required: ["city"] },
+    inputSchema: { type: "object", properties: { city: { enum: ["Oslo", "Rome"] } }, required: ["city"] },
     effect: "read",
     trusted: true,
-    async execute(args: unknown) {
-      const { city } = args as { readonly city: string };
+    async execute({ city }) {
       await new Promise((resolve) => setTimeout(resolve, city === "Oslo" ? 400 : 250));
-      return celsius[city];
+      return celsius.get(city);
     },
   });
 }
@@ -64,9 +67,9 @@ function average(): ReturnType<typeof tool> {
       required: ["values"],
     },
     effect: "none",
-    execute(args: unknown) {
-      const { values } = args as { readonly values: readonly number[] };
-      return values.reduce((sum, value) => sum + value, 0) / values.length;
+    execute({ values }) {
+      const numbers = isJsonList(values) ? values.map(Number) : [];
+      return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
     },
   });
 }

@@ -12,6 +12,7 @@ import { type CardFile, listCards } from "../adapters/model-cards.ts";
 import { enforcement, type Isolator } from "../adapters/isolate/isolate.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
 import { installCommand } from "../adapters/model/llama-cpp-runtime.ts";
+import { codeOf } from "../util/thrown.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
 import type { OutputFlags } from "./options.ts";
@@ -212,6 +213,6 @@ function isWritable(folder: string): boolean {
     return true;
   } catch (error) {
     const parent = dirname(folder);
-    return (error as NodeJS.ErrnoException).code === "ENOENT" && parent !== folder && isWritable(parent);
+    return codeOf(error) === "ENOENT" && parent !== folder && isWritable(parent);
   }
 }

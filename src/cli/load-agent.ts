@@ -77,7 +77,7 @@ export function isAgent(value: unknown): value is AnyAgent {
 }
 
 function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
-  return orBroken(path, () => import(pathToFileURL(resolve(path)).href) as Promise<Record<string, unknown>>);
+  return orBroken(path, () => import(pathToFileURL(resolve(path)).href));
 }
 
 /** What the user's file makes, or the error that it is broken, with the place and the code. */

@@ -102,6 +102,7 @@ async function readManifest(path: string): Promise<AgentManifest> {
   const fields = ["budget", "hooks", "policy", "servers", "skills"];
   if (!isJsonObject(value) || value["version"] !== 1 || !fields.every((field) => isJsonObject(value[field])))
     throw noManifest(path, "it is not what `writ manifest` prints");
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `compareManifests` throws for what is none
   return value as unknown as AgentManifest;
 }
 

@@ -43,10 +43,7 @@ export function printer({ agent, model, verbose, output }: PrinterOptions): (eve
   return (event) => {
     const telling = tellingOf(event);
     telling.startedAt ??= event.at;
-    const tell = tellers[event.type] as
-      | ((event: AgentEvent, telling: Telling) => string | undefined)
-      | undefined;
-    const line = tell?.(event, telling);
+    const line = lineOf(event, telling);
     if (line !== undefined) output.progress(`${telling.indent}${line}\n`);
   };
 }
@@ -129,6 +126,10 @@ const tellers: {
     ),
   "run-end": endLine,
 };
+
+function lineOf<Type extends AgentEvent["type"]>(event: EventOf<Type>, telling: Telling): string | undefined {
+  return tellers[event.type]?.(event, telling);
+}
 
 /** Which model answers and by which driver: once, and again when the driver changes. */
 function driverLine(

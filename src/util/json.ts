@@ -146,6 +146,11 @@ function refuseBytes(value: unknown): void {
   );
 }
 
+/** Tells a list of JSON from objects and plain values. */
+export function isJsonList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
 /** Tells a JSON object from arrays and plain values. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,3 +1,5 @@
+import type { JsonObject } from "./json.ts";
+
 /** Where a value does not fit a shape (`parts[0].text`, empty for the value itself), and why: `must be a string, got a list`. */
 export interface Misfit {
   readonly path: string;
@@ -70,6 +72,7 @@ export const boolean: Shape<boolean> = shapeOf("true or false", (value) => typeo
 export const number: Shape<number> = shapeOf("a number", (value) => typeof value === "number");
 export const finite: Shape<number> = shapeOf("a finite number", Number.isFinite, shownValue);
 export const record: Shape<Readonly<Record<string, unknown>>> = shapeOf("an object", isRecord);
+export const jsonObject: Shape<JsonObject> = shapeOf("an object", isRecord);
 export const callable: Shape<unknown> = shapeOf("a function", (value) => typeof value === "function");
 
 /** A number from 0 on. */
@@ -92,7 +95,7 @@ export function named<Value>(wanted: string, shape: Shape<Value>): Shape<Value> 
 }
 
 /** One of these words. */
-export function oneOf<const Word extends string>(...words: readonly Word[]): Shape<Word> {
+export function oneOf<const Word extends string | number>(...words: readonly Word[]): Shape<Word> {
   const quoted = words.map((word) => JSON.stringify(word)).join(" or ");
   const wanted = words.length > 3 ? `one of ${words.join(", ")}` : quoted;
   const known = new Set<unknown>(words);

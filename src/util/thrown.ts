@@ -7,3 +7,8 @@ export function thrownText(thrown: unknown, otherwise = "something was thrown th
     return otherwise;
   }
 }
+
+/** The code of an error of the system or of Node, like `ENOENT`; undefined where there is none. */
+export function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
+}

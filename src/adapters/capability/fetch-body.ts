@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { pipeline, type Readable } from "node:stream";
+import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { handleFailed } from "./lifetime.ts";
 
@@ -12,12 +12,12 @@ export interface BodyOptions {
   readonly errorOf: (thrown: unknown) => unknown;
 }
 
-const decoders = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-} as const;
+const decoders: ReadonlyMap<string, () => Transform> = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
 
 /** The body of an answer, decompressed while it is read, and never more of it than was allowed. @throws WritError `handle-failed` */
 export function bodyOf(
@@ -55,14 +55,12 @@ export function bodyOf(
 function decoded(answer: IncomingMessage, resource: string): Readable {
   const coding = (answer.headers["content-encoding"] ?? "").trim().toLowerCase();
   if (coding === "" || coding === "identity") return answer;
-  if (!Object.hasOwn(decoders, coding)) {
+  const decoder = decoders.get(coding)?.();
+  if (decoder === undefined) {
     answer.destroy();
-    throw handleFailed(
-      resource,
-      `the answer is encoded in a way that is not read: ${JSON.stringify(coding)}.`,
-    );
+    const reason = `the answer is encoded in a way that is not read: ${JSON.stringify(coding)}.`;
+    throw handleFailed(resource, reason);
   }
-  const decoder = decoders[coding as keyof typeof decoders]();
   // The error of either side destroys both; who reads the decoder is told.
   pipeline(answer, decoder, () => undefined);
   return decoder;

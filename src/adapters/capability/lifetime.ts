@@ -1,5 +1,6 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import type { HandleRequest, PowerScope } from "../../tool/power-port.ts";
+import { codeOf } from "../../util/thrown.ts";
 import { inside } from "./scopes.ts";
 
 /** The time in which the handles of one call work. */
@@ -108,6 +109,6 @@ const words: Readonly<Record<string, string>> = {
 };
 
 function wordsOf(thrown: unknown): string {
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
+  const code = codeOf(thrown);
   return (code === undefined ? undefined : words[code]) ?? (messageOf(thrown) || (code ?? "it failed."));
 }

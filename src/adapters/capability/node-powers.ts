@@ -48,11 +48,12 @@ function handlesOf(
 }
 
 function filesOf(kinds: HandleRequest["kinds"], lifetime: Lifetime, judge: FileJudge): Handles["fs"] {
-  return Object.freeze({
+  const files = {
     ...(kinds.has("fs.read") ? readFiles(lifetime, judge) : {}),
     ...(kinds.has("fs.write") ? writeFiles(lifetime, judge) : {}),
-    // One that is missing is missing by type too: a tool is given the half that it declared.
-  } as Handles["fs"]);
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a half that was not declared is missing by the tool's type too
+  return Object.freeze(files) as Handles["fs"];
 }
 
 function makeEnv(lifetime: Lifetime): Handles["env"] {

@@ -2,6 +2,7 @@ import { constants, type Dirent, type Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { resourceText } from "../../tool/capability.ts";
 import type { DirectoryEntry, ReadFiles } from "../../tool/handles.ts";
+import { codeOf } from "../../util/thrown.ts";
 import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
 import { anchorOf, openReal, pathOnly, refuseOthers } from "./open-file.ts";
 import type { FileJudge } from "./real-path.ts";
@@ -41,8 +42,8 @@ export function readFiles(lifetime: Lifetime, judge: FileJudge): ReadFiles {
         const resource = resourceText({ kind: "fs.read", path });
         const { path: real, problem } = await judge.find("fs.read", path);
         if (isMissing(problem)) return undefined;
+        if (problem !== undefined) throw asHandleFailed(resource, problem);
         try {
-          if (problem !== undefined) throw problem as Error;
           const stats = await look(real, resource);
           return { type: typeOf(stats), bytes: stats.size, modifiedMs: stats.mtimeMs };
         } catch (error) {
@@ -93,7 +94,6 @@ function typeOf(entry: Pick<Dirent, "isFile" | "isDirectory">): DirectoryEntry["
 }
 
 function isMissing(problem: unknown): boolean {
-  return (
-    problem instanceof Error && "code" in problem && (problem.code === "ENOENT" || problem.code === "ENOTDIR")
-  );
+  const code = codeOf(problem);
+  return code === "ENOENT" || code === "ENOTDIR";
 }

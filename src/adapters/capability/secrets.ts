@@ -38,6 +38,7 @@ export function makeSecrets(lifetime: Lifetime): (name: string) => Secret {
 
 function makeSecret(name: string, value: string, owner: Lifetime): Secret {
   const shown = (): string => markOf(name);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the object gets its fields here, and a prototype never
   const secret = Object.defineProperties(Object.create(null) as Secret, {
     name: { value: name },
     toString: { value: shown },

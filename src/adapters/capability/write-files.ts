@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, rmdir, unlink } from "node:fs/promises";
 import { resourceText } from "../../tool/capability.ts";
 import type { WriteFiles } from "../../tool/handles.ts";
+import { codeOf } from "../../util/thrown.ts";
 import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
 import { anchorOf, openReal, pathOnly, refuseLinked, refuseOthers } from "./open-file.ts";
 import type { FileJudge } from "./real-path.ts";
@@ -24,7 +25,7 @@ export function writeFiles(lifetime: Lifetime, judge: FileJudge): WriteFiles {
       const found = await judge.findName("fs.write", path);
       let folder: FileHandle | undefined;
       try {
-        if (found.problem !== undefined) throw found.problem as Error;
+        if (found.problem !== undefined) throw asHandleFailed(resource, found.problem);
         folder = await openReal(
           found.folder,
           (pathOnly ?? constants.O_RDONLY) | constants.O_DIRECTORY,
@@ -108,6 +109,6 @@ async function remove({ path }: Place): Promise<void> {
 }
 
 function undefinedIfMissing(error: unknown): undefined {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+  if (codeOf(error) === "ENOENT") return undefined;
   throw error;
 }

@@ -180,6 +180,7 @@ interface Around {
 }
 
 function built(read: Located, { file, instructions, options }: Around): ReadDefinition {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `checkFields` has held the fields to this schema
   const { tools: names, toolsDeny = [], skills, ...fields } = read.fields as unknown as Fields;
   const { knowledge = [] } = options;
   const problems: Problem[] = [];

@@ -1,5 +1,5 @@
 import type * as library from "yaml";
-import type { Document, LineCounter, Node } from "yaml";
+import type { Document } from "yaml";
 import { messageOf } from "../../error/writ-error.ts";
 import { isJsonObject, type JsonObject, parseJson, toJson } from "../../util/json.ts";
 import type { Problem } from "./problem.ts";
@@ -67,8 +67,8 @@ export async function readFields({ text, format, firstLine = 1 }: FieldsSource):
   if (!isJsonObject(value.value))
     return { ok: false, problem: { line: firstLine, reason: "it has no fields (`name: value`)" } };
   const lineOf: Located["lineOf"] = (path) => {
-    const line = lineIn(document, lines, path);
-    return line === undefined ? undefined : line + firstLine - 1;
+    const offset = offsetOf(document.contents, path, yaml);
+    return offset === undefined ? undefined : lines.linePos(offset).line + firstLine - 1;
   };
   return { ok: true, fields: value.value, lineOf };
 }
@@ -113,35 +113,20 @@ function jsonLine(reason: string): number | undefined {
   return line === undefined ? undefined : Number(line);
 }
 
-function lineIn(
-  document: Document,
-  lines: LineCounter,
+/** The place of the entry at a path in the text, else of the nearest entry around it. */
+function offsetOf(
+  contents: unknown,
   path: readonly (string | number)[],
+  { isMap, isNode, isScalar, isSeq }: typeof library,
 ): number | undefined {
-  let node: unknown = document.contents;
+  let node = contents;
   let offset: number | undefined;
-  for (const key of path) {
-    const next = entryOf(node, key);
-    if (next === undefined) break;
-    offset = next.at.range?.[0] ?? offset;
-    node = next.value;
+  for (const step of path) {
+    const pair = isMap(node) ? node.items.find(({ key }) => isScalar(key) && key.value === step) : undefined;
+    const at = isSeq(node) ? node.get(step, true) : pair?.key;
+    if (!isNode(at)) break;
+    offset = at.range?.[0] ?? offset;
+    node = pair === undefined ? at : pair.value;
   }
-  return offset === undefined ? undefined : lines.linePos(offset).line;
-}
-
-/** The entry of a list or map node, and the node that says where it stands. */
-function entryOf(
-  node: unknown,
-  key: string | number,
-): { readonly at: Node; readonly value: unknown } | undefined {
-  const items = (node as { readonly items?: readonly unknown[] } | null | undefined)?.items ?? [];
-  if (typeof key === "number") {
-    const item = items[key] as Node | undefined;
-    return item === undefined ? undefined : { at: item, value: item };
-  }
-  for (const item of items) {
-    const pair = item as { readonly key?: Node & { readonly value?: unknown }; readonly value?: unknown };
-    if (pair.key?.value === key) return { at: pair.key, value: pair.value };
-  }
-  return undefined;
+  return offset;
 }

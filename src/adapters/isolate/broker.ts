@@ -1,6 +1,6 @@
 import type { CapabilityKind } from "../../tool/capability.ts";
 import type { ExecOptions, FetchOptions, Handles, Secret } from "../../tool/handles.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
 import { scrub } from "../capability/secrets.ts";
 
 /** What isolated code asks of a handle: nothing in it is believed. */
@@ -140,12 +140,15 @@ async function serveFiles(files: Handles["fs"], request: HandleRequest): Promise
 async function serveFetch(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
   const { args, bytes, signal } = request;
   const fetch = present(handles.fetch, "fetch");
+  const written = secretOr(handles);
   const sent = isJsonObject(args[1]) ? args[1] : {};
   const body = bytes.length > 0 ? bytes : sent["body"];
   const options: FetchOptions = {
     signal,
     ...(typeof sent["method"] === "string" && { method: sent["method"] }),
-    ...(isJsonObject(sent["headers"]) && { headers: withSecrets(handles, sent["headers"]) }),
+    ...(isJsonObject(sent["headers"]) && {
+      headers: mapped(sent["headers"], (value) => (isJsonList(value) ? value.map(written) : written(value))),
+    }),
     ...((typeof body === "string" || body instanceof Uint8Array) && { body }),
     maxBytes: typeof sent["maxBytes"] === "number" ? Math.min(sent["maxBytes"], maxAnswerBytes) : 10_000_000,
   };
@@ -160,13 +163,16 @@ async function serveFetch(handles: GivenHandles, request: HandleRequest): Promis
 async function serveExec(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
   const { args, bytes, signal } = request;
   const exec = present(handles.exec, "exec");
+  const written = secretOr(handles);
   const list = Array.isArray(args[1]) ? args[1].map(text) : [];
   const sent = isJsonObject(args[2]) ? args[2] : {};
   const input = bytes.length > 0 ? bytes : sent["input"];
   const options: ExecOptions = {
     signal,
     ...(typeof sent["cwd"] === "string" && { cwd: sent["cwd"] }),
-    ...(isJsonObject(sent["env"]) && { env: oneEach(withSecrets(handles, sent["env"])) }),
+    ...(isJsonObject(sent["env"]) && {
+      env: mapped(sent["env"], (value) => (isJsonList(value) ? value.map(written).join("") : written(value))),
+    }),
     ...((typeof input === "string" || input instanceof Uint8Array) && { input }),
     ...(typeof sent["timeoutMs"] === "number" && { timeoutMs: sent["timeoutMs"] }),
     ...(typeof sent["maxBytes"] === "number" && { maxBytes: Math.min(sent["maxBytes"], maxAnswerBytes) }),
@@ -175,26 +181,16 @@ async function serveExec(handles: GivenHandles, request: HandleRequest): Promise
   return { value: { exitCode, signal: killedBy, stdout, stderr } };
 }
 
-type Written = string | Secret | readonly (string | Secret)[];
-
 /** `{ secret: name }` becomes the secret of that name, where the tool may use it. */
-function withSecrets(handles: GivenHandles, values: JsonObject): Record<string, Written> {
-  const one = (value: Json): string | Secret =>
+function secretOr(handles: GivenHandles): (value: Json) => string | Secret {
+  return (value) =>
     isJsonObject(value) && typeof value["secret"] === "string"
       ? present(handles.secret, "secret")(value["secret"])
       : text(value);
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [key, Array.isArray(value) ? value.map(one) : one(value)]),
-  );
 }
 
-function oneEach(values: Readonly<Record<string, Written>>): Record<string, string | Secret> {
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [
-      key,
-      Array.isArray(value) ? value.join("") : (value as string | Secret),
-    ]),
-  );
+function mapped<Value>(values: JsonObject, of: (value: Json) => Value): Record<string, Value> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, of(value)]));
 }
 
 function present<Value>(value: Value | undefined, name: string): Value {

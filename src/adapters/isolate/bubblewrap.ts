@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../error/writ-error.ts";
 import type { Probe } from "../../tool/enforcement.ts";
+import { boolean, fits, list, object, string } from "../../util/shape.ts";
 import { atRest } from "./at-rest.ts";
 import { startCell } from "./cell.ts";
 import type { Targets } from "./child/canaries.ts";
@@ -53,6 +54,8 @@ async function tryBoxes(): Promise<Boxes> {
   }
 }
 
+const probesOf = list(object({ name: string, held: boolean }));
+
 interface Tried {
   readonly probes: readonly Probe[];
   readonly dataBytes: number;
@@ -81,7 +84,8 @@ async function tryCanaries(
   try {
     const { reached, ...sent } = targets;
     const call = { args: { ...sent, link: "/tool/link" }, callId: "canaries", idempotencyKey: "canaries" };
-    const found = (await cell.run({ ...call, handles: {}, progress: () => undefined })) as unknown as Probe[];
+    const found = await cell.run({ ...call, handles: {}, progress: () => undefined });
+    if (!fits(probesOf, found)) throw new Error("the canaries say nothing that can be read");
     const seen = reached();
     return {
       dataBytes: cell.dataBytes,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isWritError, messageOf } from "../../error/writ-error.ts";
 import { withoutSecrets } from "../../run/secrets.ts";
-import type { Json, JsonObject } from "../../util/json.ts";
+import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { scrubBytes } from "../capability/secrets.ts";
 import { atRest } from "./at-rest.ts";
@@ -169,8 +169,8 @@ interface Asked extends Omit<HandleRequest, "signal"> {
 }
 
 function readAsk({ request, handle, args }: JsonObject, bytes: Uint8Array): Asked | undefined {
-  return typeof request === "number" && typeof handle === "string" && Array.isArray(args)
-    ? { request, handle, args: args as readonly Json[], bytes }
+  return typeof request === "number" && typeof handle === "string" && isJsonList(args)
+    ? { request, handle, args, bytes }
     : undefined;
 }
 

@@ -2,7 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { Capability } from "../../tool/capability.ts";
 import { tool, type Tool, type ToolDefinition, type TypedTool } from "../../tool/tool.ts";
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
-import type { GivenFunction, GivenHandles } from "./broker.ts";
+import type { GivenFunction } from "./broker.ts";
 import { callCell, warmPool } from "./call-cell.ts";
 import { boundFunctions, codeFunctions } from "./code-functions.ts";
 import { openPool } from "./pool.ts";
@@ -82,7 +82,7 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
   const start = { memoryBytes, handles: names.map((each) => `functions.${each}`) };
   const pool = openPool({ start: () => startInterpreter(start), processes: 2, idleMs: 30_000, fresh: false });
   const { effect = names.length === 0 ? "none" : undefined } = definition;
-  const made = tool<typeof inputSchema, Json, Needs>({
+  const made = tool<typeof inputSchema, Json, readonly Capability[]>({
     ...definition,
     name,
     description: describe(definition.description, [
@@ -92,14 +92,13 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
     inputSchema,
     effect,
     timeoutMs: timeoutMs + answerMs + startMs,
-    execute: async (args, context) => {
-      const { code, input = null } = args as unknown as CodeArguments;
+    execute: async ({ code, input = null }, context) => {
       const job = { code, input, functions: names, timeoutMs, memoryBytes, resultBytes: resultChars };
       const own = Object.entries(functions).map(([each, call]): [string, GivenFunction] => [
         each,
         (given) => call(...given),
       ]);
-      const given = { functions: new Map([...boundFunctions(handles, context as GivenHandles), ...own]) };
+      const given = { functions: new Map([...boundFunctions(handles, context), ...own]) };
       const calling = { tool: name, args: job, context, handles: given, timeoutMs: timeoutMs + answerMs };
       return valueOf(await callCell(pool, calling));
     },
@@ -114,6 +113,7 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
     platform: `${process.platform}-${process.arch}`,
     probes: found.probes,
   } as const;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema says of the arguments what the type says
   return { ...(made as Tool), enforcement: () => Promise.resolve(enforcement) } as TypedTool<
     CodeArguments,
     Json

@@ -11,7 +11,7 @@ import {
   type TypedTool,
 } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
-import { type GivenHandles, handleNames } from "./broker.ts";
+import { handleNames } from "./broker.ts";
 import { type Boxes, boxes } from "./bubblewrap.ts";
 import { callCell, warmPool } from "./call-cell.ts";
 import { type Cell, type CellOptions, startCell } from "./cell.ts";
@@ -80,11 +80,10 @@ export async function isolatedTool<
   const layout = layoutOf({ name, module: definition.module, files: definition.files });
   const start = async (): Promise<Cell> => startCell(cellOptions(definition, layout, await boxes()));
   const pool = openPool({ start, processes, idleMs, fresh });
-  const made = tool<Input, Json, Needs>({
+  const made = tool<Input, Json, readonly Capability[]>({
     ...definition,
     timeoutMs,
-    execute: (args, context) =>
-      callCell(pool, { tool: name, args, context, handles: context as GivenHandles, timeoutMs }),
+    execute: (args, context) => callCell(pool, { tool: name, args, context, handles: context, timeoutMs }),
   });
   const found = await boxes();
   if (!found.works && (allowUnenforced ?? "").trim() === "")

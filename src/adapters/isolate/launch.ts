@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { Socket } from "node:net";
 import { delimiter, dirname, join } from "node:path";
-import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Layout } from "./layout.ts";
 import { type Bind, nodeFiles, nodeInBox } from "./node-files.ts";
@@ -57,15 +57,22 @@ export function launch({ layout, memoryBytes, dataBytes, bwrap }: LaunchOptions)
   const kilobytes = dataBytes === undefined ? "unlimited" : String(Math.ceil(dataBytes / 1024));
   const limits = `ulimit -c 0; ulimit -n 256; ulimit -d ${kilobytes}; exec "$0" "$@"`;
   const started = start("/bin/sh", ["-c", limits, bwrap, ...args], filter !== undefined);
-  if (filter !== undefined) {
-    const pipe = (started.stdio as readonly unknown[])[filterFd] as Writable;
-    pipe.on("error", () => undefined); // bwrap that does not start says so by its end
-    pipe.end(filter);
-  }
+  // bwrap that does not start says so by its end
+  if (filter !== undefined)
+    pipeOf(started, filterFd)
+      .on("error", () => undefined)
+      .end(filter);
   return { process: started, module: layout.inBox };
 }
 
 const filterFd = 5;
+
+/** A pipe of a process, by its number there. */
+export function pipeOf({ stdio }: ChildProcess, fd: number): Socket {
+  const pipe = stdio.at(fd);
+  if (pipe instanceof Socket) return pipe;
+  throw new TypeError(`the process has no pipe ${fd}`);
+}
 
 /** What a box is made of. Everything that is not named does not exist in it. */
 export function boxArguments(binds: readonly Bind[]): string[] {

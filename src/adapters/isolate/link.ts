@@ -1,9 +1,9 @@
 import type { ChildProcess } from "node:child_process";
-import type { Duplex, Readable } from "node:stream";
+import type { Socket } from "node:net";
 import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
 import { encodeFrame, type Frame, frameReader } from "./child/frames.ts";
 import { instantFd, pipeFd, type ToCell } from "./child/messages.ts";
-import { launch, type LaunchOptions } from "./launch.ts";
+import { launch, type LaunchOptions, pipeOf } from "./launch.ts";
 
 /** What is wrong with a cell, not with the work that it did. */
 export class CellError extends Error {
@@ -48,9 +48,7 @@ export interface Link {
  */
 export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }: LinkListeners): Link {
   const { process: child, module } = launch(options);
-  const pipe = child.stdio[pipeFd] as Duplex;
-  const instant = child.stdio[instantFd] as Duplex;
-  const errors = child.stderr as Readable;
+  const [errors, pipe, instant] = [pipeOf(child, 2), pipeOf(child, pipeFd), pipeOf(child, instantFd)];
   const streams = [errors, pipe, instant];
   let ended: CellError | undefined;
   let used = { bytes: 0, messages: 0, errorBytes: 0 };
@@ -75,7 +73,7 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
     else end(`it wrote what is no message: ${parsed.ok ? "no object" : parsed.reason}`);
   }
 
-  function write(stream: Duplex, message: ToCell, bytes?: Uint8Array): void {
+  function write(stream: Socket, message: ToCell, bytes?: Uint8Array): void {
     if (ended !== undefined) return;
     stream.write(encodeFrame(message, bytes));
     if (stream.writableLength > 4 * limits.frameBytes) end("it does not read what it asked for");
@@ -110,10 +108,9 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
       used = { bytes: 0, messages: 0, errorBytes: 0 };
     },
     hold(isHeld) {
-      const held = [child, ...streams] as readonly Partial<Pick<ChildProcess, "ref" | "unref">>[];
-      for (const each of held)
-        if (isHeld) each.ref?.();
-        else each.unref?.();
+      for (const each of [child, ...streams])
+        if (isHeld) each.ref();
+        else each.unref();
     },
   };
 }

@@ -52,7 +52,7 @@ export function openPool({ start, processes, idleMs, fresh }: PoolOptions): Pool
     const onAbort = (): void => {
       const at = queue.indexOf(resolve);
       if (at >= 0) queue.splice(at, 1);
-      reject(signal.reason as Error);
+      reject(signal.reason);
     };
     queue.push(resolve);
     signal.addEventListener("abort", onAbort, { once: true });

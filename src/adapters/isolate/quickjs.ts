@@ -69,7 +69,8 @@ function packages(): Bind[] {
     if (binds.has(name)) continue;
     const manifest = packageManifest(name, from);
     binds.set(name, dirname(manifest));
-    const { dependencies } = JSON.parse(readFileSync(manifest, "utf8")) as { readonly dependencies?: object };
+    const about: unknown = JSON.parse(readFileSync(manifest, "utf8"));
+    const dependencies = isJsonObject(about) ? about["dependencies"] : undefined;
     for (const each of Object.keys(dependencies ?? {})) open.push([each, pathToFileURL(manifest).href]);
   }
   return [...binds].map(([name, from]) => ({ from, to: `/box/node_modules/${name}` }));

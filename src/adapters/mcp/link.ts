@@ -69,9 +69,10 @@ export function makeLink(
     },
     broke(client, error) {
       if (isAnswer(library, error)) return error;
-      if (current === client) {
+      const own = current;
+      if (own === client) {
         current = undefined;
-        void (client as Client).close().catch(() => undefined);
+        void own.close().catch(() => undefined);
       }
       return gone(brokenReason(error), error);
     },

@@ -3,7 +3,9 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import { isJsonObject, type Json, type JsonObject, parseJson, toJson } from "../../util/json.ts";
+import { type JsonObject, parseJson, toJson } from "../../util/json.ts";
+import { fits, jsonObject, map, misfitText, object, oneOf, optional, string } from "../../util/shape.ts";
+import { codeOf } from "../../util/thrown.ts";
 import type { McpTool } from "./client.ts";
 
 /**
@@ -49,19 +51,20 @@ export function pinOf(server: string, tool: McpTool): McpPin {
   const { name, description, inputSchema, outputSchema, annotations } = tool;
   const said = toJson({ description, inputSchema, outputSchema, annotations });
   if (!said.ok) throw new TypeError(said.reason);
-  const kept = said.value as unknown as Omit<McpPin, "sha256">;
+  const kept: unknown = said.value;
+  if (!fits(saidShape, kept)) throw new TypeError(misfitText(saidShape, kept));
   return { sha256: hashOf(server, name, kept), ...kept };
 }
 
 function hashOf(server: string, name: string, said: Omit<McpPin, "sha256">): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a pin is JSON: it was made of it, or read from it
   return hash("sha256", canonicalJson({ server, name, ...(said as JsonObject) }), "hex");
 }
 
 /** The pins of a server in a file or an object; undefined when it has none. @throws WritError `pins-invalid` */
 export async function readPins(pins: string | McpPins, server: string): Promise<ServerPins | undefined> {
   const path = typeof pins === "string" ? pins : "`pins`";
-  const { servers } =
-    typeof pins === "string" ? await readPinFile(pins) : checkPins(pins as unknown as Json, path);
+  const { servers } = typeof pins === "string" ? await readPinFile(pins) : checkPins(pins, path);
   const own = Object.hasOwn(servers, server) ? servers[server] : undefined;
   if (own === undefined) return undefined;
   for (const [name, { sha256, ...said }] of Object.entries(own))
@@ -103,7 +106,7 @@ async function readPinFile(path: string): Promise<McpPins> {
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { version: 1, servers: {} };
+    if (codeOf(error) === "ENOENT") return { version: 1, servers: {} };
     throw invalid(path, messageOf(error), error);
   }
   const parsed = parseJson(text);
@@ -111,19 +114,18 @@ async function readPinFile(path: string): Promise<McpPins> {
   return checkPins(parsed.value, path);
 }
 
-function checkPins(value: Json, path: string): McpPins {
-  if (!isJsonObject(value) || value["version"] !== 1 || !isJsonObject(value["servers"]))
-    throw invalid(path, 'it is not { "version": 1, "servers": { … } }');
-  for (const [server, tools] of Object.entries(value["servers"])) {
-    if (!isJsonObject(tools)) throw invalid(path, `"${server}" is no object of tools`);
-    const broken = Object.keys(tools).find((name) => !isPin(tools[name]));
-    if (broken !== undefined) throw invalid(path, `"${server}/${broken}" is no pin`);
-  }
-  return value as unknown as McpPins;
-}
+const saidFields = {
+  description: optional(string),
+  inputSchema: jsonObject,
+  outputSchema: optional(jsonObject),
+  annotations: optional(jsonObject),
+};
+const saidShape = object(saidFields);
+const pinsShape = object({ version: oneOf(1), servers: map(map(object({ sha256: string, ...saidFields }))) });
 
-function isPin(value: Json | undefined): boolean {
-  return isJsonObject(value) && typeof value["sha256"] === "string" && isJsonObject(value["inputSchema"]);
+function checkPins(value: unknown, path: string): McpPins {
+  if (fits(pinsShape, value)) return value;
+  throw invalid(path, `it is not { "version": 1, "servers": { … } }: ${misfitText(pinsShape, value)}`);
 }
 
 function invalid(path: string, reason: string, cause?: unknown): WritError<"pins-invalid"> {

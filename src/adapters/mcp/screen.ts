@@ -38,7 +38,7 @@ export function hiddenInside(
     const character = hiddenIn(value);
     return character === undefined ? undefined : { ...character, path };
   }
-  if (Array.isArray(value)) return firstOf(value.map((entry, index) => [entry as Json, `${path}[${index}]`]));
+  if (Array.isArray(value)) return firstOf(value.map((entry: Json, index) => [entry, `${path}[${index}]`]));
   if (!isJsonObject(value)) return undefined;
   for (const key of Object.keys(value)) {
     const character = hiddenInName(key);

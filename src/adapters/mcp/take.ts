@@ -1,4 +1,4 @@
-import { WritError } from "../../error/writ-error.ts";
+import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Annotation } from "../../policy/rules/rule.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpTool } from "./client.ts";
@@ -207,6 +207,6 @@ function pinned(server: string, tool: McpTool, refuse: (reason: string) => never
   try {
     return pinOf(server, tool);
   } catch (error) {
-    return refuse(`what it says of itself cannot be kept as JSON: ${(error as Error).message}`);
+    return refuse(`what it says of itself cannot be kept as JSON: ${messageOf(error)}`);
   }
 }

@@ -8,6 +8,7 @@ import type {
 import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { visible } from "../../util/visible.ts";
+import { importPeer } from "../peer.ts";
 import { boundedFetch } from "./http-fetch.ts";
 import { inTime } from "./in-time.ts";
 import type { McpAddress, McpProgram, Place } from "./place.ts";
@@ -24,22 +25,14 @@ export interface Library {
 }
 
 /** @throws WritError `peer-missing` */
-export async function loadLibrary(): Promise<Library> {
-  try {
-    const [client, stdio] = await Promise.all([
-      import("@modelcontextprotocol/client"),
-      import("@modelcontextprotocol/client/stdio"),
-    ]);
-    return { ...client, ...stdio };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    const data = {
-      package: "@modelcontextprotocol/client",
-      purpose: "MCP servers",
-      command: "npm i @modelcontextprotocol/client",
-    };
-    throw new WritError("peer-missing", data, { cause: error });
-  }
+export function loadLibrary(): Promise<Library> {
+  return importPeer(
+    async () => ({
+      ...(await import("@modelcontextprotocol/client")),
+      ...(await import("@modelcontextprotocol/client/stdio")),
+    }),
+    { package: "@modelcontextprotocol/client", purpose: "MCP servers" },
+  );
 }
 
 /** @throws WritError `definition-invalid` */

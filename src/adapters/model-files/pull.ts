@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readFile, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf, WritError } from "../../error/writ-error.ts";
+import { codeOf } from "../../util/thrown.ts";
 import { cacheFolder, catalogueModel, modelPath } from "./cache.ts";
 import type { CatalogueModel, ModelFileSource } from "./catalogue.ts";
 import { bytesAt, download, removeFile } from "./download.ts";
@@ -95,7 +96,7 @@ async function fetchFrom(
 
 async function checkSum(path: string, { name, sha256 }: CatalogueModel): Promise<void> {
   const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
   const found = hash.digest("hex");
   if (found === sha256) return;
   await removeFile(path);
@@ -136,7 +137,7 @@ async function takeLock(path: string, name: string): Promise<Awaited<ReturnType<
     await lock.writeFile(String(process.pid));
     return lock;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
     if (await isHeld(path)) throw new WritError("download-busy", { name, path }, { cause: error });
     await removeFile(path);
     return open(path, "wx");
@@ -155,6 +156,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0); // signal 0 only asks
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return codeOf(error) === "EPERM";
   }
 }

@@ -1,6 +1,7 @@
 import type { FinishReason } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { ReportedResponse } from "../../model/model.ts";
+import { fits, record } from "../../util/shape.ts";
 
 /** What a provider says of its response, in a part of the stream or beside the whole reply. */
 export interface ResponseMetadata {
@@ -17,19 +18,12 @@ export function responseOf({ id, modelId }: ResponseMetadata): ReportedResponse 
   return Object.keys(response).length === 0 ? undefined : response;
 }
 
-const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>([
-  "stop",
-  "length",
-  "tool-calls",
-  "content-filter",
-  "error",
-  "other",
-]);
+const finishReasons: readonly FinishReason[] = ["stop", "length", "tool-calls", "content-filter", "error"];
 
 /** A word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) are `other`. */
 export function finishReasonOf(reason: unknown): FinishReason {
   const unified = field(reason, "unified") ?? reason;
-  return finishReasons.has(unified) ? (unified as FinishReason) : "other";
+  return finishReasons.find((known) => known === unified) ?? "other";
 }
 
 /** The part that a package puts at the end of a stream. */
@@ -54,22 +48,18 @@ export function endedEarly({ finishReason, usage }: StreamFinish): boolean {
 
 /** Numbers side by side in V2, nested since V3. What the provider did not count is left out. */
 export function usageOf(usage: unknown): { readonly usage?: ReportedUsage } {
-  if (typeof usage !== "object" || usage === null) return {};
-  const flat = usage as Readonly<Record<string, unknown>>;
-  const { inputTokens: input, outputTokens: output } = flat;
+  const [input, output] = [field(usage, "inputTokens"), field(usage, "outputTokens")];
   const found = {
     ...count("inputTokens", input, field(input, "total")),
     ...count("outputTokens", output, field(output, "total")),
-    ...count("cachedInputTokens", flat["cachedInputTokens"], field(input, "cacheRead")),
-    ...count("reasoningTokens", flat["reasoningTokens"], field(output, "reasoning")),
+    ...count("cachedInputTokens", field(usage, "cachedInputTokens"), field(input, "cacheRead")),
+    ...count("reasoningTokens", field(usage, "reasoningTokens"), field(output, "reasoning")),
   };
   return Object.keys(found).length === 0 ? {} : { usage: found };
 }
 
 function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
+  return fits(record, value) ? value[name] : undefined;
 }
 
 function count(name: keyof ReportedUsage, flat: unknown, nested: unknown): ReportedUsage {

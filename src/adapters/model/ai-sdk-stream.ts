@@ -325,7 +325,7 @@ function kept(part: object): Delta {
 
 /** The same as JSON has it, without the fields that are undefined: what is kept now equals what a journal gives back later. */
 function plain(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
+  return JSON.parse(JSON.stringify(value));
 }
 
 function textOfFile(data: FileContent["data"]): string {

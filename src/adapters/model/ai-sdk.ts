@@ -59,7 +59,11 @@ export interface AiSdkOptions {
   readonly providerTools?: Readonly<Record<string, AiSdkProviderTool>>;
 }
 
-const versions: ReadonlySet<unknown> = new Set<AiSdkVersion>(["v2", "v3", "v4"]);
+const versions: readonly AiSdkVersion[] = ["v2", "v3", "v4"];
+
+function versionOf(written: unknown): AiSdkVersion | undefined {
+  return versions.find((version) => version === written);
+}
 
 /**
  * Tells whether a value is a language model object of the AI SDK that {@link aiSdk} takes. Never throws; does not call the model.
@@ -73,11 +77,13 @@ const versions: ReadonlySet<unknown> = new Set<AiSdkVersion>(["v2", "v3", "v4"])
  */
 export function isAiSdkModel(value: unknown): value is AiSdkModel {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-  const { specificationVersion, provider, modelId, doStream, doGenerate } = value as Record<string, unknown>;
-  if (!versions.has(specificationVersion) || typeof provider !== "string" || typeof modelId !== "string")
-    return false;
+  const { specificationVersion, provider, modelId, doStream, doGenerate }: MaybeModel = value;
+  if (typeof provider !== "string" || typeof modelId !== "string") return false;
+  if (versionOf(specificationVersion) === undefined) return false;
   return typeof doStream === "function" || typeof doGenerate === "function";
 }
+
+type MaybeModel = { readonly [Field in keyof AiSdkModel]?: unknown };
 
 /**
  * Makes a model of any AI SDK model object. Nothing of the AI SDK is imported.
@@ -136,7 +142,7 @@ interface CallOptions {
 
 /** The options of one call. They have the same names in all versions; the prompt differs. */
 function callOptions({ model, options, request, signal }: Asking): CallOptions {
-  const version = model.specificationVersion as AiSdkVersion;
+  const version = versionOf(model.specificationVersion) ?? "v4";
   const settings = settingsOf(options.settings, request.settings);
   const tools = [
     ...request.tools.map((tool) => ({ type: "function", ...tool })),
@@ -177,7 +183,9 @@ async function ask(
   if (model.doStream !== undefined)
     return streamParts((await orAborted(model.doStream(options), signal)).stream, signal);
   if (model.doGenerate === undefined) return [];
-  return partsOf((await orAborted(model.doGenerate(options), signal)) as GeneratedReply);
+  const reply = await orAborted(model.doGenerate(options), signal);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types promise it, and they have three versions
+  return partsOf(reply as GeneratedReply);
 }
 
 /**
@@ -196,6 +204,7 @@ async function* streamParts(
   if (signal.aborted) cancel();
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types promise it, and they have three versions
       const part = next.value as StreamPart;
       if (part.type === "finish" && endedEarly(part)) break;
       yield part;
@@ -224,7 +233,7 @@ function describe(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
   const version = "specificationVersion" in value ? String(value.specificationVersion) : undefined;
   if (version === undefined) return "an object without specificationVersion";
-  return versions.has(version)
-    ? `an AI SDK object without doStream and doGenerate`
-    : `an AI SDK object of specification "${version}"`;
+  return versionOf(version) === undefined
+    ? `an AI SDK object of specification "${version}"`
+    : `an AI SDK object without doStream and doGenerate`;
 }

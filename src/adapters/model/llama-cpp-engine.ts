@@ -204,11 +204,9 @@ export function tokensOf(engine: Engine, slot: Slot, segments: readonly Segment[
 }
 
 function tokenize({ runtime: { library }, model }: Engine, segments: readonly Segment[]): Token[] {
-  const values = segments.map(({ type, text }) => {
-    if (type === "text") return text;
-    return type === "template"
-      ? new library.SpecialTokensText(text)
-      : new library.SpecialToken(text as "BOS");
+  const values = segments.map((segment) => {
+    if (segment.type === "builtin") return new library.SpecialToken(segment.text);
+    return segment.type === "text" ? segment.text : new library.SpecialTokensText(segment.text);
   });
   return new library.LlamaText(values).tokenize(model.tokenizer, "trimLeadingSpace");
 }

@@ -40,8 +40,8 @@ export async function* generate(generation: Generation): AsyncGenerator<Delta, v
   const limit = Math.min(settings.maxOutputTokens ?? defaultMaxOutputTokens, room);
   const stops = [...(settings.stopSequences ?? []), ...engine.prompt.stopTexts];
   const tail = tokens.slice(-8);
-  const textAfter = (part: readonly number[], before: readonly number[]): string =>
-    engine.model.detokenize(part as Token[], false, [...tail, ...(before as Token[])]);
+  const textAfter = (part: readonly Token[], before: readonly Token[]): string =>
+    engine.model.detokenize(part, false, [...tail, ...before]);
   const writer = textWriter(textAfter, stops);
   const written: Token[] = [];
   let text = "";

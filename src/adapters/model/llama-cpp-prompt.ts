@@ -11,10 +11,9 @@ export interface PlainTurn {
  * A piece of a prompt. In `template` pieces the names of control tokens (`<|im_start|>`) mean those tokens; a `text` piece is what people,
  * tools and models wrote: in it they are plain letters, so that no content can open a message of its own. `builtin` names one token.
  */
-export interface Segment {
-  readonly type: "template" | "text" | "builtin";
-  readonly text: string;
-}
+export type Segment =
+  | { readonly type: "template" | "text"; readonly text: string }
+  | { readonly type: "builtin"; readonly text: "BOS" | "EOS" | "NL" | "EOT" | "SEP" };
 
 /**
  * Messages in plain roles: results of tools are told by the user, since small models' templates have no role for them; neighbours of one

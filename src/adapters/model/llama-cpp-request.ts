@@ -85,7 +85,7 @@ function failed(model: string, reason: string, cause?: unknown): WritError {
 
 function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
+    const stop = (): void => reject(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });

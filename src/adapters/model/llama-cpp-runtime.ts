@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type * as NodeLlamaCpp from "node-llama-cpp";
 import { messageOf, WritError } from "../../error/writ-error.ts";
+import { importPeer } from "../peer.ts";
 
 /** The module `node-llama-cpp`, loaded. */
 export type LlamaLibrary = typeof NodeLlamaCpp;
@@ -44,23 +45,10 @@ export function openRuntime(options: RuntimeOptions): Promise<LlamaRuntime> {
   return opening;
 }
 
-/**
- * Imports the optional peer.
- *
- * @throws WritError `peer-missing` when it is not installed.
- */
-export async function openLibrary<Library>(load: () => Promise<Library>): Promise<Library> {
-  try {
-    return await load();
-  } catch (error) {
-    if (!isMissingModule(error)) throw error;
-    const data = {
-      package: "node-llama-cpp",
-      purpose: "models inside the process",
-      command: installCommand(),
-    };
-    throw new WritError("peer-missing", data, { cause: error });
-  }
+/** Imports the optional peer. @throws WritError `peer-missing` */
+export function openLibrary<Library>(load: () => Promise<Library>): Promise<Library> {
+  const purpose = "models inside the process";
+  return importPeer(load, { package: "node-llama-cpp", purpose, command: installCommand() });
 }
 
 /** How to install the peer on this machine: without the libraries for graphics cards it is a tenth of the size. */
@@ -95,8 +83,4 @@ async function startRuntime(library: LlamaLibrary, { gpu, threads }: RuntimeOpti
       { cause: error, retryable: false },
     );
   }
-}
-
-function isMissingModule(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }

@@ -48,7 +48,7 @@ function waitForSlot<Slot>(waiters: Set<Waiter<Slot>>, signal: AbortSignal): Pro
   return new Promise((resolve, reject) => {
     const leave = (): void => {
       waiters.delete(waiter);
-      reject(signal.reason as Error);
+      reject(signal.reason);
     };
     const waiter = {
       give: (slot: Slot): void => {

@@ -5,9 +5,9 @@ export interface WrittenPiece {
 }
 
 /** Turns tokens into text that can be shown at once. */
-export interface TextWriter {
+export interface TextWriter<Token> {
   /** Takes the next token and gives the text that is certain now: no half of a character, no beginning of a stop sequence. */
-  push(token: number): WrittenPiece;
+  push(token: Token): WrittenPiece;
   /** Gives what was held back. A character that the model left half written is dropped. */
   end(): string;
 }
@@ -19,13 +19,13 @@ const unfinished = "\uFFFD";
 /**
  * Makes the writer of one reply. `detokenize` gives the text of tokens that follow others, with U+FFFD for bytes that are no character (yet).
  */
-export function textWriter(
-  detokenize: (tokens: readonly number[], before: readonly number[]) => string,
+export function textWriter<Token>(
+  detokenize: (tokens: readonly Token[], before: readonly Token[]) => string,
   stopSequences: readonly string[],
-): TextWriter {
+): TextWriter<Token> {
   const stops = stopSequences.filter((stop) => stop !== "");
-  const written: number[] = [];
-  let pending: number[] = [];
+  const written: Token[] = [];
+  let pending: Token[] = [];
   let held = "";
   const release = (text: string): WrittenPiece => {
     held += text;

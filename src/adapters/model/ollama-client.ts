@@ -1,6 +1,6 @@
 import type { Ollama } from "ollama/browser";
-import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, parseJson } from "../../util/json.ts";
+import { importPeer } from "../peer.ts";
 import { bounded, excerpt, refusalOf, UnreadableReply } from "./http-reply.ts";
 import type { Connection } from "./ollama-address.ts";
 import { withinOrigin } from "./within-origin.ts";
@@ -12,7 +12,7 @@ import { withinOrigin } from "./within-origin.ts";
  * @throws WritError `peer-missing`
  */
 export async function openClient(connection: Connection, load: LoadClient = loadClient): Promise<Ollama> {
-  const { Ollama } = await importClient(load);
+  const { Ollama } = await importPeer(load, { package: "ollama", purpose: "models on an Ollama server" });
   const { address } = connection;
   return new Ollama({ host: address.url, headers: { ...address.headers }, fetch: checkedFetch(connection) });
 }
@@ -22,16 +22,6 @@ export type LoadClient = () => Promise<{ readonly Ollama: typeof Ollama }>;
 
 /** The build for browsers is the same client, except that it never reads an image from the disk when its data looks like a path. */
 const loadClient: LoadClient = () => import("ollama/browser");
-
-async function importClient(load: LoadClient): ReturnType<LoadClient> {
-  try {
-    return await load();
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
-    const data = { package: "ollama", purpose: "models on an Ollama server", command: "npm i ollama" };
-    throw new WritError("peer-missing", data, { cause: error });
-  }
-}
 
 function checkedFetch({ fetch, signal, maxReplyBytes, lines }: Connection): typeof fetch {
   const send = withinOrigin(fetch);

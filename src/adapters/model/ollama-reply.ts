@@ -1,6 +1,6 @@
 import type { Delta, FinishReason } from "../../model/model.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json } from "../../util/json.ts";
 import { errorOf, ReportedError, UnreadableReply } from "./http-reply.ts";
 
 /** A line of a streamed reply, or a whole one. Any field can be missing or of another type: it comes from outside. */
@@ -36,7 +36,7 @@ export async function* toDeltas(
     const { thinking, content, tool_calls: calls } = message;
     if (typeof thinking === "string" && thinking !== "") yield { type: "reasoning-delta", text: thinking };
     if (typeof content === "string" && content !== "") yield { type: "text-delta", text: content };
-    if (Array.isArray(calls)) for (const call of calls) yield* readCall(call as Json, ids);
+    if (isJsonList(calls)) for (const call of calls) yield* readCall(call, ids);
     if (chunk.done !== true) continue;
     yield { type: "end", finishReason: finishReasonOf(chunk.done_reason, ids.size > 0), ...usageOf(chunk) };
     return;

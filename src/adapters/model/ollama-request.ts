@@ -132,7 +132,7 @@ function chatBody({ name, options }: OllamaSource, request: ModelRequest): ChatR
     ...(options.keepAlive === undefined ? {} : { keep_alive: options.keepAlive }),
     options: { temperature: 0.7, ...samplingOptions(options), ...samplingOptions(request.settings) },
   };
-  // The package's types are narrower than the server: a content may be null, and results may name the call they belong to.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's types are narrower than the server: a content may be null, and results may name the call they belong to
   return body as unknown as ChatRequest;
 }
 

@@ -1,7 +1,7 @@
 import type { FinishReason } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { Delta, ReportedResponse } from "../../model/model.ts";
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
 import { bounded, errorOf, excerpt, ReportedError, UnreadableReply } from "./http-reply.ts";
 import { callReader } from "./openai-compatible-calls.ts";
 
@@ -48,10 +48,8 @@ function chunkOf(text: string): Chunk {
 
 /** The choice of index 0, an index that some servers leave out. Each other choice is a reply of its own. */
 function choiceOf({ choices }: JsonObject): JsonObject | undefined {
-  if (!Array.isArray(choices)) return undefined;
-  return (choices as readonly Json[])
-    .filter(isJsonObject)
-    .find((choice) => Number(choice["index"] ?? 0) === 0);
+  if (!isJsonList(choices)) return undefined;
+  return choices.filter(isJsonObject).find((choice) => Number(choice["index"] ?? 0) === 0);
 }
 
 /** An error in place of a chunk. Older servers write its fields into the chunk itself. */
@@ -92,7 +90,7 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>): AsyncGenerator<De
     if (isJsonObject(message)) {
       yield* textsOf(message);
       const { tool_calls: pieces } = message;
-      if (Array.isArray(pieces)) for (const piece of pieces as readonly Json[]) yield* calls.piece(piece);
+      if (isJsonList(pieces)) for (const piece of pieces) yield* calls.piece(piece);
     }
     finish = reasonIn(choice) ?? finish;
   }
@@ -114,15 +112,12 @@ function reasonIn({ finish_reason: reason }: JsonObject): string | undefined {
 /** Reasoning and text. Some providers give the text as a list of parts, with the reasoning among them. */
 function* textsOf({ reasoning_content, reasoning, content, refusal }: JsonObject): Generator<Delta, void> {
   yield* textDelta("reasoning-delta", reasoning_content ?? reasoning);
-  if (!Array.isArray(content)) yield* textDelta("text-delta", content);
+  if (!isJsonList(content)) yield* textDelta("text-delta", content);
   else
-    for (const part of content as readonly Json[]) {
-      if (!isJsonObject(part)) continue;
-      const { thinking } = part;
-      const thoughts = Array.isArray(thinking) ? (thinking as readonly Json[]) : [];
-      for (const thought of thoughts)
-        yield* textDelta("reasoning-delta", isJsonObject(thought) ? thought["text"] : "");
-      if (part["type"] === "text") yield* textDelta("text-delta", part["text"]);
+    for (const { thinking, type, text } of content.filter(isJsonObject)) {
+      for (const thought of isJsonList(thinking) ? thinking : [])
+        yield* textDelta("reasoning-delta", field(thought, "text"));
+      if (type === "text") yield* textDelta("text-delta", text);
     }
   yield* textDelta("text-delta", refusal);
 }

@@ -1,6 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { Delta, ModelRequest, ReplyFormat, StreamOptions } from "../../model/model.ts";
-import type { JsonObject } from "../../util/json.ts";
 import { toOllamaFormat } from "./ollama-schema.ts";
 import type { OpenaiServer } from "./openai-compatible-address.ts";
 import { openaiError, refusesFormat, withoutTools } from "./openai-compatible-errors.ts";
@@ -73,11 +72,11 @@ async function checkGrammar(source: OpenaiSource, signal: AbortSignal): Promise<
 }
 
 /** The body of a request. What the author gives as `providerOptions` stands last, and wins. */
-function chatBody(source: OpenaiSource, request: ModelRequest): JsonObject {
+function chatBody(source: OpenaiSource, request: ModelRequest): object {
   const { name, options, server } = source;
   const { settings = {} } = options;
   const format = request.format?.type === "schema" && source.refusesFormat ? undefined : request.format;
-  const body = {
+  return {
     model: name,
     messages: toOpenaiMessages(request.messages, name),
     ...toolFields(request),
@@ -89,7 +88,6 @@ function chatBody(source: OpenaiSource, request: ModelRequest): JsonObject {
     ...settings.providerOptions,
     ...request.settings.providerOptions,
   };
-  return body as unknown as JsonObject;
 }
 
 /** llama.cpp and LM Studio know no tool by its name in `tool_choice`: the tool alone, and a call required, is the same everywhere. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json, parseJson } from "../../util/json.ts";
 import { bounded, refusalOf } from "./http-reply.ts";
 import type { OpenaiServer } from "./openai-compatible-address.ts";
 
@@ -41,8 +41,8 @@ export async function modelNames(
 ): Promise<readonly string[] | undefined> {
   const listed = await getJson(server, `${server.url}/models${server.search}`, signal);
   const models = isJsonObject(listed) ? listed["data"] : undefined;
-  if (!Array.isArray(models)) return undefined;
-  return (models as readonly Json[]).flatMap((model) =>
+  if (!isJsonList(models)) return undefined;
+  return models.flatMap((model) =>
     isJsonObject(model) && typeof model["id"] === "string" ? [model["id"]] : [],
   );
 }

@@ -1,5 +1,5 @@
 import { keywords } from "../../schema/keywords.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 
 /** The keywords that OpenAI's strict mode takes, as far as writ is sure of it. */
 const strictKeywords = new Set(
@@ -15,12 +15,22 @@ const strictKeywords = new Set(
  */
 export function strictSchema(schema: Json): JsonObject | undefined {
   if (!isJsonObject(schema) || !isStrict(schema)) return undefined;
-  const parts = Object.entries(schema).map(
-    ([name, value]) => [name, name === "additionalProperties" ? value : strictPart(name, value)] as const,
+  const strict = allOf(schema, (value, name) =>
+    name === "additionalProperties" ? value : strictPart(name, value),
   );
-  const strict = parts.filter((part): part is readonly [string, Json] => part[1] !== undefined);
-  if (strict.length < parts.length) return undefined;
-  return { ...Object.fromEntries(strict), ...(isObject(schema) ? { additionalProperties: false } : {}) };
+  return strict && { ...strict, ...(isObject(schema) ? { additionalProperties: false } : {}) };
+}
+
+/** The object with a value made of each of its values; undefined where one has none. */
+function allOf(
+  values: JsonObject,
+  make: (value: Json, name: string) => Json | undefined,
+): JsonObject | undefined {
+  const made = Object.entries(values).flatMap(([name, value]): [string, Json][] => {
+    const one = make(value, name);
+    return one === undefined ? [] : [[name, one]];
+  });
+  return made.length < Object.keys(values).length ? undefined : Object.fromEntries(made);
 }
 
 function isStrict(schema: JsonObject): boolean {
@@ -44,9 +54,9 @@ function strictPart(name: string, value: Json): Json | undefined {
   const holds = keywords.get(name)?.holds ?? "none";
   if (holds === "none") return value;
   if (holds === "schema") return strictSchema(value);
-  const parts = Object.entries(value as JsonObject).map(([key, part]) => [key, strictSchema(part)] as const);
-  if (parts.some(([, part]) => part === undefined)) return undefined;
-  return holds === "schemas"
-    ? parts.map(([, part]) => part ?? null)
-    : (Object.fromEntries(parts) as JsonObject);
+  if (isJsonList(value)) {
+    const parts = value.flatMap((part) => strictSchema(part) ?? []);
+    return parts.length < value.length ? undefined : parts;
+  }
+  return isJsonObject(value) ? allOf(value, strictSchema) : undefined;
 }

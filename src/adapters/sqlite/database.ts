@@ -86,8 +86,7 @@ function patiently<Result>(work: () => Result): Result {
 }
 
 function isBusy(error: unknown): boolean {
-  const { errcode } = error as { readonly errcode?: number };
-  return errcode !== undefined && (errcode & 0xff) === busy;
+  return error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === busy;
 }
 
 function guarded<Result>(path: string, work: () => Result): Result {
@@ -107,5 +106,5 @@ export function toKey(text: string): string {
 
 /** The text of a key. */
 export function fromKey(key: unknown): string {
-  return JSON.parse(String(key)) as string;
+  return String(JSON.parse(String(key)));
 }

@@ -73,7 +73,7 @@ export function sqliteSessions(path: string): SqliteSessions {
   function found(id: string): Row {
     const row = statements.find.get(toKey(id));
     if (row === undefined) throw missing(id);
-    return row as unknown as Row;
+    return { place: Number(row["place"]), version: Number(row["version"]), head: String(row["head"]) };
   }
 
   function foundAt(id: string, expectedVersion: number): Row {

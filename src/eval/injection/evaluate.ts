@@ -8,10 +8,10 @@ import {
   type Arm,
   type ArmFigures,
   type ArmName,
-  armNames,
   type Failure,
   measureAttacks,
   measureTasks,
+  type Measuring,
 } from "./measure.ts";
 import type { PolicyFile } from "./policy-file.ts";
 import { recordingsOf } from "./scenes.ts";
@@ -75,23 +75,22 @@ export async function evaluateInjection(options: EvaluateOptions): Promise<Injec
   const tools = suiteTools(suite.tools, file.policy.tools);
   const recordings = recordingsOf(suite);
   const pairs = suite.pairs.map((pair) => ({ pair, attack: attackOf(pair, suite, tools) }));
-  const figures = {} as Record<ArmName, ArmFigures>;
-  const reached = {} as Record<ArmName, AdaptiveFigures>;
-  for (const arm of armsOf(suite, file)) {
-    const measuring = {
-      arm,
-      play: stage({ suite, policy: arm.policy }),
-      recordings,
-      approve: approve === "always",
-      onFailure: (failure: Failure) => options.onFailure?.(arm.name, failure),
-    };
+  const { constants = [] } = file.policy;
+  const measurings = await byArm(armsOf(suite, file), (arm): Measuring => ({
+    arm,
+    play: stage({ suite, policy: arm.policy }),
+    recordings,
+    approve: approve === "always",
+    onFailure: (failure) => options.onFailure?.(arm.name, failure),
+  }));
+  const arms = await byArm(measurings, async (measuring) => {
     const attacks = await measureAttacks(pairs, measuring);
     const { figures: tasks, interruptions } = await measureTasks(suite.tasks, measuring);
-    figures[arm.name] = { claim, attacks, tasks, interruptions };
-    const { constants = [] } = file.policy;
-    if (adaptive)
-      reached[arm.name] = await measureAdaptive(pairs, { ...measuring, suite, tools, constants, seed });
-  }
+    return { claim, attacks, tasks, interruptions };
+  });
+  const reached = adaptive
+    ? await byArm(measurings, (each) => measureAdaptive(pairs, { ...each, suite, tools, constants, seed }))
+    : undefined;
   return {
     claim,
     suite: {
@@ -104,13 +103,23 @@ export async function evaluateInjection(options: EvaluateOptions): Promise<Injec
     },
     policy: { name: file.policy.name, sha256: file.sha256, skills: Object.keys(file.skills ?? {}) },
     approve,
-    arms: figures,
-    ...(adaptive ? { adaptive: { claim, seed, perTool, perPair, arms: reached } } : {}),
+    arms,
+    ...(reached && { adaptive: { claim, seed, perTool, perPair, arms: reached } }),
     durationMs: performance.now() - begun,
   };
 }
 
-function armsOf(suite: Suite, { policy, skills }: PolicyFile): readonly Arm[] {
+type ByArm<Value> = Readonly<Record<ArmName, Value>>;
+
+/** A value for each arm, made one after another. */
+async function byArm<From, Value>(
+  { plain, allowList, full }: ByArm<From>,
+  make: (from: From) => Value | Promise<Value>,
+): Promise<ByArm<Value>> {
+  return { plain: await make(plain), allowList: await make(allowList), full: await make(full) };
+}
+
+function armsOf(suite: Suite, { policy, skills }: PolicyFile): ByArm<Arm> {
   const all = suite.tools.map(({ name }) => name);
   const chosen = new Map(
     suite.tasks.map((task) => {
@@ -119,10 +128,9 @@ function armsOf(suite: Suite, { policy, skills }: PolicyFile): readonly Arm[] {
     }),
   );
   const skillFor = (task: UserTask): readonly string[] => chosen.get(task.id) ?? all;
-  const arms: Readonly<Record<ArmName, Omit<Arm, "name">>> = {
-    plain: { policy: allowAll, toolsFor: () => all },
-    allowList: { policy: allowAll, toolsFor: skillFor },
-    full: { policy: policyFromJson(policy), toolsFor: skillFor },
+  return {
+    plain: { name: "plain", policy: allowAll, toolsFor: () => all },
+    allowList: { name: "allowList", policy: allowAll, toolsFor: skillFor },
+    full: { name: "full", policy: policyFromJson(policy), toolsFor: skillFor },
   };
-  return armNames.map((name) => ({ name, ...arms[name] }));
 }

@@ -1,5 +1,5 @@
 import type { ValueType } from "../../tool/parameters.ts";
-import { type Json } from "../../util/json.ts";
+import { isJsonList, type Json } from "../../util/json.ts";
 
 /** A value in a text, with the kind that its form says. Found by plain patterns: the evaluation must not judge a policy by the policy's own eyes. */
 export interface FoundValue {
@@ -86,8 +86,8 @@ export interface Leaf {
 export function leavesOf(json: Json | undefined, path: readonly (string | number)[] = []): readonly Leaf[] {
   if (json === undefined) return [];
   if (typeof json !== "object" || json === null) return [{ path, value: json }];
-  const entries: readonly (readonly [string | number, Json])[] = Array.isArray(json)
-    ? (json as readonly Json[]).map((value, index) => [index, value] as const)
+  const entries: readonly (readonly [string | number, Json])[] = isJsonList(json)
+    ? [...json.entries()]
     : Object.entries(json);
   return entries.flatMap(([key, value]) => leavesOf(value, [...path, key]));
 }

@@ -1,6 +1,6 @@
 import type { ParameterRole } from "../../tool/parameters.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import {
   addressesIn,
   type FoundValue,
@@ -180,17 +180,19 @@ function linksOf(call: SuiteCall, tools: SuiteTools): readonly string[] {
 }
 
 /** The arguments with the value at a path replaced; undefined takes it out of its object. */
-export function withValue(args: JsonObject, path: Leaf["path"], value: Json | undefined): JsonObject {
-  return replaced(args, path, value) as JsonObject;
+export function withValue(
+  args: JsonObject,
+  [key = "", ...rest]: Leaf["path"],
+  value: Json | undefined,
+): JsonObject {
+  const { [key]: old = null, ...others } = args;
+  return rest.length === 0 && value === undefined ? others : { ...args, [key]: replaced(old, rest, value) };
 }
 
-function replaced(json: Json, [key, ...rest]: Leaf["path"], value: Json | undefined): Json {
+function replaced(json: Json, path: Leaf["path"], value: Json | undefined): Json {
+  const [key, ...rest] = path;
   if (key === undefined) return value ?? null;
-  if (Array.isArray(json))
-    return (json as readonly Json[]).map((each, index) =>
-      index === key ? replaced(each, rest, value) : each,
-    );
-  const fields: JsonObject = isJsonObject(json) ? json : {};
-  const { [key]: old = null, ...others } = fields;
-  return rest.length === 0 && value === undefined ? others : { ...fields, [key]: replaced(old, rest, value) };
+  if (isJsonList(json))
+    return json.map((each, index) => (index === key ? replaced(each, rest, value) : each));
+  return withValue(isJsonObject(json) ? json : {}, path, value);
 }

@@ -1,7 +1,7 @@
 import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
-import type { AddressType } from "./find-values.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { type AddressType, addressTypes } from "./find-values.ts";
 import type { SuiteTool } from "./suite.ts";
 
 /** A parameter as a tool's schema describes it. */
@@ -75,11 +75,10 @@ function parametersOf({ parameters }: SuiteTool): readonly SuiteParameter[] {
     const shape = shapeOf(schema, parameters);
     const isList = shape["type"] === "array";
     const one = isList ? shapeOf(isJsonObject(shape["items"]) ? shape["items"] : {}, parameters) : shape;
-    const values = Array.isArray(one["enum"]) ? (one["enum"] as readonly Json[]) : undefined;
+    const values = isJsonList(one["enum"]) ? one["enum"] : undefined;
     const declared = declaredType(one);
     return {
       name,
-
       isRequired: required.includes(name),
       json: jsonTypes.find((type) => type === one["type"]) ?? "string",
       isList,
@@ -94,9 +93,7 @@ function parametersOf({ parameters }: SuiteTool): readonly SuiteParameter[] {
 function shapeOf(schema: JsonObject, root: JsonObject, depth = 0): JsonObject {
   const reference = schema["$ref"];
   if (typeof reference === "string" && depth < 8) return shapeOf(pointedAt(reference, root), root, depth + 1);
-  const listed = ["anyOf", "oneOf", "allOf"].map((word) => schema[word]).find(Array.isArray) as
-    | readonly Json[]
-    | undefined;
+  const listed = ["anyOf", "oneOf", "allOf"].map((word) => schema[word]).find(isJsonList);
   const first = listed?.filter(isJsonObject).find((each) => each["type"] !== "null");
   if (first !== undefined && depth < 8) return shapeOf(first, root, depth + 1);
   const { type } = schema;
@@ -149,11 +146,9 @@ function declaredType({ format, type }: JsonObject): ValueType | undefined {
 function saidTypes(name: string, said: Json): readonly ValueType[] {
   const description = typeof said === "string" ? said : "";
   if (idName.test(name)) return ["identifier"];
-  const told = (Object.keys(wordings) as AddressType[]).filter((each) =>
-    wordings[each].description.test(description),
-  );
+  const told = addressTypes.filter((each) => wordings[each].description.test(description));
   if (told.length > 0) return told;
-  const named = (Object.keys(wordings) as AddressType[]).filter((each) => wordings[each].name.test(name));
+  const named = addressTypes.filter((each) => wordings[each].name.test(name));
   if (named.length > 0) return named;
   return /date|day|time/i.test(name) ? ["date"] : [];
 }

@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import { type Json, type JsonObject, parseJson } from "../../util/json.ts";
 import {
   fits,
   type Fitting,
+  jsonObject,
   list,
   object,
   optional,
@@ -119,7 +120,6 @@ function invalid(path: string): (at: string, reason: string) => WritError {
 
 /** Any JSON value. */
 export const json: Shape<Json> = shapeOf("a value", (value) => value !== undefined);
-const jsonObject: Shape<JsonObject> = shapeOf("an object", isJsonObject);
 const calls = list(object({ tool: string, args: jsonObject }));
 const step = object({
   tool: string,

@@ -1,5 +1,5 @@
 import type { Tool } from "../../tool/tool.ts";
-import { isJsonObject, type Json } from "../../util/json.ts";
+import { isJsonObject, type Json, toJson } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { ExpectedCall, ProbeCase } from "./probe-case.ts";
 
@@ -54,7 +54,8 @@ interface Made {
 async function indexOfCall(expected: readonly ExpectedCall[], { tool, args, tools }: Made): Promise<number> {
   const schema = tools.find(({ name }) => name === tool)?.input;
   const parsed = await schema?.parse(args);
-  const made = loose(parsed?.ok === true ? (parsed.value as Json) : args);
+  const json = parsed?.ok === true ? toJson(parsed.value) : undefined;
+  const made = loose(json?.ok === true ? json.value : args);
   return expected.findIndex(
     (call) => call.tool === tool && call.arguments.some((right) => sameJson(loose(right), made)),
   );

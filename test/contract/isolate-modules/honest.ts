@@ -57,6 +57,7 @@ export async function writesFile(_args: unknown, { fs }: Context): Promise<strin
   await fs?.writeText("/a", "text");
   await fs?.appendText("/a", " more");
   await fs?.writeBytes("/b", new Uint8Array([0, 255, 10]));
+  await fs?.writeBytes("/d", untyped("é"));
   await fs?.makeFolder("/c");
   await fs?.remove("/a");
   return "written";
@@ -147,3 +148,8 @@ export async function keepsContext(_args: unknown, context: Context): Promise<un
 }
 
 export const isNoFunction = 7;
+
+/** Code without types may hand over a text where bytes are asked for. */
+function untyped(text: string): never {
+  return text as never;
+}

@@ -65,16 +65,15 @@ export function makeHandles(
   return handles;
 }
 
-const bytesIn: ReadonlySet<string> = new Set(["fs.writeBytes"]);
-const bytesOut: ReadonlySet<string> = new Set(["fs.readBytes"]);
-
 function fileHandle(name: string, ask: Ask): (path: unknown, data?: unknown) => Promise<unknown> {
   return async (path, data) => {
-    if (bytesIn.has(name))
-      return void (await ask({ handle: name, args: [String(path)], bytes: data as Uint8Array }));
-    const args = data === undefined ? [String(path)] : [String(path), data as string];
+    if (name === "fs.writeBytes") {
+      const bytes = data instanceof Uint8Array ? data : Buffer.from(String(data));
+      return void (await ask({ handle: name, args: [String(path)], bytes }));
+    }
+    const args = data === undefined ? [String(path)] : [String(path), data];
     const answer = await ask({ handle: name, args });
-    return bytesOut.has(name) ? new Uint8Array(answer.bytes) : (answer.value ?? undefined);
+    return name === "fs.readBytes" ? new Uint8Array(answer.bytes) : (answer.value ?? undefined);
   };
 }
 
@@ -84,6 +83,15 @@ interface Sent {
   readonly body?: unknown;
   readonly maxBytes?: unknown;
   readonly signal?: AbortSignal;
+}
+
+/** The answer of `fetch` without its body. */
+interface Given {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: [string, string][];
+  readonly url: string;
+  readonly redirected: boolean;
 }
 
 function fetchHandle(ask: Ask): (url: unknown, options?: Sent) => Promise<Response> {
@@ -97,26 +105,13 @@ function fetchHandle(ask: Ask): (url: unknown, options?: Sent) => Promise<Respon
     };
     const request = { handle: "fetch", args: [String(url), sent] };
     const answer = await ask({ ...request, ...(bytes && { bytes }), ...(signal && { signal }) });
-    const {
-      status,
-      statusText,
-      headers: got,
-      ...about
-    } = answer.value as {
-      readonly status: number;
-      readonly statusText: string;
-      readonly headers: [string, string][];
-      readonly url: string;
-      readonly redirected: boolean;
-    };
-    const hasBody = ![101, 204, 205, 304].includes(status);
-    const response = new Response(hasBody ? new Uint8Array(answer.bytes) : null, {
-      status,
-      statusText,
-      headers: got,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parent made it, whom a cell trusts
+    const { url: at, redirected, ...given } = answer.value as Given;
+    const hasBody = ![101, 204, 205, 304].includes(given.status);
+    return Object.defineProperties(new Response(hasBody ? new Uint8Array(answer.bytes) : null, given), {
+      url: { value: at },
+      redirected: { value: redirected },
     });
-    for (const [key, value] of Object.entries(about)) Object.defineProperty(response, key, { value });
-    return response;
   };
 }
 
@@ -164,6 +159,7 @@ export function askOverPipe(message: object): ToCellAnswer {
   for (let sent = 0; sent < frame.length;) sent += writeSync(instantFd, frame, sent);
   const header = readExactly(8);
   const text = readExactly(header.readUInt32BE(0) + header.readUInt32BE(4)).toString();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parent made it, whom a cell trusts
   return JSON.parse(text) as ToCellAnswer;
 }
 

@@ -38,11 +38,9 @@ interface Engine {
   readonly isFull: () => boolean;
 }
 
-const { WebAssembly } = globalThis as unknown as {
-  readonly WebAssembly: {
-    readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => {
-      readonly buffer: ArrayBuffer;
-    };
+declare const WebAssembly: {
+  readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => {
+    readonly buffer: ArrayBuffer;
   };
 };
 
@@ -190,7 +188,7 @@ async function answer(functions: Running["functions"], name: string, args: strin
   try {
     const asked = functions[name];
     if (asked === undefined) throw new Error(`there is no function ${name}`);
-    return JSON.stringify([true, (await asked(...(JSON.parse(args) as unknown[]))) ?? null]);
+    return JSON.stringify([true, (await asked(...JSON.parse(args))) ?? null]);
   } catch (error) {
     return JSON.stringify([false, error instanceof Error ? error.message : String(error)]);
   }
