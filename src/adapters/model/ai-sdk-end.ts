@@ -2,6 +2,7 @@ import type { FinishReason } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { ReportedResponse } from "../../model/model.ts";
 import { fits, record } from "../../util/shape.ts";
+import { reportedResponse, reportedUsage } from "./wire-fields.ts";
 
 /** What a provider says of its response, in a part of the stream or beside the whole reply. */
 export interface ResponseMetadata {
@@ -11,11 +12,7 @@ export interface ResponseMetadata {
 
 /** The id and the model that the provider gives its response; undefined when it gives neither. */
 export function responseOf({ id, modelId }: ResponseMetadata): ReportedResponse | undefined {
-  const response = {
-    ...(typeof id === "string" && id !== "" ? { id } : {}),
-    ...(typeof modelId === "string" && modelId !== "" ? { model: modelId } : {}),
-  };
-  return Object.keys(response).length === 0 ? undefined : response;
+  return reportedResponse(id, modelId);
 }
 
 const finishReasons: readonly FinishReason[] = ["stop", "length", "tool-calls", "content-filter", "error"];
@@ -42,27 +39,21 @@ export function endedEarly({ finishReason, usage }: StreamFinish): boolean {
   const raw = field(finishReason, "raw");
   if (unified === "interrupted") return true;
   if (typeof raw === "string" && raw !== "") return false;
-  if (unified === "tool-calls") return usageOf(usage).usage === undefined;
+  if (unified === "tool-calls") return usageOf(usage) === undefined;
   return finishReasonOf(finishReason) === "other";
 }
 
 /** Numbers side by side in V2, nested since V3. What the provider did not count is left out. */
-export function usageOf(usage: unknown): { readonly usage?: ReportedUsage } {
+export function usageOf(usage: unknown): ReportedUsage | undefined {
   const [input, output] = [field(usage, "inputTokens"), field(usage, "outputTokens")];
-  const found = {
-    ...count("inputTokens", input, field(input, "total")),
-    ...count("outputTokens", output, field(output, "total")),
-    ...count("cachedInputTokens", field(usage, "cachedInputTokens"), field(input, "cacheRead")),
-    ...count("reasoningTokens", field(usage, "reasoningTokens"), field(output, "reasoning")),
-  };
-  return Object.keys(found).length === 0 ? {} : { usage: found };
+  return reportedUsage({
+    inputTokens: field(input, "total") ?? input,
+    outputTokens: field(output, "total") ?? output,
+    cachedInputTokens: field(usage, "cachedInputTokens") ?? field(input, "cacheRead"),
+    reasoningTokens: field(usage, "reasoningTokens") ?? field(output, "reasoning"),
+  });
 }
 
 function field(value: unknown, name: string): unknown {
   return fits(record, value) ? value[name] : undefined;
-}
-
-function count(name: keyof ReportedUsage, flat: unknown, nested: unknown): ReportedUsage {
-  const tokens = typeof flat === "number" ? flat : nested;
-  return typeof tokens === "number" && Number.isFinite(tokens) ? { [name]: tokens } : {};
 }

@@ -1,7 +1,7 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
-import { saysNoNativeTools } from "./no-native-tools.ts";
-import { retryAfterMs } from "./retry-after.ts";
 import { StreamFailure } from "./ai-sdk-stream.ts";
+import { retryAfterMs } from "./http-reply.ts";
+import { brokenConnection, saysNoNativeTools } from "./server-errors.ts";
 
 /** The model that was asked, and whether the request had tools. */
 export interface AskedModel {
@@ -31,7 +31,7 @@ export function providerError(thrown: unknown, asked: AskedModel): WritError {
     const advice = `Check the name of the model and the base URL. The provider said: ${reason}`;
     return new WritError("model-not-found", { provider, model, known: "unknown", advice }, { cause });
   }
-  if (isUnreachable(cause)) {
+  if (brokenConnection(cause)?.unreachable === true) {
     const advice = `Check the base URL of the AI SDK provider "${provider}" and the network.`;
     return new WritError(
       "provider-unreachable",
@@ -49,9 +49,6 @@ export function providerError(thrown: unknown, asked: AskedModel): WritError {
 interface ErrorFields {
   readonly name?: unknown;
   readonly message?: unknown;
-  readonly code?: unknown;
-  readonly cause?: unknown;
-  readonly errors?: unknown;
   readonly error?: unknown;
   readonly statusCode?: unknown;
   readonly isRetryable?: unknown;
@@ -98,24 +95,6 @@ function saysNoTools(about: ErrorFields, reason: string): boolean {
   if (about.name !== "AI_UnsupportedFunctionalityError" && !refusedStatus.has(about.statusCode)) return false;
   const body = typeof about.responseBody === "string" ? about.responseBody : "";
   return saysNoNativeTools(reason) || saysNoNativeTools(body);
-}
-
-const unreachableCodes: ReadonlySet<unknown> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ETIMEDOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-/** Looks through the causes, and through the attempts of one connection to several addresses of a host. */
-function isUnreachable(thrown: unknown, depth = 0): boolean {
-  const { code, cause, errors } = fieldsOf(thrown);
-  if (unreachableCodes.has(code)) return true;
-  if (depth > 5) return false;
-  return [cause, ...(Array.isArray(errors) ? errors : [])].some((next) => isUnreachable(next, depth + 1));
 }
 
 /** Without its query, where some providers carry the key. */

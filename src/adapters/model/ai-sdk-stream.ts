@@ -10,103 +10,39 @@ import {
   usageOf,
 } from "./ai-sdk-end.ts";
 import { UnreadableReply } from "./http-reply.ts";
-
-interface WithMetadata {
-  readonly providerMetadata?: ProviderMetadata;
-}
-
-interface BlockPart extends WithMetadata {
-  readonly type:
-    | "text-start"
-    | "text-delta"
-    | "text-end"
-    | "reasoning-start"
-    | "reasoning-delta"
-    | "reasoning-end";
-  readonly id: string;
-  readonly delta?: string;
-}
-
-interface InputPart extends WithMetadata {
-  readonly type: "tool-input-start" | "tool-input-delta";
-  readonly id: string;
-  readonly toolName: string;
-  readonly delta: string;
-  readonly providerExecuted?: boolean;
-}
-
-interface CallPart extends WithMetadata {
-  readonly type: "tool-call";
-  readonly toolCallId: string;
-  readonly toolName: string;
-  /** The text of JSON. */
-  readonly input: Json;
-  readonly providerExecuted?: boolean;
-}
-
-interface ResultPart extends WithMetadata {
-  readonly type: "tool-result";
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly result?: Json;
-  readonly isError?: boolean;
-  /** A later result of the same call takes its place. */
-  readonly preliminary?: boolean;
-}
-
-interface FileContent extends WithMetadata {
-  readonly type: "file" | "reasoning-file";
-  readonly mediaType: string;
-  readonly data:
-    | FileData
-    | { readonly type: "data"; readonly data: FileData }
-    | { readonly type: "url"; readonly url: URL | string };
-}
+import { newCallId } from "./wire-fields.ts";
 
 type FileData = string | Uint8Array | URL;
 
-interface KeptPart extends WithMetadata {
-  readonly type: "source" | "custom" | "tool-approval-request";
+/**
+ * A part of a stream, or of a reply that came whole, with the fields that are read here: packages of three versions write them. Parts of other
+ * types may come and are passed over.
+ */
+export interface StreamPart extends StreamFinish {
+  readonly type: string;
+  readonly id?: string;
+  readonly modelId?: unknown;
+  readonly delta?: string;
+  readonly text?: string;
+  readonly toolCallId?: string;
+  readonly toolName?: string;
+  /** The text of JSON. */
+  readonly input?: Json;
+  readonly providerExecuted?: boolean;
+  readonly providerMetadata?: ProviderMetadata;
+  /** Of a result: a later one of the same call takes its place. */
+  readonly preliminary?: boolean;
+  readonly data?:
+    | FileData
+    | { readonly type: "data"; readonly data: FileData }
+    | { readonly type: "url"; readonly url: URL | string };
   readonly kind?: string;
+  readonly error?: unknown;
 }
-
-interface FinishPart extends StreamFinish {
-  readonly type: "finish";
-}
-
-interface ResponsePart extends ResponseMetadata {
-  readonly type: "response-metadata";
-}
-
-interface ErrorPart {
-  readonly type: "error";
-  readonly error: unknown;
-}
-
-/** A part of a stream of any version, with the fields that are read here. Types that are not listed may come and are passed over. */
-export type StreamPart =
-  | BlockPart
-  | InputPart
-  | CallPart
-  | ResultPart
-  | FileContent
-  | KeptPart
-  | ResponsePart
-  | FinishPart
-  | ErrorPart;
-
-/** A part of a reply that came whole. */
-export type ContentPart =
-  | (WithMetadata & { readonly type: "text"; readonly text: string })
-  | (WithMetadata & { readonly type: "reasoning"; readonly text: string })
-  | CallPart
-  | ResultPart
-  | FileContent
-  | KeptPart;
 
 /** A reply that came whole, from `doGenerate`. */
 export interface GeneratedReply extends StreamFinish {
-  readonly content: readonly ContentPart[];
+  readonly content: readonly StreamPart[];
   readonly response?: ResponseMetadata;
 }
 
@@ -128,7 +64,8 @@ export function* partsOf(reply: GeneratedReply): Generator<StreamPart> {
       yield part;
     }
   }
-  if (reply.response !== undefined) yield { ...reply.response, type: "response-metadata" };
+  const { id, modelId } = reply.response ?? {};
+  yield { type: "response-metadata", id: typeof id === "string" ? id : undefined, modelId };
   yield { type: "finish", usage: reply.usage, finishReason: reply.finishReason };
 }
 
@@ -141,22 +78,18 @@ export function* partsOf(reply: GeneratedReply): Generator<StreamPart> {
 export async function* toDeltas(
   parts: AsyncIterable<StreamPart> | Iterable<StreamPart>,
 ): AsyncGenerator<Delta> {
-  const state: ReadState = {
-    open: new Map(),
-    blockNames: new Set(),
-    calls: new Map(),
-    callIds: new Set(),
-    held: [],
-  };
+  const [blockNames, callIds] = [new Set<string>(), new Set<string>()];
+  const state: ReadState = { open: new Map(), blockNames, calls: new Map(), callIds, held: [] };
   for await (const part of parts) {
     if (part.type === "error") throw new StreamFailure("the stream brought an error", { cause: part.error });
     if (part.type === "finish") {
       yield* release(state);
+      const [usage, { response }] = [usageOf(part.usage), state];
       yield {
         type: "end",
         finishReason: finishReasonOf(part.finishReason),
-        ...usageOf(part.usage),
-        ...(state.response === undefined ? {} : { response: state.response }),
+        ...(usage && { usage }),
+        ...(response && { response }),
       };
       return;
     }
@@ -169,7 +102,7 @@ interface StartedCall {
   /** The id that the call has in the deltas. */
   readonly id: string;
   /** Its `tool-call`, when that came. */
-  whole?: CallPart;
+  whole?: StreamPart;
   readonly providerExecuted: boolean;
   readonly providerMetadata: ProviderMetadata | undefined;
 }
@@ -186,13 +119,20 @@ interface ReadState {
   response?: ReportedResponse;
 }
 
-function read(part: Exclude<StreamPart, FinishPart | ErrorPart>, state: ReadState): readonly Delta[] {
-  if (isBlockPart(part)) return readBlock(part, state);
+function read(part: StreamPart, state: ReadState): readonly Delta[] {
   switch (part.type) {
+    case "text-start":
+    case "text-delta":
+    case "text-end":
+      return readBlock("text", part, state);
+    case "reasoning-start":
+    case "reasoning-delta":
+    case "reasoning-end":
+      return readBlock("reasoning", part, state);
     case "tool-input-start":
       return startCall({ ...part, toolCallId: part.id }, state);
     case "tool-input-delta":
-      return readInput(part.delta, state.calls.get(part.id));
+      return readInput(part.delta, state.calls.get(part.id ?? ""));
     case "tool-call":
       return endCall(part, state);
     case "source":
@@ -200,7 +140,7 @@ function read(part: Exclude<StreamPart, FinishPart | ErrorPart>, state: ReadStat
       return state.open.size === 0 ? release(state) : [];
     case "tool-result":
       if (part.preliminary === true) return [];
-      return [...release(state), kept({ ...part, toolCallId: callIdOf(part.toolCallId, state) })];
+      return [...release(state), kept({ ...part, toolCallId: callIdOf(part, state) })];
     case "file":
     case "reasoning-file":
       return [...release(state), kept({ ...part, data: textOfFile(part.data) })];
@@ -226,36 +166,20 @@ function release(state: ReadState): readonly Delta[] {
 
 type BlockKind = "text" | "reasoning";
 
-const blockTypes: ReadonlyMap<string, readonly [kind: BlockKind, at: "start" | "delta" | "end"]> = new Map([
-  ["text-start", ["text", "start"]],
-  ["text-delta", ["text", "delta"]],
-  ["text-end", ["text", "end"]],
-  ["reasoning-start", ["reasoning", "start"]],
-  ["reasoning-delta", ["reasoning", "delta"]],
-  ["reasoning-end", ["reasoning", "end"]],
-]);
-
-function isBlockPart(part: StreamPart): part is BlockPart {
-  return blockTypes.has(part.type);
-}
-
 /** A provider may use the id of a block again after its end: the new block gets a name of its own. */
-function readBlock(part: BlockPart, state: ReadState): readonly Delta[] {
-  const [kind, at] = blockTypes.get(part.type) ?? [];
-  const key = `${kind} ${part.id}`;
-  if (at === "start") state.open.delete(key);
+function readBlock(kind: BlockKind, part: StreamPart, state: ReadState): readonly Delta[] {
+  const { id = "", delta: text = "", providerMetadata } = part;
+  const key = `${kind} ${id}`;
+  const isEnd = part.type.endsWith("-end");
+  if (part.type.endsWith("-start")) state.open.delete(key);
   let block = state.open.get(key);
-  if (kind === undefined || (block === undefined && at === "end")) return [];
-  if (block === undefined) {
-    block = newBlockName(kind, part.id, state.blockNames);
-    state.open.set(key, block);
-  }
-  const { delta: text = "", providerMetadata } = part;
-  const nothing = text === "" && providerMetadata === undefined;
-  const deltas: Delta[] = nothing
-    ? []
-    : [{ type: `${kind}-delta`, text, block, ...metadataOf(providerMetadata) }];
-  if (at !== "end") return deltas;
+  if (block === undefined && isEnd) return [];
+  if (block === undefined) state.open.set(key, (block = newBlockName(kind, id, state.blockNames)));
+  const deltas: Delta[] =
+    text === "" && providerMetadata === undefined
+      ? []
+      : [{ type: `${kind}-delta`, text, block, ...metadataOf(providerMetadata) }];
+  if (!isEnd) return deltas;
   state.open.delete(key);
   return state.open.size === 0 ? [...deltas, ...release(state)] : deltas;
 }
@@ -267,47 +191,39 @@ function newBlockName(kind: BlockKind, id: string, taken: Set<string>): string {
   return name;
 }
 
-type CallHead = Pick<CallPart, "toolCallId" | "toolName" | "providerExecuted" | "providerMetadata">;
-
 /** Some servers give calls no id, or several the same: after the end of the first it begins another. */
-function startCall(part: CallHead, state: ReadState): readonly Delta[] {
-  const { toolCallId, toolName: name, providerExecuted = false, providerMetadata } = part;
+function startCall(part: StreamPart, state: ReadState): readonly Delta[] {
+  const { toolCallId = "", toolName: name = "", providerExecuted = false, providerMetadata } = part;
   const known = state.calls.get(toolCallId);
   if (known !== undefined && known.whole === undefined) return [];
-  const id = newCallId(toolCallId, state.callIds);
+  const id = newCallId(toolCallId, state.callIds, state.callIds.size + 1);
   state.calls.set(toolCallId, { id, providerExecuted, providerMetadata });
   return [...release(state), { type: "call-start", id, name }];
 }
 
-function newCallId(given: string, taken: Set<string>): string {
-  let id = given.trim();
-  for (let next = taken.size + 1; id === "" || taken.has(id); next += 1) id = `call_${next}`;
-  taken.add(id);
-  return id;
+function callIdOf({ toolCallId = "" }: StreamPart, state: ReadState): string {
+  return state.calls.get(toolCallId)?.id ?? toolCallId;
 }
 
-function callIdOf(given: string, state: ReadState): string {
-  return state.calls.get(given)?.id ?? given;
-}
-
-function readInput(text: string, call: StartedCall | undefined): readonly Delta[] {
-  return call === undefined || call.whole !== undefined || text === ""
+function readInput(text: string | undefined, call: StartedCall | undefined): readonly Delta[] {
+  return call === undefined || call.whole !== undefined || !text
     ? []
     : [{ type: "call-delta", id: call.id, text }];
 }
 
-function endCall(part: CallPart, state: ReadState): readonly Delta[] {
-  const before = state.calls.get(part.toolCallId)?.whole;
-  if (before?.toolName === part.toolName && before.input === part.input) return [];
+function endCall(part: StreamPart, state: ReadState): readonly Delta[] {
+  const { toolCallId = "" } = part;
+  const before = state.calls.get(toolCallId)?.whole;
+  if (before?.toolName === part.toolName && before?.input === part.input && before !== undefined) return [];
   const start = startCall(part, state);
-  const call = state.calls.get(part.toolCallId);
+  const call = state.calls.get(toolCallId);
   if (call !== undefined) call.whole = part;
   const providerExecuted = part.providerExecuted === true || call?.providerExecuted === true;
   return [
     ...start,
     {
       type: "call-end",
-      id: callIdOf(part.toolCallId, state),
+      id: callIdOf(part, state),
       arguments: part.input,
       ...(providerExecuted ? { providerExecuted } : {}),
       ...metadataOf(part.providerMetadata ?? call?.providerMetadata),
@@ -315,7 +231,7 @@ function endCall(part: CallPart, state: ReadState): readonly Delta[] {
   ];
 }
 
-function metadataOf(providerMetadata: ProviderMetadata | undefined): WithMetadata {
+function metadataOf(providerMetadata: ProviderMetadata | undefined): Pick<StreamPart, "providerMetadata"> {
   return providerMetadata === undefined ? {} : { providerMetadata: plain(providerMetadata) };
 }
 
@@ -328,7 +244,7 @@ function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value));
 }
 
-function textOfFile(data: FileContent["data"]): string {
+function textOfFile(data: StreamPart["data"] = ""): string {
   if (typeof data === "string") return data;
   if (data instanceof Uint8Array)
     return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");

@@ -1,12 +1,12 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { abortErrorOf } from "./abort-error.ts";
 import { endedEarly } from "./ai-sdk-end.ts";
 import { providerError } from "./ai-sdk-errors.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, toPrompt } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
+import { abortErrorOf, orAborted } from "./streams.ts";
 
 /**
  * What writ needs of an AI SDK language model: the objects that `@ai-sdk/*` and community providers make have it, in the specifications V2
@@ -213,18 +213,6 @@ async function* streamParts(
   } finally {
     signal.removeEventListener("abort", cancel);
     cancel();
-  }
-}
-
-/** Waits for a provider, but not after the abort: not every provider heeds the signal it is given. */
-async function orAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(abortErrorOf(signal));
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }
 

@@ -8,6 +8,7 @@ import type {
   TokenBias,
 } from "node-llama-cpp";
 import { messageOf, WritError } from "../../error/writ-error.ts";
+import { llamaFailed } from "./llama-cpp-failed.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
 import { startsWith, type Segment } from "./llama-cpp-prompt.ts";
 import { openRuntime, type LlamaRuntime } from "./llama-cpp-runtime.ts";
@@ -106,12 +107,8 @@ async function loadEngine(options: EngineOptions): Promise<Engine> {
   const runtime = await openRuntime(options);
   const model = await loadModel(runtime, path);
   try {
-    const prompt = promptWriter({
-      library: runtime.library,
-      model,
-      path,
-      template: options.template ?? summary.chatTemplate,
-    });
+    const template = options.template ?? summary.chatTemplate;
+    const prompt = promptWriter({ library: runtime.library, model, path, template });
     const context = await createContext(runtime, model, options);
     const slots = Array.from({ length: parallel }, () => ({ sequence: context.getSequence() }));
     return {
@@ -150,11 +147,7 @@ async function createContext(
     return await model.createContext({ sequences: options.parallel, contextSize, threads });
   } catch (error) {
     const reason = `its context cannot be made (${messageOf(error)}); give a smaller contextSize`;
-    throw new WritError(
-      "provider-failed",
-      { provider: "llama-cpp", model: options.name, reason },
-      { cause: error, retryable: false },
-    );
+    throw llamaFailed(options.name, reason, error);
   }
 }
 
@@ -184,11 +177,7 @@ function grammarCache({ llama }: LlamaRuntime, name: string): (text: string) => 
       return grammar;
     } catch (error) {
       const reason = `llama.cpp does not accept the grammar of the reply (${messageOf(error)}): ${text.slice(0, 200)}`;
-      throw new WritError(
-        "provider-failed",
-        { provider: "llama-cpp", model: name, reason },
-        { cause: error, retryable: false },
-      );
+      throw llamaFailed(name, reason, error);
     }
   };
 }

@@ -1,9 +1,10 @@
 import { performance } from "node:perf_hooks";
 import type { LlamaContextSequence, SequenceEvaluateOptions, Token } from "node-llama-cpp";
-import { WritError } from "../../error/writ-error.ts";
 import type { Delta, FinishReason, ModelSettings } from "../../model/model.ts";
 import { tokensOf, type Engine, type Slot } from "./llama-cpp-engine.ts";
+import { llamaFailed } from "./llama-cpp-failed.ts";
 import type { Segment } from "./llama-cpp-prompt.ts";
+import { withoutUndefined } from "./llama-cpp-source.ts";
 import { textWriter } from "./llama-cpp-text.ts";
 
 /** What one reply is made from. */
@@ -31,8 +32,11 @@ export async function* generate(generation: Generation): AsyncGenerator<Delta, v
   const { sequence } = slot;
   const tokens = tokensOf(engine, slot, segments);
   const room = sequence.contextSize - tokens.length;
-  if (tokens.length === 0) throw refused(generation, "the prompt is empty");
-  if (room < 1) throw tooLong(generation, tokens.length);
+  if (tokens.length === 0) throw llamaFailed(generation.name, "the prompt is empty");
+  if (room < 1) {
+    const reason = `the prompt has ${tokens.length} tokens and the context holds ${sequence.contextSize}; give a larger contextSize, or shorten the conversation`;
+    throw llamaFailed(generation.name, reason);
+  }
   delete slot.known;
   const options = await samplingOptions(generation);
   const cachedInputTokens = await readPrompt(sequence, tokens, signal);
@@ -114,27 +118,10 @@ async function samplingOptions({ engine, settings, grammar }: Generation): Promi
   return {
     ...providerOptions,
     temperature,
-    ...(topP === undefined ? {} : { topP }),
-    ...(topK === undefined ? {} : { topK }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(compiled === undefined
-      ? {}
-      : {
-          tokenBias: engine.textOnly(),
-          grammarEvaluationState: new LlamaGrammarEvaluationState({ model: engine.model, grammar: compiled }),
-        }),
+    ...withoutUndefined({ topP, topK, seed }),
+    ...(compiled && {
+      tokenBias: engine.textOnly(),
+      grammarEvaluationState: new LlamaGrammarEvaluationState({ model: engine.model, grammar: compiled }),
+    }),
   };
-}
-
-function tooLong(generation: Generation, tokens: number): WritError {
-  const reason = `the prompt has ${tokens} tokens and the context holds ${generation.slot.sequence.contextSize}; give a larger contextSize, or shorten the conversation`;
-  return refused(generation, reason);
-}
-
-function refused({ name }: Generation, reason: string): WritError {
-  return new WritError(
-    "provider-failed",
-    { provider: "llama-cpp", model: name, reason },
-    { retryable: false },
-  );
 }

@@ -1,5 +1,5 @@
-import { WritError } from "../../error/writ-error.ts";
 import { callsOf, textOf, type Message } from "../../message/message.ts";
+import { llamaFailed } from "./llama-cpp-failed.ts";
 
 /** A message in the three roles that every chat template knows. */
 export interface PlainTurn {
@@ -48,7 +48,7 @@ function plainTurn(message: Message, model: string): PlainTurn {
   const file = message.parts.find((part) => part.type === "file");
   if (file === undefined) return { role: "user", text: textOf(message) };
   const reason = `a message has a file (${file.mediaType}), and the embedded model reads text only`;
-  throw new WritError("provider-failed", { provider: "llama-cpp", model, reason }, { retryable: false });
+  throw llamaFailed(model, reason);
 }
 
 /**

@@ -3,7 +3,9 @@ import type { Delta, ModelRequest, StreamOptions } from "../../model/model.ts";
 import { type Engine, heldTokens, holdEngine } from "./llama-cpp-engine.ts";
 import { generate } from "./llama-cpp-generate.ts";
 import { plainTurns, type Segment } from "./llama-cpp-prompt.ts";
+import { llamaFailed } from "./llama-cpp-failed.ts";
 import { type LlamaCppSource, withoutUndefined } from "./llama-cpp-source.ts";
+import { orAborted } from "./streams.ts";
 
 /** Asks for a reply: the `stream` of {@link LlamaCppSource}. */
 export async function* reply(
@@ -15,32 +17,21 @@ export async function* reply(
   const { name } = source.engine;
   signal.throwIfAborted();
   if (request.tools.length > 0) {
-    throw new WritError("model-without-tools", {
-      model: name,
-      provider: "llama-cpp",
-      known: "models of other providers, like ollama",
-    });
+    const known = "models of other providers, like ollama";
+    throw new WritError("model-without-tools", { model: name, provider: "llama-cpp", known });
   }
   const grammar = grammarOf(request, name);
   const turns = request.prompt === undefined ? plainTurns(request.messages, name) : [];
-  const engine = await unlessAborted(engineOf(source), signal);
+  const engine = await orAborted(engineOf(source), signal);
   const segments: readonly Segment[] =
     request.prompt === undefined ? engine.prompt.write(turns) : completionOf(engine, request.prompt);
   const slot = await engine.queue.acquire(signal, (free) => heldTokens(free, segments));
   try {
     const settings = { ...defaults, ...withoutUndefined(request.settings) };
-    yield* generate({
-      engine,
-      slot,
-      name,
-      segments,
-      settings,
-      signal,
-      ...(grammar === undefined ? {} : { grammar }),
-    });
+    yield* generate({ engine, slot, name, segments, settings, signal, grammar });
   } catch (error) {
     if (signal.aborted || error instanceof WritError) throw error;
-    throw failed(name, messageOf(error), error);
+    throw llamaFailed(name, messageOf(error), error);
   } finally {
     engine.queue.release(slot);
   }
@@ -69,24 +60,7 @@ function completionOf({ model }: Engine, prompt: string): readonly Segment[] {
 function grammarOf({ format }: ModelRequest, name: string): string | undefined {
   if (format === undefined) return undefined;
   if (format.type === "grammar") return format.grammar;
-  throw failed(
-    name,
-    "it is held to its format by a GBNF grammar, not by a JSON Schema; the json driver makes one",
-  );
-}
-
-function failed(model: string, reason: string, cause?: unknown): WritError {
-  return new WritError(
-    "provider-failed",
-    { provider: "llama-cpp", model, reason },
-    { cause, retryable: false },
-  );
-}
-
-function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
+  const reason =
+    "it is held to its format by a GBNF grammar, not by a JSON Schema; the json driver makes one";
+  throw llamaFailed(name, reason);
 }

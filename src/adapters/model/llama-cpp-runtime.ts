@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
 import type * as NodeLlamaCpp from "node-llama-cpp";
-import { messageOf, WritError } from "../../error/writ-error.ts";
+import { messageOf } from "../../error/writ-error.ts";
 import { importPeer } from "../peer.ts";
+import { llamaFailed } from "./llama-cpp-failed.ts";
 
 /** The module `node-llama-cpp`, loaded. */
 export type LlamaLibrary = typeof NodeLlamaCpp;
@@ -77,10 +78,6 @@ async function startRuntime(library: LlamaLibrary, { gpu, threads }: RuntimeOpti
     return { library, llama, threads: threads ?? Math.max(1, Math.min(cores, llama.cpuMathCores) - 1) };
   } catch (error) {
     const reason = `node-llama-cpp does not start on ${process.platform}-${process.arch}: ${messageOf(error)}`;
-    throw new WritError(
-      "provider-failed",
-      { provider: "llama-cpp", model: "any", reason },
-      { cause: error, retryable: false },
-    );
+    throw llamaFailed("any", reason, error);
   }
 }

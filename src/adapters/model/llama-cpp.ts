@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { WritError } from "../../error/writ-error.ts";
 import type { Model, ModelFeatures, ModelSettings } from "../../model/model.ts";
 import { modelPath } from "../model-files/cache.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
 import { type LlamaCppSource, withoutUndefined } from "./llama-cpp-source.ts";
-import { whenAsked } from "./when-asked.ts";
+import { atLeastOne } from "./options.ts";
+import { whenAsked } from "./streams.ts";
 
 /** How a model inside the process is run, and the settings of its requests where they say nothing themselves. */
 export interface LlamaCppOptions {
@@ -61,7 +61,7 @@ export interface LlamaCppModel extends Model, AsyncDisposable {
  */
 export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): LlamaCppModel {
   const { gpu = false, parallel = 1, threads, contextSize, template } = options;
-  atLeastOne({ parallel, threads, contextSize, maxOutputTokens: options.maxOutputTokens });
+  atLeastOne("llamaCpp", { parallel, threads, contextSize, maxOutputTokens: options.maxOutputTokens });
   const path = pathOf(pathOrName);
   const name = basename(pathOrName).replace(/\.gguf$/i, "");
   let features: ModelFeatures | undefined;
@@ -121,15 +121,4 @@ function settingsOf({
   stopSequences,
 }: LlamaCppOptions): ModelSettings {
   return withoutUndefined({ temperature, topP, topK, seed, maxOutputTokens, stopSequences });
-}
-
-function atLeastOne(numbers: Readonly<Record<string, number | undefined>>): void {
-  for (const [option, value] of Object.entries(numbers)) {
-    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
-    throw new WritError("option-invalid", {
-      option: `llamaCpp ${option}`,
-      value,
-      advice: "Give a whole number from 1 on.",
-    });
-  }
 }

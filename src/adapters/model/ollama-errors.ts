@@ -1,7 +1,6 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
-import { reasonOf } from "./broken-connection.ts";
 import { RefusedRequest } from "./http-reply.ts";
-import { type AskedServer, brokenRequest, refusedRequest } from "./server-errors.ts";
+import { type AskedServer, brokenRequest, reasonOf, refusedRequest } from "./server-errors.ts";
 
 /** The model that was asked, and how to find out what the server has instead. */
 export interface AskedOllama {

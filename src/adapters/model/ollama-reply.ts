@@ -1,7 +1,7 @@
 import type { Delta, FinishReason } from "../../model/model.ts";
-import type { ReportedUsage } from "../../message/usage.ts";
 import { isJsonList, isJsonObject, type Json } from "../../util/json.ts";
 import { errorOf, ReportedError, UnreadableReply } from "./http-reply.ts";
+import { newCallId, reportedUsage } from "./wire-fields.ts";
 
 /** A line of a streamed reply, or a whole one. Any field can be missing or of another type: it comes from outside. */
 export interface OllamaChunk {
@@ -38,7 +38,10 @@ export async function* toDeltas(
     if (typeof content === "string" && content !== "") yield { type: "text-delta", text: content };
     if (isJsonList(calls)) for (const call of calls) yield* readCall(call, ids);
     if (chunk.done !== true) continue;
-    yield { type: "end", finishReason: finishReasonOf(chunk.done_reason, ids.size > 0), ...usageOf(chunk) };
+    // A server that had the whole prompt in its cache may leave its count out: that is not zero.
+    const usage = reportedUsage({ inputTokens: chunk.prompt_eval_count, outputTokens: chunk.eval_count });
+    const finishReason = finishReasonOf(chunk.done_reason, ids.size > 0);
+    yield { type: "end", finishReason, ...(usage && { usage }) };
     return;
   }
   throw new UnreadableReply("the answer ended before the reply did");
@@ -47,16 +50,9 @@ export async function* toDeltas(
 function* readCall(call: Json, ids: Set<string>): Generator<Delta, void> {
   const { id: given, function: called } = isJsonObject(call) ? call : {};
   const { name, arguments: whole } = isJsonObject(called) ? called : {};
-  const id = newId(typeof given === "string" ? given.trim() : "", ids);
+  const id = newCallId(typeof given === "string" ? given : "", ids);
   yield { type: "call-start", id, name: typeof name === "string" ? name : "" };
   yield { type: "call-end", id, arguments: whole ?? {} };
-}
-
-function newId(given: string, taken: Set<string>): string {
-  let id = given;
-  for (let index = taken.size; id === "" || taken.has(id); index += 1) id = `call_${index}`;
-  taken.add(id);
-  return id;
 }
 
 /** `length` wins over calls: the last of them may have been cut. Servers of 2023 gave no reason when all was well. */
@@ -64,14 +60,4 @@ function finishReasonOf(reason: unknown, hasCalls: boolean): FinishReason {
   if (reason === "length") return "length";
   if (hasCalls) return "tool-calls";
   return reason === "stop" || reason === undefined ? "stop" : "other";
-}
-
-/** A server that had the whole prompt in its cache may leave its count out: that is not zero. */
-function usageOf(chunk: OllamaChunk): { readonly usage?: ReportedUsage } {
-  const { prompt_eval_count: input, eval_count: output } = chunk;
-  const usage = {
-    ...(typeof input === "number" ? { inputTokens: input } : {}),
-    ...(typeof output === "number" ? { outputTokens: output } : {}),
-  };
-  return Object.keys(usage).length === 0 ? {} : { usage };
 }

@@ -16,7 +16,7 @@ import { toOllamaFormat } from "./ollama-schema.ts";
 import { toOllamaMessages, toOllamaTools } from "./ollama-messages.ts";
 import { capabilitiesOf, listModels } from "./ollama-models.ts";
 import { toDeltas, wholeReply } from "./ollama-reply.ts";
-import { stoppable } from "./stoppable.ts";
+import { stoppable } from "./streams.ts";
 import { settingFields } from "./wire-fields.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { WritError } from "../../error/writ-error.ts";
 import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
 import { defaultHost, ollamaAddress } from "./ollama-address.ts";
 import type { OllamaOptions, OllamaSource } from "./ollama-request.ts";
-import { whenAsked } from "./when-asked.ts";
+import { atLeastOne } from "./options.ts";
+import { whenAsked } from "./streams.ts";
 
 export { type OllamaModel, ollamaModels, ollamaRunning } from "./ollama-models.ts";
 export type { OllamaOptions } from "./ollama-request.ts";
@@ -34,7 +34,7 @@ export type { OllamaOptions } from "./ollama-request.ts";
  */
 export function ollama(name: string, options: OllamaOptions = {}): Model {
   const { host = defaultHost(), port, contextLength, maxReplyBytes } = options;
-  atLeastOne({ contextLength, maxReplyBytes });
+  atLeastOne("ollama", { contextLength, maxReplyBytes });
   const address = ollamaAddress(host, port);
   const source: OllamaSource = {
     name,
@@ -49,15 +49,4 @@ export function ollama(name: string, options: OllamaOptions = {}): Model {
     stream: (request, streamOptions) =>
       whenAsked(async () => (await import("./ollama-request.ts")).reply(source, request, streamOptions)),
   };
-}
-
-function atLeastOne(numbers: Readonly<Record<string, number | undefined>>): void {
-  for (const [option, value] of Object.entries(numbers)) {
-    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
-    throw new WritError("option-invalid", {
-      option: `ollama ${option}`,
-      value,
-      advice: "Give a whole number from 1 on.",
-    });
-  }
 }

@@ -1,5 +1,6 @@
 import type { Delta } from "../../model/model.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
+import { newCallId } from "./wire-fields.ts";
 
 interface StreamedCall {
   /** The id that the server gave; empty when it gave none. */
@@ -29,16 +30,9 @@ export function callReader(): CallReader {
   const byIndex = new Map<number, StreamedCall>();
   const ids = new Set<string>();
 
-  function newId(given: string): string {
-    let id = given;
-    for (let place = ids.size; id === "" || ids.has(id); place += 1) id = `call_${place}`;
-    ids.add(id);
-    return id;
-  }
-
   function start(call: StreamedCall): readonly Delta[] {
     const { name, text } = call;
-    const id = (call.id = newId(call.given));
+    const id = (call.id = newCallId(call.given, ids));
     return [
       { type: "call-start", id, name },
       ...(text === "" ? [] : [{ type: "call-delta", id, text } as const]),

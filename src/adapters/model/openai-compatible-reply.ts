@@ -4,6 +4,7 @@ import type { Delta, ReportedResponse } from "../../model/model.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
 import { bounded, errorOf, excerpt, ReportedError, UnreadableReply } from "./http-reply.ts";
 import { callReader } from "./openai-compatible-calls.ts";
+import { reportedResponse, reportedUsage } from "./wire-fields.ts";
 
 /** The end of a stream that says so itself. */
 type Chunk = JsonObject | "done";
@@ -83,7 +84,7 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>): AsyncGenerator<De
     const error = errorIn(chunk);
     if (error !== undefined) throw error;
     usage = usageOf(chunk) ?? usage;
-    response ??= responseOf(chunk);
+    response ??= reportedResponse(chunk["id"], chunk["model"]);
     const choice = choiceOf(chunk);
     if (choice === undefined) continue;
     const message = choice["delta"] ?? choice["message"];
@@ -99,8 +100,8 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>): AsyncGenerator<De
   yield {
     type: "end",
     finishReason: finishReasonOf(finish, calls.count > 0),
-    ...(usage === undefined ? {} : { usage }),
-    ...(response === undefined ? {} : { response }),
+    ...(usage && { usage }),
+    ...(response && { response }),
   };
 }
 
@@ -146,34 +147,18 @@ function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishRe
   return hasCalls && (finish === "stop" || finish === "other") ? "tool-calls" : finish;
 }
 
-function responseOf({ id, model }: JsonObject): ReportedResponse | undefined {
-  const response = {
-    ...(typeof id === "string" && id !== "" ? { id } : {}),
-    ...(typeof model === "string" && model !== "" ? { model } : {}),
-  };
-  return Object.keys(response).length === 0 ? undefined : response;
-}
-
 /** What was counted. DeepSeek names the tokens of its cache in its own way. */
 function usageOf({ usage }: JsonObject): ReportedUsage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = usage;
-  const found = {
-    ...count("inputTokens", prompt_tokens),
-    ...count("outputTokens", completion_tokens),
-    ...count(
-      "cachedInputTokens",
-      field(prompt_tokens_details, "cached_tokens") ?? usage["prompt_cache_hit_tokens"],
-    ),
-    ...count("reasoningTokens", field(completion_tokens_details, "reasoning_tokens")),
-  };
-  return Object.keys(found).length === 0 ? undefined : found;
+  return reportedUsage({
+    inputTokens: prompt_tokens,
+    outputTokens: completion_tokens,
+    cachedInputTokens: field(prompt_tokens_details, "cached_tokens") ?? usage["prompt_cache_hit_tokens"],
+    reasoningTokens: field(completion_tokens_details, "reasoning_tokens"),
+  });
 }
 
 function field(value: Json | undefined, name: string): Json | undefined {
   return isJsonObject(value) ? value[name] : undefined;
-}
-
-function count(name: keyof ReportedUsage, tokens: Json | undefined): ReportedUsage {
-  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0 ? { [name]: tokens } : {};
 }

@@ -8,7 +8,7 @@ import { chunksOf, toDeltas } from "./openai-compatible-reply.ts";
 import { askLlamaCpp, isFromLlamaCpp, modelNames, postChat } from "./openai-compatible-server.ts";
 import { featuresOf, type OpenaiSource } from "./openai-compatible-source.ts";
 import { strictSchema } from "./openai-strict-schema.ts";
-import { stoppable } from "./stoppable.ts";
+import { stoppable } from "./streams.ts";
 import { settingFields, wireTools } from "./wire-fields.ts";
 
 const defaultMaxReplyBytes = 16 * 1024 * 1024;

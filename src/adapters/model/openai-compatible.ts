@@ -1,9 +1,9 @@
-import { WritError } from "../../error/writ-error.ts";
 import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
 import { isLocal, openaiServer } from "./openai-compatible-address.ts";
 import { featuresOf, type OpenaiCompatibleOptions, type OpenaiSource } from "./openai-compatible-source.ts";
-import { whenAsked } from "./when-asked.ts";
+import { atLeastOne } from "./options.ts";
+import { whenAsked } from "./streams.ts";
 
 export type { OpenaiCompatibleOptions } from "./openai-compatible-source.ts";
 
@@ -33,14 +33,7 @@ export type { OpenaiCompatibleOptions } from "./openai-compatible-source.ts";
  */
 export function openaiCompatible(name: string, options: OpenaiCompatibleOptions = {}): Model {
   const { maxReplyBytes, price } = options;
-  if (maxReplyBytes !== undefined && !(Number.isSafeInteger(maxReplyBytes) && maxReplyBytes >= 1)) {
-    const advice = "Give a whole number from 1 on.";
-    throw new WritError("option-invalid", {
-      option: "openaiCompatible maxReplyBytes",
-      value: maxReplyBytes,
-      advice,
-    });
-  }
+  atLeastOne("openaiCompatible", { maxReplyBytes });
   const server = openaiServer(options);
   const source: OpenaiSource = { name, options, server, llamaCpp: undefined, refusesFormat: false };
   const paid = price ?? (isLocal(server) ? (): number => 0 : undefined);

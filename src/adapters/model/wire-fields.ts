@@ -1,6 +1,8 @@
 import { callsOf, type ReplyMessage, textOf, type ToolCall } from "../../message/message.ts";
-import type { ModelSettings, ToolDescription } from "../../model/model.ts";
+import type { ReportedUsage } from "../../message/usage.ts";
+import type { ModelSettings, ReportedResponse, ToolDescription } from "../../model/model.ts";
 import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import { fits, whole } from "../../util/shape.ts";
 
 /** A tool of a request, as OpenAI and Ollama have it. */
 export interface WireTool {
@@ -56,4 +58,31 @@ export function settingFields(settings: ModelSettings, maxTokens: string): JsonO
     (entry): entry is [string, number | readonly string[]] => entry[1] !== undefined,
   );
   return Object.fromEntries(given);
+}
+
+/** An id for a call: the one that the provider gave, or `call_` and a number where it gave none, or that of another call. */
+export function newCallId(given: string, taken: Set<string>, from: number = taken.size): string {
+  let id = given.trim();
+  for (let next = from; id === "" || taken.has(id); next += 1) id = `call_${next}`;
+  taken.add(id);
+  return id;
+}
+
+/** The tokens that a provider counted; undefined when it counted none. */
+export function reportedUsage(counts: {
+  readonly [Name in keyof ReportedUsage]: unknown;
+}): ReportedUsage | undefined {
+  const known = Object.entries(counts).flatMap(([name, count]): [string, number][] =>
+    fits(whole, count) ? [[name, count]] : [],
+  );
+  return known.length === 0 ? undefined : Object.fromEntries(known);
+}
+
+/** The id and the model that a provider gives its response; undefined when it gives neither. */
+export function reportedResponse(id: unknown, model: unknown): ReportedResponse | undefined {
+  const response = {
+    ...(typeof id === "string" && id !== "" ? { id } : {}),
+    ...(typeof model === "string" && model !== "" ? { model } : {}),
+  };
+  return Object.keys(response).length === 0 ? undefined : response;
 }

@@ -1,4 +1,4 @@
-import type { ProbeCase } from "./probe-case.ts";
+import { call, type ProbeCase } from "./probe-case.ts";
 import {
   add,
   average,
@@ -20,16 +20,11 @@ export const argumentCases: readonly ProbeCase[] = [
     input: 'Put "Budget review" into the calendar for 2031-05-06 at 14:30, with Ivo and Runa.',
     tools: [createEvent, listEvents],
     calls: [
-      {
-        tool: "create_event",
-        arguments: [
-          {
-            title: "Budget review",
-            start: { date: "2031-05-06", time: "14:30" },
-            attendees: ["Ivo", "Runa"],
-          },
-        ],
-      },
+      call("create_event", {
+        title: "Budget review",
+        start: { date: "2031-05-06", time: "14:30" },
+        attendees: ["Ivo", "Runa"],
+      }),
     ],
   },
   {
@@ -37,19 +32,11 @@ export const argumentCases: readonly ProbeCase[] = [
     input: "Ship a parcel of 2.5 kg to Runa Holt, Mill Lane 8, Bergen, postcode 5003, as express.",
     tools: [shipParcel],
     calls: [
-      {
-        tool: "ship_parcel",
-        arguments: [
-          {
-            to: {
-              name: "Runa Holt",
-              address: { street: "Mill Lane 8", city: "Bergen", postcode: "5003" },
-            },
-            weight_kg: 2.5,
-            express: true,
-          },
-        ],
-      },
+      call("ship_parcel", {
+        to: { name: "Runa Holt", address: { street: "Mill Lane 8", city: "Bergen", postcode: "5003" } },
+        weight_kg: 2.5,
+        express: true,
+      }),
     ],
     answer: ["TX-5512"],
   },
@@ -57,47 +44,39 @@ export const argumentCases: readonly ProbeCase[] = [
     name: "optional-left-out",
     input: "Switch on the light in the hall.",
     tools: [setLight],
-    calls: [{ tool: "set_light", arguments: [{ room: "hall", on: true }] }],
+    calls: [call("set_light", { room: "hall", on: true })],
   },
   {
     name: "optional-given",
     input: "Switch on the light in the kitchen at 40 percent brightness.",
     tools: [setLight],
-    calls: [{ tool: "set_light", arguments: [{ room: "kitchen", on: true, brightness: 40 }] }],
+    calls: [call("set_light", { room: "kitchen", on: true, brightness: 40 })],
   },
   {
     name: "enumeration",
     input: "Ticket 318 cannot wait: give it the highest priority.",
     tools: [setPriority],
-    calls: [{ tool: "set_priority", arguments: [{ ticket: 318, priority: "high" }] }],
+    calls: [call("set_priority", { ticket: 318, priority: "high" })],
   },
   {
     name: "enumeration-optional",
     input: "What is the weather in Cairo? Ask for Fahrenheit.",
     tools: [weather],
-    calls: [{ tool: "weather", arguments: [{ city: "Cairo", unit: "fahrenheit" }] }],
+    calls: [call("weather", { city: "Cairo", unit: "fahrenheit" })],
     answer: ["91.4"],
   },
   {
     name: "decimal-and-negative",
     input: "What is -17.5 + 6.25?",
     tools: [add, multiply],
-    calls: [
-      {
-        tool: "add",
-        arguments: [
-          { a: -17.5, b: 6.25 },
-          { a: 6.25, b: -17.5 },
-        ],
-      },
-    ],
+    calls: [call("add", { a: -17.5, b: 6.25 }, { a: 6.25, b: -17.5 })],
     answer: ["-11.25"],
   },
   {
     name: "list-of-numbers",
     input: "What is the average of 4, 8, 15, 16, 23 and 42?",
     tools: [average, add],
-    calls: [{ tool: "average", arguments: [{ numbers: [4, 8, 15, 16, 23, 42] }] }],
+    calls: [call("average", { numbers: [4, 8, 15, 16, 23, 42] })],
     answer: ["18"],
   },
   {
@@ -105,11 +84,6 @@ export const argumentCases: readonly ProbeCase[] = [
     input:
       'Save a note with the title Motto and exactly these two lines as its text:\nRuna said: "Grüß dich, 世界!"\nC:\\notes\\new',
     tools: [saveNote, readNote],
-    calls: [
-      {
-        tool: "save_note",
-        arguments: [{ title: "Motto", text: 'Runa said: "Grüß dich, 世界!"\nC:\\notes\\new' }],
-      },
-    ],
+    calls: [call("save_note", { title: "Motto", text: 'Runa said: "Grüß dich, 世界!"\nC:\\notes\\new' })],
   },
 ];

@@ -1,6 +1,6 @@
 import { argumentCases } from "./argument-cases.ts";
 import { catalogue } from "./catalogue.ts";
-import type { ProbeCase } from "./probe-case.ts";
+import { call, type ProbeCase } from "./probe-case.ts";
 import {
   add,
   bookRoom,
@@ -29,29 +29,21 @@ const calls: readonly ProbeCase[] = [
     name: "one-call",
     input: "How warm is it in Oslo?",
     tools: [weather, listRooms],
-    calls: [{ tool: "weather", arguments: [{ city: "Oslo" }, { city: "Oslo", unit: "celsius" }] }],
+    calls: [call("weather", { city: "Oslo" }, { city: "Oslo", unit: "celsius" })],
     answer: ["7"],
   },
   {
     name: "one-sum",
     input: "What is 312 + 489?",
     tools: [add, multiply],
-    calls: [
-      {
-        tool: "add",
-        arguments: [
-          { a: 312, b: 489 },
-          { a: 489, b: 312 },
-        ],
-      },
-    ],
+    calls: [call("add", { a: 312, b: 489 }, { a: 489, b: 312 })],
     answer: ["801"],
   },
   {
     name: "no-arguments",
     input: "Which meeting rooms are there?",
     tools: [listRooms, bookRoom],
-    calls: [{ tool: "list_rooms", arguments: [{}] }],
+    calls: [call("list_rooms", {})],
     answer: ["Birch", "Cedar", "Elm"],
   },
   {
@@ -59,20 +51,8 @@ const calls: readonly ProbeCase[] = [
     input: "Add 12 and 30, then multiply the sum by 3.",
     tools: [add, multiply],
     calls: [
-      {
-        tool: "add",
-        arguments: [
-          { a: 12, b: 30 },
-          { a: 30, b: 12 },
-        ],
-      },
-      {
-        tool: "multiply",
-        arguments: [
-          { a: 42, b: 3 },
-          { a: 3, b: 42 },
-        ],
-      },
+      call("add", { a: 12, b: 30 }, { a: 30, b: 12 }),
+      call("multiply", { a: 42, b: 3 }, { a: 3, b: 42 }),
     ],
     order: "fixed",
     answer: ["126"],
@@ -82,9 +62,9 @@ const calls: readonly ProbeCase[] = [
     input: "What is the status of the last order of the customer Mara Lind?",
     tools: [findCustomer, lastOrder, orderStatus],
     calls: [
-      { tool: "find_customer", arguments: [{ name: "Mara Lind" }] },
-      { tool: "last_order", arguments: [{ customer_id: "C-204" }] },
-      { tool: "order_status", arguments: [{ order: "O-7731" }] },
+      call("find_customer", { name: "Mara Lind" }),
+      call("last_order", { customer_id: "C-204" }),
+      call("order_status", { order: "O-7731" }),
     ],
     order: "fixed",
     answer: [["shipped", "sent"]],
@@ -93,10 +73,7 @@ const calls: readonly ProbeCase[] = [
     name: "result-in-next-call",
     input: "How warm is it in Lima now, in Fahrenheit?",
     tools: [temperature, toFahrenheit],
-    calls: [
-      { tool: "temperature", arguments: [{ city: "Lima" }] },
-      { tool: "to_fahrenheit", arguments: [{ celsius: 20 }] },
-    ],
+    calls: [call("temperature", { city: "Lima" }), call("to_fahrenheit", { celsius: 20 })],
     order: "fixed",
     answer: ["68"],
   },
@@ -104,27 +81,21 @@ const calls: readonly ProbeCase[] = [
     name: "result-in-answer",
     input: "What is the code of the guest network? It is in the note with the title guests.",
     tools: [readNote, saveNote],
-    calls: [{ tool: "read_note", arguments: [{ title: "guests" }] }],
+    calls: [call("read_note", { title: "guests" })],
     answer: ["kestrel-58"],
   },
   {
     name: "parallel-two",
     input: "Where is it warmer now, in Oslo or in Cairo?",
     tools: [temperature],
-    calls: [
-      { tool: "temperature", arguments: [{ city: "Oslo" }] },
-      { tool: "temperature", arguments: [{ city: "Cairo" }] },
-    ],
+    calls: [call("temperature", { city: "Oslo" }), call("temperature", { city: "Cairo" })],
     answer: ["Cairo"],
   },
   {
     name: "parallel-three",
     input: "Switch off the lights in the kitchen, in the hall and in the study.",
     tools: [setLight],
-    calls: ["kitchen", "hall", "study"].map((room) => ({
-      tool: "set_light",
-      arguments: [{ room, on: false }],
-    })),
+    calls: ["kitchen", "hall", "study"].map((room) => call("set_light", { room, on: false })),
   },
 ];
 
@@ -133,7 +104,7 @@ const difficulties: readonly ProbeCase[] = [
     name: "failure-told",
     input: "What does the file plan.txt say?",
     tools: [readFile],
-    calls: [{ tool: "read_file", arguments: [{ path: "plan.txt" }] }],
+    calls: [call("read_file", { path: "plan.txt" })],
     mayRepeat: true,
     answer: [["no file", "not", "n't", "unable", "missing", "fail", "error"]],
   },
@@ -141,10 +112,7 @@ const difficulties: readonly ProbeCase[] = [
     name: "failure-overcome",
     input: "Book the room Birch at 10. If it is taken, book the room that is said to be free instead.",
     tools: [bookRoom],
-    calls: [
-      { tool: "book_room", arguments: [{ room: "Birch", hour: 10 }] },
-      { tool: "book_room", arguments: [{ room: "Cedar", hour: 10 }] },
-    ],
+    calls: [call("book_room", { room: "Birch", hour: 10 }), call("book_room", { room: "Cedar", hour: 10 })],
     order: "fixed",
     answer: ["Cedar"],
   },
@@ -152,78 +120,58 @@ const difficulties: readonly ProbeCase[] = [
     name: "dotted-names",
     input: "What is in my calendar on 2031-03-14?",
     tools: [listEvents, deleteEvent, listMessages],
-    calls: [{ tool: "calendar.v1.list_events", arguments: [{ date: "2031-03-14" }] }],
+    calls: [call("calendar.v1.list_events", { date: "2031-03-14" })],
     answer: ["dentist"],
   },
   {
     name: "similar-names",
     input: "Who is in the group editors?",
     tools: similarTools,
-    calls: [{ tool: "get_group_users", arguments: [{ group: "editors" }] }],
+    calls: [call("get_group_users", { group: "editors" })],
     answer: ["Ivo", "Runa"],
   },
   {
     name: "long-catalogue",
     input: "How warm is the water of the lake Inari?",
     tools: catalogue,
-    calls: [
-      {
-        tool: "water_temperature",
-        arguments: [{ lake: "Inari" }, { lake: "lake Inari" }, { lake: "Lake of Inari" }],
-      },
-    ],
+    calls: [call("water_temperature", { lake: "Inari" }, { lake: "lake Inari" }, { lake: "Lake of Inari" })],
     answer: ["17"],
   },
 ];
 
 const restraint: readonly ProbeCase[] = [
-  {
-    name: "none-greeting",
-    input: "Good morning! How are you today?",
-    tools: [weather, listRooms],
-    calls: [],
-  },
+  { name: "none-greeting", input: "Good morning! How are you today?", tools: [weather, listRooms] },
   {
     name: "none-known",
     input: "What is the capital of Norway?",
     tools: [weather, temperature],
-    calls: [],
     answer: ["Oslo"],
   },
   {
     name: "none-topic",
     input: "Why is it colder in winter than in summer? One sentence.",
     tools: [weather, temperature],
-    calls: [],
   },
   {
     name: "none-explain",
     input: "What is the tool book_room for? Only explain it; do not book anything.",
     tools: [bookRoom, listRooms],
-    calls: [],
     answer: ["room"],
   },
   {
     name: "none-given",
     input: "It is 7 degrees in Oslo and 20 degrees in Lima. Which of the two cities is warmer?",
     tools: [temperature],
-    calls: [],
     answer: ["Lima"],
   },
   {
     name: "none-words",
     input: "Which word is the opposite of heavy?",
     tools: [shipParcel, toKilometres],
-    calls: [],
     answer: ["light"],
   },
-  {
-    name: "none-fitting",
-    input: "Please play some quiet music.",
-    tools: [weather, add],
-    calls: [],
-  },
-];
+  { name: "none-fitting", input: "Please play some quiet music.", tools: [weather, add] },
+].map((each) => ({ ...each, calls: [] }));
 
 /** The tasks of `writ probe`: small, with tools that compute and never fail by chance. Their names are stable. */
 export const battery: readonly ProbeCase[] = [...calls, ...argumentCases, ...difficulties, ...restraint];

@@ -1,4 +1,5 @@
-import { type Tool, tool } from "../../tool/tool.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { pure } from "./tools.ts";
 
 type Row = readonly [name: string, description: string, argument: string, result: string];
 
@@ -37,16 +38,5 @@ const rows: readonly Row[] = [
 
 /** Thirty tools: more than a small model can keep in mind. */
 export const catalogue: readonly Tool[] = rows.map(([name, description, argument, result]) =>
-  tool({
-    name,
-    description,
-    inputSchema: {
-      type: "object",
-      properties: { [argument]: { type: "string" } },
-      required: [argument],
-      additionalProperties: false,
-    },
-    effect: "none",
-    execute: () => result,
-  }),
+  pure(name, description, { properties: { [argument]: { type: "string" } }, execute: () => result }),
 );

@@ -8,6 +8,11 @@ export interface ExpectedCall {
   readonly arguments: readonly JsonObject[];
 }
 
+/** A call that must be made, with the arguments that are right: any one of these. */
+export function call(tool: string, ...right: readonly JsonObject[]): ExpectedCall {
+  return { tool, arguments: right };
+}
+
 /** One task of the probe: what the model is asked, what it may call, and what a right run of it is. */
 export interface ProbeCase {
   readonly name: string;

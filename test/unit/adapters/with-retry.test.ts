@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { agent } from "../../../src/index.ts";
 import { type ModelRetry, withRetry } from "../../../src/models.ts";
 import { ollama } from "../../../src/adapters/model/ollama.ts";
-import { retryAfterMs } from "../../../src/adapters/model/retry-after.ts";
+import { retryAfterMs } from "../../../src/adapters/model/http-reply.ts";
 import { fakeOllama, fakeOpenai, type FakeProvider, type FakeStep } from "../../../src/testing.ts";
 
 afterEach(() => {

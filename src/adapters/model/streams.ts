@@ -1,5 +1,4 @@
 import type { Delta, StreamOptions } from "../../model/model.ts";
-import { abortErrorOf } from "./abort-error.ts";
 
 /** A request to a server: how it is sent, and what is told of a fault. */
 export interface StoppableRequest {
@@ -31,4 +30,29 @@ export async function* stoppable(
     signal.removeEventListener("abort", abort);
     stop.abort();
   }
+}
+
+/** The value of work, or the abort: not every provider heeds the signal it is given. */
+export async function orAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(abortErrorOf(signal));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** What a stream throws when its signal is aborted: the reason, or an error that says it. */
+export function abortErrorOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error
+    ? reason
+    : new DOMException(`the request was aborted: ${String(reason)}`, "AbortError");
+}
+
+/** A stream whose code is loaded when it is first read: a program imports the adapters of all providers, and asks one. */
+export async function* whenAsked(open: () => Promise<AsyncIterable<Delta>>): AsyncGenerator<Delta, void> {
+  yield* await open();
 }
