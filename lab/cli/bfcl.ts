@@ -11,8 +11,7 @@ import { type ExitCode, exitCodeOf, exitCodes } from "../../src/cli/exit-code.ts
 import { listenForInterrupts } from "../../src/cli/interrupts.ts";
 import { countOf, listOf, wordOf } from "../../src/cli/options.ts";
 import { countText, oneLine, processOutput, jsonLine } from "../../src/cli/output.ts";
-import { percent } from "../../src/cli/percent.ts";
-import { table } from "../../src/cli/table.ts";
+import { percent, table } from "../../src/cli/table.ts";
 
 /** The options of `eval bfcl`, as they stand on the command line. */
 export interface LiveFlags {

@@ -7,8 +7,7 @@ import { categoriesOf, showWrong } from "./words.ts";
 import { type ExitCode, exitCodes } from "../../src/cli/exit-code.ts";
 import { countOf, listOf, wordOf } from "../../src/cli/options.ts";
 import { countText, oneLine, processOutput, jsonLine } from "../../src/cli/output.ts";
-import { percent } from "../../src/cli/percent.ts";
-import { table } from "../../src/cli/table.ts";
+import { percent, table } from "../../src/cli/table.ts";
 
 /** The options of `eval replay`, as they stand on the command line. */
 export interface ReplayFlags {

@@ -151,7 +151,7 @@ async function fetchEmbedded(
   const { onFetch = announce, signal } = options;
   onFetch({ type: "begin", file });
   try {
-    await pullModel(file.name, { onEvent: onFetch, ...(signal === undefined ? {} : { signal }) });
+    await pullModel(file.name, { onEvent: onFetch, signal });
   } catch (error) {
     signal?.throwIfAborted();
     return { why: `${why}, but it cannot be fetched: ${messageOf(error)}` };

@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from "node:module";
 import { WritError } from "../error/writ-error.ts";
-import { current } from "./capability/scopes.ts";
+import { current } from "./capability/lifetime.ts";
 import { callerOf, isBystander, isNode } from "./power-guard-caller.ts";
 import { type Target, targets } from "./power-guard-targets.ts";
 

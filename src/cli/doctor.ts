@@ -54,131 +54,96 @@ export async function doctor(flags: OutputFlags): Promise<ExitCode> {
   const findings = await look();
   const choice = chooseModel(findings.around);
   const checks = checksOf(findings, choice);
-  const ok = checks.every(({ state }) => state !== "broken");
+  const isOk = checks.every(({ state }) => state !== "broken");
   const model = choice.type === "none" ? null : { name: choice.name, fetched: choice.type === "ready" };
   if (flags.json === true)
-    await processOutput.answer(jsonLine({ type: "doctor", ok, checks, model, why: choice.why }));
+    await processOutput.answer(jsonLine({ type: "doctor", ok: isOk, checks, model, why: choice.why }));
   else await processOutput.answer(checks.map((check) => checkText(check, processOutput)).join(""));
-  return ok ? exitCodes.answered : exitCodes.failed;
+  return isOk ? exitCodes.answered : exitCodes.failed;
 }
+
+const ok = (name: string, text: string): Check => ({ name, state: "ok", text });
+const note = (name: string, text: string, advice?: string): Check => ({ name, state: "note", text, advice });
 
 /** Says of each finding whether it is as it should be. */
 export function checksOf(found: Findings, choice: ModelChoice): readonly Check[] {
   const { node, platform, cores, memoryBytes, writ, around, files, cache, cards, keys } = found;
   const missingKeys = knownKeys.filter((key) => !keys.includes(key));
-  const nodeCheck: Check = nodeIsNewEnough(node)
-    ? { name: "node", state: "ok", text: `Node ${node}` }
-    : {
-        name: "node",
-        state: "broken",
-        text: `Node ${node} is too old`,
-        advice: `writ needs Node ${oldestNode} or newer: npm i -D node@24`,
-      };
   return [
-    nodeCheck,
-    {
-      name: "platform",
-      state: "ok",
-      text: `${platform}, ${cores} cores, ${sizeText(memoryBytes)} of memory`,
-    },
-    { name: "writ", state: "ok", text: `writ ${writ}` },
-    packageCheck("ollama", found.hasOllamaPackage, {
-      purpose: "models of an Ollama server",
-      command: "npm i ollama",
-    }),
-    packageCheck("node-llama-cpp", around.canEmbed, {
-      purpose: "models inside the process",
-      command: installCommand(),
-    }),
+    nodeCheck(node),
+    ok("platform", `${platform}, ${cores} cores, ${sizeText(memoryBytes)} of memory`),
+    ok("writ", `writ ${writ}`),
+    found.hasOllamaPackage
+      ? installed("ollama")
+      : note("ollama", notInstalled("ollama", "models of an Ollama server"), "npm i ollama"),
+    around.canEmbed
+      ? installed("node-llama-cpp")
+      : note("node-llama-cpp", notInstalled("node-llama-cpp", "models inside the process"), installCommand()),
     ollamaCheck(around.ollama),
     ...files.map(fileCheck),
     cache.writable
-      ? { name: "cache", state: "ok", text: `models are kept in ${cache.folder}` }
-      : {
-          name: "cache",
-          state: "note",
-          text: `${cache.folder} cannot be written`,
-          advice: "set WRIT_CACHE to a folder that can",
-        },
+      ? ok("cache", `models are kept in ${cache.folder}`)
+      : note("cache", `${cache.folder} cannot be written`, "set WRIT_CACHE to a folder that can"),
     ...cards.map(cardCheck),
     ...found.isolators.map(isolatorCheck),
-    ...keys.map((key): Check => ({ name: key, state: "ok", text: `${key} is set` })),
-    ...missingKeys.map((key): Check => ({ name: key, state: "note", text: `${key} is not set` })),
+    ...keys.map((key) => ok(key, `${key} is set`)),
+    ...missingKeys.map((key) => note(key, `${key} is not set`)),
     modelCheck(choice),
   ];
+}
+
+function nodeCheck(node: string): Check {
+  if (nodeIsNewEnough(node)) return ok("node", `Node ${node}`);
+  const advice = `writ needs Node ${oldestNode} or newer: npm i -D node@24`;
+  return { name: "node", state: "broken", text: `Node ${node} is too old`, advice };
 }
 
 function isolatorCheck({ mechanism, level, probes, reason = "" }: Isolator): Check {
   const name = `isolation-${mechanism}`;
   if (level === "isolated")
-    return {
-      name,
-      state: "ok",
-      text: `${mechanism} holds: ${probes.length} ways out were tried, none is open`,
-    };
+    return ok(name, `${mechanism} holds: ${probes.length} ways out were tried, none is open`);
   const advice = mechanism === "linux-bwrap" ? "apt install bubblewrap" : "npm i quickjs-emscripten";
-  return { name, state: "note", text: `${mechanism} isolates nothing here: ${oneLine(reason)}`, advice };
+  return note(name, `${mechanism} isolates nothing here: ${oneLine(reason)}`, advice);
 }
 
-function packageCheck(
-  name: string,
-  installed: boolean,
-  about: { readonly purpose: string; readonly command: string },
-): Check {
-  if (installed) return { name, state: "ok", text: `package ${name} is installed` };
-  return {
-    name,
-    state: "note",
-    text: `package ${name} (${about.purpose}) is not installed`,
-    advice: about.command,
-  };
+function installed(name: string): Check {
+  return ok(name, `package ${name} is installed`);
+}
+
+function notInstalled(name: string, purpose: string): string {
+  return `package ${name} (${purpose}) is not installed`;
 }
 
 function ollamaCheck(ollama: Surroundings["ollama"]): Check {
-  if ("why" in ollama)
-    return {
-      name: "ollama-server",
-      state: "note",
-      text: ollama.why,
-      advice: "ollama serve, or set OLLAMA_HOST",
-    };
+  if ("why" in ollama) return note("ollama-server", ollama.why, "ollama serve, or set OLLAMA_HOST");
   const names = ollama.map(
     ({ name, capabilities }) => `${name}${capabilities?.includes("tools") === true ? " (tools)" : ""}`,
   );
-  if (names.length > 0) return { name: "ollama-server", state: "ok", text: `Ollama has ${names.join(", ")}` };
-  return {
-    name: "ollama-server",
-    state: "note",
-    text: "Ollama runs and has no models",
-    advice: "ollama pull qwen2.5:7b",
-  };
+  return names.length > 0
+    ? ok("ollama-server", `Ollama has ${names.join(", ")}`)
+    : note("ollama-server", "Ollama runs and has no models", "ollama pull qwen2.5:7b");
 }
 
 function fileCheck({ name, sizeBytes, licence, present, path }: ListedModel): Check {
-  if (present) return { name: `model-file-${name}`, state: "ok", text: `model ${name} is in ${path}` };
+  if (present) return ok(`model-file-${name}`, `model ${name} is in ${path}`);
   const text = `model ${name} is not fetched (${sizeText(sizeBytes)}, ${licence})`;
-  return { name: `model-file-${name}`, state: "note", text, advice: `writ models pull ${name}` };
+  return note(`model-file-${name}`, text, `writ models pull ${name}`);
 }
 
 function cardCheck(file: CardFile): Check {
   if (file.type === "ignored") {
-    const text = `${file.path} is no card of a model: ${file.reason}`;
-    return { name: "card", state: "note", text, advice: "it is ignored: delete it, or run writ probe again" };
+    const advice = "it is ignored: delete it, or run writ probe again";
+    return note("card", `${file.path} is no card of a model: ${file.reason}`, advice);
   }
   const { model, driver, why, writ, date } = file.card;
   const text = `auto speaks ${driver} with ${model}: writ probe ${writ} measured it on ${date} (${why})`;
-  return { name: `card-${model}`, state: "ok", text };
+  return ok(`card-${model}`, text);
 }
 
 function modelCheck(choice: ModelChoice): Check {
-  if (choice.type === "none")
-    return { name: "model", state: "note", text: `no model: ${choice.why}`, advice: "writ demo needs none" };
+  if (choice.type === "none") return note("model", `no model: ${choice.why}`, "writ demo needs none");
   const fetched = choice.type === "fetch" ? ", and would be fetched first" : "";
-  return {
-    name: "model",
-    state: "ok",
-    text: `the model to use here is ${choice.name}${fetched}: ${choice.why}`,
-  };
+  return ok("model", `the model to use here is ${choice.name}${fetched}: ${choice.why}`);
 }
 
 const styles = { ok: "green", note: "yellow", broken: "red" } as const;

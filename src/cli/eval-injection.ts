@@ -9,8 +9,7 @@ import { visibleJson } from "../util/visible-json.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
 import { countText, durationText, jsonLine, oneLine, type Output, processOutput } from "./output.ts";
-import { percent } from "./percent.ts";
-import { table } from "./table.ts";
+import { percent, table } from "./table.ts";
 
 /** The options of `writ eval injection`, as they stand on the command line. */
 export interface InjectionFlags {

@@ -35,10 +35,7 @@ export async function loadAgent(path: string, { tools, model }: DefinitionFlags 
   checkFile(path);
   if (isDefinitionFile(path)) {
     const given = tools === undefined ? [] : await loadTools(tools);
-    const definition = await readDefinition(path, {
-      tools: given,
-      ...(model === undefined ? {} : { model }),
-    });
+    const definition = await readDefinition(path, { tools: given, model });
     return orBroken(path, () => agent(definition));
   }
   if (tools !== undefined) {

@@ -30,10 +30,7 @@ export async function manifest(file: string, flags: ManifestFlags): Promise<Exit
     throw new WritError("option-invalid", { option: "--write", value: write, advice });
   }
   const baseline = check === undefined ? undefined : await readManifest(check);
-  const loaded = await loadAgent(file, {
-    ...(tools === undefined ? {} : { tools }),
-    ...(model === undefined ? {} : { model }),
-  });
+  const loaded = await loadAgent(file, { tools, model });
   const agent = model === undefined ? loaded : loaded.with({ model });
   const now = await agent.manifest();
   if (check !== undefined && baseline !== undefined)

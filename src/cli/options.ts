@@ -22,11 +22,7 @@ export function withOutputFlags(command: Command): Command {
     .option("--verbose", "show arguments and results whole, and the stack of an error");
 }
 
-/**
- * What standard output is to carry.
- *
- * @throws WritError `option-invalid`
- */
+/** What standard output is to carry. @throws WritError `option-invalid` */
 export function formatOf({ json = false, outputFormat }: OutputFlags): Format {
   const format = formats.find((known) => known === outputFormat);
   if (outputFormat !== undefined && format === undefined) {
@@ -57,22 +53,14 @@ export function listOf(value: string): readonly string[] {
   return value.split(",").map((word) => word.trim());
 }
 
-/**
- * A whole number from 1 on.
- *
- * @throws WritError `option-invalid`
- */
+/** A whole number from 1 on. @throws WritError `option-invalid` */
 export function countOf(option: string, value: string): number {
   const count = /^\d{1,9}$/.test(value) ? Number(value) : 0;
   if (count >= 1) return count;
   throw new WritError("option-invalid", { option, value, advice: "Give a whole number from 1 on." });
 }
 
-/**
- * One of some words.
- *
- * @throws WritError `option-invalid`
- */
+/** One of some words. @throws WritError `option-invalid` */
 export function wordOf<const Word extends string>(
   option: string,
   value: string,

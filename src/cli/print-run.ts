@@ -150,12 +150,7 @@ async function runToEnd(
   };
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent of a file takes what nobody knows; it checks its input itself
-    const events = agent.stream(prompt as never, {
-      signal,
-      ...(skill === undefined ? {} : { skill }),
-      ...(approve === undefined ? {} : { approve }),
-      ...(ceiling === undefined ? {} : { ceiling }),
-    });
+    const events = agent.stream(prompt as never, { signal, skill, approve, ceiling });
     for (;;) {
       const next = await events.next();
       if (next.done === true) return { ...next.value, durationMs: performance.now() - startedAt };

@@ -31,19 +31,12 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
   const options: PrintRunOptions = {
     format: formatOf(flags),
     verbose,
-    ...(skill === undefined ? {} : { skill }),
-    ...(cap === undefined ? {} : { ceiling: parseCapabilities(cap) }),
+    skill,
+    ceiling: cap === undefined ? undefined : parseCapabilities(cap),
   };
   checkFile(file);
   const prompt = await readPrompt(words, process.stdin);
-  const agent = await loadAgent(file, {
-    ...(tools === undefined ? {} : { tools }),
-    ...(model === undefined ? {} : { model }),
-  });
+  const agent = await loadAgent(file, { tools, model });
   const changed = Object.keys(changes).length === 0 ? agent : agent.with(changes);
-  return printRun(
-    changed,
-    prompt,
-    changed.modelId === undefined ? options : { ...options, model: changed.modelId },
-  );
+  return printRun(changed, prompt, { ...options, model: changed.modelId });
 }

@@ -13,3 +13,8 @@ export function table(rows: readonly (readonly string[])[], right: ReadonlySet<n
   );
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
+
+/** A share as a percentage with one decimal, for tables; `-` where there is none. */
+export function percent(share: number | null | undefined): string {
+  return share === null || share === undefined ? "-" : (share * 100).toFixed(1);
+}

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { GivenHandles } from "../../src/adapters/isolate/broker.ts";
-import { inside } from "../../src/adapters/capability/scopes.ts";
+import { inside } from "../../src/adapters/capability/lifetime.ts";
 import { enforcement, isolatedTool } from "../../src/adapters/isolate/isolate.ts";
 import { agent, fs } from "../../src/index.ts";
 import { powerGuard, scripted } from "../../src/testing.ts";

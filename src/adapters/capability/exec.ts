@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resourceText } from "../../tool/capability.ts";
 import type { Exec, ExecOptions } from "../../tool/handles.ts";
-import { readProgram } from "../../tool/name-scope.ts";
-import { environmentOf, searchPath } from "./exec-environment.ts";
+import { readProgram, readVariable } from "../../tool/name-scope.ts";
 import type { Start } from "./exec-run.ts";
 import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
 import { anchorOf, openReal, pathOnly } from "./open-file.ts";
 import type { FileJudge } from "./real-path.ts";
-import { plain } from "./secrets.ts";
+import { plain, reveal } from "./secrets.ts";
+import { isRefusedVariable } from "./exec-variables.ts";
 
 const defaultMaxBytes = 1_000_000;
 
@@ -115,4 +115,27 @@ async function inFolder<Value>(
   } finally {
     await folder.close();
   }
+}
+
+/** Where programs are looked for: nothing that belongs to a user or a project. */
+export const searchPath: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+/** The whole environment of a program. @throws WritError `handle-failed` for a name that is refused */
+export function environmentOf(
+  options: ExecOptions,
+  {
+    home,
+    lifetime,
+    resource,
+  }: { readonly home: string; readonly lifetime: Lifetime; readonly resource: string },
+): Record<string, string> {
+  const environment: Record<string, string> = { PATH: searchPath.join(":"), HOME: home, LANG: "C.UTF-8" };
+  for (const [name, value] of Object.entries(options.env ?? {})) {
+    if (!readVariable(name).ok || isRefusedVariable(name))
+      throw handleFailed(resource, `the variable ${JSON.stringify(name)} is refused.`);
+    const text = reveal(value, lifetime, resource);
+    if (text.includes("\0")) throw handleFailed(resource, `the variable ${name} has a NUL in it.`);
+    environment[name] = text;
+  }
+  return environment;
 }

@@ -1,7 +1,19 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import type { HandleRequest, PowerScope } from "../../tool/power-port.ts";
 import { codeOf } from "../../util/thrown.ts";
-import { inside } from "./scopes.ts";
+import { AsyncLocalStorage } from "node:async_hooks";
+
+const scopes = new AsyncLocalStorage<PowerScope>();
+
+/** Runs work inside a scope, which goes with it across `await`, timers and callbacks. */
+export function inside<Value>(scope: PowerScope, work: () => Value): Value {
+  return scopes.run(scope, work);
+}
+
+/** The scope that this code runs in. */
+export function current(): PowerScope | undefined {
+  return scopes.getStore();
+}
 
 /** The time in which the handles of one call work. */
 export interface Lifetime extends Pick<HandleRequest, "use"> {

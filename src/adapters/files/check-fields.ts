@@ -2,8 +2,7 @@ import { toSchema } from "../../schema/to-schema.ts";
 import { type JsonSchema, pathText } from "../../schema/schema.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
-import type { Located } from "./located.ts";
-import type { Problem } from "./problem.ts";
+import type { Located, Problem } from "./located.ts";
 
 /** Checks the fields of a file against a schema; a field that the schema does not know comes with the name that was meant. */
 export async function checkFields(

@@ -13,9 +13,15 @@ import { didYouMean } from "../../util/nearest.ts";
 import { resolveModel } from "../model/resolve.ts";
 import { checkFields } from "./check-fields.ts";
 import { jsonFields, markdownFields } from "./definition-fields.ts";
-import { headLine, splitFrontMatter } from "./front-matter.ts";
-import { type Located, type ReadFields, readFields } from "./located.ts";
-import { type Problem, problemLines } from "./problem.ts";
+import {
+  headLine,
+  splitFrontMatter,
+  type Located,
+  type ReadFields,
+  readFields,
+  type Problem,
+  problemLines,
+} from "./located.ts";
 import { readText, reasonOf } from "./read-text.ts";
 
 /** A definition from a file, to be handed to `agent()`. */
@@ -210,7 +216,7 @@ function built(read: Located, { file, instructions, options }: Around): ReadDefi
   const definition: FileDefinition = {
     ...fields,
     ...(instructions === undefined ? {} : { instructions }),
-    ...(model === undefined ? {} : { model }),
+    model,
     ...(made.length === 0 ? { tools: [...own, ...knowledge] } : { tools: own, skills: made }),
   };
   return { definition, problems };

@@ -2,7 +2,6 @@ import type * as library from "yaml";
 import type { Document } from "yaml";
 import { messageOf } from "../../error/writ-error.ts";
 import { isJsonObject, type JsonObject, parseJson, toJson } from "../../util/json.ts";
-import type { Problem } from "./problem.ts";
 
 /** Fields read from a file, with the places where they stand. */
 export interface Located {
@@ -129,4 +128,49 @@ function offsetOf(
     node = pair === undefined ? at : pair.value;
   }
   return offset;
+}
+
+/** One thing that is wrong with a file. */
+export interface Problem {
+  /** The path of the file, as people are told it. */
+  readonly file: string;
+  /** Counted from 1; left out where it is not known. */
+  readonly line?: number;
+  /** The field, like `skills[0].name`. */
+  readonly field?: string;
+  readonly reason: string;
+}
+
+/** Problems for a message, one a line: `agents/a.md:4: tols: unknown`. */
+export function problemLines(problems: readonly Problem[]): string {
+  const lines = problems.map(({ file, line, field, reason }) => {
+    const place = line === undefined ? file : `${file}:${line}`;
+    return [place, ...(field === undefined || field === "" ? [] : [field]), reason].join(": ");
+  });
+  return lines.length === 1 ? lines.join("") : lines.map((line) => `\n  ${line}`).join("");
+}
+
+/** A Markdown file in its two parts. */
+export interface FrontMatter {
+  /** The YAML between the two lines of `---`. */
+  readonly head: string;
+  /** What stands after them, without blank lines around it. */
+  readonly body: string;
+}
+
+/** The line in which the head begins: the first one has the `---`. */
+export const headLine = 2;
+
+/** Parts a Markdown file, or says why it has no front matter. A line that is `---` alone ends it; later ones belong to the body. */
+export function splitFrontMatter(text: string): FrontMatter | { readonly reason: string } {
+  const opening = /^---[ \t]*\r?\n/.exec(text);
+  if (opening === null)
+    return { reason: "it does not begin with front matter: a line `---`, fields, a line `---`" };
+  const rest = text.slice(opening[0].length);
+  const closing = /^---[ \t]*\r?$/m.exec(rest);
+  if (closing === null) return { reason: "its front matter does not end: a line `---` is missing" };
+  return {
+    head: rest.slice(0, closing.index),
+    body: rest.slice(closing.index + closing[0].length).trim(),
+  };
 }

@@ -5,9 +5,7 @@ import { checkToolName } from "../../tool/tool.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import { checkFields } from "./check-fields.ts";
-import { headLine, splitFrontMatter } from "./front-matter.ts";
-import { type Located, readFields } from "./located.ts";
-import type { Problem } from "./problem.ts";
+import { headLine, splitFrontMatter, type Located, readFields, type Problem } from "./located.ts";
 
 /** What a SKILL.md says, without what the folder around it adds. */
 export type SkillText = Omit<LibrarySkill, "files" | "readFile">;

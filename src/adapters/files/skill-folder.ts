@@ -1,10 +1,10 @@
-import { type Dirent } from "node:fs";
+import type { Dirent } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { basename, isAbsolute, join, resolve, sep, win32 } from "node:path";
 import type { LibrarySkill } from "../../agent/skill-library.ts";
 import { isWritError, WritError } from "../../error/writ-error.ts";
 import { defaultMaxBytes, withNote } from "./knowledge-file.ts";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "./located.ts";
 import { readText, reasonOf } from "./read-text.ts";
 import { readSkillText } from "./skill-file.ts";
 

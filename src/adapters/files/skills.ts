@@ -8,7 +8,7 @@ import {
 import { skill, type Skill } from "../../agent/skill.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { flattenTools, type Tools } from "../../policy/allow-list.ts";
-import { type Problem, problemLines } from "./problem.ts";
+import { type Problem, problemLines } from "./located.ts";
 import { reasonOf } from "./read-text.ts";
 import { readSkillFolder, skillFoldersIn } from "./skill-folder.ts";
 

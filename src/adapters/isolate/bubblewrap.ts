@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { messageOf } from "../../error/writ-error.ts";
 import type { Probe } from "../../tool/enforcement.ts";
 import { boolean, fits, list, object, string } from "../../util/shape.ts";
-import { atRest } from "./at-rest.ts";
-import { startCell } from "./cell.ts";
+import { atRest, startCell } from "./cell.ts";
 import type { Targets } from "./child/canaries.ts";
 import { cellProgram, findBwrap } from "./launch.ts";
 

@@ -1,7 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
-import { current } from "../capability/scopes.ts";
+import { current } from "../capability/lifetime.ts";
 import type { GivenHandles } from "./broker.ts";
 import { CellError } from "./link.ts";
 import type { Pool } from "./pool.ts";

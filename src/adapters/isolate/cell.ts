@@ -4,11 +4,16 @@ import { withoutSecrets } from "../../run/secrets.ts";
 import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { scrubBytes } from "../capability/secrets.ts";
-import { atRest } from "./at-rest.ts";
 import { askHandle, askInstantly, type GivenHandles, type HandleRequest, instantHandles } from "./broker.ts";
 import type { ToCellAnswer } from "./child/messages.ts";
 import type { LaunchOptions } from "./launch.ts";
 import { type Link, openLink } from "./link.ts";
+
+/**
+ * Runs work as if no call had asked for it: a process that later calls use too must not carry the scope of the first, nor count as a power that
+ * its tool uses.
+ */
+export const atRest: <Value>(work: () => Value) => Value = AsyncLocalStorage.snapshot();
 
 /** One call, as a cell carries it out. */
 export interface CellCall {

@@ -90,11 +90,10 @@ export async function isolatedTool<
     throw new WritError("enforcement-unavailable", { tool: name, reason: found.reason });
   await warmPool(pool, name);
   const enforcement = enforcementOf(found, allowUnenforced);
-  const { unenforced } = enforcement;
   return {
     ...made,
     enforcement: () => Promise.resolve(enforcement),
-    ...(unenforced === undefined ? {} : { unenforced }),
+    unenforced: enforcement.unenforced,
   };
 }
 
@@ -128,7 +127,7 @@ function enforcementOf(found: Boxes, unenforced: string | undefined): Enforcemen
     mechanism: "plain process",
     platform,
     probes: found.probes,
-    ...(unenforced !== undefined && { unenforced }),
+    unenforced,
   };
 }
 

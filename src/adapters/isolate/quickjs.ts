@@ -5,9 +5,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { WritError } from "../../error/writ-error.ts";
 import type { Probe } from "../../tool/enforcement.ts";
 import { isJsonObject } from "../../util/json.ts";
-import { atRest } from "./at-rest.ts";
+import { atRest, type Cell, startCell } from "./cell.ts";
 import { boxes } from "./bubblewrap.ts";
-import { type Cell, startCell } from "./cell.ts";
 import { cellProgram } from "./launch.ts";
 import type { Bind } from "./node-files.ts";
 
@@ -21,11 +20,7 @@ const engine = "quickjs-emscripten";
 // Depends on: the machine.
 let tried: Promise<Interpreter> | undefined;
 
-/**
- * Tries once a process what code can do inside the interpreter.
- *
- * @throws WritError `peer-missing`
- */
+/** Tries once a process what code can do inside the interpreter. @throws WritError `peer-missing` */
 export function interpreter(): Promise<Interpreter> {
   tried ??= atRest(tryInterpreter).then((probes) => ({ probes }));
   tried.catch(() => {

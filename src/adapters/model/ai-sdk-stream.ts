@@ -120,19 +120,13 @@ interface ReadState {
 }
 
 function read(part: StreamPart, state: ReadState): readonly Delta[] {
+  const kind = blockKinds.get(part.type);
+  if (kind !== undefined) return readBlock(kind, part, state);
   switch (part.type) {
-    case "text-start":
-    case "text-delta":
-    case "text-end":
-      return readBlock("text", part, state);
-    case "reasoning-start":
-    case "reasoning-delta":
-    case "reasoning-end":
-      return readBlock("reasoning", part, state);
     case "tool-input-start":
       return startCall({ ...part, toolCallId: part.id }, state);
     case "tool-input-delta":
-      return readInput(part.delta, state.calls.get(part.id ?? ""));
+      return readInput(part, state);
     case "tool-call":
       return endCall(part, state);
     case "source":
@@ -165,6 +159,13 @@ function release(state: ReadState): readonly Delta[] {
 }
 
 type BlockKind = "text" | "reasoning";
+
+const blockKinds: ReadonlyMap<string, BlockKind> = new Map(
+  ["start", "delta", "end"].flatMap((at): [string, BlockKind][] => [
+    [`text-${at}`, "text"],
+    [`reasoning-${at}`, "reasoning"],
+  ]),
+);
 
 /** A provider may use the id of a block again after its end: the new block gets a name of its own. */
 function readBlock(kind: BlockKind, part: StreamPart, state: ReadState): readonly Delta[] {
@@ -205,8 +206,9 @@ function callIdOf({ toolCallId = "" }: StreamPart, state: ReadState): string {
   return state.calls.get(toolCallId)?.id ?? toolCallId;
 }
 
-function readInput(text: string | undefined, call: StartedCall | undefined): readonly Delta[] {
-  return call === undefined || call.whole !== undefined || !text
+function readInput({ id = "", delta: text = "" }: StreamPart, { calls }: ReadState): readonly Delta[] {
+  const call = calls.get(id);
+  return call === undefined || call.whole !== undefined || text === ""
     ? []
     : [{ type: "call-delta", id: call.id, text }];
 }
@@ -214,7 +216,7 @@ function readInput(text: string | undefined, call: StartedCall | undefined): rea
 function endCall(part: StreamPart, state: ReadState): readonly Delta[] {
   const { toolCallId = "" } = part;
   const before = state.calls.get(toolCallId)?.whole;
-  if (before?.toolName === part.toolName && before?.input === part.input && before !== undefined) return [];
+  if (before !== undefined && before.toolName === part.toolName && before.input === part.input) return [];
   const start = startCall(part, state);
   const call = state.calls.get(toolCallId);
   if (call !== undefined) call.whole = part;

@@ -110,7 +110,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   return {
     id: `${provider}/${modelId}`,
     features: { tools: true, ...formatFeatures(model), ...options.features },
-    ...(options.price === undefined ? {} : { price: options.price }),
+    price: options.price,
     async *stream(request, { signal }): AsyncGenerator<Delta> {
       if (signal.aborted) throw abortErrorOf(signal);
       const call = callOptions({ model, options, request, signal });

@@ -36,14 +36,13 @@ export function openaiCompatible(name: string, options: OpenaiCompatibleOptions 
   atLeastOne("openaiCompatible", { maxReplyBytes });
   const server = openaiServer(options);
   const source: OpenaiSource = { name, options, server, llamaCpp: undefined, refusesFormat: false };
-  const paid = price ?? (isLocal(server) ? (): number => 0 : undefined);
   return {
     id: `openai-compatible/${name}`,
     get features() {
       return featuresOf(source);
     },
     endpoint: endpointOf(server.url, server.headers),
-    ...(paid === undefined ? {} : { price: paid }),
+    price: price ?? (isLocal(server) ? (): number => 0 : undefined),
     stream: (request, streamOptions) =>
       whenAsked(async () =>
         (await import("./openai-compatible-request.ts")).reply(source, request, streamOptions),

@@ -59,9 +59,9 @@ function withCard(model: Model): Model {
   let driver: ModelFeatures["driver"] | null = null;
   const made: Model = {
     id,
-    ...(price === undefined ? {} : { price }),
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(retries === undefined ? {} : { retries }),
+    price,
+    endpoint,
+    retries,
     get features() {
       const { features } = model;
       if (features.driver !== undefined) return features;

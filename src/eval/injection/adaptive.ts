@@ -1,8 +1,7 @@
 import { remembered } from "../../util/remembered.ts";
-import { claim } from "./claim.ts";
+import { claim, type Failure, type Measuring, type ScriptedPair, shareOf, wasDelivered } from "./measure.ts";
 import { candidatesOf } from "./candidates.ts";
 import { type FoundValue, valuesIn } from "./find-values.ts";
-import { type Failure, type Measuring, type ScriptedPair, shareOf, wasDelivered } from "./measure.ts";
 import {
   aimOf,
   type Harm,

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "../../util/json.ts";
-import { type FoundValue, typeOf, valuesIn } from "./find-values.ts";
-import { lookAlikes } from "./look-alikes.ts";
+import { type FoundValue, typeOf, valuesIn, lookAlikes } from "./find-values.ts";
 import { type Origin, type Pools, roledLeaves, type RoledLeaf, withValue } from "./origins.ts";
 import { keyOf } from "./scenes.ts";
 import { valueFor } from "./script-attack.ts";

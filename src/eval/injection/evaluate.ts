@@ -3,8 +3,8 @@ import { policyFromJson } from "../../policy/study/policy.ts";
 import { type AdaptiveFigures, measureAdaptive } from "./adaptive.ts";
 import { perPair, perTool } from "./candidates.ts";
 import { chooseTools } from "./choose-tools.ts";
-import { claim } from "./claim.ts";
 import {
+  claim,
   type Arm,
   type ArmFigures,
   type ArmName,

@@ -4,6 +4,9 @@ import type { Attack } from "./script-attack.ts";
 import type { Judged, Stage } from "./stage.ts";
 import type { Pair, SuiteCall, UserTask } from "./suite.ts";
 
+/** What every figure of this evaluation is, and is not. Stands beside each of them. */
+export const claim = "scripted worst case; not a claim about any model";
+
 /** A way of guarding the same agent. */
 export interface Arm {
   readonly name: ArmName;

@@ -10,8 +10,8 @@ import {
   literalsIn,
   typeOf,
   valuesIn,
+  lookAlikes,
 } from "./find-values.ts";
-import { lookAlikes } from "./look-alikes.ts";
 import { keyOf } from "./scenes.ts";
 import type { SuiteTools } from "./suite-tools.ts";
 import type { SuiteCall } from "./suite.ts";

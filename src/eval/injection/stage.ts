@@ -134,12 +134,7 @@ function toolOf(
   { name, description, parameters }: Suite["tools"][number],
   replay: (callId: string) => Json,
 ): Tool {
-  return tool({
-    name,
-    description,
-    inputSchema: parameters,
-    execute: (_args, { callId }) => replay(callId),
-  });
+  return tool({ name, description, inputSchema: parameters, execute: (_, { callId }) => replay(callId) });
 }
 
 interface Watch {
@@ -158,16 +153,13 @@ function watch(): Watch {
       else if (event.type === "tool-end") statuses.set(event.callId, event.result.status);
     },
     judged: ({ calls, hasRun }) =>
-      [...calls.values()].map((call) => {
-        const status = statuses.get(call.id);
-        return {
-          call,
-          decision: decisions.get(call.id) ?? notMade,
-          wasAsked: asked.has(call.id),
-          hasRun: hasRun.has(call.id),
-          ...(status === undefined ? {} : { status }),
-        };
-      }),
+      [...calls.values()].map((call) => ({
+        call,
+        decision: decisions.get(call.id) ?? notMade,
+        wasAsked: asked.has(call.id),
+        hasRun: hasRun.has(call.id),
+        status: statuses.get(call.id),
+      })),
   };
 }
 

@@ -82,8 +82,8 @@ function parametersOf({ parameters }: SuiteTool): readonly SuiteParameter[] {
       isRequired: required.includes(name),
       json: jsonTypes.find((type) => type === one["type"]) ?? "string",
       isList,
-      ...(values === undefined ? {} : { values }),
-      ...(declared === undefined ? {} : { declared }),
+      values,
+      declared,
       types: declared === undefined ? saidTypes(name, schema["description"] ?? "") : [declared],
     };
   });

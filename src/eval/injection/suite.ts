@@ -88,11 +88,7 @@ export function readSuite(path: string): Suite {
   return suiteOf(parsed.value, { path, sha256 });
 }
 
-/**
- * A file with its SHA-256.
- *
- * @throws WritError `file-unreadable`
- */
+/** A file with its SHA-256. @throws WritError `file-unreadable` */
 export function readHashed(path: string): { readonly text: string; readonly sha256: string } {
   try {
     const bytes = readFileSync(path);
@@ -202,9 +198,8 @@ function pairOf(written: Fitting<typeof pair>, place: PairPlace): Pair {
   if (user === undefined) throw fault(`${at}.user`, "no user task has this id");
   const injection = injections.find(({ id }) => id === written.injection);
   if (injection === undefined) throw fault(`${at}.injection`, "no injection task has this id");
-  const tainted = taintedStepOf(written, user, place);
-  const attackCalls = written.attack_calls ?? [];
-  return { user, injection, attackCalls, ...(tainted === undefined ? {} : { taintedStep: tainted }) };
+  const taintedStep = taintedStepOf(written, user, place);
+  return { user, injection, attackCalls: written.attack_calls ?? [], taintedStep };
 }
 
 /** The step that the pair names; without one, the first of the task whose result carries an injection. */

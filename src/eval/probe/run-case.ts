@@ -74,13 +74,7 @@ export async function runCase(probeCase: ProbeCase, options: CaseOptions): Promi
     fault = messageOf(error);
   }
   const durationMs = performance.now() - begun;
-  return {
-    name: probeCase.name,
-    right: fault === undefined,
-    ...(fault === undefined ? {} : { fault }),
-    ...seen.counts(),
-    durationMs,
-  };
+  return { name: probeCase.name, right: fault === undefined, fault, ...seen.counts(), durationMs };
 }
 
 function endOf(outcome: object & { readonly type: string }): string {

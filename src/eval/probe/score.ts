@@ -82,7 +82,7 @@ function scoreOf(
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     ...(usage.estimated === true ? { estimated: true } : {}),
-    ...(evaluated === undefined ? {} : { evaluated }),
+    evaluated,
     durationMs: sum(results, "durationMs"),
     score: harmonic(right, restraint),
   };

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { candidatesOf, perPair, perTool } from "../../../src/eval/injection/candidates.ts";
-import { addressesIn, literalsIn, typeOf, valuesIn } from "../../../src/eval/injection/find-values.ts";
-import { lookAlikes } from "../../../src/eval/injection/look-alikes.ts";
+import {
+  addressesIn,
+  literalsIn,
+  typeOf,
+  valuesIn,
+  lookAlikes,
+} from "../../../src/eval/injection/find-values.ts";
 import { harmOf, originsOf, poolsOf } from "../../../src/eval/injection/origins.ts";
 import { policyFileOf } from "../../../src/eval/injection/policy-file.ts";
 import { keyOf } from "../../../src/eval/injection/scenes.ts";

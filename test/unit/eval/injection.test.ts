@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { claim } from "../../../src/eval/injection/claim.ts";
+import { claim, type ArmName, type Failure } from "../../../src/eval/injection/measure.ts";
 import {
   evaluateInjection,
   type EvaluateOptions,
   type InjectionReport,
 } from "../../../src/eval/injection/evaluate.ts";
-import type { ArmName, Failure } from "../../../src/eval/injection/measure.ts";
 import { policyFileOf } from "../../../src/eval/injection/policy-file.ts";
 import { stage } from "../../../src/eval/injection/stage.ts";
 import { suiteOf } from "../../../src/eval/injection/suite.ts";
