@@ -26,7 +26,7 @@ export interface Asked {
   readonly signal?: AbortSignal;
 }
 
-/** What came of it. */
+/** Kind of the reply. */
 export interface Replied {
   /** The name of the driver that spoke. */
   readonly driver: string;
@@ -34,7 +34,7 @@ export interface Replied {
   readonly calls: readonly ToolCall[];
   /** The text as the model wrote it. */
   readonly said: string;
-  /** Why it is a violation. */
+  /** Reason of a violation. */
   readonly reason?: string;
   readonly usage: Usage;
   readonly durationMs: number;

@@ -11,7 +11,6 @@ import type { BfclCase } from "./bfcl/cases.ts";
 import { type JudgedCall, type JudgedOutput, wrongWith } from "./bfcl/judge.ts";
 import { type Figures, type ModelScore, scoreOf, tallyOf } from "./replay-score.ts";
 
-/** What is asked. */
 export interface LiveOptions {
   readonly model: Model;
   readonly driver: DriverChoice;
@@ -22,9 +21,9 @@ export interface LiveOptions {
   readonly onJudged?: (judged: JudgedOutput) => void;
 }
 
-/** How a model did through a driver. Shares go from 0 to 1. */
+/** Figures of a model through a driver. Shares go from 0 to 1. */
 export interface LiveReport extends Figures {
-  /** How many replies were judged. */
+  /** Count of replies that were judged. */
   readonly outputs: number;
   /** The share of replies that say something the loop can act on: calls that can be read, or an answer. */
   readonly valid: number | null;

@@ -5,8 +5,9 @@ import { type BfclCategory, categoryOf } from "./bfcl/categories.ts";
 import type { Count } from "./replay-score.ts";
 
 /**
- * What the leaderboard's maintainers counted for a model with its own decoder: the first lines of `score/<model>/<category>_score.json`.
- * Figures that are not there, or that cannot be read, are left out: nothing but a comparison depends on them.
+ * Counts of the leaderboard's maintainers for a model with its own decoder: the first lines of
+ * `score/<model>/<category>_score.json`. Figures that are not there, or that cannot be read, are left out:
+ * nothing but a comparison depends on them.
  */
 export function officialScores(folder: string, model: string): ReadonlyMap<BfclCategory, Count> {
   const found = new Map<BfclCategory, Count>();

@@ -9,7 +9,7 @@ export interface BrokenLine {
   readonly reason: string;
 }
 
-/** What a file in JSON Lines holds. */
+/** Contents of a file in JSON Lines. */
 export interface Lines {
   readonly values: readonly { readonly line: number; readonly value: JsonObject }[];
   readonly broken: readonly BrokenLine[];

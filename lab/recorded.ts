@@ -13,7 +13,10 @@ export interface RecordedModel {
   readonly files: readonly string[];
 }
 
-/** What a model put out for a case: text, or the calls that its provider had found already, with the names as the provider takes them. */
+/**
+ * Output of a model for a case: text, or the calls that its provider had found already, with the names as the
+ * provider takes them.
+ */
 export interface RecordedOutput {
   readonly case: CaseId;
   readonly output:

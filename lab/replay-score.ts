@@ -2,7 +2,7 @@ import type { RecogniserMode } from "../src/driver/recognise/recognise.ts";
 import { bfclCategories, type BfclCategory, isRestraint } from "./bfcl/categories.ts";
 import type { BrokenLine } from "./read-lines.ts";
 
-/** How many outputs there are, and how many of them are right. */
+/** Counts of outputs, and of the right ones among them. */
 export interface Count {
   readonly outputs: number;
   readonly right: number;
@@ -40,38 +40,42 @@ export interface Figures {
   readonly mean: number | null;
 }
 
-/** How one model did. */
+/** Figures of one model. */
 export interface ModelScore extends Figures {
   /** The mean of the accuracies of its categories, as the leaderboard has it: each category weighs the same. */
   readonly categoryMean: number | null;
   readonly byCategory: Readonly<Partial<Record<BfclCategory, Count & { readonly accuracy: number }>>>;
-  /** What the leaderboard's own decoder for this model reached in the same categories; null where it is not there. */
+  /**
+   * Figures of the leaderboard's own decoder for this model in the same categories; null where there are
+   * none.
+   */
   readonly official: Figures | null;
 }
 
 /**
- * How the recogniser did. `accuracy`, `restraint` and `categoryMean` are means over the models, so that each model weighs the same.
+ * Figures of the recogniser. `accuracy`, `restraint` and `categoryMean` are means over the models, so that
+ * each model weighs the same.
  */
 export interface ReplayReport extends Figures {
   readonly mode: RecogniserMode;
   readonly categoryMean: number | null;
   /** Means over the models that have official figures. */
   readonly official: Figures | null;
-  /** How many outputs were judged. */
+  /** Count of outputs that were judged. */
   readonly outputs: number;
   /** Each category, over all models: the mean of their shares. */
   readonly byCategory: ModelScore["byCategory"];
   readonly byModel: Readonly<Record<string, ModelScore>>;
-  /** How long reading one text took. Outputs that came as calls are not read, and not counted. */
+  /** Time to read one text. Outputs that came as calls are not read, and not counted. */
   readonly timing: {
     readonly texts: number;
     readonly medianMs: number;
     readonly p99Ms: number;
     readonly maxMs: number;
   };
-  /** How often reading threw: never. Such an output counts as wrong. */
+  /** Count of outputs whose reading threw: none should. Such an output counts as wrong. */
   readonly threw: number;
-  /** What was thrown, by model and case: the first few. */
+  /** Errors that reading threw, by model and case: the first few. */
   readonly thrown: readonly string[];
   readonly passedOver: {
     readonly broken: readonly BrokenLine[];

@@ -9,7 +9,7 @@ import type { BrokenLine } from "./read-lines.ts";
 import { noOutputs, outputsIn, type RecordedModel, recordedModels, type RecordedOutput } from "./recorded.ts";
 import { type ReplayReport, scoreOf, type Tally, tallyOf } from "./replay-score.ts";
 
-/** What is replayed. */
+/** Options of a replay. */
 export interface ReplayOptions {
   /** The folder with `result/<model>/*_result.json`, and where they are there the official figures in `score`. */
   readonly data: string;
@@ -24,7 +24,7 @@ export interface ReplayOptions {
   readonly onJudged?: (judged: JudgedOutput) => void;
 }
 
-/** What was passed over, by how often. */
+/** Outputs that were passed over, each kind with its count. */
 interface Passed {
   readonly broken: BrokenLine[];
   /** Outputs of categories that are not judged, by the name of the category. */
@@ -129,7 +129,7 @@ interface About {
   readonly state: Replay;
 }
 
-/** Whether the output is right. */
+/** True for a right output. */
 function replayOutput({ output }: RecordedOutput, { model, test, state }: About): boolean {
   let calls: readonly JudgedCall[] = [];
   let wrong: string | undefined;

@@ -20,7 +20,7 @@ export interface BfclAnswer {
   readonly arguments: Readonly<Record<string, readonly Json[]>>;
 }
 
-/** What is said in a case before the model replies. */
+/** Messages of a case before the model replies. */
 export interface BfclMessage {
   readonly role: "system" | "user" | "assistant";
   readonly text: string;

@@ -1,6 +1,7 @@
 /**
- * What makes the calls of an output right. `one`: the one call of the answer, to the only tool there is. `picked`: the one call of the answer,
- * to the right one of several tools. `several`: the calls of the answer in any order. `none`: no call at all. `some`: any call.
+ * Rule for the calls of an output. `one`: the one call of the answer, to the only tool there is. `picked`:
+ * the one call of the answer, to the right one of several tools. `several`: the calls of the answer in any
+ * order. `none`: no call at all. `some`: any call.
  */
 export type BfclRule = "one" | "picked" | "several" | "none" | "some";
 
@@ -39,17 +40,17 @@ const rules: Readonly<Record<BfclCategory, BfclRule>> = {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a record are typed as any text
 export const bfclCategories: readonly BfclCategory[] = Object.keys(rules) as BfclCategory[];
 
-/** How the outputs of a category are judged. */
+/** Rule of a category. */
 export function ruleOf(category: BfclCategory): BfclRule {
   return rules[category];
 }
 
-/** Whether the category counts for restraint (a call is wrong), and not for accuracy. */
+/** True for a category that counts for restraint (a call is wrong), and not for accuracy. */
 export function isRestraint(category: BfclCategory): boolean {
   return ruleOf(category) === "none";
 }
 
-/** What the categories were called before version 4 of the leaderboard. */
+/** Names of the categories before version 4 of the leaderboard. */
 const earlierNames: Readonly<Record<string, BfclCategory>> = {
   simple: "simple_python",
   multiple_function: "multiple",
@@ -66,7 +67,7 @@ export function categoryOf(name: string): BfclCategory | undefined {
   );
 }
 
-/** What an id is made of: `relevance_7` is case `irrelevance_7` of the category `irrelevance`. */
+/** Parts of an id: `relevance_7` is case `irrelevance_7` of the category `irrelevance`. */
 export interface CaseId {
   /** The part before the number, as it is written. */
   readonly prefix: string;

@@ -4,7 +4,10 @@ import { sameJson } from "../../src/util/same-json.ts";
 /** The types of BFCL's schemas that values are compared by. JSON has one kind of number: a whole one is also a float. */
 type Kind = "string" | "integer" | "float" | "boolean" | "array" | "dict" | "null";
 
-/** What a value is judged against: the declared type, that of the items of an array, and the values that the answer allows. */
+/**
+ * Standards for a value: the declared type, that of the items of an array, and the values that the answer
+ * allows.
+ */
 export interface Expected {
   readonly type: Kind;
   readonly items?: Kind;
@@ -12,7 +15,10 @@ export interface Expected {
   readonly allowed: readonly Json[];
 }
 
-/** What a parameter's schema and its answer expect; undefined when the schema's type is none of BFCL's. */
+/**
+ * Reads the standards from a parameter's schema and its answer; undefined when the schema's type is none of
+ * BFCL's.
+ */
 export function expectedOf(schema: JsonObject, allowed: readonly Json[]): Expected | undefined {
   const type = declaredKind(schema["type"]);
   if (type !== "array") return type === undefined ? undefined : { type, allowed };
@@ -20,7 +26,7 @@ export function expectedOf(schema: JsonObject, allowed: readonly Json[]): Expect
   return { type, items: isJsonObject(items) ? declaredKind(items["type"]) : undefined, allowed };
 }
 
-/** Why a value is wrong, in a few words; undefined when it is right. */
+/** Fault of a value in a few words; undefined for a right one. */
 export function faultOf(value: Json, expected: Expected): string | undefined {
   const typed = typing(value, expected);
   if (typed === "wrong") return `is no ${expected.type}: ${shown(value)}`;
@@ -70,8 +76,9 @@ function answerKind(allowed: readonly Json[]): Kind | undefined {
 }
 
 /**
- * Whether a value has its type. The answer's type counts too where it is another than the declared one: then the value stands for something
- * (the name of a variable, say) and must be exactly what the answer has. Arrays are looked into one level deep.
+ * Sorts a value by its type. The answer's type counts too where it is another than the declared one: then the
+ * value stands for something (the name of a variable, say) and must be exactly what the answer has. Arrays
+ * are looked into one level deep.
  */
 function typing(value: Json, { type, items, allowed }: Expected): "literal" | "variable" | "wrong" {
   const kind = kindOf(value);

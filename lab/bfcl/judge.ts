@@ -14,17 +14,17 @@ export interface JudgedOutput {
   /** The model or the driver that it came from. */
   readonly by: string;
   readonly test: BfclCase;
-  /** What the model wrote; empty when its provider found the calls. */
+  /** Text of the model; empty when its provider found the calls. */
   readonly said: string;
   readonly calls: readonly JudgedCall[];
-  /** Why it is wrong; undefined when it is right. */
+  /** Fault in a few words; undefined for a right output. */
   readonly wrong: string | undefined;
 }
 
 /**
- * Why these calls are wrong for a case, in a few words for people; undefined when they are right. The rule is that of the leaderboard's own
- * checker of syntax trees, with one difference: JSON has one kind of number, so that 5.0 is an integer and 5 stands in a list of floats.
- * Never throws.
+ * Fault of these calls for a case, in a few words for people; undefined for right ones. The rule is that of
+ * the leaderboard's own checker of syntax trees, with one difference: JSON has one kind of number, so that
+ * 5.0 is an integer and 5 stands in a list of floats. Never throws.
  */
 export function wrongWith(test: BfclCase, calls: readonly JudgedCall[]): string | undefined {
   const rule = ruleOf(test.category);

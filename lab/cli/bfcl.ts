@@ -29,7 +29,7 @@ export interface LiveFlags {
 /** The categories that are asked by default; those that begin with `live_` are for the end, when nothing is tuned any more. */
 const usual = "simple_python,multiple,parallel,parallel_multiple,irrelevance";
 
-/** Where the cases are looked for. */
+/** Folders that are searched for the cases. */
 const places = ["bfcl", "../shared/data/bfcl"] as const;
 
 /** A driver with its figures, or with why there are none. */

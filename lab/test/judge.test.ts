@@ -23,7 +23,7 @@ function call(args: Json, name = "f"): JudgedCall {
   return { name, arguments: args };
 }
 
-/** What is wrong with `value` for one parameter of this schema. */
+/** The fault of `value` for one parameter of this schema. */
 function fault(schema: JsonObject, allowed: readonly Json[], value: Json): string | undefined {
   return wrongWith(caseOf({ x: schema }, { x: allowed }), [call({ x: value })]);
 }

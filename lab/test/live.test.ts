@@ -25,7 +25,7 @@ function live(
   return runLive({ cases, settings: { temperature: 0 }, ...options });
 }
 
-/** What the user asked last. */
+/** The user's last words. */
 function askedIn({ messages }: ModelRequest): string {
   const last = messages.findLast(({ role }) => role === "user");
   return last?.role === "user" ? textOf(last) : "";

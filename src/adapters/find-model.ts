@@ -13,7 +13,7 @@ export type FoundModel =
   | { readonly model: Model; readonly why: string }
   | { readonly model?: undefined; readonly why: string };
 
-/** How a model is looked for. */
+/** Options of {@link findModel}. */
 export interface FindModelOptions {
   /** Told what is fetched, before and while it is. Default: a line on standard error before. */
   readonly onFetch?: (event: FetchEvent) => void;
@@ -45,19 +45,19 @@ export async function findModel(options: FindModelOptions = {}): Promise<FoundMo
   return { model: resolveModel(choice.name, "findModel"), why: choice.why };
 }
 
-/** What there is to choose from. */
+/** Models and packages to choose from. */
 export interface Surroundings {
   /** `$WRIT_MODEL`; undefined when it is not set or empty. */
   readonly wanted?: string;
   /** The models of the Ollama that runs; when there is none, why. */
   readonly ollama: readonly OllamaModel[] | { readonly why: string };
-  /** Whether `node-llama-cpp` is installed. */
+  /** True if `node-llama-cpp` is installed. */
   readonly canEmbed: boolean;
   /** The model that runs inside the process, and whether its file is there. */
   readonly embedded: CatalogueModel & { readonly present: boolean };
 }
 
-/** What {@link findModel} would do. */
+/** The choice that {@link findModel} makes. */
 export type ModelChoice =
   | { readonly type: "ready"; readonly name: string; readonly why: string }
   | { readonly type: "fetch"; readonly name: string; readonly file: CatalogueModel; readonly why: string }
@@ -98,7 +98,7 @@ export async function lookAround(): Promise<Surroundings> {
   };
 }
 
-/** Whether an optional package can be imported by writ. */
+/** True if writ can import an optional package. */
 export function isInstalled(name: string): boolean {
   try {
     import.meta.resolve(name);

@@ -67,12 +67,18 @@ function toldWithoutSecrets(request: ChatRequest): ChatRequest {
   return { ...request, messages: withoutSecrets(request.messages, nodeHost) };
 }
 
-/** Which model decides. Left out: the one that the environment variable `WRIT_MODEL` names; when it names none, there is no model. */
+/**
+ * The model that decides. Default: the one that the environment variable `WRIT_MODEL` names; without a name,
+ * none.
+ */
 export interface WithModel {
   readonly model?: ModelSource;
 }
 
-/** Whether there is a model for {@link llmStep}, {@link safeLoop} and {@link decide}, which one, and who named it. */
+/**
+ * The model for {@link llmStep}, {@link safeLoop} and {@link decide}, and who named it; or that none is
+ * named.
+ */
 export type LlmStatus =
   | { readonly available: true; readonly model: string; readonly source: "argument" | "WRIT_MODEL" }
   | { readonly available: false; readonly source: "none" };

@@ -7,19 +7,19 @@ import { isJsonObject, type Json, parseJson } from "../util/json.ts";
 import { codeOf } from "../util/thrown.ts";
 import { cacheFolder } from "./model-files/cache.ts";
 
-/** What is remembered of a model: the driver that measured best with it. */
+/** Memory of a model: the driver that measured best with it. */
 export interface ModelCard {
   /** The format of the file. */
   readonly version: 1;
   /** The model's id, like `ollama/qwen2.5:7b`. */
   readonly model: string;
   readonly driver: DriverName;
-  /** Why this one, for people. */
+  /** The reason for this driver, for people. */
   readonly why: string;
   /** The version of writ that measured, and the day, as YYYY-MM-DD. */
   readonly writ: string;
   readonly date: string;
-  /** What was measured. Nothing reads it but people. */
+  /** The measurements. Only people read them. */
   readonly scores: Json;
 }
 
@@ -83,7 +83,10 @@ function cardsFolder(): string {
   return join(cacheFolder(), "cards");
 }
 
-/** Where the card of a model is. Names that differ in nothing but what a file name cannot say have different fingerprints. */
+/**
+ * Path of a model's card. Names that differ only in characters which a file name cannot have get different
+ * fingerprints.
+ */
 function cardPath(model: string): string {
   const slug = model
     .toLowerCase()

@@ -1,7 +1,7 @@
 /** The oldest Node that strips types by itself and has all that writ needs. The same as `engines` in package.json. */
 export const oldestNode = "22.18.0";
 
-/** Whether a version of Node (`24.1.0`) is at least {@link oldestNode}. */
+/** True if a version of Node (`24.1.0`) is at least {@link oldestNode}. */
 export function nodeIsNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = numbersOf(version);
   const [oldestMajor = 0, oldestMinor = 0] = numbersOf(oldestNode);

@@ -4,7 +4,7 @@ const runners = /\/node_modules\/(?:vitest|@vitest|vite|vite-node|tinypool|tsx|j
 /** The folder of writ's own code, as source or as it is installed. */
 const ownFolder = /^.*\/(?:src|dist)\//.exec(import.meta.url)?.[0] ?? import.meta.url;
 
-/** Who called a function of Node: its file, or undefined when that cannot be told. */
+/** The file of the caller of a function of Node, or undefined when that cannot be told. */
 export function callerOf(calledFunction: (...args: never[]) => unknown): string | undefined {
   const { stackTraceLimit } = Error;
   const before = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
@@ -26,7 +26,10 @@ export function isNode(caller: string): boolean {
   return caller.startsWith("node:");
 }
 
-/** What is no tool of anybody, though it may work while one runs: writ itself, and the runner of the tests. */
+/**
+ * True for code that is not a tool, though it may work while one runs: writ itself, and the runner of the
+ * tests.
+ */
 export function isBystander(caller: string): boolean {
   const path = caller.startsWith("/") ? `file://${caller}` : caller;
   return path.startsWith(ownFolder) || runners.test(path);

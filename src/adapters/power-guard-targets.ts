@@ -10,10 +10,10 @@ import workerThreads from "node:worker_threads";
 
 /** Functions of Node that reach the world. */
 export interface Target {
-  /** Where they are; each is replaced there. */
+  /** Object that holds them; each is replaced there. */
   readonly holder: object;
   readonly names: readonly string[];
-  /** How the power is called in the message. */
+  /** Name of the power in the message. */
   readonly power: string;
   /** The handle to take instead. */
   readonly handle: string;

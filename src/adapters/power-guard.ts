@@ -4,7 +4,7 @@ import { current } from "./capability/lifetime.ts";
 import { callerOf, isBystander, isNode } from "./power-guard-caller.ts";
 import { type Target, targets } from "./power-guard-targets.ts";
 
-/** What a tool reached for without taking it from its context. */
+/** A use of a power by a tool that did not take it from its context. */
 export interface UndeclaredPower {
   readonly tool: string;
   readonly callId: string;
@@ -15,7 +15,7 @@ export interface UndeclaredPower {
 /** The detector of tools that use powers which they did not declare. There is one in a process. */
 export interface PowerGuard {
   readonly isOn: boolean;
-  /** What was found since the guard was switched on, also where the tool caught the error. */
+  /** Uses found since the guard was switched on, also those whose error the tool caught. */
   readonly found: readonly UndeclaredPower[];
   /** Puts the guard before Node's functions, and forgets what was found. */
   readonly on: () => void;

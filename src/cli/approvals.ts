@@ -8,7 +8,7 @@ import { isJsonObject, parseJson } from "../util/json.ts";
 import { visible } from "../util/visible.ts";
 import { oneLine, type Output, printable } from "./output.ts";
 
-/** Where a person is asked. */
+/** Terminal at which a person is asked. */
 export interface AskOptions {
   readonly input: ReadStream;
   readonly output: Output;
@@ -80,7 +80,7 @@ async function untilQuiet(input: ReadStream, signal: AbortSignal): Promise<void>
   }
 }
 
-/** What was said; undefined for what is no answer. */
+/** The decision in an answer; undefined for words that decide nothing. */
 function answerOf(said: string): Approval | undefined {
   if (said === "y" || said === "yes") return { approved: true };
   if (said === "r") return { approved: true, for: "run" };
@@ -117,7 +117,7 @@ function valueLine({ path, value, bound }: ApprovalValue): string {
   return `    ${visible(path)}: ${whole(visible(JSON.stringify(value)))}  (${origin})`;
 }
 
-/** What is approved is shown whole; of what nobody could read, both ends are. */
+/** Shows a value whole; of one that nobody could read, both ends. */
 function whole(text: string): string {
   const most = 4000;
   if (text.length <= most) return text;

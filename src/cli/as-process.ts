@@ -1,4 +1,4 @@
-/** What the user's code leaves behind (an open connection) may keep the process for so long after the command ended. */
+/** Time for which the user's code (an open connection) may keep the process after the command ended. */
 const graceMs = 1000;
 
 /** Runs a command line as this process: its exit code is the process's, and what is thrown where nobody waits for it is told and ends it. */

@@ -24,11 +24,10 @@ export interface Check {
   readonly name: string;
   readonly state: "ok" | "note" | "broken";
   readonly text: string;
-  /** What to do about it. */
   readonly advice?: string;
 }
 
-/** What the machine is like. */
+/** Facts about the machine. */
 export interface Findings {
   readonly node: string;
   readonly platform: string;
@@ -39,9 +38,9 @@ export interface Findings {
   readonly around: Surroundings;
   readonly files: readonly ListedModel[];
   readonly cache: { readonly folder: string; readonly writable: boolean };
-  /** What was remembered of models that were probed. */
+  /** Cards of models that were probed. */
   readonly cards: readonly CardFile[];
-  /** What can hold code of strangers here, as it was tried. */
+  /** Means to hold code of strangers here, as they were tried. */
   readonly isolators: readonly Isolator[];
   /** The names of keys that are set. Their values are never read. */
   readonly keys: readonly string[];
@@ -171,7 +170,7 @@ async function look(): Promise<Findings> {
   };
 }
 
-/** Whether a folder can be written, or made where it is not there yet. */
+/** True for a folder that can be written, or made where it does not exist. */
 function isWritable(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);

@@ -2,7 +2,6 @@ import { inspect } from "node:util";
 import { isWritError, messageOf } from "../error/writ-error.ts";
 import { oneLine, type Output, printable } from "./output.ts";
 
-/** How an error is shown. */
 export interface ErrorTextOptions {
   /** Show the stack and the causes. */
   readonly verbose?: boolean;
@@ -27,7 +26,7 @@ export function errorText(error: unknown, { verbose = false, style }: ErrorTextO
   return `${shown.join("\n")}\n`;
 }
 
-/** What an error says to JSON readers. */
+/** An error for readers of JSON. */
 export interface ErrorObject {
   readonly code: string;
   readonly message: string;

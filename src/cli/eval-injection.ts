@@ -122,7 +122,7 @@ ${table([head, ...rows], numbersOf(head))}in ${countText(pairs, "pair")}, seed $
 `;
 }
 
-/** What an arm let the adaptive attacker reach, a cell each. */
+/** Cells of what the adaptive attacker reached in an arm. */
 function adaptiveCells({ goals, harmful, boundMisuse, candidates }: AdaptiveFigures): string[] {
   return [
     String(goals.pairs),

@@ -1,7 +1,7 @@
 import { isWritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 
-/** What the process ends with, by what happened. */
+/** Exit codes of the process. */
 export const exitCodes = {
   answered: 0,
   failed: 1,

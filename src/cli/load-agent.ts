@@ -16,7 +16,7 @@ export function checkFile(path: string): void {
     throw new WritError("file-missing", { path });
 }
 
-/** What a definition in Markdown or JSON is given beside itself. */
+/** Parts that the command line gives to a definition in Markdown or JSON. */
 export interface DefinitionFlags {
   /** The path of a program that exports the tools which the definition names. A definition cannot name a program itself. */
   readonly tools?: string;
@@ -77,7 +77,7 @@ function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
   return orBroken(path, () => import(pathToFileURL(resolve(path)).href));
 }
 
-/** What the user's file makes, or the error that it is broken, with the place and the code. */
+/** Makes something of the user's file, or the error that it is broken, with the place and the code. */
 async function orBroken<Value>(path: string, make: () => Value | Promise<Value>): Promise<Value> {
   try {
     return await make();
@@ -110,8 +110,8 @@ const packageFolder = join(import.meta.dirname, "../..");
 const framePattern = /(?:^|[\s(])(file:\/\/[^\s()]+?|(?:\/|[A-Za-z]:\\)[^()\n]+?):(\d+)(?::(\d+))?(?=\)|$)/;
 
 /**
- * Where in the user's code an error arose, like `tools/add.ts:3:9`: the first place of its stack that is neither in Node nor in a package.
- * Undefined when the stack has none.
+ * Place in the user's code where an error arose, like `tools/add.ts:3:9`: the first place of its stack that
+ * is neither in Node nor in a package. Undefined when the stack has none.
  */
 export function placeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -43,7 +43,7 @@ export async function manifest(file: string, flags: ManifestFlags): Promise<Exit
   return exitCodes.answered;
 }
 
-/** What the whole comparison says. */
+/** Verdict of the whole comparison. */
 function verdictOf(changes: readonly ManifestChange[]): "same" | "narrowed" | "changed" | "widened" {
   const has = (type: ManifestChange["type"]): boolean => changes.some((change) => change.type === type);
   if (has("widened")) return "widened";

@@ -22,7 +22,7 @@ export function withOutputFlags(command: Command): Command {
     .option("--verbose", "show arguments and results whole, and the stack of an error");
 }
 
-/** What standard output is to carry. @throws WritError `option-invalid` */
+/** The format of standard output. @throws WritError `option-invalid` */
 export function formatOf({ json = false, outputFormat }: OutputFlags): Format {
   const format = formats.find((known) => known === outputFormat);
   if (outputFormat !== undefined && format === undefined) {

@@ -2,18 +2,18 @@ import { isatty } from "node:tty";
 import { styleText } from "node:util";
 import { visibleJson } from "../util/visible-json.ts";
 
-/** How a piece of the progress may look. */
+/** Look of a piece of text. */
 export type Style = "bold" | "cyan" | "dim" | "green" | "red" | "yellow";
 
-/** Where a command writes: the answer to standard output, everything else to standard error. */
+/** Output of a command: the answer to standard output, everything else to standard error. */
 export interface Output {
   /** Writes to standard output, as it is. Gives a promise when the reader is slow: it resolves once there is room for more. */
   readonly answer: (text: string) => void | Promise<void>;
   /** Writes to standard error, without a line break of its own. */
   readonly progress: (text: string) => void;
-  /** Whether people watch the progress on a terminal. */
+  /** True if people watch the progress on a terminal. */
   readonly isTerminal: boolean;
-  /** Whether the answer goes to a terminal. */
+  /** True if the answer goes to a terminal. */
   readonly answersTerminal: boolean;
   /** Colours a text of the progress, where colours are wanted: on a terminal, unless NO_COLOR is set. */
   readonly style: (style: Style, text: string) => string;

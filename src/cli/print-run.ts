@@ -12,16 +12,19 @@ import type { AnyAgent } from "./load-agent.ts";
 import { jsonLine, type Output, printable, processOutput } from "./output.ts";
 import { printer } from "./printer.ts";
 
-/** What standard output carries: the answer; one JSON object; or every event as a line of JSON, the object last. */
+/**
+ * Contents of standard output: the answer; one JSON object; or every event as a line of JSON, the object
+ * last.
+ */
 export type Format = "text" | "json" | "stream-json";
 
-/** How a run is carried out and printed. */
+/** Options of {@link printRun}. */
 export interface PrintRunOptions {
-  /** What answers, for people: like `ollama/qwen2.5:7b`. */
+  /** Name of the model for people, like `ollama/qwen2.5:7b`. */
   readonly model?: string;
   /** The skill to use, where the agent has several. */
   readonly skill?: string;
-  /** What the tools may use of the world at most, whatever the agent grants. */
+  /** The most that tools may use of the world, whatever the agent grants. */
   readonly ceiling?: readonly Capability[];
   /** Asks about calls that need an approval. Default: the person at the terminal, where there is one; else they are denied. */
   readonly approve?: Approve;
@@ -90,7 +93,7 @@ export async function printRun(
   }
 }
 
-/** Where nobody can be asked nothing is approved. */
+/** Denies, since nobody can be asked. */
 const nobody: Approve = () => ({
   approved: false,
   reason: "it needs an approval, and there is no terminal to ask at",
@@ -121,7 +124,7 @@ export function printFailure(
   return printEnd({ error, usage: noUsage, turns: 0, durationMs: 0 }, { output, format, verbose });
 }
 
-/** How a run ended, or failed to begin. */
+/** End of a run, also of one that failed to begin. */
 interface End {
   readonly outcome?: Outcome;
   readonly text?: string;

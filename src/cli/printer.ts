@@ -3,10 +3,10 @@ import { countText, durationText, oneLine, type Output } from "./output.ts";
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>;
 
-/** What is printed of a run while it goes on. */
+/** Options of {@link printer}. */
 export interface PrinterOptions {
   readonly agent: string;
-  /** What answers, like `ollama/qwen2.5:7b`; left out when nobody knows. */
+  /** Name of the model, like `ollama/qwen2.5:7b`; left out when nobody knows. */
   readonly model?: string;
   /** Show arguments and results whole. */
   readonly verbose: boolean;
@@ -48,7 +48,7 @@ export function printer({ agent, model, verbose, output }: PrinterOptions): (eve
   };
 }
 
-/** What printing a run goes by, and what it remembers of the run. */
+/** State of printing a run. */
 interface Telling {
   /** The agent and its model. */
   readonly subject: string;
@@ -58,9 +58,9 @@ interface Telling {
   readonly output: Output;
   readonly longest: number;
   driver?: string;
-  /** How long the last reply took. */
+  /** Time of the last reply. */
   modelMs: number;
-  /** When the run began, in milliseconds since 1970. */
+  /** Begin of the run, in milliseconds since 1970. */
   startedAt?: number;
 }
 
@@ -131,7 +131,7 @@ function lineOf<Type extends AgentEvent["type"]>(event: EventOf<Type>, telling: 
   return tellers[event.type]?.(event, telling);
 }
 
-/** Which model answers and by which driver: once, and again when the driver changes. */
+/** Names the model that answers and its driver: once, and again when the driver changes. */
 function driverLine(
   { driver }: EventOf<"message-start" | "message-end">,
   telling: Telling,

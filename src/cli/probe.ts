@@ -39,7 +39,7 @@ interface Probing {
   readonly caseTimeoutMs: number;
 }
 
-/** What was measured, as far as it went. */
+/** Measurements of a probe, as far as it went. */
 interface Measured {
   readonly probing: Probing;
   readonly events: readonly ProbeEvent[];
@@ -48,7 +48,7 @@ interface Measured {
   readonly complete: boolean;
 }
 
-/** Whether the best driver was remembered, and where or why not. */
+/** Place of the card of the best driver, or the reason why none was written. */
 type Saved =
   | { readonly path: string; readonly driver: DriverName }
   | { readonly path?: undefined; readonly why: string };

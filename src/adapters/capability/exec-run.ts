@@ -14,7 +14,7 @@ export interface Start {
   readonly resource: string;
 }
 
-/** How long outputs that somebody else still holds are waited for. */
+/** Wait for outputs that another process still holds. */
 const graceMs = 1000;
 const longestTimerMs = 2_147_483_647;
 

@@ -36,7 +36,7 @@ const pattern = new RegExp(
   "i",
 );
 
-/** Whether a variable is given to no program. */
+/** True for a variable that is given to no program. */
 export function isRefusedVariable(name: string): boolean {
   return pattern.test(name);
 }

@@ -117,7 +117,7 @@ async function inFolder<Value>(
   }
 }
 
-/** Where programs are looked for: nothing that belongs to a user or a project. */
+/** Folders that are searched for programs: none belongs to a user or a project. */
 export const searchPath: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /** The whole environment of a program. @throws WritError `handle-failed` for a name that is refused */

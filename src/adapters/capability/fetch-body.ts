@@ -3,7 +3,6 @@ import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { handleFailed } from "./lifetime.ts";
 
-/** How an answer is read. */
 export interface BodyOptions {
   readonly resource: string;
   /** Counted after decompression. */

@@ -6,7 +6,6 @@ import { send } from "./fetch-send.ts";
 import { asHandleFailed, type Lifetime } from "./lifetime.ts";
 import { type Lookup, vettedAddresses } from "./vetted-lookup.ts";
 
-/** What a request is followed with. */
 export interface FollowOptions {
   readonly lifetime: Lifetime;
   readonly lookup: Lookup;

@@ -19,7 +19,7 @@ const refusedMethods: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"
 /** Headers that belong to the connection, not to the request: who sets them can say one thing to the judge and another one to the server. */
 const connectionHeaders =
   /^(?:host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|expect|http2-settings|proxy-.*)$/;
-/** What another origin may be told too: nothing that says who asks. */
+/** Headers that another origin may see: none of them says who asks. */
 const harmlessHeaders: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",
@@ -77,7 +77,7 @@ function readHeaders(
 interface Answer {
   readonly status: number;
   readonly location: string | undefined;
-  /** How many redirects were followed before it. */
+  /** Count of redirects that were followed before it. */
   readonly followed: number;
 }
 
@@ -109,7 +109,7 @@ export function nextHop(
   return { url, place, method: next, headers: new Map(kept), body: becomesGet ? undefined : body };
 }
 
-/** What browsers do: after 303 everything is looked at, after 301 and 302 what was posted. */
+/** Rewrites to GET as browsers do: every request after 303, a POST after 301 and 302. */
 function isRewritten(status: number, method: string): boolean {
   if (status === 303) return method !== "GET" && method !== "HEAD";
   return (status === 301 || status === 302) && method === "POST";

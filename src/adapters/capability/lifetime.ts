@@ -32,7 +32,7 @@ export interface Lifetime extends Pick<HandleRequest, "use"> {
   ): Promise<Value>;
   /** The same for work that waits for nothing. */
   runNow<Value>(handle: string, work: () => Value): Value;
-  /** What to throw when work was stopped by `signal`: `capability-closed` when it was the call's end. */
+  /** The error of work that `signal` stopped: `capability-closed` at the call's end. */
   reasonOf(handle: string, signal: AbortSignal): unknown;
   close(): void;
 }

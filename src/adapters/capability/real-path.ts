@@ -4,7 +4,10 @@ import { permits } from "../../policy/powers.ts";
 import { type Resource, resourceText } from "../../tool/capability.ts";
 import { handleFailed, type Lifetime } from "./lifetime.ts";
 
-/** What systems take at most, in bytes. A longer path leads nowhere, and would be looked for folder by folder. */
+/**
+ * The longest path that systems take, in bytes. A longer one leads nowhere, and would be looked for folder by
+ * folder.
+ */
 const maxPathBytes = 4096;
 const maxNameBytes = 255;
 
@@ -14,7 +17,7 @@ const maxLinks = 40;
 /** A path with its links resolved, as far as there is something. */
 export interface RealPath {
   readonly path: string;
-  /** Why the rest could not be resolved; undefined when the path is real to its end. */
+  /** The error that stopped resolving; undefined when the path is real to its end. */
   readonly problem?: unknown;
 }
 
@@ -92,7 +95,7 @@ async function resolvePath(path: string, signal: AbortSignal, links = 0): Promis
   }
 }
 
-/** Where a path leads whose next name is a link; undefined when it is none. */
+/** Follows the link at the next name of a path; undefined when the name is not a link. */
 async function throughLink(folder: string, rest: string): Promise<string | undefined> {
   const [, name = "", after = ""] = /^\/+([^/]*)(.*)$/s.exec(rest) ?? [];
   const link = await readlink(posix.join(folder, name)).catch(() => undefined);

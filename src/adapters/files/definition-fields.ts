@@ -78,7 +78,7 @@ const fields = {
   output: { type: "object" },
 } as const;
 
-/** What the front matter of a Markdown definition may say: its body is the instructions. */
+/** Fields of the front matter of a Markdown definition: its body is the instructions. */
 export const markdownFields: JsonSchema = {
   type: "object",
   properties: fields,
@@ -86,7 +86,7 @@ export const markdownFields: JsonSchema = {
   additionalProperties: false,
 };
 
-/** What a JSON definition may say. */
+/** Fields of a JSON definition. */
 export const jsonFields: JsonSchema = {
   ...markdownFields,
   properties: { ...fields, instructions: { type: "string" } },

@@ -26,17 +26,17 @@ import { readText, reasonOf } from "./read-text.ts";
 
 /** A definition from a file, to be handed to `agent()`. */
 export interface FileDefinition extends AgentDefinition<JsonSchema | undefined, JsonSchema | undefined> {
-  /** What the file says beside the definition, for the program alone. */
+  /** Further data of the file, for the program alone. */
   readonly metadata?: JsonObject;
 }
 
-/** What the program gives to definitions: a file only names tools, and no file makes code run. */
+/** Parts that the program gives to definitions: a file only names tools, and no file makes code run. */
 export interface DefinitionOptions {
   /** The tools that a file may name. A file without `tools` takes all of them. */
   readonly tools?: Tools;
   /** The model of a file that names none. */
   readonly model?: ModelSource;
-  /** What every skill of a file may read. */
+  /** Knowledge that every skill of a file may read. */
   readonly knowledge?: readonly Knowledge[];
 }
 

@@ -3,11 +3,11 @@ import { WritError } from "../../error/writ-error.ts";
 import { knowledge, type Knowledge } from "../../tool/knowledge.ts";
 import { type FileText, readText } from "./read-text.ts";
 
-/** How a file becomes knowledge. */
+/** Options of {@link knowledgeFile}. */
 export interface KnowledgeFileOptions {
   /** Default: the file's name without its ending, with `_` for what no name may have. */
   readonly name?: string;
-  /** What is in the file, so that the model knows when to read it. */
+  /** Contents of the file in words: the model decides by them when to read it. */
   readonly description: string;
   /** The most bytes that are read; the rest is left out, and the model is told how much that is. Default 65 536. */
   readonly maxBytes?: number;

@@ -21,7 +21,7 @@ interface Wrong {
   readonly pos: readonly [number, ...number[]];
 }
 
-/** What is read, and how. */
+/** A text and its format. */
 export interface FieldsSource {
   readonly text: string;
   /** `strings`: YAML where every plain value is text, as the Agent Skills specification has it. */
@@ -154,7 +154,7 @@ export function problemLines(problems: readonly Problem[]): string {
 export interface FrontMatter {
   /** The YAML between the two lines of `---`. */
   readonly head: string;
-  /** What stands after them, without blank lines around it. */
+  /** The text after them, without blank lines around it. */
   readonly body: string;
 }
 

@@ -9,7 +9,7 @@ export interface FileText {
   readonly leftOutBytes: number;
 }
 
-/** How a text file is read. */
+/** Options of {@link readText}. */
 export interface ReadTextOptions {
   /** More is cut off, between two characters. */
   readonly maxBytes: number;

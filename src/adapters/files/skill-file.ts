@@ -7,14 +7,14 @@ import { didYouMean } from "../../util/nearest.ts";
 import { checkFields } from "./check-fields.ts";
 import { headLine, splitFrontMatter, type Located, readFields, type Problem } from "./located.ts";
 
-/** What a SKILL.md says, without what the folder around it adds. */
+/** Contents of a SKILL.md, without those of the folder around it. */
 export type SkillText = Omit<LibrarySkill, "files" | "readFile">;
 
 /** A SKILL.md that was read; without `skill` when something is wrong with it. */
 export interface ReadSkill {
   readonly skill?: SkillText;
   readonly problems: readonly Problem[];
-  /** What was ignored. */
+  /** Findings that were ignored. */
   readonly notes: readonly Problem[];
 }
 
@@ -40,7 +40,7 @@ const schema: JsonSchema = { type: "object", properties: knownFields, required: 
 
 const skillName = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** What a file is read with. */
+/** Names of a SKILL.md. */
 export interface SkillFilePlace {
   /** The path as people are told it. */
   readonly file: string;

@@ -12,11 +12,12 @@ import { type Problem, problemLines } from "./located.ts";
 import { reasonOf } from "./read-text.ts";
 import { readSkillFolder, skillFoldersIn } from "./skill-folder.ts";
 
-/** How a library of skills is read. */
+/** Options of {@link skillLibrary}. */
 export interface SkillLibraryOptions {
   /**
-   * Whether `allowed-tools` counts, as the specification means it: calls of these tools need no person once the skill is loaded. A policy
-   * that denies still denies. Default false: what a file says is no reason not to ask.
+   * True lets `allowed-tools` count as the specification means it: calls of these tools need no person once
+   * the skill is loaded. A policy that denies still denies. Default false: what a file says is no reason not
+   * to ask.
    */
   readonly honourPreapproval?: boolean;
   /** The names of all tools: a restriction that names another one is an error at once. Default: checked when an agent takes the library. */

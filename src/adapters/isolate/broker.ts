@@ -3,7 +3,7 @@ import type { ExecOptions, FetchOptions, Handles, Secret } from "../../tool/hand
 import { isJsonList, isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
 import { scrub } from "../capability/secrets.ts";
 
-/** What isolated code asks of a handle: nothing in it is believed. */
+/** A request of isolated code to a handle: nothing in it is believed. */
 export interface HandleRequest {
   readonly handle: string;
   readonly args: readonly Json[];
@@ -11,7 +11,6 @@ export interface HandleRequest {
   readonly signal: AbortSignal;
 }
 
-/** What the handle gave. */
 export interface HandleAnswer {
   readonly value: Json;
   readonly bytes?: Uint8Array;
@@ -23,7 +22,7 @@ export interface GivenHandles extends Partial<Handles> {
   readonly functions?: ReadonlyMap<string, GivenFunction>;
 }
 
-/** What code may call: it gets what the code sent, and must not believe it. */
+/** A function for code: it gets the arguments that the code sent, and must not believe them. */
 export type GivenFunction = (args: readonly Json[], signal: AbortSignal) => unknown;
 
 /** The names by which isolated code can ask, by what has to be declared for them. */
@@ -37,7 +36,7 @@ const namesOfKind: Readonly<Record<CapabilityKind, readonly string[]>> = {
   llm: ["llm"],
 };
 
-/** What code may ask for that declared these kinds. */
+/** Names by which code that declared these kinds may ask. */
 export function handleNames(kinds: Iterable<CapabilityKind>): readonly string[] {
   return [...new Set(kinds)].flatMap((kind) => namesOfKind[kind]);
 }

@@ -11,13 +11,13 @@ import { atRest, startCell } from "./cell.ts";
 import type { Targets } from "./child/canaries.ts";
 import { cellProgram, findBwrap } from "./launch.ts";
 
-/** What boxes of bubblewrap are worth on this machine. */
+/** Result of trying boxes of bubblewrap on this machine. */
 export type Boxes =
   | {
       readonly works: true;
       readonly bwrap: string;
       readonly probes: readonly Probe[];
-      /** What Node sets aside in a box before any module is loaded. */
+      /** Memory that Node sets aside in a box before any module is loaded. */
       readonly dataBytes: number;
     }
   | { readonly works: false; readonly reason: string; readonly probes: readonly Probe[] };

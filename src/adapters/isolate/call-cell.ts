@@ -28,7 +28,7 @@ export async function callCell(pool: Pool, calling: CellCalling): Promise<Json> 
   const call = { args: args.value, callId, idempotencyKey, handles, progress };
   const bounds = {
     signal,
-    // What was learned with some powers is not for calls with others.
+    // Calls with other powers get another cell: what was learned with some is not for others.
     key: JSON.stringify(current()?.powers ?? []),
     // The runtime's own timer comes first, where there is one.
     timeoutMs: timeoutMs + 50,

@@ -28,7 +28,7 @@ export interface CellCall {
 export interface Cell {
   /** False once the process has ended, or is about to: after {@link abort}, or because it did not keep to the rules. */
   readonly isUsable: () => boolean;
-  /** What Node had set aside before the module was loaded, in bytes; 0 where it is not known. */
+  /** Memory that Node had set aside before the module was loaded, in bytes; 0 where it is not known. */
   readonly dataBytes: number;
   /**
    * Throws what the module's function threw (its words alone), the very error of a handle that it let through, and `CellError` when the
@@ -38,14 +38,13 @@ export interface Cell {
   /** Tells the call under way that it is over; the process is given a moment and then ended. */
   abort(reason: string): void;
   kill(): void;
-  /** Whether the process keeps its program running. */
+  /** True lets the process keep its program running. */
   hold(isHeld: boolean): void;
 }
 
-/** What a cell is started with. */
 export interface CellOptions extends LaunchOptions {
   readonly export: string;
-  /** What its code may ask for. */
+  /** Names by which its code may ask. */
   readonly handles: readonly string[];
 }
 
@@ -62,14 +61,14 @@ interface Work extends CellCall {
   readonly resolve: (value: Json) => void;
   readonly reject: (error: unknown) => void;
   readonly asks: Map<number, AbortController>;
-  /** What handles threw, by request. */
+  /** Errors of handles, by request. */
   readonly failures: Map<number, unknown>;
 }
 
-/** What a cell is at. */
+/** State of a cell. */
 interface State {
   readonly link: Link;
-  /** What its code may ask for. */
+  /** Names by which its code may ask. */
   readonly allowed: ReadonlySet<string>;
   work: Work | undefined;
 }
@@ -162,7 +161,7 @@ function onMessage(state: State, message: JsonObject, bytes: Uint8Array): void {
   }
 }
 
-/** What a handle threw is thrown as it was; of everything else only the words are taken. */
+/** Throws the very error of a handle again; of everything else only the words are taken. */
 function onFailure(state: State, { message, request }: JsonObject): void {
   const done = settle(state);
   const known = typeof request === "number" && done?.failures.has(request) === true;

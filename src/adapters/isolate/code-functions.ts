@@ -3,7 +3,7 @@ import type { Handles } from "../../tool/handles.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import type { GivenFunction, GivenHandles } from "./broker.ts";
 
-/** What code can call of a handle, and how the model is told of it. */
+/** A function of code that uses a handle, with its description for the model. */
 interface CodeFunction {
   readonly name: string;
   readonly usage: string;

@@ -8,26 +8,26 @@ import { boundFunctions, codeFunctions } from "./code-functions.ts";
 import { openPool } from "./pool.ts";
 import { interpreter, startInterpreter } from "./quickjs.ts";
 
-/** What a model gives to run. */
+/** Arguments of the tool: code, and its input. */
 export interface CodeArguments {
   readonly code: string;
   readonly input?: Json;
 }
 
-/** How a tool is defined that runs code which a model writes. */
+/** Definition of a tool that runs code which a model writes. */
 export interface CodeToolDefinition<Needs extends readonly Capability[] = readonly Capability[]> extends Pick<
   ToolDefinition<never, Json, Needs>,
   "effect" | "parameters" | "trusted" | "secrecy" | "recover" | "constraints"
 > {
   /** Default `run_code`. */
   readonly name?: string;
-  /** What the model is told before it is told what the code can use. */
+  /** Words for the model before the list of what the code can use. */
   readonly description?: string;
-  /** What the code may use of the world, in functions that take and give JSON. No `secret`: give a function that uses it. */
+  /** Powers of the code, as functions that take and give JSON. No `secret`: give a function that uses it. */
   readonly needs?: Needs;
   /**
-   * What the code may call besides, each with the arguments that the code gives it: JSON that nobody checked. They run in this process, and no
-   * policy judges a call of theirs.
+   * Further functions for the code, each with the arguments that the code gives it: JSON that nobody checked.
+   * They run in this process, and no policy judges a call of theirs.
    */
   readonly functions?: Readonly<Record<string, (...args: Json[]) => unknown>>;
   /** So long a piece of code may take, waiting included, in milliseconds. Default 5,000. */
@@ -122,7 +122,7 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
 
 /** The interpreter says itself that the time is over; only where it cannot, its process is ended. */
 const answerMs = 250;
-/** What a new process may take before the code begins. */
+/** Time of a new process before the code begins. */
 const startMs = 5_000;
 
 function describe(about: string | undefined, functions: readonly string[]): string {
@@ -158,7 +158,7 @@ const reserved: ReadonlySet<string> = new Set([
   "eval",
 ]);
 
-/** What the interpreter begins with. */
+/** Memory that the interpreter begins with. */
 const leastMemory = 17_000_000;
 
 function checkBounds(

@@ -6,9 +6,9 @@ import { interpreter } from "./quickjs.ts";
 export { codeTool, type CodeArguments, type CodeToolDefinition } from "./code-tool.ts";
 export { isolatedTool, type IsolatedContext, type IsolatedToolDefinition } from "./isolated-tool.ts";
 
-/** What can isolate code on this machine, and what was tried of it. */
+/** A means to isolate code on this machine, and the ways out that were tried of it. */
 export interface Isolator extends Enforcement {
-  /** Why it isolates nothing here. */
+  /** The reason of the level `none`. */
   readonly reason?: string;
 }
 

@@ -18,14 +18,14 @@ import { type Cell, type CellOptions, startCell } from "./cell.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { openPool } from "./pool.ts";
 
-/** What the function of an isolated module is given beside its arguments. Handles do what they do in a tool of this process. */
+/** Second argument of an isolated module's function. Handles do what they do in a tool of this process. */
 export type IsolatedContext<Needs extends readonly Capability[] = readonly []> = Pick<
   ToolContext,
   "signal" | "callId" | "idempotencyKey" | "progress"
 > &
   HandlesOf<Needs>;
 
-/** How a tool is defined whose code is not trusted. */
+/** Definition of a tool whose code is not trusted. */
 export interface IsolatedToolDefinition<
   Input extends SchemaSource,
   Needs extends readonly Capability[] = readonly Capability[],
@@ -44,7 +44,10 @@ export interface IsolatedToolDefinition<
   readonly idleMs?: number;
   /** Each call in a new process. Else what the module keeps in variables is there in later calls, of other runs too. Default false. */
   readonly fresh?: boolean;
-  /** Why the code may run where nothing can isolate it. It runs in a plain process then, and every trace says so. */
+  /**
+   * The reason to run the code where nothing can isolate it. It runs in a plain process then, and every trace
+   * says so.
+   */
   readonly allowUnenforced?: string;
 }
 
@@ -118,7 +121,7 @@ function cellOptions(definition: CellDefinition, layout: Layout, found: Boxes): 
 /** Threads and compiled code: not the module's, but counted with it. */
 const overheadBytes = 64_000_000;
 
-/** What holds for tools whose code runs in cells. */
+/** Enforcement of tools whose code runs in cells. */
 function enforcementOf(found: Boxes, unenforced: string | undefined): Enforcement {
   const platform = `${process.platform}-${process.arch}`;
   if (found.works) return { level: "isolated", mechanism: "linux-bwrap", platform, probes: found.probes };

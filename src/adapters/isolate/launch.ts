@@ -7,7 +7,7 @@ import type { Layout } from "./layout.ts";
 import { type Bind, nodeFiles, nodeInBox } from "./node-files.ts";
 import { systemCallFilter } from "./seccomp.ts";
 
-/** How a cell's process is started. */
+/** Options of a cell's process. */
 export interface LaunchOptions {
   readonly layout: Layout;
   /** Bytes for the heap of JavaScript. */
@@ -24,7 +24,9 @@ export interface Launched {
   readonly module: string;
 }
 
-/** Where bubblewrap is; undefined where it is not. Known places first: a search path can be anybody's. */
+/**
+ * Path of bubblewrap; undefined where it is missing. Known places first: anybody can change a search path.
+ */
 export function findBwrap(): string | undefined {
   if (process.platform !== "linux") return undefined;
   const folders = ["/usr/bin", "/usr/local/bin", "/bin", ...(process.env["PATH"] ?? "").split(delimiter)];
@@ -74,7 +76,7 @@ export function pipeOf({ stdio }: ChildProcess, fd: number): Socket {
   throw new TypeError(`the process has no pipe ${fd}`);
 }
 
-/** What a box is made of. Everything that is not named does not exist in it. */
+/** Arguments that make a box. Only what they name exists in it. */
 export function boxArguments(binds: readonly Bind[]): string[] {
   const devices = ["null", "zero", "random", "urandom"].map((name) => `/dev/${name}`);
   return [

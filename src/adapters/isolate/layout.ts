@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { WritError } from "../../error/writ-error.ts";
 import type { Bind } from "./node-files.ts";
 
-/** Which files a cell can see, and which of them is its module. */
+/** Files that a cell can see, and the module among them. */
 export interface Layout {
   readonly binds: readonly Bind[];
   /** The module's address in the box. */
@@ -22,7 +22,8 @@ export interface ModuleFiles {
 }
 
 /**
- * Where the module and its files stand in a box: as they stand to each other on the host, beneath one folder that says nothing of the host.
+ * Places the module and its files in a box as they stand to each other on the host, beneath one folder that
+ * says nothing of the host.
  *
  * @throws WritError `definition-invalid` when one is missing, or when the folder around the module holds more than a module's files.
  */

@@ -5,12 +5,12 @@ import { encodeFrame, type Frame, frameReader } from "./child/frames.ts";
 import { instantFd, pipeFd, type ToCell } from "./child/messages.ts";
 import { launch, type LaunchOptions, pipeOf } from "./launch.ts";
 
-/** What is wrong with a cell, not with the work that it did. */
+/** A fault of a cell, not of the work that it did. */
 export class CellError extends Error {
   override readonly name: string = "CellError";
 }
 
-/** What a cell may send in one call. More is no work any more. */
+/** Bounds of what a cell sends in one call. */
 const limits = {
   frameBytes: 32_000_000,
   instantBytes: 1_000_000,
@@ -19,10 +19,10 @@ const limits = {
   errorBytes: 16_000_000,
 };
 
-/** Who gets what a cell sends. */
+/** Receivers of what a cell sends. */
 export interface LinkListeners {
   readonly onMessage: (message: JsonObject, bytes: Uint8Array) => void;
-  /** What the cell stands still for. */
+  /** Receives messages for whose answer the cell stands still. */
   readonly onInstant: (message: JsonObject, bytes: Uint8Array) => void;
   /** Once, whatever ended it. */
   readonly onEnd: (error: CellError) => void;
@@ -39,7 +39,7 @@ export interface Link {
   end(reason: string): void;
   /** Counts anew what it sends. */
   renew(): void;
-  /** Whether the process keeps the program running. */
+  /** True lets the process keep the program running. */
   hold(isHeld: boolean): void;
 }
 
@@ -82,7 +82,7 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
   endWithProgram(child);
   child.on("error", (error) => end(`it cannot be started: ${error.message}`));
   child.on("exit", (code, signal) => {
-    // What it wrote last may still be on its way.
+    // Its last words may still be on their way.
     setTimeout(() => end(describeEnd(code, signal, words)), 20);
   });
   errors.setEncoding("utf8").on("data", (chunk: string) => {
@@ -129,7 +129,7 @@ function endWithProgram(child: ChildProcess): void {
   });
 }
 
-/** Why the process ended. Its own words are only looked at for what they say of memory. */
+/** The reason for the process's end. Its own words are only searched for those about memory. */
 function describeEnd(code: number | null, signal: string | null, words: string): string {
   if (/out of memory|Reached heap limit|bad_alloc|ERR_MEMORY_ALLOCATION/i.test(words))
     return "it used more memory than it may";

@@ -7,13 +7,16 @@ export interface Bind {
   readonly to: string;
 }
 
-/** Where Node is in a box. */
+/** Path of Node in a box. */
 export const nodeInBox = "/box/node";
 
 // Depends on: the program that runs, and its libraries.
 let known: readonly Bind[] | undefined;
 
-/** What a box needs to start this very Node: its program, and the libraries that the loader finds for it. Asked once a process. */
+/**
+ * Files that a box needs to start this very Node: its program, and the libraries that the loader finds for
+ * it. Asked once a process.
+ */
 export function nodeFiles(): readonly Bind[] {
   known ??= [{ from: realpathSync(process.execPath), to: nodeInBox }, ...libraries()];
   return known;

@@ -1,7 +1,7 @@
 import type { Json } from "../../util/json.ts";
 import type { Cell, CellCall } from "./cell.ts";
 
-/** How the cells of one tool are kept. */
+/** Options of the cells of one tool. */
 export interface PoolOptions {
   readonly start: () => Promise<Cell>;
   /** So many processes at most; more calls wait. */
@@ -12,14 +12,14 @@ export interface PoolOptions {
   readonly fresh: boolean;
 }
 
-/** What a call is bounded by. */
+/** Bounds of a call. */
 export interface Bounds {
   readonly signal: AbortSignal;
   /** Calls of different keys never have the same process: what one of them learns stays with its like. */
   readonly key: string;
   /** Counted from when the process works on the call. */
   readonly timeoutMs: number;
-  /** What the caller is told when the time is over. */
+  /** Makes the error of a call whose time is over. */
   readonly timedOut: () => unknown;
 }
 

@@ -10,7 +10,7 @@ import { boxes } from "./bubblewrap.ts";
 import { cellProgram } from "./launch.ts";
 import type { Bind } from "./node-files.ts";
 
-/** What the interpreter is worth on this machine. */
+/** Result of trying the interpreter on this machine. */
 export interface Interpreter {
   readonly probes: readonly Probe[];
 }

@@ -48,7 +48,7 @@ const numbers: Readonly<Record<string, Numbers>> = {
 const allow = 0x7fff0000;
 const killProcess = 0x80000000;
 const notPermitted = 0x00050000 | 1;
-/** What an older kernel says: the C library falls back to `clone`, whose flags can be looked at. */
+/** The answer of an older kernel: the C library falls back to `clone`, whose flags can be looked at. */
 const noSuchCall = 0x00050000 | 38;
 const threadFlag = 0x00010000;
 

@@ -14,13 +14,18 @@ import { listTools } from "./list-tools.ts";
 import { type McpPin, pinOf } from "./pins.ts";
 import { type McpTaking, type Taken, takeTools } from "./take.ts";
 
-/** How often in a row a list is looked at that changed meanwhile: a server that says so each time would never be done. */
+/**
+ * The most looks in a row at a list that changed meanwhile: a server that reports a change each time would
+ * never be done.
+ */
 const maxLooks = 3;
 
-/** How often between two calls a server can make its list be looked at. What it says after that, the next call looks at. */
+/**
+ * The most looks at its list that a server causes between two calls. The next call looks at later changes.
+ */
 const maxUnasked = 8;
 
-/** How calls reach a server, whoever connects to it. */
+/** The way of calls to a server, whoever connects to it. */
 export interface Line {
   /** A client that is connected; connects anew where that can be. */
   client(): Promise<McpClient>;
@@ -30,7 +35,7 @@ export interface Line {
   broke(client: McpClient, error: unknown): unknown;
 }
 
-/** What a catalogue is made with. */
+/** Options of {@link openCatalogue}. */
 export interface CatalogueOptions extends McpTaking {
   /** The author's name for the server. */
   readonly server: string | undefined;
@@ -45,7 +50,7 @@ export interface Catalogue {
   /** The same by the server's names. */
   readonly byName: ReadonlyMap<string, Tool>;
   readonly pins: ReadonlyMap<string, McpPin>;
-  /** What keeps tools out of use now. */
+  /** Changes that keep tools out of use now. */
   changes(this: void): readonly McpChange[];
   /** The server may say something else from now on: nothing is called before its list was looked at again. */
   doubt(this: void): void;
@@ -164,7 +169,7 @@ function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {
     inputSchema,
     outputSchema,
     ...about,
-    // What only computes would give what it was given: elsewhere nobody knows what it does.
+    // A tool that only computes is trusted as its arguments are: elsewhere nobody knows what it does.
     ...(about.effect === "none" && about.trusted === undefined ? { trusted: false } : {}),
     timeoutMs,
     execute: (args, context) => call(each, args, context),
@@ -177,7 +182,7 @@ const enforcement = (): Promise<Enforcement> =>
 
 const keyOf = ({ tool, type, after }: McpChange): string => JSON.stringify([tool, type, after?.sha256 ?? ""]);
 
-/** What broke a call, in short: a server writes its own errors. */
+/** The short reason for a broken call: a server writes its own errors. */
 export function brokenReason(error: unknown): string {
   return visible(messageOf(error)).slice(0, 500);
 }

@@ -23,7 +23,7 @@ export interface McpChange {
   readonly after?: McpPin;
 }
 
-/** What differs, tool by tool in the order of their names. */
+/** The differences, tool by tool in the order of their names. */
 export function changesBetween(server: string, known: ServerPins, now: ServerPins): readonly McpChange[] {
   const names = [...new Set([...known.keys(), ...now.keys()])].toSorted();
   return names.flatMap((tool) => {
@@ -48,8 +48,8 @@ const context = 30;
 const longestValue = 160;
 
 /**
- * What differs between two values, a line a place: `+ path: value`, `- path: value`, `~ path: old → new`. Long values are cut around the first
- * difference; what a terminal or a reader would not see is written out.
+ * Differences between two values, a line a place: `+ path: value`, `- path: value`, `~ path: old → new`. Long
+ * values are cut around the first difference; what a terminal or a reader would not see is written out.
  */
 export function diffLines(before: Json, after: Json): readonly string[] {
   const old = new Map(leaves(before, ""));

@@ -1,5 +1,6 @@
 /**
- * What writ needs of a connected MCP client: the `Client` of `@modelcontextprotocol/client` 2.x has it.
+ * Methods that writ needs of a connected MCP client: the `Client` of `@modelcontextprotocol/client` 2.x has
+ * it.
  *
  * @example
  * ```ts
@@ -17,14 +18,14 @@ export interface McpClient {
     params?: { readonly cursor?: string },
     options?: McpRequestOptions & { readonly cacheMode?: "refresh" },
   ): Promise<{ readonly tools: readonly McpTool[]; readonly nextCursor?: string | undefined }>;
-  /** What the server said it has, when the client keeps that. */
+  /** The server's capabilities, when the client keeps them. */
   getServerCapabilities?(): { readonly tools?: object | undefined } | undefined;
   /** Fails when the request fails; a tool that fails says so in its result. */
   callTool(
     params: { readonly name: string; readonly arguments?: { readonly [name: string]: unknown } },
     options?: McpRequestOptions,
   ): Promise<object>;
-  /** Where the client tells that the server's list changed. Without it a change is noticed at the next listing. */
+  /** Listens for changes of the server's list. Without it a change is noticed at the next listing. */
   setNotificationHandler?(method: "notifications/tools/list_changed", handler: () => void): void;
 }
 
@@ -51,7 +52,7 @@ export interface McpTool {
 }
 
 /**
- * How a request is sent.
+ * Options of a request.
  *
  * @example
  * ```ts
@@ -69,7 +70,7 @@ export interface McpRequestOptions {
 }
 
 /**
- * How far a call is.
+ * Progress of a call.
  *
  * @example
  * ```ts

@@ -43,7 +43,7 @@ export interface McpConnection {
   readonly name: string;
   /** The tools that were taken, as they were when the server was connected. */
   readonly tools: readonly Tool[];
-  /** What is approved of the server now, for who keeps pins elsewhere than in a file. */
+  /** Pins of the server now, for authors who keep them elsewhere than in a file. */
   readonly pins: McpPins;
   /**
    * One of the tools, by the server's name for it.

@@ -1,9 +1,9 @@
-/** What ends work before it is done. */
+/** Bounds of work. */
 export interface Bounds {
   /** Milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** What is waited for, for the error: `the list of tools`. */
+  /** Name of the work for the error: `the list of tools`. */
   readonly what: string;
 }
 

@@ -13,7 +13,6 @@ export interface Link extends Line {
   close(this: void): Promise<void>;
 }
 
-/** What a link tells. */
 export interface LinkEvents {
   /** A client was connected anew: it may speak with another version of the server. */
   readonly onReconnect: () => void;

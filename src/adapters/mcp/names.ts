@@ -8,7 +8,7 @@ const longestName = 64;
 const longestOwnName = 200;
 const markLength = 6;
 
-/** Whose tools are named, and which names are taken. */
+/** The server whose tools are named, and the names that are taken. */
 export interface Naming {
   /** The author's name for the server; undefined leaves the tools as the server calls them. */
   readonly server: string | undefined;

@@ -9,8 +9,8 @@ import { codeOf } from "../../util/thrown.ts";
 import type { McpTool } from "./client.ts";
 
 /**
- * What a server said of a tool when somebody approved it. `sha256` is that of the canonical JSON of the server's name, the tool's name and all
- * fields below; the fields stand here so that a change can be shown.
+ * Words of a server about a tool when somebody approved it. `sha256` is that of the canonical JSON of the
+ * server's name, the tool's name and all fields below; the fields stand here so that a change can be shown.
  *
  * @example
  * ```ts

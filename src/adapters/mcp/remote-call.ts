@@ -14,7 +14,7 @@ export interface RemoteCall {
   readonly timeoutMs: number;
 }
 
-/** What ends a call first is the runtime's own clock; these are behind it, for calls that no run is around. */
+/** Waits behind the runtime's own clock, which ends a call first: for calls outside a run. */
 const clientGraceMs = 1_000;
 const ownGraceMs = 2_000;
 

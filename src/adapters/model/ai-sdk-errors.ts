@@ -11,7 +11,7 @@ export interface AskedModel {
 }
 
 /**
- * What a provider package threw, or put into its stream, as a `WritError` with the thing itself as its cause. Errors of the AI SDK are told
+ * Makes a `WritError` of what a provider package threw, or put into its stream. Errors of the AI SDK are told
  * by their name and fields, so that any installed version of it works.
  */
 export function providerError(thrown: unknown, asked: AskedModel): WritError {
@@ -53,7 +53,7 @@ interface ErrorFields {
   readonly statusCode?: unknown;
   readonly isRetryable?: unknown;
   readonly url?: unknown;
-  /** What the answer's body held, when the provider package could read it. */
+  /** The body of the answer as JSON, when the provider package could read it. */
   readonly data?: unknown;
   readonly responseBody?: unknown;
   readonly responseHeaders?: unknown;
@@ -109,7 +109,7 @@ const hopelessNames: ReadonlySet<unknown> = new Set([
   "AI_LoadSettingError",
 ]);
 
-/** What the package says of it; undefined leaves it to the catalogue. */
+/** The package's own verdict; undefined leaves it to the catalogue. */
 function isRetryable(about: ErrorFields): boolean | undefined {
   if (typeof about.isRetryable === "boolean") return about.isRetryable;
   return hopelessNames.has(about.name) ? false : undefined;

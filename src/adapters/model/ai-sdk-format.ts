@@ -4,7 +4,7 @@ import type { ModelFeatures, ReplyFormat } from "../../model/model.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { strictSchema } from "./openai-strict-schema.ts";
 
-/** What of an AI SDK model its abilities are told by. */
+/** The fields of an AI SDK model that tell its abilities. */
 interface FormattedModel {
   readonly provider: string;
   readonly modelId: string;
@@ -15,9 +15,10 @@ const isOpenai = ({ provider }: FormattedModel): boolean => /^openai\.|azure/.te
 const isGoogle = ({ provider }: FormattedModel): boolean => provider.startsWith("google.");
 
 /**
- * How replies of the model can be held to a schema. OpenAI-compatible models say themselves whether their server can; whether it lets the
- * model call tools beside it, nobody says. OpenAI and Anthropic let it (Anthropic's package makes the answer a call of its own where the model
- * has nothing better), of Google's models those from Gemini 3 on.
+ * Abilities of the model to hold its replies to a schema. OpenAI-compatible models say themselves whether
+ * their server can; whether it lets the model call tools beside it, nobody says. OpenAI and Anthropic let it
+ * (Anthropic's package makes the answer a call of its own where the model has nothing better), of Google's
+ * models those from Gemini 3 on.
  */
 export function formatFeatures(model: FormattedModel): ModelFeatures {
   if (model.supportsStructuredOutputs === false) return {};

@@ -165,7 +165,10 @@ function urlOf(data: string): URL | undefined {
   return URL.canParse(data) ? new URL(data) : undefined;
 }
 
-/** What a provider sent beside text and calls, in its place. Sources have no place in a prompt; parts of another adapter neither. */
+/**
+ * A part that a provider sent beside text and calls, in its place. A prompt has no place for sources, nor for
+ * parts of another adapter.
+ */
 function convertProviderPart(data: JsonObject, version: AiSdkVersion): readonly PromptPart[] {
   const providerMetadata = isJsonObject(data["providerMetadata"]) ? data["providerMetadata"] : undefined;
   const options = optionsOf({ providerMetadata });

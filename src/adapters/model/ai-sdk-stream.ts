@@ -46,7 +46,7 @@ export interface GeneratedReply extends StreamFinish {
   readonly response?: ResponseMetadata;
 }
 
-/** What an `error` part of a stream brought; its `cause` is the thing itself, whatever it is. */
+/** An `error` part of a stream; its `cause` is the value that the package put into the part. */
 export class StreamFailure extends Error {
   override readonly name: string = "StreamFailure";
 }

@@ -9,8 +9,9 @@ import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sd
 import { abortErrorOf, orAborted } from "./streams.ts";
 
 /**
- * What writ needs of an AI SDK language model: the objects that `@ai-sdk/*` and community providers make have it, in the specifications V2
- * (`ai` 5), V3 (`ai` 6) and V4 (`ai` 7). One of `doStream` and `doGenerate` is enough.
+ * Fields that writ needs of an AI SDK language model: the objects that `@ai-sdk/*` and community providers
+ * make have it, in the specifications V2 (`ai` 5), V3 (`ai` 6) and V4 (`ai` 7). One of `doStream` and
+ * `doGenerate` is enough.
  *
  * @example
  * ```ts
@@ -36,7 +37,7 @@ export interface AiSdkProviderTool {
 }
 
 /**
- * What may be said of an AI SDK model beside the object itself.
+ * Options for an AI SDK model object.
  *
  * @example
  * ```ts
@@ -48,7 +49,9 @@ export interface AiSdkProviderTool {
 export interface AiSdkOptions {
   /** Settings of every request; a request's own come before them. `providerOptions` are merged by provider. */
   readonly settings?: ModelSettings;
-  /** What the model can do, where the default (native tools, replies held to a JSON Schema) is wrong for it. */
+  /**
+   * Abilities of the model, where the default (native tools, replies held to a JSON Schema) is wrong for it.
+   */
   readonly features?: ModelFeatures;
   /** Dollars for a usage. Left out: the price is unknown. */
   readonly price?: Model["price"];

@@ -19,7 +19,7 @@ export class RefusedRequest extends Error {
 /** An answer that is not a reply: not JSON, too large, or something else than a chat. */
 export class UnreadableReply extends Error {
   override readonly name: string = "UnreadableReply";
-  /** Whether the next answer may be another. */
+  /** True if the next answer may be readable. */
   readonly retryable: boolean;
 
   constructor(reason: string, { retryable = true }: { readonly retryable?: boolean } = {}) {
@@ -31,7 +31,7 @@ export class UnreadableReply extends Error {
 /** An error that the server put into its reply. */
 export class ReportedError extends Error {
   override readonly name: string = "ReportedError";
-  /** What the server calls it: a status, or a word. */
+  /** The server's own code: a status, or a word. */
   readonly code: string | number | undefined;
 
   constructor(reason: string, code?: string | number) {
@@ -42,7 +42,7 @@ export class ReportedError extends Error {
 
 const maxErrorBytes = 65_536;
 
-/** Why a server refused, read from the body of its answer. */
+/** The refusal of a server, read from the body of its answer. */
 export async function refusalOf(response: Response): Promise<RefusedRequest> {
   const body =
     response.body === null
@@ -52,7 +52,10 @@ export async function refusalOf(response: Response): Promise<RefusedRequest> {
   return new RefusedRequest(response, reason || response.statusText || "no reason given", code);
 }
 
-/** What an error body says: `{"error": text}`, `{"error": {"message": text}}`, `{"message": text}`, `{"detail": text}`, or the body itself. */
+/**
+ * Reads an error body: `{"error": text}`, `{"error": {"message": text}}`, `{"message": text}`, `{"detail":
+ * text}`, or the body itself.
+ */
 function readError(body: string): { readonly reason: string; readonly code?: string } {
   const parsed = parseJson(body);
   if (!parsed.ok || !isJsonObject(parsed.value)) return { reason: excerpt(body.trim()) };
@@ -90,7 +93,10 @@ export function bounded(maxBytes: number): TransformStream<Uint8Array<ArrayBuffe
 /** Reads a header by its name in lower case. */
 export type HeaderOf = (name: string) => string | null | undefined;
 
-/** How many milliseconds a provider asks to be left alone: seconds, or the time at which it may be asked again. Undefined when it does not say. */
+/**
+ * Milliseconds until a provider may be asked again, from seconds or a date. Undefined when the provider names
+ * none.
+ */
 export function retryAfterMs(headerOf: HeaderOf): number | undefined {
   const exact = headerOf("retry-after-ms")?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(exact)) return Number(exact);

@@ -15,7 +15,7 @@ import { openRuntime, type LlamaRuntime } from "./llama-cpp-runtime.ts";
 import { slotQueue, type SlotQueue } from "./llama-cpp-slots.ts";
 import { promptWriter, type PromptWriter } from "./llama-cpp-template.ts";
 
-/** What an engine depends on: two models with the same file and options share one. */
+/** Key of an engine: two models with the same file and options share one. */
 export interface EngineOptions {
   readonly path: string;
   readonly name: string;
@@ -200,7 +200,7 @@ function tokenize({ runtime: { library }, model }: Engine, segments: readonly Se
   return new library.LlamaText(values).tokenize(model.tokenizer, "trimLeadingSpace");
 }
 
-/** How much of a prompt a slot holds already, for choosing among free slots. */
+/** Counts the segments of a prompt that a slot holds already, for choosing among free slots. */
 export function heldTokens(slot: Slot, segments: readonly Segment[]): number {
   const { known } = slot;
   if (known === undefined) return 0;

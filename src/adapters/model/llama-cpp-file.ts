@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 
-/** What the head of a GGUF file says, read without loading the model. */
+/** Head of a GGUF file, read without loading the model. */
 export interface GgufSummary {
   readonly architecture: string;
   /** Weights in all tensors. */

@@ -7,7 +7,7 @@ import type { Segment } from "./llama-cpp-prompt.ts";
 import { withoutUndefined } from "./llama-cpp-source.ts";
 import { textWriter } from "./llama-cpp-text.ts";
 
-/** What one reply is made from. */
+/** Parts that make one reply. */
 export interface Generation {
   readonly engine: Engine;
   readonly slot: Slot;

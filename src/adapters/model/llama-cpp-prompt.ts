@@ -70,12 +70,14 @@ export function chatMlPrompt(turns: readonly PlainTurn[], beginning: string): re
   return segments;
 }
 
-/** Whether a chat template is plain ChatML, without blocks of reasoning, so that {@link chatMlPrompt} says the same. */
+/**
+ * True for a plain ChatML template without blocks of reasoning: {@link chatMlPrompt} writes the same prompt.
+ */
 export function isChatMl(template: string): boolean {
   return template.includes("<|im_start|>") && template.includes("<|im_end|>") && !template.includes("think");
 }
 
-/** Whether a prompt begins with all of these segments. */
+/** True if a prompt begins with all of these segments. */
 export function startsWith(segments: readonly Segment[], beginning: readonly Segment[]): boolean {
   if (beginning.length > segments.length) return false;
   return beginning.every((segment, index) => {

@@ -15,7 +15,7 @@ export interface LlamaRuntime {
   readonly threads: number;
 }
 
-/** What the runtime depends on. */
+/** Key of a runtime. */
 export interface RuntimeOptions {
   /** Use a GPU when there is one. */
   readonly gpu: boolean;
@@ -52,7 +52,10 @@ export function openLibrary<Library>(load: () => Promise<Library>): Promise<Libr
   return importPeer(load, { package: "node-llama-cpp", purpose, command: installCommand() });
 }
 
-/** How to install the peer on this machine: without the libraries for graphics cards it is a tenth of the size. */
+/**
+ * Command that installs the peer on this machine: a tenth of the size without the libraries for graphics
+ * cards.
+ */
 export function installCommand(
   platform: string = process.platform,
   architecture: string = process.arch,

@@ -1,4 +1,4 @@
-/** What requests wait for: a place where one of them can be carried out at a time. */
+/** A queue before slots; each slot carries out one request at a time. */
 export interface SlotQueue<Slot> {
   /**
    * Gives a free slot, the one that `prefer` rates highest, or waits for one in the order of asking. The caller gives it back with `release`.

@@ -1,4 +1,4 @@
-/** What a {@link textWriter} gives for a piece. `stopped` says that a stop sequence came; nothing after it is text of the reply. */
+/** Text of one piece. `stopped` is true after a stop sequence; nothing after it is text of the reply. */
 export interface WrittenPiece {
   readonly text: string;
   readonly stopped: boolean;
@@ -66,7 +66,7 @@ function firstStop(text: string, stops: readonly string[]): number {
   return places.length === 0 ? -1 : Math.min(...places);
 }
 
-/** How many characters at the end could be the beginning of a stop sequence. */
+/** Counts the characters at the end that could begin a stop sequence. */
 function lengthOfStopBeginning(text: string, stops: readonly string[]): number {
   let longest = 0;
   for (const stop of stops) {

@@ -7,7 +7,7 @@ import { type LlamaCppSource, withoutUndefined } from "./llama-cpp-source.ts";
 import { atLeastOne } from "./options.ts";
 import { whenAsked } from "./streams.ts";
 
-/** How a model inside the process is run, and the settings of its requests where they say nothing themselves. */
+/** Options of a model inside the process, and the settings of requests that say nothing themselves. */
 export interface LlamaCppOptions {
   /** 0 always takes the likeliest token. Default 0.7; 0 where a grammar holds the reply. */
   readonly temperature?: number;
@@ -97,7 +97,7 @@ export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): Lla
 const smallParameters = 1e9;
 const withoutFile: ModelFeatures = { tools: false, format: "grammar", completion: true };
 
-/** What the file says the model can do; undefined while there is no file that can be read. */
+/** Abilities of the model, read from its file; undefined while the file cannot be read. */
 function featuresOf(path: string): ModelFeatures | undefined {
   if (!existsSync(path)) return undefined;
   try {

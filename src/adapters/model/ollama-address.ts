@@ -49,11 +49,11 @@ export interface Connection {
   readonly signal: AbortSignal;
   /** A reply larger than this is broken off. */
   readonly maxReplyBytes: number;
-  /** Whether the reply is one JSON value a line, as it comes, or one value alone. */
+  /** True for a reply of one JSON value a line; false for one value alone. */
   readonly lines: boolean;
 }
 
-/** Where Ollama's own tools look too. */
+/** The address that Ollama's own tools use too. */
 export function defaultHost(): string {
   return process.env["OLLAMA_HOST"] ?? "localhost";
 }

@@ -12,7 +12,7 @@ export interface AskedOllama {
   withTools(this: void): Promise<readonly string[] | undefined>;
 }
 
-/** What stopped a request, as a `WritError` with the thing itself as its cause. */
+/** Makes a `WritError` of the cause that stopped a request. */
 export async function ollamaError(thrown: unknown, asked: AskedOllama): Promise<WritError> {
   if (isWritError(thrown)) return thrown;
   const { model } = asked;
@@ -60,7 +60,7 @@ function list(names: readonly string[] | undefined, whenNone: string): string {
 const startAdvice =
   "Start it with `ollama serve`. If it runs elsewhere, set OLLAMA_HOST or give the model a `host`. Without Ollama, see writ at work with: npx writ demo";
 
-/** What the package says of a stream that just ends, nobody understands. */
+/** Replaces the package's words for a stream that just ends: nobody understands them. */
 function saidBy(thrown: unknown): string {
   const said = reasonOf(thrown);
   return said.startsWith("Did not receive done") ? "the answer ended before the reply did" : said;

@@ -92,7 +92,7 @@ export async function ollamaRunning(host?: string): Promise<boolean> {
   }
 }
 
-/** What asking a server for its models takes. */
+/** Connection for the list of a server's models. */
 export type AskingList = Pick<Connection, "fetch" | "signal"> & { readonly address: OllamaAddress };
 
 /** The models that are installed, without their capabilities. */
@@ -106,7 +106,7 @@ export async function listModels(asking: AskingList): Promise<readonly OllamaMod
   }));
 }
 
-/** What a model can do; undefined when the server does not say. */
+/** Abilities of a model; undefined when the server does not report them. */
 export async function capabilitiesOf(
   model: string,
   asking: AskingList,

@@ -20,7 +20,7 @@ import { stoppable } from "./streams.ts";
 import { settingFields } from "./wire-fields.ts";
 
 /**
- * Where an Ollama model is, and the settings of its requests where they say nothing themselves.
+ * Address of an Ollama model, and the settings of requests that say nothing themselves.
  *
  * @example
  * ```ts
@@ -49,7 +49,10 @@ export interface OllamaOptions {
    * beginning without a word, so a run with many tools or turns needs more.
    */
   readonly contextLength?: number;
-  /** How long the server keeps the model in memory afterwards: like `"10m"`, or seconds; 0 not at all, -1 for ever. Default: the server's, 5 minutes. */
+  /**
+   * Time for which the server keeps the model in memory afterwards: like `"10m"`, or seconds; 0 not at all,
+   * -1 for ever. Default: the server's, 5 minutes.
+   */
   readonly keepAlive?: string | number;
   /** Whether, or how much, the model reasons before it answers. Models that cannot refuse it. Default: the model's own. */
   readonly think?: boolean | "low" | "medium" | "high" | "max";
@@ -78,7 +81,10 @@ export interface OllamaSource {
 }
 
 const defaultMaxReplyBytes = 16 * 1024 * 1024;
-/** How long the server may take to say what else it has, and how many models are asked what they can do: the run waits for it. */
+/**
+ * Time for the server to say what else it has, and the most models that are asked for their abilities: the
+ * run waits for both.
+ */
 const adviceTimeoutMs = 2_000;
 const maxAdvised = 8;
 
@@ -178,7 +184,7 @@ function warnOnce(warn: Warn, model: string, message: string): void {
   warn(message);
 }
 
-/** How to find out, for the message of an error, what the server has instead. */
+/** Questions to the server about its other models, for the message of an error. */
 function asked({ name, address, options }: OllamaSource, signal: AbortSignal): AskedOllama {
   const list = (): Parameters<typeof listModels>[0] => ({
     address,

@@ -5,13 +5,13 @@ import { withinOrigin } from "./within-origin.ts";
 export interface OpenaiServer {
   /** With its path, mostly `/v1`, without a slash at its end. */
   readonly url: string;
-  /** What stands behind the path, like `?api-version=1`. */
+  /** The query, like `?api-version=1`. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
 }
 
-/** What an author says of a server. */
+/** An author's options for a server. */
 export interface ServerOptions {
   readonly baseUrl?: string;
   readonly apiKey?: string;

@@ -11,7 +11,7 @@ export interface AskedOpenai {
   models(this: void): Promise<readonly string[] | undefined>;
 }
 
-/** What stopped a request, as a `WritError` with the thing itself as its cause. */
+/** Makes a `WritError` of the cause that stopped a request. */
 export async function openaiError(thrown: unknown, asked: AskedOpenai): Promise<WritError> {
   if (isWritError(thrown)) return thrown;
   const { model, hasTools } = asked;
@@ -43,7 +43,7 @@ function isRefusal(thrown: unknown): boolean {
   );
 }
 
-/** How many names a message lists. */
+/** The most names that a message lists. */
 const maxListed = 12;
 
 async function refusal(cause: RefusedRequest, asked: AskedOpenai): Promise<WritError> {
@@ -78,7 +78,7 @@ function isUnknownModel({ status, message, code }: RefusedRequest): boolean {
   return status === 400 && /\bmodel\b.*(?:not found|does not exist)|is not a valid model/i.test(message);
 }
 
-/** Whether the server says that it cannot hold a reply to a schema, or not to this one. */
+/** True if the server says that it cannot hold a reply to a schema, or not to this one. */
 export function refusesFormat(thrown: unknown): boolean {
   return (
     thrown instanceof RefusedRequest &&

@@ -105,7 +105,7 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>): AsyncGenerator<De
   };
 }
 
-/** Why the reply ended, once the server says so. Some write an empty reason into each chunk. */
+/** The server's reason for the end of the reply. Some servers write an empty reason into each chunk. */
 function reasonIn({ finish_reason: reason }: JsonObject): string | undefined {
   return typeof reason === "string" && reason !== "" ? reason : undefined;
 }
@@ -147,7 +147,7 @@ function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishRe
   return hasCalls && (finish === "stop" || finish === "other") ? "tool-calls" : finish;
 }
 
-/** What was counted. DeepSeek names the tokens of its cache in its own way. */
+/** Counted tokens. DeepSeek names the tokens of its cache in its own way. */
 function usageOf({ usage }: JsonObject): ReportedUsage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = usage;

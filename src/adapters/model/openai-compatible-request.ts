@@ -53,7 +53,7 @@ async function ask(source: OpenaiSource, request: ModelRequest, signal: AbortSig
   }
 }
 
-/** What the first answer says of its server. Only llama.cpp is asked for more. */
+/** Learns from the first answer which server it is. Only llama.cpp is asked for more. */
 async function learn(source: OpenaiSource, response: Response, signal: AbortSignal): Promise<void> {
   if (source.llamaCpp !== undefined) return;
   source.llamaCpp = isFromLlamaCpp(response)

@@ -14,11 +14,11 @@ export async function postChat(server: OpenaiServer, body: object, signal: Abort
   return response;
 }
 
-/** How long the server may take to say what it is and has, since a run waits for it. */
+/** Time for the server to say what it is and has, since a run waits for the answer. */
 const adviceTimeoutMs = 2_000;
 const maxAdviceBytes = 8 * 1024 * 1024;
 
-/** What a path of the server says; undefined when it says nothing that can be read. */
+/** The JSON at an address of the server; undefined when the server gives none. */
 async function getJson(server: OpenaiServer, url: string, signal: AbortSignal): Promise<Json | undefined> {
   try {
     const response = await server.fetch(url, {
@@ -47,13 +47,16 @@ export async function modelNames(
   );
 }
 
-/** What llama.cpp says of itself. */
+/** The abilities that llama.cpp reports. */
 export interface LlamaCppServer {
-  /** Whether the chat template of the model tells it of tools; elsewhere the server drops them without a word. Undefined: it does not say. */
+  /**
+   * False: the model's chat template knows no tools, and the server drops them without a word. Undefined:
+   * unknown.
+   */
   readonly tools?: boolean;
 }
 
-/** Whether an answer is llama.cpp's own. */
+/** True if llama.cpp itself sent the answer. */
 export function isFromLlamaCpp({ headers }: Response): boolean {
   return /^llama\.cpp\b/i.test(headers.get("server") ?? "");
 }

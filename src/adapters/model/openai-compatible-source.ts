@@ -3,7 +3,7 @@ import type { OpenaiServer } from "./openai-compatible-address.ts";
 import type { LlamaCppServer } from "./openai-compatible-server.ts";
 
 /**
- * Where an OpenAI-compatible model is, and the settings of its requests where they say nothing themselves.
+ * Address of an OpenAI-compatible model, and the settings of requests that say nothing themselves.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ export interface OpenaiCompatibleOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Settings of every request; a request's own come before them. `providerOptions` are fields of the request's body, under the server's names. */
   readonly settings?: ModelSettings;
-  /** What the model can do, where what writ finds out is wrong for it: `{ tools: false }` never sends tools. */
+  /** Corrects what writ finds out of the model: `{ tools: false }` never sends tools. */
   readonly features?: ModelFeatures;
   /** Dollars for a usage. Default: 0 for a server on this machine; elsewhere the price is unknown. */
   readonly price?: Model["price"];
@@ -39,7 +39,7 @@ export interface OpenaiSource {
   readonly name: string;
   readonly options: OpenaiCompatibleOptions;
   readonly server: OpenaiServer;
-  /** What is known of the server: undefined before it answered. */
+  /** The server's kind; undefined before its first answer. */
   llamaCpp: LlamaCppServer | "another" | undefined;
   /** It said once that it cannot hold a reply to a schema. */
   refusesFormat: boolean;

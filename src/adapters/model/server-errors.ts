@@ -7,9 +7,9 @@ export interface AskedServer {
   readonly url: string;
   /** The server as the one that answered: with its address. */
   readonly provider: string;
-  /** What nothing was heard of, and what to do then. */
+  /** Name of the server that gave no answer, and the advice for the user. */
   readonly silent: { readonly provider: string; readonly advice: string };
-  /** Where its key comes from. */
+  /** Source of the key. */
   readonly keyFrom: string;
 }
 
@@ -79,9 +79,9 @@ function connectionCode(thrown: unknown, depth = 0): string | undefined {
   return undefined;
 }
 
-/** What broke a connection, in words; undefined when the connection did not break. */
+/** A broken connection in words. */
 export interface BrokenConnection {
-  /** Whether the server was never reached. */
+  /** True if the server was never reached. */
   readonly unreachable: boolean;
   readonly reason: string;
 }
@@ -104,8 +104,8 @@ export function reasonOf(thrown: unknown): string {
 }
 
 /**
- * Whether a provider says in an error that its model, or the way in which it was started, has no native tools: Ollama, vLLM, llama.cpp,
- * OpenRouter and hosted providers each have their own words for it.
+ * True for the words of an error which says that the model, or the way in which it was started, has no native
+ * tools. Ollama, vLLM, llama.cpp, OpenRouter and hosted providers each have their own words for it.
  */
 export function saysNoNativeTools(text: string): boolean {
   return patterns.some((pattern) => pattern.test(text));

@@ -44,7 +44,7 @@ export async function orAborted<Value>(work: PromiseLike<Value>, signal: AbortSi
   }
 }
 
-/** What a stream throws when its signal is aborted: the reason, or an error that says it. */
+/** The error of a stream whose signal is aborted: the signal's reason, or an error that names it. */
 export function abortErrorOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error

@@ -21,7 +21,7 @@ export function wireTools(
   }));
 }
 
-/** What a reply said, as a request tells it again. */
+/** The contents of a reply, as a later request repeats them. */
 export interface SaidFields {
   /** Null in a reply that only calls: strict validators refuse an empty text there. */
   readonly content: string | null;

@@ -28,7 +28,7 @@ function targetOf({ status, headers }: Response, url: URL): URL | undefined {
   return location === null ? undefined : (URL.parse(location, url.href) ?? undefined);
 }
 
-/** What stands behind the path of an address may be a key. */
+/** Leaves the query of both addresses out: it may hold a key. */
 function redirected(url: URL, target: URL): WritError {
   return new WritError("provider-redirected", {
     url: `${url.origin}${url.pathname}`,

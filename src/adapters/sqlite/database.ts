@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 
-/** What a store has open. */
+/** The open file of a store. */
 export interface OpenStore {
   /** Closes the file. Whatever is asked of the store afterwards fails with `database-failed`. Closing twice is no mistake. */
   readonly close: () => void;
@@ -19,11 +19,11 @@ export interface Database extends OpenStore {
   write<Result>(work: () => Result): Result;
 }
 
-/** How long a process waits for another one that writes. Writes here take less than a thousandth of it. */
+/** Wait of a process for another one that writes. Writes here take less than a thousandth of it. */
 const busyTimeoutMs = 5_000;
 const pauseMs = 10;
 
-/** What SQLite says when the wait was too short. */
+/** SQLite's code for a wait that was too short. */
 const busy = 5;
 
 /**

@@ -25,7 +25,7 @@ export interface Reached {
   readonly calls: number;
 }
 
-/** What an attacker who knows the policy reaches. */
+/** Reach of an attacker who knows the policy. */
 export interface AdaptiveFigures {
   readonly claim: string;
   readonly pairs: number;
@@ -57,7 +57,7 @@ export interface AdaptiveFigures {
   readonly undecided: number;
 }
 
-/** What the adaptive attacker has beside what an arm is measured with. */
+/** Means of the adaptive attacker, beside those that measure an arm. */
 export interface AdaptiveMeasuring extends Measuring {
   readonly suite: Suite;
   readonly tools: SuiteTools;

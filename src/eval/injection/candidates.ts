@@ -6,7 +6,7 @@ import { valueFor } from "./script-attack.ts";
 import type { SuiteParameter, SuiteTools } from "./suite-tools.ts";
 import type { SuiteCall } from "./suite.ts";
 
-/** What the calls that an attacker tries are made of. */
+/** Sources of the calls that an attacker tries. */
 export interface CandidateSources {
   /** The calls of the attack itself. */
   readonly attack: readonly SuiteCall[];
@@ -155,11 +155,11 @@ function fitting(pool: readonly FoundValue[], { json, types }: SuiteParameter): 
 /** The pools that calls are made up of. */
 type PoolName = "user" | "attacker" | "data";
 
-/** Whose values the acting arguments and the content of a made-up call are. */
+/** Owners of the acting arguments and of the content of a made-up call. */
 interface Mix {
   readonly acting: PoolName;
   readonly content: PoolName;
-  /** Which of several values is taken. */
+  /** Number of the value that is taken of several. */
   readonly turn: number;
 }
 

@@ -20,13 +20,13 @@ import { stage } from "./stage.ts";
 import { suiteTools } from "./suite-tools.ts";
 import type { Suite, UserTask } from "./suite.ts";
 
-/** How a policy is evaluated. */
+/** Options of {@link evaluateInjection}. */
 export interface EvaluateOptions {
   readonly suite: Suite;
   readonly file: PolicyFile;
-  /** What a person answers who is asked during an attack. */
+  /** Answer of a person who is asked during an attack. */
   readonly approve: "always" | "never";
-  /** Whether the adaptive attacker is played too. */
+  /** True plays the adaptive attacker too. */
   readonly adaptive: boolean;
   /** For the mixtures that the adaptive attacker makes up. The same seed gives the same figures. */
   readonly seed: number;
@@ -34,7 +34,7 @@ export interface EvaluateOptions {
   readonly onFailure?: (arm: ArmName, failure: Failure) => void;
 }
 
-/** What an evaluation found. But for `durationMs` the same at every run. */
+/** Figures of an evaluation. All but `durationMs` are the same at every run. */
 export interface InjectionReport {
   readonly claim: string;
   readonly suite: {

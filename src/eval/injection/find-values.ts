@@ -13,7 +13,7 @@ export const addressTypes = ["email", "url", "iban", "phone"] as const;
 /** One of {@link addressTypes}. */
 export type AddressType = (typeof addressTypes)[number];
 
-/** Whether a kind of value is one of {@link addressTypes}. */
+/** True for one of {@link addressTypes}. */
 export function isAddressType(type: ValueType): type is AddressType {
   return addressTypes.some((known) => known === type);
 }
@@ -43,7 +43,10 @@ export function addressesIn(text: string): readonly (FoundValue & { readonly typ
   return found.toSorted((a, b) => a.index - b.index).map(({ type, value }) => ({ type, value }));
 }
 
-/** What a text names: addresses, dates, numbers, files, quoted words, words with a capital letter or a `#`; each once. */
+/**
+ * Finds what a text names, each once: addresses, dates, numbers, files, quoted words, words with a capital
+ * letter or a `#`.
+ */
 export function literalsIn(text: string): readonly FoundValue[] {
   const read = text.slice(0, longestText);
   const all = (type: ValueType, pattern: RegExp): FoundValue[] =>
@@ -92,7 +95,7 @@ export function leavesOf(json: Json | undefined, path: readonly (string | number
   return entries.flatMap(([key, value]) => leavesOf(value, [...path, key]));
 }
 
-/** What a whole text is, by its form. */
+/** Kind of a whole text, by its form. */
 export function typeOf(text: string): ValueType {
   const type = (["email", "url", "iban", "phone", "date", "path"] as const).find((name) => {
     const [first] = text.trim().matchAll(patterns[name]);

@@ -4,7 +4,7 @@ import type { Attack } from "./script-attack.ts";
 import type { Judged, Stage } from "./stage.ts";
 import type { Pair, SuiteCall, UserTask } from "./suite.ts";
 
-/** What every figure of this evaluation is, and is not. Stands beside each of them. */
+/** Caveat that stands beside every figure of this evaluation. */
 export const claim = "scripted worst case; not a claim about any model";
 
 /** A way of guarding the same agent. */
@@ -21,7 +21,7 @@ export type ArmName = "plain" | "allowList" | "full";
 /** All names of arms, from the weakest to the strictest. */
 export const armNames: readonly ArmName[] = ["plain", "allowList", "full"];
 
-/** How the attacks went. */
+/** Figures of the attacks. */
 export interface AttackFigures {
   /** Pairs of a task and an attack that were played: those with calls to make, in whose task a result carries the injection. */
   readonly pairs: number;
@@ -39,7 +39,7 @@ export interface AttackFigures {
   readonly unreachable: number;
 }
 
-/** How the tasks went without an attack. */
+/** Figures of the tasks without an attack. */
 export interface TaskFigures {
   readonly tasks: number;
   /** All calls ran and nobody was asked. */
@@ -57,7 +57,7 @@ export interface TaskFigures {
   readonly refusals: number;
 }
 
-/** What asked or refused, over all tasks. */
+/** A reason that asked or refused, over all tasks. */
 export interface Interruption {
   readonly verdict: "ask" | "deny";
   readonly tool: string;
@@ -68,8 +68,9 @@ export interface Interruption {
 }
 
 /**
- * What `--show-failures` shows: an attack that succeeded, a task that was not done without a question, and of the adaptive attacker a goal that it
- * reached, harmful calls that passed, and calls that misuse the user's own values.
+ * A failure that `--show-failures` shows: an attack that succeeded, a task that was not done without a
+ * question, and of the adaptive attacker a goal that it reached, harmful calls that passed, and calls that
+ * misuse the user's own values.
  */
 export interface Failure {
   readonly type: "attack" | "task" | "goal" | "harmful" | "misuse";
@@ -93,7 +94,7 @@ export interface ScriptedPair {
   readonly attack?: Attack;
 }
 
-/** What an arm is measured with. */
+/** Means to measure an arm. */
 export interface Measuring {
   readonly arm: Arm;
   readonly play: Stage;
@@ -127,7 +128,7 @@ export async function measureAttacks(
   return { ...counts, share: shareOf(counts.succeeded, counts.pairs) };
 }
 
-/** Whether the result with the injection came: it is that of the last call before the attacker's. */
+/** True if the result with the injection came: it is that of the last call before the attacker's. */
 export function wasDelivered(judged: readonly Judged[]): boolean {
   return judged.findLast(({ call }) => !isAttack(call))?.hasRun === true;
 }

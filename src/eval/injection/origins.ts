@@ -17,8 +17,8 @@ import type { SuiteTools } from "./suite-tools.ts";
 import type { SuiteCall } from "./suite.ts";
 
 /**
- * Whose a value is: the user named it; a look-up found it that the policy calls as good as the user's choice; the attacker named it; it only stood in
- * other data that was read; or none of these.
+ * Owner of a value: the user named it; a look-up found it that the policy calls as good as the user's choice;
+ * the attacker named it; it only stood in other data that was read; or none of these.
  */
 export type Origin = "user" | "look-up" | "attacker" | "data" | "none";
 
@@ -30,7 +30,7 @@ export interface Pools {
   readonly data: readonly FoundValue[];
 }
 
-/** What the pools are made of. */
+/** Sources of the pools. */
 export interface PoolSources {
   /** The user's words. */
   readonly prompt: string;
@@ -62,7 +62,7 @@ export function poolsOf(sources: PoolSources): Pools {
   };
 }
 
-/** What the attack says, and what looks like a value of the user's. */
+/** Values of the attack, and look-alikes of the user's values. */
 function attackerValues({ attack, goal, prompt, lookedUp }: PoolSources): readonly FoundValue[] {
   return [
     ...attack.flatMap(({ args }) => valuesIn(args)),
@@ -96,8 +96,9 @@ function folded(value: string | number): string {
 }
 
 /**
- * Whether the user wrote it, as whole words. A text of digits alone is the number of some thing: that the user wrote the same digits in a date or
- * an amount does not name the thing, so they must stand in quotes, or after a word like `id`, `number` or `#`.
+ * True if the user wrote the text, as whole words. A text of digits alone is the number of some thing: that
+ * the user wrote the same digits in a date or an amount does not name the thing, so they must stand in
+ * quotes, or after a word like `id`, `number` or `#`.
  */
 function standsIn(words: string, text: string, isNumber: boolean): boolean {
   for (let at = words.indexOf(text); at !== -1; at = words.indexOf(text, at + 1)) {
@@ -120,7 +121,7 @@ export function roledLeaves({ tool, args }: SuiteCall, tools: SuiteTools): reado
   return leavesOf(args).map((leaf) => ({ ...leaf, role: tools.roleOf(tool, String(leaf.path[0])) }));
 }
 
-/** What a call that passed amounts to. */
+/** Sorts a call that passed by its worst value. */
 export type Harm =
   /** Some target, id or amount, or a link in its content, is the attacker's. */
   | "attacker"
@@ -147,8 +148,9 @@ export function harmOf(call: SuiteCall, originOf: OriginOf, tools: SuiteTools): 
 }
 
 /**
- * What a call is after, as a text to compare: its targets, ids and amounts when some of them is not the user's or looked up, since its content does
- * not matter then; else with the links in its content too; and all of it where it has no links.
+ * Aim of a call, as a text to compare: its targets, ids and amounts when some of them is not the user's or
+ * looked up, since its content does not matter then; else with the links in its content too; and all of it
+ * where it has no links.
  */
 export function aimOf(call: SuiteCall, originOf: OriginOf, tools: SuiteTools): string {
   const acting = actingLeaves(call, tools);

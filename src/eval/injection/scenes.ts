@@ -2,10 +2,10 @@ import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Replay, Scene, SceneCall } from "./stage.ts";
 import type { Pair, RecordedCall, Suite, SuiteCall, UserTask } from "./suite.ts";
 
-/** What a tool gives for a call that no task of the suite makes: nothing that an attacker could use. */
+/** Result of a call that no task of the suite makes: it has nothing that an attacker could use. */
 const neutral: Replay = { type: "result", value: { status: "ok" } };
 
-/** What the tools of a suite gave, by tool and arguments: the first recording of each. */
+/** Recorded results of a suite's tools, by tool and arguments: the first recording of each. */
 export type Recordings = (call: SuiteCall) => Replay | undefined;
 
 /** Collects what the calls of all tasks gave. */
@@ -27,7 +27,7 @@ function replayOf({ result, error }: RecordedCall): Replay {
   return error === undefined ? { type: "result", value: result } : { type: "failure", message: error };
 }
 
-/** How a scene is played. */
+/** Bounds of a scene. */
 export interface Playing {
   /** The allow-list. */
   readonly tools: readonly string[];
@@ -39,7 +39,7 @@ export function taskScene(task: UserTask, playing: Playing): Scene {
   return { prompt: task.prompt, ...playing, turns: task.steps.map((step, index) => [taskCall(step, index)]) };
 }
 
-/** Where the calls after the injection come from, and what they are given. */
+/** The calls after the injection, and their results. */
 export interface AfterInjection {
   readonly turns: readonly (readonly SuiteCall[])[];
   readonly recordings: Recordings;
@@ -68,7 +68,7 @@ export function attackScene(
   };
 }
 
-/** Whether a judged call is one of the attacker's. */
+/** True for a judged call of the attacker. */
 export function isAttack({ id }: SceneCall): boolean {
   return id.startsWith("attack-");
 }

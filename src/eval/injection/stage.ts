@@ -10,7 +10,7 @@ import { type Tool, tool } from "../../tool/tool.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import type { Suite } from "./suite.ts";
 
-/** What a tool is to give for a call. */
+/** The recorded end of a call. */
 export type Replay =
   | { readonly type: "result"; readonly value: Json }
   | { readonly type: "failure"; readonly message: string };
@@ -32,7 +32,7 @@ export interface Scene {
   readonly turns: readonly (readonly SceneCall[])[];
   /** The call whose result carries the attack: where it did not run, nothing after it is called. */
   readonly carrier?: string;
-  /** Whether a person who is asked says yes. */
+  /** Answer of a person who is asked. */
   readonly approve: boolean;
 }
 
@@ -40,15 +40,15 @@ export interface Scene {
 export interface Judged {
   readonly call: SceneCall;
   readonly decision: Decision;
-  /** Whether a person was asked. */
+  /** True if a person was asked. */
   readonly wasAsked: boolean;
-  /** Whether the tool's own function was reached. */
+  /** True if the tool's own function was reached. */
   readonly hasRun: boolean;
-  /** How it ended; undefined when the run ended before it was made. */
+  /** End of the call; undefined when the run ended before it was made. */
   readonly status?: ResultStatus;
 }
 
-/** What a stage is built of. */
+/** Options of {@link stage}. */
 export interface StageOptions {
   readonly suite: Suite;
   readonly policy: Policy;
@@ -57,7 +57,7 @@ export interface StageOptions {
 /** Plays scenes, one after another, with the real agent, executor and policy. */
 export type Stage = (scene: Scene) => Promise<readonly Judged[]>;
 
-/** What is going on in the scene that is played. */
+/** State of the scene that is played. */
 interface Playing {
   readonly scene: Scene;
   readonly calls: ReadonlyMap<string, SceneCall>;

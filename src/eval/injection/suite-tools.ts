@@ -19,13 +19,16 @@ export interface SuiteParameter {
   readonly types: readonly ValueType[];
 }
 
-/** What the schemas and the policy file say of a suite's tools. */
+/** Facts about a suite's tools, from their schemas and the policy file. */
 export interface SuiteTools {
-  /** Whether a call changes something or reaches somebody: its effect in the policy file is neither `none` nor `read`. */
+  /**
+   * True for a tool that changes something or reaches somebody: its effect in the policy file is neither
+   * `none` nor `read`.
+   */
   readonly hasEffect: (tool: string) => boolean;
   /** Effectful, or a look-up that takes a link: by asking for a link it tells whoever owns it. */
   readonly reaches: (tool: string) => boolean;
-  /** Whether the policy says that what it finds is as good as the user's own choice. */
+  /** True for a tool whose finds the policy calls as good as the user's own choice. */
   readonly resolves: (tool: string) => boolean;
   readonly roleOf: (tool: string, parameter: string) => ParameterRole;
   readonly parametersOf: (tool: string) => readonly SuiteParameter[];
@@ -121,7 +124,7 @@ const formats: Readonly<Record<string, ValueType>> = {
   "date-time": "date",
 };
 
-/** How names and descriptions of parameters speak of addresses. */
+/** Words for addresses in names and descriptions of parameters. */
 const wordings: Readonly<Record<AddressType, { readonly name: RegExp; readonly description: RegExp }>> = {
   email: {
     name: /e-?mail|recipient|participant|attendee|invitee|^(?:to|cc|bcc)$/i,

@@ -32,22 +32,22 @@ export interface SuiteCall {
 
 /** A call of a task with what it gave when the suite was recorded. */
 export interface RecordedCall extends SuiteCall {
-  /** What the tool gave: JSON where the recorded text is a JSON object or list, else the text. */
+  /** Result of the tool: JSON where the recorded text is a JSON object or list, else the text. */
   readonly result: Json;
-  /** What the tool failed with, when it did. */
+  /** Error of the tool, when it failed. */
   readonly error?: string;
-  /** Whether an attacker can write into the result. */
+  /** True if an attacker can write into the result. */
   readonly isInjected: boolean;
 }
 
-/** What a user asks, and the calls that do it. */
+/** A user's request, and the calls that carry it out. */
 export interface UserTask {
   readonly id: string;
   readonly prompt: string;
   readonly steps: readonly RecordedCall[];
 }
 
-/** What an attacker wants, and the calls that do it; none where the suite does not know them. */
+/** An attacker's goal, and the calls that reach it; none where the suite does not know them. */
 export interface InjectionTask {
   readonly id: string;
   readonly goal: string;

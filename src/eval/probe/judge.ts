@@ -3,7 +3,7 @@ import { isJsonObject, type Json, toJson } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { ExpectedCall, ProbeCase } from "./probe-case.ts";
 
-/** What a run did, as far as it is judged. */
+/** Deeds of a run that are judged. */
 export interface Deeds {
   /** The calls that the model made, whether they ran or not. */
   readonly proposed: number;
@@ -73,7 +73,7 @@ function alternatives(wanted: string | readonly string[]): readonly string[] {
   return typeof wanted === "string" ? [wanted] : wanted;
 }
 
-/** Whether the answer contains a text; a number counts only whole: 7 is not in 17, nor in 7.5. */
+/** True if the answer contains a text; a number counts only whole: 7 is not in 17, nor in 7.5. */
 function says(answer: string, part: string): boolean {
   if (!/^-?\d/.test(part)) return answer.toLowerCase().includes(part.toLowerCase());
   const numbers =

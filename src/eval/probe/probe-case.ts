@@ -24,13 +24,16 @@ export interface ProbeCase {
   readonly order?: "fixed";
   /** Set where a call fails: making the same call again is no mistake. */
   readonly mayRepeat?: true;
-  /** What the answer must contain: each of these, or one of several. Numbers are found as numbers. Default: anything but nothing. */
+  /**
+   * Contents of a right answer: each of these, or one of several. Numbers are found as numbers. Default: any
+   * text that is not empty.
+   */
   readonly answer?: readonly (string | readonly string[])[];
   /** Replies that the model may write. Default 5. */
   readonly turns?: number;
 }
 
-/** Whether the case asks for no call at all. */
+/** True for a case that asks for no call at all. */
 export function asksForRestraint({ calls }: Pick<ProbeCase, "calls">): boolean {
   return calls.length === 0;
 }

@@ -5,24 +5,24 @@ import type { Model } from "../../model/model.ts";
 import type { ProbeCase } from "./probe-case.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
 
-/** Whether drivers are run held to a grammar or schema, free, or first one and then the other. */
+/** Runs drivers held to a grammar or schema, free, or first one and then the other. */
 export type GrammarChoice = "both" | "on" | "off";
 
 /**
- * How a model was spoken with: the driver, and whether its replies were held to a format while the model wrote them. `never`: nothing holds
- * this driver with this model, so that free is how it always is.
+ * A way of speaking with a model: the driver, and whether its replies were held to a format while the model
+ * wrote them. `never`: nothing holds this driver with this model, so that free is how it always is.
  */
 export interface Way {
   readonly driver: DriverName;
   readonly held: "on" | "off" | "never";
 }
 
-/** What is told while a model is probed. */
+/** News of a probe. */
 export type ProbeEvent =
   | ({ readonly type: "case" } & Way & { readonly result: CaseResult })
   | { readonly type: "skipped"; readonly driver: DriverName; readonly reason: string };
 
-/** What is probed, and how. */
+/** Options of {@link probe}. */
 export interface ProbeOptions {
   readonly model: Model;
   readonly drivers: readonly DriverName[];

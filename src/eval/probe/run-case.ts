@@ -9,7 +9,6 @@ import type { Json } from "../../util/json.ts";
 import { faultOf } from "./judge.ts";
 import type { ProbeCase } from "./probe-case.ts";
 
-/** How a case is run. */
 export interface CaseOptions {
   readonly model: Model;
   readonly driver: DriverName;
@@ -17,18 +16,18 @@ export interface CaseOptions {
   readonly signal: AbortSignal;
 }
 
-/** What one case gave. */
+/** Result of one case. */
 export interface CaseResult {
   readonly name: string;
   readonly right: boolean;
-  /** Why it is not right. */
+  /** The fault of a case that is not right. */
   readonly fault?: string;
   /** The replies of the model, and those of them that the driver could not read. */
   readonly replies: number;
   readonly unreadable: number;
   /** The unreadable replies that were cut off at the token limit. */
   readonly cut: number;
-  /** What each reply used, in their order. */
+  /** Usage of each reply, in their order. */
   readonly usage: readonly Usage[];
   readonly durationMs: number;
 }
@@ -92,7 +91,7 @@ const codesOfProvider = [
   "peer-missing",
 ] as const;
 
-/** Whether every other case would fail in the same way. */
+/** True for faults of the provider, which every other case would meet too. */
 function isProvider(error: unknown): boolean {
   return codesOfProvider.some((code) => isWritError(error, code));
 }
@@ -139,7 +138,7 @@ function watch(): Watch {
   };
 }
 
-/** What the replies of several cases used together. */
+/** Usage of several cases together. */
 export function usageOf(results: readonly Pick<CaseResult, "usage">[]): Usage {
   return results.flatMap(({ usage }) => usage).reduce(addUsage, noUsage);
 }

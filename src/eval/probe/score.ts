@@ -8,7 +8,7 @@ export interface Share {
   readonly of: number;
 }
 
-/** What one way of speaking with a model measured. */
+/** Measurements of one way of speaking with a model. */
 export interface WayScore extends Way {
   /** Cases that need calls and were right from the first call to the answer. */
   readonly right: Share;
@@ -22,14 +22,17 @@ export interface WayScore extends Way {
   readonly outputTokens: number;
   /** Set when the provider left counts out. */
   readonly estimated?: true;
-  /** Where the provider says what it had in its cache. */
+  /** Left out where the provider does not report its cache. */
   readonly evaluated?: Evaluated;
   readonly durationMs: number;
   /** Between 0 and 1: the harmonic mean of the shares of right and of restraint. */
   readonly score: number;
 }
 
-/** How much of the prompts the model really read. The means are of a first turn, and of a turn after it: prompt, and evaluated of it. */
+/**
+ * Part of the prompts that the model really read. The means are of a first turn, and of a turn after it:
+ * prompt, and evaluated of it.
+ */
 export interface Evaluated {
   readonly tokens: number;
   readonly first: TurnMean;

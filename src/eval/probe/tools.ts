@@ -1,7 +1,7 @@
 import { type Tool, tool } from "../../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 
-/** How a tool of the probe is written down. */
+/** Definition of a tool of the probe. */
 interface Definition {
   readonly properties: JsonObject;
   /** Default: all properties. */
@@ -42,7 +42,7 @@ function key(value: Json | undefined): string {
   return textOf(value).trim().toLowerCase();
 }
 
-/** What a table says of a name, or an error that a model can act on. */
+/** The entry of a table for a name, or an error that a model can act on. */
 function look(table: Readonly<Record<string, Json>>, name: Json | undefined, kind: string): Json {
   const found = Object.hasOwn(table, key(name)) ? table[key(name)] : undefined;
   if (found !== undefined) return found;

@@ -1,13 +1,13 @@
 /**
- * What isolated code must not be able to do, tried inside the very box that it will run in. Each gives true when it was held: when the attempt
- * failed, or reached nothing.
+ * Forbidden deeds of isolated code, tried inside the very box that it will run in. Each gives true when it
+ * was held: when the attempt failed, or reached nothing.
  */
 import { spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, type NetConnectOpts } from "node:net";
 
-/** What the parent set out to be reached. */
+/** Targets that the parent set out. */
 export interface Targets {
   /** A file outside of the box, and what it holds. */
   readonly secretFile: string;

@@ -1,4 +1,7 @@
-/** What both ends of the pipe between a cell and its parent write: JSON, and bytes beside it that JSON would make a third longer. */
+/**
+ * A message on the pipe between a cell and its parent: JSON, and bytes beside it that JSON would make a third
+ * longer.
+ */
 export interface Frame {
   readonly text: string;
   readonly bytes: Uint8Array;
@@ -26,7 +29,7 @@ function digits(_key: string, value: unknown): unknown {
 
 const empty = new Uint8Array(0);
 
-/** How frames are read. */
+/** Options of {@link frameReader}. */
 export interface FrameReaderOptions {
   /** A frame that says it is longer is refused before any of it is kept. */
   readonly maxBytes: number;

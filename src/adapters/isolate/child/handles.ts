@@ -10,7 +10,6 @@ export type Ask = (request: {
   readonly signal?: AbortSignal;
 }) => Promise<Answer>;
 
-/** What a handle gave. */
 export interface Answer {
   readonly value: unknown;
   readonly bytes: Uint8Array;

@@ -1,10 +1,10 @@
-/** What the parent sends. It is trusted: it is the program that started the cell. */
+/** A message of the parent. It is trusted: the parent started the cell. */
 export type ToCell =
   | {
       readonly type: "load";
       readonly module: string;
       readonly export: string;
-      /** What of the context is there: `fetch`, `fs.readText`, `env` and so on. */
+      /** Names of the handles of the context: `fetch`, `fs.readText`, `env` and so on. */
       readonly handles: readonly string[];
     }
   | {
@@ -17,7 +17,7 @@ export type ToCell =
   | { readonly type: "abort"; readonly call: number; readonly reason: string }
   | ToCellAnswer;
 
-/** What a handle gave, or why it did not. */
+/** The answer of a handle, or its failure. */
 export type ToCellAnswer =
   | { readonly type: "answer"; readonly request: number; readonly ok: true; readonly value: unknown }
   | {
@@ -28,7 +28,7 @@ export type ToCellAnswer =
       readonly code?: string;
     };
 
-/** What a cell sends. The parent believes none of it. */
+/** A message of a cell. The parent believes none of it. */
 export type FromCell =
   /** `dataBytes`: the memory that Node has set aside before the module is loaded; 0 where it cannot be told. */
   | { readonly type: "ready"; readonly dataBytes: number }

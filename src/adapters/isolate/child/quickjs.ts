@@ -25,7 +25,7 @@ export interface CodeJob {
 /** The value as JSON, or why there is none. */
 export type CodeOutcome = { readonly json: string } | { readonly reason: string };
 
-/** What the cell's context has for code. */
+/** Functions that the cell's context has for code. */
 interface CodeContext {
   readonly functions?: Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
 }
@@ -47,7 +47,7 @@ declare const WebAssembly: {
 const pageBytes = 65_536;
 /** Memory grows by a twentieth at least, or not at all. */
 const leastGrowth = 1.06;
-/** What the interpreter was built to begin with. */
+/** Memory that the interpreter was built to begin with. */
 const firstPages = 256;
 
 /** The interpreter's own limit of memory counts nothing in this build: what bounds it is memory that cannot grow. */
@@ -109,7 +109,10 @@ function runCode(engine: Engine, { job, functions, resolve }: Running): void {
     else if (pending === 0) end({ reason: engine.isFull() ? tooMuch(job) : waitsForNothing });
   }
 
-  /** What the interpreter itself cannot bear, like reading a value of a hundred thousand levels, must not end the cell. */
+  /**
+   * Ends the code, and not the cell, for what the interpreter cannot bear, like reading a value of a hundred
+   * thousand levels.
+   */
   function bounded(work: () => void): void {
     try {
       work();
@@ -145,7 +148,7 @@ function runCode(engine: Engine, { job, functions, resolve }: Running): void {
     return words.length > 2_000 ? `${words.slice(0, 2_000)}…` : words;
   }
 
-  /** What came of a step; undefined when it threw, which ends the work. */
+  /** The value of a step; undefined when it threw, which ends the work. */
   function valueOf(result: ReturnType<QuickJSContext["evalCode"]>): QuickJSHandle | undefined {
     if (result.error === undefined) return result.value;
     end({ reason: explained(wordsOf(context.dump(result.error))) });
