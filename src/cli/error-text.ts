@@ -26,16 +26,8 @@ export function errorText(error: unknown, { verbose = false, style }: ErrorTextO
   return `${shown.join("\n")}\n`;
 }
 
-/** An error for readers of JSON. */
-export interface ErrorObject {
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
-  readonly retryable: boolean;
-}
-
 /** An error as JSON. What is not in the catalogue has the code `unexpected`. */
-export function errorObject(error: unknown): ErrorObject {
+export function errorObject(error: unknown): object {
   if (!isWritError(error)) return { code: "unexpected", message: messageOf(error), retryable: false };
   const { code, message, hint, retryable } = error;
   return { code, message, hint, retryable };

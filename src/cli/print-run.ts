@@ -5,7 +5,7 @@ import { noUsage, type Usage } from "../message/usage.ts";
 import { toJson } from "../util/json.ts";
 import type { Capability } from "../tool/capability.ts";
 import { terminalApprove } from "./approvals.ts";
-import { errorObject, errorText, type ErrorObject } from "./error-text.ts";
+import { errorObject, errorText } from "./error-text.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
@@ -34,21 +34,6 @@ export interface PrintRunOptions {
   readonly verbose?: boolean;
   /** Default: the standard streams of this process. */
   readonly output?: Output;
-}
-
-/** The object that `--json` prints, and the last line of `stream-json`. */
-export interface ResultObject {
-  readonly type: "result";
-  readonly outcome: Outcome["type"];
-  /** The answer as text; null when there is none. */
-  readonly result: string | null;
-  /** The answer as a value, when it is no text. */
-  readonly output?: unknown;
-  readonly error: ErrorObject | null;
-  readonly usage: Usage;
-  readonly turns: number;
-  readonly duration_ms: number;
-  readonly run_id: string | null;
 }
 
 /**
@@ -186,7 +171,11 @@ async function printEnd(end: End, { output, format, verbose }: Printing): Promis
   return error === undefined ? exitCodes.failed : exitCodeOf({ error });
 }
 
-function resultObject(end: End, error: unknown): ResultObject {
+/**
+ * The object that `--json` prints, and the last line of `stream-json`. `result` is the answer as text, or null; `output` is its value when it
+ * is not a text.
+ */
+function resultObject(end: End, error: unknown): object {
   const answered = end.outcome?.type === "answered";
   const output = answered ? toJson(end.output) : undefined;
   return {

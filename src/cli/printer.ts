@@ -3,7 +3,6 @@ import { countText, durationText, oneLine, type Output } from "./output.ts";
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>;
 
-/** Options of {@link printer}. */
 export interface PrinterOptions {
   readonly agent: string;
   /** Name of the model, like `ollama/qwen2.5:7b`; left out when nobody knows. */

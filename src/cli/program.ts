@@ -18,23 +18,27 @@ export function runProgram(words: readonly string[]): Promise<number> {
   return runCommand(words, makeProgram);
 }
 
+/** Carries out a command, prints what it throws, and sets the exit code. */
+type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
+
 function makeProgram(setExitCode: SetExitCode): Command {
+  const act: Act = async (flags, command) => setExitCode(await reporting(flags, command));
   const program = new Command("writ")
     .description("Runs tool-calling agents: the model proposes a call, the program decides whether it runs.")
     .version(packageVersion(), "-V, --version")
     .exitOverride()
     .showHelpAfterError("(writ --help shows how)");
-  addRun(program, setExitCode);
-  addDemo(program, setExitCode);
-  addDoctor(program, setExitCode);
-  addModels(program, setExitCode);
-  addProbe(program, setExitCode);
-  addEval(program, setExitCode);
-  addManifest(program, setExitCode);
+  addRun(program, act);
+  addDemo(program, act);
+  addDoctor(program, act);
+  addModels(program, act);
+  addProbe(program, act);
+  addEval(program, act);
+  addManifest(program, act);
   return program;
 }
 
-function addRun(program: Command, setExitCode: SetExitCode): void {
+function addRun(program: Command, act: Act): void {
   withOutputFlags(
     program
       .command("run")
@@ -55,51 +59,45 @@ function addRun(program: Command, setExitCode: SetExitCode): void {
       ),
   )
     .addHelpText("after", exitCodeHelp)
-    .action(async (file: string, prompt: string[], flags: RunFlags) => {
-      setExitCode(await reporting(flags, async () => (await import("./run.ts")).run(file, prompt, flags)));
-    });
+    .action((file: string, prompt: string[], flags: RunFlags) =>
+      act(flags, async () => (await import("./run.ts")).run(file, prompt, flags)),
+    );
 }
 
-function addDemo(program: Command, setExitCode: SetExitCode): void {
+function addDemo(program: Command, act: Act): void {
   withOutputFlags(
     program.command("demo").description("watch a scripted run: no model and no network needed"),
-  ).action(async (flags: OutputFlags) => {
-    setExitCode(await reporting(flags, async () => (await import("./demo.ts")).demo(flags)));
-  });
+  ).action((flags: OutputFlags) => act(flags, async () => (await import("./demo.ts")).demo(flags)));
 }
 
-function addDoctor(program: Command, setExitCode: SetExitCode): void {
+function addDoctor(program: Command, act: Act): void {
   program
     .command("doctor")
     .description("say what is there, what is missing, and which model would be used")
     .option("--json", "print one JSON object")
     .option("--verbose", "show the stack of an error")
-    .action(async (flags: OutputFlags) => {
-      setExitCode(await reporting(flags, async () => (await import("./doctor.ts")).doctor(flags)));
-    });
+    .action((flags: OutputFlags) => act(flags, async () => (await import("./doctor.ts")).doctor(flags)));
 }
 
-function addModels(program: Command, setExitCode: SetExitCode): void {
+function addModels(program: Command, act: Act): void {
   const models = program.command("models").description("models that run on this machine");
   models
     .command("list")
     .description("the models that can be fetched, and those that Ollama has")
     .option("--json", "print one JSON object")
     .option("--verbose", "show the stack of an error")
-    .action(async (flags: OutputFlags) => {
-      setExitCode(await reporting(flags, async () => (await import("./models.ts")).listModels(flags)));
-    });
+    .action((flags: OutputFlags) => act(flags, async () => (await import("./models.ts")).listModels(flags)));
   models
     .command("pull")
     .description("fetch a model into the cache folder")
     .argument("<name>", "its name in `writ models list`")
     .option("--verbose", "show the stack of an error")
-    .action(async (name: string, flags: OutputFlags) => {
-      setExitCode(await reporting(flags, async () => (await import("./models.ts")).pullNamed(name)));
-    });
+    .action((name: string, flags: OutputFlags) =>
+      act(flags, async () => (await import("./models.ts")).pullNamed(name)),
+    );
 }
 
-function addProbe(program: Command, setExitCode: SetExitCode): void {
+function addProbe(program: Command, act: Act): void {
   program
     .command("probe")
     .description("try every driver on a model with small tasks, and remember the best for `auto`")
@@ -112,17 +110,17 @@ function addProbe(program: Command, setExitCode: SetExitCode): void {
     .option("--no-save", "remember nothing")
     .option("--json", "print one JSON object")
     .option("--verbose", "say of each case that is not right what is wrong with it")
-    .action(async (model: string, flags: ProbeFlags) => {
-      setExitCode(await reporting(flags, async () => (await import("./probe.ts")).probeModel(model, flags)));
-    });
+    .action((model: string, flags: ProbeFlags) =>
+      act(flags, async () => (await import("./probe.ts")).probeModel(model, flags)),
+    );
 }
 
-function addEval(program: Command, setExitCode: SetExitCode): void {
+function addEval(program: Command, act: Act): void {
   const evaluations = program
     .command("eval")
     .description("hold an agent against cases, or measure what a policy stops");
-  addEvalAgent(evaluations, setExitCode);
-  addInjection(evaluations, setExitCode);
+  addEvalAgent(evaluations, act);
+  addInjection(evaluations, act);
   for (const name of ["replay", "bfcl"]) addMovedToLaboratory(evaluations, name);
 }
 
@@ -137,7 +135,7 @@ function addMovedToLaboratory(evaluations: Command, name: string): void {
     .action(() => evaluations.error(told));
 }
 
-function addEvalAgent(evaluations: Command, setExitCode: SetExitCode): void {
+function addEvalAgent(evaluations: Command, act: Act): void {
   evaluations
     .command("agent")
     .description("run an agent on cases and hold what comes of it against what they expect")
@@ -156,13 +154,12 @@ function addEvalAgent(evaluations: Command, setExitCode: SetExitCode): void {
     .option("--json", "print one JSON object")
     .option("--verbose", "show answers and verdicts of cases that passed, and the stack of an error")
     .addHelpText("after", evalExitCodeHelp)
-    .action(async (file: string, flags: EvalAgentFlags) => {
-      const command = async (): Promise<number> => (await import("./eval-agent.ts")).evalAgent(file, flags);
-      setExitCode(await reporting(flags, command));
-    });
+    .action((file: string, flags: EvalAgentFlags) =>
+      act(flags, async () => (await import("./eval-agent.ts")).evalAgent(file, flags)),
+    );
 }
 
-function addInjection(evaluations: Command, setExitCode: SetExitCode): void {
+function addInjection(evaluations: Command, act: Act): void {
   evaluations
     .command("injection")
     .description(
@@ -177,13 +174,12 @@ function addInjection(evaluations: Command, setExitCode: SetExitCode): void {
     .option("--show-failures <n>", "show so many of each kind of failure, and what asked in the tasks")
     .option("--json", "print one JSON object; shares go from 0 to 1")
     .option("--verbose", "show the stack of an error")
-    .action(async (flags: InjectionFlags) => {
-      const command = async (): Promise<number> => (await import("./eval-injection.ts")).evalInjection(flags);
-      setExitCode(await reporting(flags, command));
-    });
+    .action((flags: InjectionFlags) =>
+      act(flags, async () => (await import("./eval-injection.ts")).evalInjection(flags)),
+    );
 }
 
-function addManifest(program: Command, setExitCode: SetExitCode): void {
+function addManifest(program: Command, act: Act): void {
   program
     .command("manifest")
     .description("print what an agent may do, write it down, or say what is wider than it was")
@@ -200,9 +196,9 @@ function addManifest(program: Command, setExitCode: SetExitCode): void {
     .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
     .option("--json", "print the comparison as one JSON object")
     .option("--verbose", "show the stack of an error")
-    .action(async (file: string, flags: ManifestFlags) => {
-      setExitCode(await reporting(flags, async () => (await import("./manifest.ts")).manifest(file, flags)));
-    });
+    .action((file: string, flags: ManifestFlags) =>
+      act(flags, async () => (await import("./manifest.ts")).manifest(file, flags)),
+    );
 }
 
 const evalExitCodeHelp = `

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { ExecResult } from "../../tool/handles.ts";
+import { atProgramEnd } from "../at-program-end.ts";
 import { handleFailed } from "./lifetime.ts";
 
 /** A program, ready to be started. */
@@ -17,10 +18,6 @@ export interface Start {
 /** Wait for outputs that another process still holds. */
 const graceMs = 1000;
 const longestTimerMs = 2_147_483_647;
-
-/** Register: groups of programs that still run. They end with this process. */
-const running = new Set<number>();
-let isWatching = false;
 
 /** Runs a program in a process group of its own, and leaves nothing of the group running. @throws WritError `handle-failed` */
 export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResult> {
@@ -41,7 +38,7 @@ export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResul
           );
     let grace: NodeJS.Timeout | undefined;
     signal.addEventListener("abort", killGroup, { once: true });
-    if (child.pid !== undefined) watch(child.pid);
+    const forget = atProgramEnd(killGroup);
     const stdout = collect(child.stdout, maxBytes, () => stop(`it printed more than ${maxBytes} bytes.`));
     const stderr = collect(child.stderr, maxBytes, () =>
       stop(`it printed more than ${maxBytes} bytes of errors.`),
@@ -55,12 +52,13 @@ export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResul
       signal.removeEventListener("abort", killGroup);
     };
     child.once("error", (error) => {
+      forget();
       settle();
       reject(error);
     });
     child.once("exit", () => {
       killGroup();
-      if (child.pid !== undefined) running.delete(child.pid);
+      forget();
       grace = setTimeout(() => closeOutputs(child), graceMs);
     });
     child.once("close", (exitCode, endedBy) => {
@@ -93,13 +91,4 @@ function killAll(group: number | undefined): void {
   } catch {
     // Nobody is left in it.
   }
-}
-
-function watch(group: number): void {
-  running.add(group);
-  if (isWatching) return;
-  isWatching = true;
-  process.on("exit", () => {
-    for (const left of running) killAll(left);
-  });
 }

@@ -25,6 +25,19 @@ export async function openReal(path: string, flags: number, resource: string): P
   }
 }
 
+/** Does work with a real path that is held open; {@link openReal} says how. */
+export async function withReal<Value>(
+  { path, flags, resource }: { readonly path: string; readonly flags: number; readonly resource: string },
+  work: (handle: FileHandle) => Value | Promise<Value>,
+): Promise<Value> {
+  const handle = await openReal(path, flags, resource);
+  try {
+    return await work(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
 /** A regular file, or the reason why not. Pipes, devices and sockets are refused: they are no data at rest. */
 export function refuseOthers(stats: Stats, resource: string): void {
   if (stats.isDirectory()) throw handleFailed(resource, "it is a folder.");

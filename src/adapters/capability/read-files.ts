@@ -4,7 +4,7 @@ import { resourceText } from "../../tool/capability.ts";
 import type { DirectoryEntry, ReadFiles } from "../../tool/handles.ts";
 import { codeOf } from "../../util/thrown.ts";
 import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
-import { anchorOf, openReal, pathOnly, refuseOthers } from "./open-file.ts";
+import { anchorOf, pathOnly, refuseOthers, withReal } from "./open-file.ts";
 import type { FileJudge } from "./real-path.ts";
 
 /** A larger file is not read whole. */
@@ -55,38 +55,28 @@ export function readFiles(lifetime: Lifetime, judge: FileJudge): ReadFiles {
   };
 }
 
-async function readWhole(real: string, resource: string): Promise<Buffer> {
-  const file = await openReal(real, constants.O_RDONLY, resource);
-  try {
+function readWhole(path: string, resource: string): Promise<Buffer> {
+  return withReal({ path, flags: constants.O_RDONLY, resource }, async (file) => {
     const stats = await file.stat();
     refuseOthers(stats, resource);
     if (stats.size > maxFileBytes) throw handleFailed(resource, `it has more than ${maxFileBytes} bytes.`);
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
+    return file.readFile();
+  });
 }
 
-async function listFolder(real: string, resource: string): Promise<readonly DirectoryEntry[]> {
-  const folder = await openReal(real, constants.O_RDONLY | constants.O_DIRECTORY, resource);
-  try {
-    const entries = await readdir(anchorOf(folder, real), { withFileTypes: true });
+function listFolder(path: string, resource: string): Promise<readonly DirectoryEntry[]> {
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY;
+  return withReal({ path, flags, resource }, async (folder) => {
+    const entries = await readdir(anchorOf(folder, path), { withFileTypes: true });
     return entries
       .map((entry) => ({ name: entry.name, type: typeOf(entry) }))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  } finally {
-    await folder.close();
-  }
+  });
 }
 
-async function look(real: string, resource: string): Promise<Stats> {
-  if (pathOnly === undefined) return lstat(real);
-  const place = await openReal(real, pathOnly, resource);
-  try {
-    return await place.stat();
-  } finally {
-    await place.close();
-  }
+function look(path: string, resource: string): Promise<Stats> {
+  if (pathOnly === undefined) return lstat(path);
+  return withReal({ path, flags: pathOnly, resource }, (place) => place.stat());
 }
 
 function typeOf(entry: Pick<Dirent, "isFile" | "isDirectory">): DirectoryEntry["type"] {

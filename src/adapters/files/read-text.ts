@@ -9,7 +9,6 @@ export interface FileText {
   readonly leftOutBytes: number;
 }
 
-/** Options of {@link readText}. */
 export interface ReadTextOptions {
   /** More is cut off, between two characters. */
   readonly maxBytes: number;

@@ -188,16 +188,19 @@ function secretOr(handles: GivenHandles): (value: Json) => string | Secret {
       : text(value);
 }
 
-function mapped<Value>(values: JsonObject, of: (value: Json) => Value): Record<string, Value> {
+/** An object with the same keys. */
+export function mapped<Value>(values: JsonObject, of: (value: Json) => Value): Record<string, Value> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, of(value)]));
 }
 
-function present<Value>(value: Value | undefined, name: string): Value {
+/** A handle that the call was given. */
+export function present<Value>(value: Value | undefined, name: string): Value {
   if (value === undefined) throw new Error(`this call was given no ${name}`);
   return value;
 }
 
-function text(value: Json | undefined): string {
+/** A text that code sent. */
+export function text(value: Json | undefined): string {
   if (typeof value !== "string") throw new Error("a text was expected");
   return value;
 }

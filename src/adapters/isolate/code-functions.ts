@@ -1,7 +1,6 @@
 import type { CapabilityKind } from "../../tool/capability.ts";
-import type { Handles } from "../../tool/handles.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
-import type { GivenFunction, GivenHandles } from "./broker.ts";
+import { askHandle, type GivenFunction, type GivenHandles, mapped, present, text } from "./broker.ts";
 
 /** A function of code that uses a handle, with its description for the model. */
 interface CodeFunction {
@@ -21,46 +20,29 @@ const functionsOfKind: Readonly<Partial<Record<CapabilityKind, readonly CodeFunc
     },
   ],
   "fs.read": [
-    file("readText(path)", "the text of a file", (files, path) => files.readText(path)),
-    file("listFolder(path)", 'a list of { name, type: "file" | "folder" | "other" }', (files, path) =>
-      files.list(path),
-    ),
+    asking("fs.readText", "readText(path): the text of a file"),
+    asking("fs.list", 'listFolder(path): a list of { name, type: "file" | "folder" | "other" }'),
   ],
   "fs.write": [
-    file("writeText(path, text)", "writes a file anew", (files, path, text) => files.writeText(path, text)),
-    file("appendText(path, text)", "writes behind what a file holds", (files, path, text) =>
-      files.appendText(path, text),
-    ),
-    file("makeFolder(path)", "makes a folder", (files, path) => files.makeFolder(path)),
-    file("remove(path)", "removes a file or an empty folder", (files, path) => files.remove(path)),
+    asking("fs.writeText", "writeText(path, text): writes a file anew"),
+    asking("fs.appendText", "appendText(path, text): writes behind what a file holds"),
+    asking("fs.makeFolder", "makeFolder(path): makes a folder"),
+    asking("fs.remove", "remove(path): removes a file or an empty folder"),
   ],
-  env: [
-    {
-      name: "env",
-      usage: "env(name): the value of a variable, or null",
-      call: (handles, [name]) => given(handles.env, "env")(asText(name)),
-    },
-  ],
+  env: [asking("env", "env(name): the value of a variable, or null")],
   exec: [
     {
       name: "exec",
       usage: "exec(program, [argument]): { exitCode, stdout, stderr }",
       call: async (handles, [program, args], signal) => {
-        const list = Array.isArray(args) ? args.map(asText) : [];
-        const { exitCode, stdout, stderr } = await given(handles.exec, "exec")(asText(program), list, {
-          signal,
-        });
+        const list = Array.isArray(args) ? args.map(text) : [];
+        const ended = await present(handles.exec, "exec")(text(program), list, { signal });
+        const { exitCode, stdout, stderr } = ended;
         return { exitCode, stdout, stderr };
       },
     },
   ],
-  llm: [
-    {
-      name: "llm",
-      usage: "llm(prompt): what a model answers",
-      call: (handles, [prompt]) => given(handles.llm, "llm")(asText(prompt)),
-    },
-  ],
+  llm: [asking("llm", "llm(prompt): what a model answers")],
 };
 
 /** The functions that code has by what its tool declared. */
@@ -76,42 +58,27 @@ export function boundFunctions(
   return functions.map(({ name, call }) => [name, (args, signal) => call(handles, args, signal)]);
 }
 
-function file(
-  signature: string,
-  about: string,
-  work: (files: Handles["fs"], path: string, text: string) => Promise<unknown>,
-): CodeFunction {
-  const takesText = signature.includes("text");
+function asking(handle: string, usage: string): CodeFunction {
   return {
-    name: signature.replace(/\(.*/, ""),
-    usage: `${signature}: ${about}`,
-    call: (handles, [path, text]) =>
-      work(given(handles.fs, "fs"), asText(path), takesText ? asText(text) : ""),
+    name: usage.replace(/\(.*/, ""),
+    usage,
+    call: async (handles, args, signal) =>
+      (await askHandle(handles, { handle, args, bytes: new Uint8Array(), signal })).value,
   };
 }
 
 async function fetchText(handles: GivenHandles, args: readonly Json[], signal: AbortSignal): Promise<string> {
   const options = isJsonObject(args[1]) ? args[1] : {};
   const { method, headers, body } = options;
-  const url = asText(args[0]);
-  const response = await given(handles.fetch, "fetch")(url, {
+  const url = text(args[0]);
+  const response = await present(handles.fetch, "fetch")(url, {
     signal,
     ...(typeof method === "string" && { method }),
     ...(typeof body === "string" && { body }),
     ...(isJsonObject(headers) && {
-      headers: Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, asText(value)])),
+      headers: mapped(headers, text),
     }),
   });
   if (!response.ok) throw new Error(`${url} answered with status ${response.status}`);
   return response.text();
-}
-
-function given<Value>(value: Value | undefined, name: string): Value {
-  if (value === undefined) throw new Error(`this call was given no ${name}`);
-  return value;
-}
-
-function asText(value: Json | undefined): string {
-  if (typeof value !== "string") throw new Error("a text was expected");
-  return value;
 }

@@ -1,6 +1,6 @@
-import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
+import { atProgramEnd } from "../at-program-end.ts";
 import { encodeFrame, type Frame, frameReader } from "./child/frames.ts";
 import { instantFd, pipeFd, type ToCell } from "./child/messages.ts";
 import { launch, type LaunchOptions, pipeOf } from "./launch.ts";
@@ -79,7 +79,10 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
     if (stream.writableLength > 4 * limits.frameBytes) end("it does not read what it asked for");
   }
 
-  endWithProgram(child);
+  child.once(
+    "exit",
+    atProgramEnd(() => child.kill("SIGKILL")),
+  );
   child.on("error", (error) => end(`it cannot be started: ${error.message}`));
   child.on("exit", (code, signal) => {
     // Its last words may still be on their way.
@@ -113,20 +116,6 @@ export function openLink(options: LaunchOptions, { onMessage, onInstant, onEnd }
         else each.unref();
     },
   };
-}
-
-/** Register: the processes to end with the program, whatever they do. */
-const alive = new Set<ChildProcess>();
-let isWatched = false;
-
-function endWithProgram(child: ChildProcess): void {
-  alive.add(child);
-  child.once("exit", () => alive.delete(child));
-  if (isWatched) return;
-  isWatched = true;
-  process.on("exit", () => {
-    for (const each of alive) each.kill("SIGKILL");
-  });
 }
 
 /** The reason for the process's end. Its own words are only searched for those about memory. */

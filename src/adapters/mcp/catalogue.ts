@@ -35,7 +35,6 @@ export interface Line {
   broke(client: McpClient, error: unknown): unknown;
 }
 
-/** Options of {@link openCatalogue}. */
 export interface CatalogueOptions extends McpTaking {
   /** The author's name for the server. */
   readonly server: string | undefined;

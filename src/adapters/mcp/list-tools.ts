@@ -6,7 +6,6 @@ import { inTime } from "./in-time.ts";
 const maxPages = 64;
 const maxTools = 1_000;
 
-/** Options of {@link listTools}. */
 export interface Listing {
   /** The author's name for the server. */
   readonly server: string;

@@ -96,7 +96,6 @@ function faultOfProgram({ command, args = [] }: McpProgram): string | undefined 
 /** The most characters kept of a program's standard error, for the author alone. */
 const keptWords = 500;
 
-/** Options of {@link connectClient}. */
 export interface Connecting {
   readonly name: string;
   readonly timeoutMs: number;

@@ -1,6 +1,5 @@
 import { createWriteStream } from "node:fs";
 import { rm, stat } from "node:fs/promises";
-import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 /** A file to fetch over HTTP into `path`. */
@@ -20,35 +19,42 @@ export interface Download {
  *
  * @throws Error when the server refuses, falls silent, or sends another number of bytes; what came stays for the next try.
  */
-export async function download({
-  url,
-  path,
-  sizeBytes,
-  signal,
-  onBytes,
-  silenceMs = 20_000,
-}: Download): Promise<void> {
+export async function download(file: Download): Promise<void> {
+  const { url, path, sizeBytes, signal, onBytes, silenceMs = 20_000 } = file;
   const have = await bytesAt(path);
   if (have === sizeBytes) return;
   const from = have < sizeBytes ? have : 0;
-  const silence = watchdog(signal, silenceMs);
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  let silence: NodeJS.Timeout | undefined;
+  const hear = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => stop.abort(new Error(`nothing came for ${silenceMs / 1000} s`)), silenceMs);
+  };
+  hear();
   try {
     const headers = { "accept-encoding": "identity", ...(from > 0 ? { range: `bytes=${from}-` } : {}) };
-    const response = await fetch(url, { headers, signal: silence.signal, redirect: "follow" });
+    const response = await fetch(url, { headers, signal: either, redirect: "follow" });
     const resumed = response.status === 206 && startsAt(response, from);
     if (response.body === null || (response.status !== 200 && !resumed))
       throw new Error(`${url} answered ${response.status}`);
-    const start = resumed ? from : 0;
-    const announced = Number(response.headers.get("content-length") ?? sizeBytes - start);
-    if (announced !== sizeBytes - start)
-      throw new Error(`${url} announces ${announced + start} bytes, not ${sizeBytes}`);
-    const counter = countBytes({ start, sizeBytes, onBytes, alive: silence.alive });
-    const body = Readable.fromWeb(response.body);
-    await pipeline(body, counter, createWriteStream(path, { flags: resumed ? "a" : "w" }), {
-      signal: silence.signal,
-    });
+    let received = resumed ? from : 0;
+    const announced = received + Number(response.headers.get("content-length") ?? sizeBytes - received);
+    if (announced !== sizeBytes) throw new Error(`${url} announces ${announced} bytes, not ${sizeBytes}`);
+    async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      for await (const chunk of chunks) {
+        received += chunk.length;
+        hear();
+        if (received > sizeBytes) throw new Error(`more than the announced ${sizeBytes} bytes came`);
+        onBytes(received);
+        yield chunk;
+      }
+    }
+    const target = createWriteStream(path, { flags: resumed ? "a" : "w" });
+    await pipeline(response.body, counted, target, { signal: either });
   } finally {
-    silence.end();
+    clearTimeout(silence);
+    stop.abort(); // drops a connection whose answer is not read
   }
   const received = await bytesAt(path);
   if (received !== sizeBytes) throw new Error(`${url} sent ${received} of ${sizeBytes} bytes`);
@@ -70,55 +76,4 @@ export async function removeFile(path: string): Promise<void> {
 
 function startsAt(response: Response, from: number): boolean {
   return response.headers.get("content-range")?.startsWith(`bytes ${from}-`) === true;
-}
-
-interface Counting {
-  readonly start: number;
-  readonly sizeBytes: number;
-  readonly onBytes: (received: number) => void;
-  readonly alive: () => void;
-}
-
-function countBytes({ start, sizeBytes, onBytes, alive }: Counting): Transform {
-  let received = start;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      received += chunk.length;
-      alive();
-      if (received > sizeBytes) {
-        done(new Error(`more than the announced ${sizeBytes} bytes came`));
-        return;
-      }
-      onBytes(received);
-      done(null, chunk);
-    },
-  });
-}
-
-interface Watchdog {
-  readonly signal: AbortSignal;
-  readonly alive: () => void;
-  /** Stops the watch, and drops the connection when it is still there: the answer of a refusal is not read. */
-  readonly end: () => void;
-}
-
-function watchdog(outer: AbortSignal, silenceMs: number): Watchdog {
-  const controller = new AbortController();
-  const bite = (): void => controller.abort(new Error(`nothing came for ${silenceMs / 1000} s`));
-  let timer = setTimeout(bite, silenceMs);
-  const stop = (): void => controller.abort(outer.reason);
-  if (outer.aborted) stop();
-  outer.addEventListener("abort", stop, { once: true });
-  return {
-    signal: controller.signal,
-    alive() {
-      clearTimeout(timer);
-      timer = setTimeout(bite, silenceMs);
-    },
-    end() {
-      clearTimeout(timer);
-      outer.removeEventListener("abort", stop);
-      controller.abort();
-    },
-  };
 }

@@ -15,7 +15,6 @@ export type PullEvent =
   | { readonly type: "bytes"; readonly received: number; readonly sizeBytes: number }
   | { readonly type: "source-failed"; readonly from: string; readonly reason: string };
 
-/** Options of {@link pullModel}. */
 export interface PullOptions {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: PullEvent) => void;

@@ -7,22 +7,13 @@ export interface SlotQueue<Slot> {
    */
   acquire(signal: AbortSignal, prefer: (slot: Slot) => number): Promise<Slot>;
   release(slot: Slot): void;
-  /** Requests that wait. */
-  readonly waiting: number;
-}
-
-interface Waiter<Slot> {
-  readonly give: (slot: Slot) => void;
 }
 
 /** Makes a queue before these slots. */
 export function slotQueue<Slot>(slots: readonly Slot[]): SlotQueue<Slot> {
   const free = new Set(slots);
-  const waiters = new Set<Waiter<Slot>>();
+  const waiters = new Set<(slot: Slot) => void>();
   return {
-    get waiting() {
-      return waiters.size;
-    },
     async acquire(signal, prefer) {
       signal.throwIfAborted();
       const best = highest(free, prefer);
@@ -39,25 +30,23 @@ export function slotQueue<Slot>(slots: readonly Slot[]): SlotQueue<Slot> {
         return;
       }
       waiters.delete(next);
-      next.give(slot);
+      next(slot);
     },
   };
 }
 
-function waitForSlot<Slot>(waiters: Set<Waiter<Slot>>, signal: AbortSignal): Promise<Slot> {
+function waitForSlot<Slot>(waiters: Set<(slot: Slot) => void>, signal: AbortSignal): Promise<Slot> {
   return new Promise((resolve, reject) => {
     const leave = (): void => {
-      waiters.delete(waiter);
+      waiters.delete(take);
       reject(signal.reason);
     };
-    const waiter = {
-      give: (slot: Slot): void => {
-        signal.removeEventListener("abort", leave);
-        resolve(slot);
-      },
+    const take = (slot: Slot): void => {
+      signal.removeEventListener("abort", leave);
+      resolve(slot);
     };
     signal.addEventListener("abort", leave, { once: true });
-    waiters.add(waiter);
+    waiters.add(take);
   });
 }
 

@@ -20,7 +20,6 @@ import { stage } from "./stage.ts";
 import { suiteTools } from "./suite-tools.ts";
 import type { Suite, UserTask } from "./suite.ts";
 
-/** Options of {@link evaluateInjection}. */
 export interface EvaluateOptions {
   readonly suite: Suite;
   readonly file: PolicyFile;

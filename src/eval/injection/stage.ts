@@ -48,7 +48,6 @@ export interface Judged {
   readonly status?: ResultStatus;
 }
 
-/** Options of {@link stage}. */
 export interface StageOptions {
   readonly suite: Suite;
   readonly policy: Policy;

@@ -22,7 +22,6 @@ export type ProbeEvent =
   | ({ readonly type: "case" } & Way & { readonly result: CaseResult })
   | { readonly type: "skipped"; readonly driver: DriverName; readonly reason: string };
 
-/** Options of {@link probe}. */
 export interface ProbeOptions {
   readonly model: Model;
   readonly drivers: readonly DriverName[];

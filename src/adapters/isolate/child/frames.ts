@@ -29,7 +29,6 @@ function digits(_key: string, value: unknown): unknown {
 
 const empty = new Uint8Array(0);
 
-/** Options of {@link frameReader}. */
 export interface FrameReaderOptions {
   /** A frame that says it is longer is refused before any of it is kept. */
   readonly maxBytes: number;
