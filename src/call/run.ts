@@ -83,13 +83,13 @@ function carryOut(work: OngoingCall, halt: Halt): Maybe<CallRecord> {
   );
 }
 
-interface Ended {
+interface EndedCall {
   readonly settled: Settled;
   readonly startedAt: number;
 }
 
 /** The record of a call that has ended. The journal may have failed inside it: then no other call begins. */
-function closed(work: OngoingCall, { settled, startedAt }: Ended, halt: Halt): Maybe<CallRecord> {
+function closed(work: OngoingCall, { settled, startedAt }: EndedCall, halt: Halt): Maybe<CallRecord> {
   const { run } = work.at.batch;
   return attempt(
     () => settle(work, settled, startedAt),

@@ -261,10 +261,11 @@ const longestFallback = 48;
 export function acceptableId(
   transcript: ReadyTranscript,
   proposed: string,
-  place: { taken: ReadonlySet<string>; fallback: string },
+  place: { taken: ReadonlySet<string> | undefined; fallback: string },
 ): string {
   const { callIds } = tipOf(transcript).log;
-  const free = (id: string): boolean => wellFormedId.test(id) && !callIds.has(id) && !place.taken.has(id);
+  const free = (id: string): boolean =>
+    wellFormedId.test(id) && !callIds.has(id) && place.taken?.has(id) !== true;
   if (free(proposed)) return proposed;
   const fallback = place.fallback.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestFallback);
   let id = fallback;

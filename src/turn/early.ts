@@ -24,7 +24,7 @@ export class EarlyCalls {
   /** The ledger with the calls so far in it; undefined when nothing more may start. */
   private ledger: Ledger | undefined;
   private index = -1;
-  private running: Running | undefined;
+  private running: EarlyContext | undefined;
 
   constructor(state: State, run: Run) {
     this.state = state;
@@ -84,12 +84,12 @@ function isLooking(tool: Tool | undefined, { gate }: Pick<Batch, "gate">): boole
 }
 
 /** The context of the early calls of one reply; the end of the run ends them, and so does that of the reply. */
-interface Running {
+interface EarlyContext {
   readonly context: RunContext;
   readonly end: () => void;
 }
 
-function beside(run: RunContext): Running {
+function beside(run: RunContext): EarlyContext {
   const stop = interrupt<unknown>();
   const unlink = run.stop.onStop(() => stop.stop(run.stop.reason));
   return {

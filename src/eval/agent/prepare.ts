@@ -1,4 +1,4 @@
-import type { Problem } from "../../adapters/files/problem.ts";
+import type { Problem } from "../../adapters/files/located.ts";
 import { resolveModel } from "../../adapters/model/resolve.ts";
 import type { ModelSource } from "../../agent/definition.ts";
 import type { Model } from "../../model/model.ts";

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { checkFields } from "../../adapters/files/check-fields.ts";
 import { type Located, readFields } from "../../adapters/files/located.ts";
-import { type Problem, problemLines } from "../../adapters/files/problem.ts";
+import { type Problem, problemLines } from "../../adapters/files/located.ts";
 import { readText, reasonOf } from "../../adapters/files/read-text.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
