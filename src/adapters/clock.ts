@@ -1,5 +1,5 @@
 import type { Host } from "../journal/host.ts";
-import { lazy } from "../util/lazy.ts";
+import { lazy } from "../util/remembered.ts";
 import { nodePowers } from "./capability/node-powers.ts";
 
 /** Loaded with the first id or hash: a program that only imports writ needs none. */

@@ -1,12 +1,11 @@
 import { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
-import type { Approve } from "../run/approval.ts";
-import { callAround } from "../run/call-around.ts";
+import { type Approve, programContext } from "../run/context.ts";
+import { callAround } from "../run/scope.ts";
 import type { EndCause } from "../run/end.ts";
 import { surrounding } from "../run/powers.ts";
 import { execute } from "../call/batch.ts";
 import { lostResult } from "../call/call.ts";
-import { programContext } from "../run/context.ts";
 import { readableCall } from "../call/readable-call.ts";
 import { slots } from "../util/slots.ts";
 import type { Hook } from "../hook/hook.ts";

@@ -6,11 +6,15 @@ import { exhausted } from "../run/end.ts";
 import { type Finished, type Frame, frame } from "../run/frame.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
-import { priceOf } from "../turn/usage.ts";
-import { seenBy } from "../turn/turn-input.ts";
+import { priceOf, seenBy } from "../turn/turn-input.ts";
 import { joinLabels } from "../message/label.ts";
-import { labelOf } from "../message/label-of.ts";
-import { isAsked, type ReplyMessage, type SystemMessage, type UserMessage } from "../message/message.ts";
+import {
+  labelOf,
+  isAsked,
+  type ReplyMessage,
+  type SystemMessage,
+  type UserMessage,
+} from "../message/message.ts";
 import {
   addReply,
   addUser,

@@ -1,10 +1,9 @@
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
-import type { Approve } from "../run/approval.ts";
-import { callAround } from "../run/call-around.ts";
+import type { Approve } from "../run/context.ts";
+import { callAround, type Scope, scopeOf } from "../run/scope.ts";
 import { type RunPowers, surrounded, surroundingRun } from "../run/powers.ts";
-import { type Scope, scopeOf } from "../run/scope.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";

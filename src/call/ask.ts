@@ -1,12 +1,13 @@
+import type { Fact } from "../event/event.ts";
+import type { Decision } from "../policy/decision.ts";
 import { messageOf } from "../error/writ-error.ts";
 import { approvalRequest, type ApprovalRequest } from "../policy/rules/approval-request.ts";
-import type { Approval, Approve } from "../run/approval.ts";
+import type { Approval, Approve } from "../run/context.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type JsonObject, toJson } from "../util/json.ts";
 import { type Call, cancelled, type Fate, fingerprintOf, type Ready, withArguments } from "./call.ts";
 import { checkCall } from "./check.ts";
-import { decidedFact } from "./decided-fact.ts";
 
 /** The answer, as the journal keeps it. */
 type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for"> & {
@@ -80,4 +81,17 @@ function readAnswer(answer: Approval): PersonsAnswer {
   if (!json.ok || !isJsonObject(json.value))
     return { approved: false, reason: "the edited arguments are no JSON object" };
   return { approved: true, ...why, edited: json.value };
+}
+
+/** The fact of a decision: also that the tool is code of strangers which nothing holds, and why the author lets it run. */
+export function decidedFact(fate: Fate, decision: Decision, turn: number): Fact {
+  const { id: callId, name, arguments: args } = fate.call;
+  const fact = { type: "call-decided", turn, callId, name, arguments: args, decision } as const;
+  if (fate.type === "refused") return fact;
+  const { coerced, tool } = fate;
+  return {
+    ...fact,
+    ...(coerced === undefined ? {} : { coerced }),
+    ...(tool.unenforced === undefined ? {} : { unenforced: tool.unenforced }),
+  };
 }

@@ -20,9 +20,8 @@ import {
   skipped,
   skippedResult,
 } from "./call.ts";
-import type { Fatal } from "./fatal.ts";
+import { type Fatal, groupsOf, type Halt, haltedBy } from "./order.ts";
 import { judge, startedEarly } from "./judge.ts";
-import { groupsOf, type Halt, haltedBy } from "./order.ts";
 import { runCall } from "./run.ts";
 import { asTold, notRun, tellEnd } from "./settle.ts";
 

@@ -15,13 +15,12 @@ import type { CallAround, Powers } from "../tool/power-port.ts";
 import type { Tool, ToolContext, TypedTool } from "../tool/tool.ts";
 import { interruptBy } from "../util/interrupt.ts";
 import type { Json, JsonObject } from "../util/json.ts";
-import { callAround, type OpenCall, openCall } from "../run/call-around.ts";
+import { callAround, type OpenCall, openCall, openCallScope } from "../run/scope.ts";
 import { allKinds, openPowers, openScope, surrounding, within } from "../run/powers.ts";
 import { execute, type Executed } from "./batch.ts";
 import { lostResult } from "./call.ts";
 import type { Gate } from "../run/gate.ts";
 import { programContext, type RunContext } from "../run/context.ts";
-import { openCallScope } from "../run/scope.ts";
 import { readableCall } from "./readable-call.ts";
 
 /** How one call is carried out. */

@@ -5,15 +5,14 @@ import type { Ledger, Limits } from "../policy/account/budget.ts";
 import type { ToolUse } from "../policy/account/constraints.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
 import type { Learned } from "../policy/knowledge/learned.ts";
-import type { OpenCall } from "../run/call-around.ts";
+import type { OpenCall, Inside, OpenScope } from "../run/scope.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
 import type { CallPowers } from "../run/powers.ts";
-import type { Inside, OpenScope } from "../run/scope.ts";
 import type { AccessRecord } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Fatal } from "./fatal.ts";
+import type { Fatal } from "./order.ts";
 
 /** The calls of one reply, and the run that they stand in. */
 export interface Batch {

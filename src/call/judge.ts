@@ -1,29 +1,34 @@
+import { joinLearned } from "../policy/knowledge/learned.ts";
+import { openCall, type Inside, openCallScope } from "../run/scope.ts";
+import { assertNever } from "../util/assert-never.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import {
+  type Call,
+  cancelled,
+  type Fate,
+  fingerprintOf,
+  keyOf,
+  type Refused,
+  withArguments,
+  type Batch,
+  denied,
+  deniedBy,
+  type EarlyCall,
+  type Ready,
+  refused,
+} from "./call.ts";
+import { checkCall } from "./check.ts";
+import { type RepairedArguments, repairArguments } from "./recovery.ts";
+import type { Decision } from "../policy/decision.ts";
 import { messageOf } from "../error/writ-error.ts";
 import { consult } from "../hook/consult.ts";
 import { hookFailure } from "../hook/run-hooks.ts";
 import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
 import { violation } from "../policy/account/constraints.ts";
-import type { Decision } from "../policy/decision.ts";
 import { toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Maybe } from "../util/maybe.ts";
-import { untilStopped } from "../util/interrupt.ts";
-import { askPerson } from "./ask.ts";
-import {
-  type Batch,
-  type Call,
-  cancelled,
-  denied,
-  deniedBy,
-  type EarlyCall,
-  type Fate,
-  type Ready,
-  refused,
-  withArguments,
-} from "./call.ts";
-import { checkCall } from "./check.ts";
-import { decidedFact } from "./decided-fact.ts";
-import { isMendable, mend } from "./mend.ts";
+import { askPerson, decidedFact } from "./ask.ts";
 
 /**
  * Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended where the author says how), policy, and a person
@@ -139,4 +144,75 @@ function substituted(call: ToolCall, value: unknown): Fate {
     reason: "a hook answered in place of the tool",
   } as const;
   return refused(call, decision, result);
+}
+
+
+/** A call whose arguments are wrong. */
+type Wrong = Refused & Required<Pick<Refused, "wrong">>;
+
+/** Tells whether the author says what to do about wrong arguments of this call. */
+export function isMendable(fate: Fate, { batch }: Call): fate is Wrong {
+  return (
+    fate.type === "refused" &&
+    fate.wrong !== undefined &&
+    batch.run.recoveryOf(fate.wrong.tool)?.invalidArguments !== undefined
+  );
+}
+
+/** A call after its mending: it is no better than what was read for that. */
+export interface Mended {
+  readonly call: Call;
+  readonly fate: Fate;
+}
+
+/** Has wrong arguments mended, as one step of the journal; the mended call is decided about like any other. */
+export async function mend(at: Call, wrong: Wrong): Promise<Mended> {
+  const { run } = at.batch;
+  const { call } = wrong;
+  const key = `${keyOf(at)}/repair`;
+  const step = { key, fingerprint: () => fingerprintOf(call), run: () => askAuthor(at, wrong, key) };
+  const record = await untilStopped(run.journal.step(step), run.stop);
+  if (record === "stopped") return { call: at, fate: cancelled(call) };
+  const { repaired, inside } = record;
+  const after = inside === undefined ? at : { ...at, learned: joinLearned(at.learned, inside.label) };
+  const fate = await fateOf(repaired, wrong, after);
+  return { call: after, fate: inside === undefined ? fate : { ...fate, inside } };
+}
+
+function fateOf(repaired: RepairedArguments, wrong: Wrong, at: Call): Fate | Promise<Fate> {
+  switch (repaired.type) {
+    case "unhandled":
+      return wrong;
+    case "escalated":
+      return { ...wrong, result: repaired.result, escalated: true };
+    case "failed":
+      return { ...wrong, result: repaired.result, fatal: repaired.fatal };
+    case "repaired":
+      return checkCall({ ...at, proposed: withArguments(wrong.call, repaired.arguments) });
+    default:
+      return assertNever(repaired);
+  }
+}
+
+interface MendRecord {
+  readonly repaired: RepairedArguments;
+  readonly inside?: Inside;
+}
+
+async function askAuthor({ batch, learned }: Call, { call, wrong }: Wrong, key: string): Promise<MendRecord> {
+  const { run, gate } = batch;
+  const recovery = run.recoveryOf(wrong.tool);
+  if (recovery === undefined) return { repaired: { type: "unhandled" } };
+  const around = openCall(gate.intent, () => learned.label);
+  const scope = openCallScope({ callId: call.id, key, ...batch, around }, run);
+  const repaired = await repairArguments({
+    call,
+    tool: wrong.tool,
+    recovery,
+    stopped: () => run.stop.reason !== undefined,
+    context: { signal: run.stop.signal, parent: scope.run },
+    onThrow: (error) => run.onThrow(call.id, error),
+  });
+  const inside = await scope.close();
+  return inside === undefined ? { repaired } : { repaired, inside };
 }

@@ -3,9 +3,8 @@ import { isWritError, messageOf } from "../error/writ-error.ts";
 import { type Label, joinLabels, trustedLabel, untrustedFrom } from "../message/label.ts";
 import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
 import { addedLabel } from "../policy/knowledge/result-label.ts";
-import { openCall } from "../run/call-around.ts";
+import { openCall, openCallScope } from "../run/scope.ts";
 import { kindsOf, noNeeds, openPowers, openScope, within } from "../run/powers.ts";
-import { openCallScope } from "../run/scope.ts";
 import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import { isBuiltin } from "../tool/builtins.ts";
@@ -26,8 +25,7 @@ import {
   skippedResult,
   type OngoingCall,
 } from "./call.ts";
-import { fatalOf } from "./fatal.ts";
-import { type Halt, haltedBy } from "./order.ts";
+import { fatalOf, type Halt, haltedBy } from "./order.ts";
 import { recoverExecution } from "./recovery.ts";
 import { settle } from "./settle.ts";
 import { CallTime } from "./time.ts";

@@ -1,5 +1,4 @@
-import { labelOf } from "../message/label-of.ts";
-import type { Message, ResultMessage, SystemMessage } from "../message/message.ts";
+import { labelOf, type Message, type ResultMessage, type SystemMessage } from "../message/message.ts";
 import { shownAs } from "../message/shown.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "../util/json.ts";
-import type { Label } from "./label.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { joinLabels, type Label, readLabel, trustedLabel, untrustedFrom } from "./label.ts";
 
 /**
  * What a provider wants to have back with a part exactly as it sent it (signatures of reasoning, ids of items). Kept, never read here.
@@ -185,4 +185,53 @@ export function callsOf(reply: ReplyMessage): readonly ToolCall[] {
 /** The text of a result: a text goes to the model as it is, everything else as JSON. */
 export function resultText(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/**
+ * The label of a message. Without one of its own a tool's result is a stranger's, in whatever transcript it stands; what the runtime says in the
+ * place of a result, and what users, authors and a model that has seen nothing else say, is trusted.
+ */
+export function labelOf(message: Message): Label {
+  if (message.role === "system") return trustedLabel;
+  if (message.label !== undefined) return readLabel(message.label);
+  if (message.role !== "tool" || runtimeWords.has(message.status)) return trustedLabel;
+  return untrustedFrom(`tool/${message.name}`);
+}
+
+/** How a call ends that did not run, or was ended by the runtime: what is told then are its words. */
+const runtimeWords: ReadonlySet<string> = new Set<ResultStatus>([
+  "invalid",
+  "denied",
+  "timeout",
+  "cancelled",
+  "skipped",
+]);
+
+/** The join of what stands in these messages. */
+export function labelOfAll(messages: readonly Message[]): Label {
+  return messages.reduce((sum, message) => joinLabels(sum, labelOf(message)), trustedLabel);
+}
+
+/** About how many characters a model reads or writes for a message: for estimates where a provider reports no usage. */
+export function charactersOf(message: Message): number {
+  if (message.role === "system" || message.role === "tool") return message.text.length;
+  let sum = 0;
+  for (const part of message.parts) sum += partCharacters(part);
+  return sum;
+}
+
+function partCharacters(part: ReplyPart): number {
+  if (part.type === "text" || part.type === "reasoning") return part.text.length;
+  return part.type === "tool-call" ? part.name.length + jsonCharacters(part.arguments) : 0;
+}
+
+/** The length of the JSON text of a value, which is not written for it. Escapes are not counted. */
+function jsonCharacters(value: Json): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return String(value).length;
+  let sum = 1;
+  if (isJsonObject(value))
+    for (const key of Object.keys(value)) sum += 4 + key.length + jsonCharacters(value[key] ?? null);
+  else for (const each of value) sum += 1 + jsonCharacters(each);
+  return Math.max(2, sum);
 }

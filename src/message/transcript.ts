@@ -1,17 +1,18 @@
 import { WritError } from "../error/writ-error.ts";
-import type {
-  Message,
-  ReplyMessage,
-  ResultMessage,
-  SystemMessage,
-  ToolCall,
-  ToolResult,
-  UserMessage,
+import {
+  type Message,
+  type ReplyMessage,
+  type ResultMessage,
+  type SystemMessage,
+  type ToolCall,
+  type ToolResult,
+  type UserMessage,
+  charactersOf,
+  callsOf,
+  isAsked,
 } from "./message.ts";
 import { remembered } from "../util/remembered.ts";
 import { misfitText } from "../util/shape.ts";
-import { charactersOf } from "./measure.ts";
-import { callsOf, isAsked } from "./message.ts";
 import { messageShape, resultShape } from "./message-shape.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { isWritError, messageOf, WritError, type WritErrorOptions } from "../error/writ-error.ts";
-import { charactersOf } from "../message/measure.ts";
 import {
+  charactersOf,
   callsOf,
   type FinishReason,
   type Message,

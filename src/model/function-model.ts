@@ -1,8 +1,7 @@
+import type { Delta, FinishReason, Model, ModelFeatures, ModelRequest, StreamOptions } from "./model.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
-import { WholeReply } from "./whole-reply.ts";
-import type { Delta, FinishReason, Model, ModelFeatures, ModelRequest, StreamOptions } from "./model.ts";
 
 /** A reply written by hand: text, calls, or both. Ids may be left out. */
 export interface PlainReply {
@@ -96,4 +95,18 @@ const emptyArguments: JsonObject = {};
 
 function isAsyncIterable(reply: FunctionReply): reply is AsyncIterable<Delta> {
   return typeof reply === "object" && reply !== null && Symbol.asyncIterator in reply;
+}
+
+/** The deltas of a reply that is there whole: they can be awaited one by one like those of any model, or be taken at once. */
+export class WholeReply implements AsyncIterable<Delta> {
+  readonly deltas: readonly Delta[];
+
+  constructor(deltas: readonly Delta[]) {
+    this.deltas = deltas;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Delta, undefined> {
+    const deltas = this.deltas.values();
+    return { next: () => Promise.resolve(deltas.next()) };
+  }
 }

@@ -1,7 +1,14 @@
 import type { Compact, Compacted, CompactedActs } from "../turn/options.ts";
 import { isPlain, joinLabels } from "../message/label.ts";
-import { labelOf, labelOfAll } from "../message/label-of.ts";
-import { type Message, runtimeMessage, sinceAsked, textOf, type UserMessage } from "../message/message.ts";
+import {
+  labelOf,
+  labelOfAll,
+  type Message,
+  runtimeMessage,
+  sinceAsked,
+  textOf,
+  type UserMessage,
+} from "../message/message.ts";
 import { countTurns, dropTurns, type ReadyTranscript } from "../message/transcript.ts";
 import { estimateTokens } from "../message/usage.ts";
 import { actsIn, actsMessage, isDeclared } from "../tool/acts.ts";

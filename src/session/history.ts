@@ -1,6 +1,14 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
-import { isAsked, type Message, type ReplyMessage, type SystemMessage, textOf } from "../message/message.ts";
+import {
+  isAsked,
+  type Message,
+  type ReplyMessage,
+  type SystemMessage,
+  textOf,
+  labelOf,
+  labelOfAll,
+} from "../message/message.ts";
 import {
   acceptableId,
   emptyTranscript,
@@ -9,7 +17,6 @@ import {
 } from "../message/transcript.ts";
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { messageShape } from "../message/message-shape.ts";
-import { labelOf, labelOfAll } from "../message/label-of.ts";
 import { type Act, actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
 import { fits } from "../util/shape.ts";
 import type { SessionContents, SessionRun } from "./session-store.ts";

@@ -1,7 +1,6 @@
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isPlain } from "../message/label.ts";
-import { labelOfAll } from "../message/label-of.ts";
-import { type Message, sinceAsked } from "../message/message.ts";
+import { labelOfAll, type Message, sinceAsked } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { actsIn, type Act, type EffectOf } from "../tool/acts.ts";
 import { type History, historyOf } from "./history.ts";

@@ -1,6 +1,6 @@
 import { isPlain, joinLabels, type Label, readLabel, trustedLabel } from "../message/label.ts";
-import { labelOf } from "../message/label-of.ts";
 import {
+  labelOf,
   callsOf,
   type Message,
   type ResultMessage,

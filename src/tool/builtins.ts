@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
-import { lazy } from "../util/lazy.ts";
+import { lazy } from "../util/remembered.ts";
 import { readSeverity } from "./recovery.ts";
 import type { Tool, TypedTool } from "./tool.ts";
 

@@ -1,19 +1,26 @@
+import { type ToolCall, type ToolResult, callsOf, type ReplyMessage } from "../message/message.ts";
+import { type Excess, spendInside } from "../policy/account/budget.ts";
+import {
+  type Act,
+  addAct,
+  mostTimes,
+  proposedAgain,
+  type Repeats,
+  timesDone,
+} from "../policy/account/repeats.ts";
+import type { State, Run, NextState } from "./state.ts";
 import { execute, type Executed } from "../call/batch.ts";
 import { lostResult } from "../call/call.ts";
 import { isFailure } from "../call/order.ts";
 import { WritError } from "../error/writ-error.ts";
-import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../message/message.ts";
 import { addReply, type OpenTranscript, settleAll } from "../message/transcript.ts";
 import { addUsage } from "../message/usage.ts";
 import { effectIn } from "../policy/allow-list.ts";
-import { spendInside } from "../policy/account/budget.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
-import { type Circle, circleOf, rememberAct } from "./circles.ts";
 import type { EarlyCalls } from "./early.ts";
-import type { Run, State, NextState } from "./state.ts";
 
 /** A reply that calls tools, and the calls of it that were started while the model wrote. */
 export interface Acting {
@@ -158,4 +165,50 @@ function fatalEnd({ call, fatal }: NonNullable<Executed["fatal"]>, run: Run): En
 function toolFailed(call: ToolCall, reason: string, run: Run): End {
   const error = new WritError("tool-failed", { tool: call.name, reason }, { cause: run.thrown.get(call.id) });
   return { outcome: failed(error), error };
+}
+
+/** Whether calls go on with a circle: they may run, are refused, or end the run. */
+export type Circle =
+  | { readonly type: "go" }
+  | { readonly type: "refuse"; readonly reason: string; readonly act: Act }
+  | { readonly type: "end"; readonly excess: Excess };
+
+const go: Circle = { type: "go" };
+
+/** Judges the calls of a turn by what came before. */
+export function circleOf({ limits, repeats }: State, calls: readonly ToolCall[]): Circle {
+  const limit = limits.repeats;
+  const again = mostTimes(repeats) <= limit ? undefined : proposedAgain(repeats, calls);
+  if (again === undefined || again.times <= limit) return go;
+  const used = again.times;
+  if (used <= limit + 1) {
+    const reason = `the same calls brought the same results ${limit} times; they are not made again. Do something else, or answer`;
+    return { type: "refuse", reason, act: again.act };
+  }
+  const message = `went in circles: the same calls would bring the same results for the ${used}th time, more than the budget of ${limit}`;
+  return { type: "end", excess: { field: "repeats", limit, used, message } };
+}
+
+/** Remembers what a turn did. When a circle has come as often as the author allows, the model is told so with its last result. */
+export function rememberAct(
+  { limits, repeats }: State,
+  act: Act,
+  circle: Circle,
+): { readonly results: readonly ToolResult[]; readonly repeats: Repeats } {
+  const { results } = act;
+  if (limits.repeats === Infinity) return { results, repeats };
+  // What was refused counts as if it had brought the same again.
+  const next = addAct(repeats, circle.type === "refuse" ? circle.act : act);
+  const times = timesDone(next);
+  if (circle.type !== "go" || times < 2 || times !== Math.floor(limits.repeats))
+    return { results, repeats: next };
+  return {
+    results: results.map((result, index) => (index === results.length - 1 ? nudged(result, times) : result)),
+    repeats: next,
+  };
+}
+
+function nudged(result: ToolResult, times: number): ToolResult {
+  const note = `[You have now had the same results ${times} times. Making the same calls again will not help: do something else, or answer.]`;
+  return { ...result, text: `${result.text}\n${note}` };
 }

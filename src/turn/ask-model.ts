@@ -8,13 +8,18 @@ import { asRuntime } from "../run/powers.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
-import { type FinishReason, type ReplyMessage, textOf, type ToolCall } from "../message/message.ts";
-import { charactersOf } from "../message/measure.ts";
+import {
+  type FinishReason,
+  type ReplyMessage,
+  textOf,
+  type ToolCall,
+  charactersOf,
+} from "../message/message.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { addUsage, completeUsage, noUsage, type Usage } from "../message/usage.ts";
 import { assemble, type CallStart, type NameCall, type Reply } from "../model/assemble.ts";
 import type { Delta, ModelRequest, StreamOptions } from "../model/model.ts";
-import { WholeReply } from "../model/whole-reply.ts";
+import { WholeReply } from "../model/function-model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";

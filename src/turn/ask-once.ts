@@ -8,8 +8,7 @@ import { askPatiently } from "../model/retry.ts";
 import type { Purse } from "../policy/account/purse.ts";
 import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
-import { priceOf } from "./usage.ts";
-import { withinTokens } from "./usage.ts";
+import { priceOf, withinTokens } from "./turn-input.ts";
 
 /** What the questions of a run's tools to its model are asked with. */
 export interface AskingOnce extends Pick<

@@ -18,13 +18,14 @@ import {
   mayGoOn,
   readAnswer,
   unacceptable,
+  reserve,
+  tellThresholds,
 } from "./around-turn.ts";
 import { authorStopped, type End, endBy, failed, stopped } from "../run/end.ts";
 import { EarlyCalls } from "./early.ts";
 import type { Finished, Frame } from "../run/frame.ts";
 import { moreTime } from "../run/time.ts";
 import type { LoopOptions } from "./options.ts";
-import { reserve, tellThresholds } from "./reserve.ts";
 import {
   beginRun,
   beginState,

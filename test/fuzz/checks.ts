@@ -1,9 +1,7 @@
-import type { AgentEvent } from "../../src/event/event.ts";
-import { isFact } from "../../src/event/event.ts";
+import { type AgentEvent, isFact } from "../../src/event/event.ts";
 import type { RunResult } from "../../src/agent/runnable.ts";
-import { labelOf } from "../../src/message/label-of.ts";
+import { labelOf, callsOf, type Message } from "../../src/message/message.ts";
 import type { Label, Secrecy } from "../../src/message/label.ts";
-import { callsOf, type Message } from "../../src/message/message.ts";
 import { resourceText } from "../../src/tool/capability.ts";
 import { providerComplaints } from "../provider-rules.ts";
 import type { Book, Judged, Ran } from "./record.ts";

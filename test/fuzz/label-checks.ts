@@ -1,13 +1,13 @@
 import type { RunResult } from "../../src/agent/runnable.ts";
-import { labelOf } from "../../src/message/label-of.ts";
-import { joinLabels, type Label, trustedLabel } from "../../src/message/label.ts";
 import {
+  labelOf,
   callsOf,
   type Message,
   type ResultMessage,
   textOf,
   type ToolCall,
 } from "../../src/message/message.ts";
+import { joinLabels, type Label, trustedLabel } from "../../src/message/label.ts";
 import type { Json } from "../../src/util/json.ts";
 import { userWords } from "./hostile.ts";
 import { type Faults, isNotHigher, risen } from "./checks.ts";

@@ -5,7 +5,7 @@ import { mcpTools } from "../../src/adapters/mcp/tools.ts";
 import { resolveModel } from "../../src/adapters/model/resolve.ts";
 import type { RunResult } from "../../src/agent/runnable.ts";
 import { isWritError } from "../../src/error/writ-error.ts";
-import { labelOf } from "../../src/message/label-of.ts";
+import { labelOf } from "../../src/message/message.ts";
 import type { ModelRequest } from "../../src/model/model.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import type { Json } from "../../src/util/json.ts";

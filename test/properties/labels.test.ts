@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { labelOf, labelOfAll } from "../../src/message/label-of.ts";
+import {
+  labelOf,
+  labelOfAll,
+  type Message,
+  type ResultStatus,
+  userMessage,
+} from "../../src/message/message.ts";
 import { joinLabels, type Label, readLabel, type Secrecy, trustedLabel } from "../../src/message/label.ts";
-import type { Message, ResultStatus } from "../../src/message/message.ts";
-import { userMessage } from "../../src/message/message.ts";
 import { readTranscript, type ReadyTranscript } from "../../src/message/transcript.ts";
 import { agent, inMemorySessions, memoryBank, session, tool } from "../../src/index.ts";
 import { summariseSession } from "../../src/session.ts";

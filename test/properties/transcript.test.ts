@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { charactersOf } from "../../src/message/measure.ts";
 import {
+  charactersOf,
   callsOf,
   type Message,
   type ReplyMessage,

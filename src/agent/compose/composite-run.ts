@@ -1,6 +1,5 @@
-import { openCall } from "../../run/call-around.ts";
+import { openCall, type Inside, openCallScope, type OpenScope } from "../../run/scope.ts";
 import type { Gate } from "../../run/gate.ts";
-import { type Inside, openCallScope, type OpenScope } from "../../run/scope.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Frame } from "../../run/frame.ts";
 import type { StopReason } from "../../run/end.ts";

@@ -1,7 +1,7 @@
 import { messageOf } from "../../error/writ-error.ts";
 import { checkSchema } from "../../schema/check-schema.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { lazy } from "../../util/lazy.ts";
+import { lazy } from "../../util/remembered.ts";
 import { compiler, type CompilerOptions, type Relaxed, type Rules, withoutEndless } from "./compiler.ts";
 import { type Expression, rule } from "./expression.ts";
 import { textRules } from "./json-text.ts";

@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
-import { lazy } from "../../util/lazy.ts";
+import { lazy } from "../../util/remembered.ts";
 
 /**
  * What a run is for, said once before it begins and frozen: the user's words, the author's constants, and what the run is held to. No output of a

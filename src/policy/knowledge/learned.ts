@@ -1,6 +1,6 @@
 import { joinLabels, type Label, trustedLabel } from "../../message/label.ts";
-import { labelOf } from "../../message/label-of.ts";
 import {
+  labelOf,
   callsOf,
   isAsked,
   type Message,

@@ -10,7 +10,7 @@ import {
   unknownLinks,
   untrusted,
 } from "./conditions.ts";
-import { lazy } from "../../util/lazy.ts";
+import { lazy } from "../../util/remembered.ts";
 import { checkedRules } from "./check-rules.ts";
 import { allow, ask, type RuleInput } from "./builders.ts";
 import type { Rule } from "./rule.ts";

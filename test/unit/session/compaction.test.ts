@@ -1,8 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { untrustedFrom } from "../../../src/message/label.ts";
-import { charactersOf } from "../../../src/message/measure.ts";
-import { isAsked, type Message, runtimeMessage, textOf, userMessage } from "../../../src/message/message.ts";
+import {
+  charactersOf,
+  isAsked,
+  type Message,
+  runtimeMessage,
+  textOf,
+  userMessage,
+} from "../../../src/message/message.ts";
 import {
   addReply,
   addUser,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { lazy } from "../../../src/util/lazy.ts";
+import { lazy } from "../../../src/util/remembered.ts";
 
 it("makes a value when it is first asked for, once, whatever it is", () => {
   let made = 0;
