@@ -1,6 +1,6 @@
 import { type Message, textOf, userMessage } from "../message/message.ts";
 import type { AllowList } from "../policy/allow-list.ts";
-import { type JsonObject, parseJson } from "../util/json.ts";
+import { parseJson } from "../util/json.ts";
 import type { Driver, TurnInput, WorkedExample } from "./driver.ts";
 import { blanks } from "./free-text.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
@@ -84,7 +84,7 @@ function written(message: Message, allowed: AllowList): string {
   if (message.role === "tool")
     return ` ${message.status === "ok" ? "" : "error: "}${oneLine(message.text)}\n`;
   const call = message.parts.find((part) => part.type === "tool-call");
-  if (call !== undefined) return `${step}${callLine(call.name, call.arguments as JsonObject, allowed)} =`;
+  if (call !== undefined) return `${step}${callLine(call.name, call.arguments, allowed)} =`;
   return `${message.raw?.trim() ?? `${answer}${oneLine(textOf(message))}`}\n`;
 }
 

@@ -9,11 +9,12 @@ import { endOfObject, oneObject } from "./one-object.ts";
 /**
  * Calls on one line. A tool with a notation, `{a} + {b}`, is written that way; any other as its name and its arguments as JSON.
  */
-export function callLine(name: string, args: JsonObject, allowed: AllowList): string {
+export function callLine(name: string, args: Json, allowed: AllowList): string {
   const notation = allowed.tools.get(name)?.notation;
   if (notation === undefined) return `${name} ${JSON.stringify(args)}`;
+  const given = isJsonObject(args) ? args : {};
   return piecesOf(notation)
-    .map((piece) => (piece.field === undefined ? piece.text : JSON.stringify(args[piece.field] ?? null)))
+    .map(({ field, text }) => (field === undefined ? text : JSON.stringify(given[field] ?? null)))
     .join("");
 }
 

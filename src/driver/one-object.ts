@@ -44,7 +44,7 @@ function repeatedKey(text: string): string | undefined {
     else if (sign === "}") open.pop();
     if (string === undefined || colon === undefined) continue;
     if (open.length > protocolDepth) continue;
-    const key = JSON.parse(string) as string;
+    const key = String(JSON.parse(string));
     const keys = open.at(-1);
     if (keys?.has(key) === true) return key;
     keys?.add(key);

@@ -119,9 +119,8 @@ function argumentRules(given: readonly Given[], name: string): Rules {
 
 /** The same grammar with the words of Python for those of JSON. */
 function inPython(grammar: string): string {
-  const words = { '"true"': '"True"', '"false"': '"False"', '"null"': '"None"' } as const;
   return grammar.replaceAll(
-    /(?<!\\)"(?:true|false|null)"(?!\\)/g,
-    (word) => words[word as keyof typeof words],
+    /(?<!\\)"(true|false|null)"(?!\\)/g,
+    (_, word: string) => `"${literalOf(JSON.parse(word))}"`,
   );
 }

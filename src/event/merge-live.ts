@@ -5,10 +5,7 @@ type Told = RunEvent & { readonly runId?: string };
 
 /** Makes one live event of two that follow each other, for a reader who is behind. Facts, and what does not fit together, stay apart. */
 export function mergeLive<Event extends Told>(last: Event, next: Event): Event | undefined {
-  return last.runId === next.runId ? (mergeTold(last, next) as Event | undefined) : undefined;
-}
-
-function mergeTold(last: Told, next: Told): Told | undefined {
+  if (last.runId !== next.runId) return undefined;
   if (last.type === "tool-progress") {
     return next.type === "tool-progress" && next.callId === last.callId
       ? { ...next, merged: count(last) }

@@ -1,5 +1,3 @@
-import type { ReadyTranscript } from "../message/transcript.ts";
-
 /**
  * What a hook is given, so that it cannot be changed: a hook that writes to it fails, instead of changing what others see, or nothing at all
  * where its author believes it did. Messages are frozen where they are, since nobody writes to them, and when they are looked at, since there
@@ -7,8 +5,10 @@ import type { ReadyTranscript } from "../message/transcript.ts";
  */
 export function freezeInput<At extends object>(at: At): At {
   const given = {};
-  for (const [field, value] of Object.entries(at) as [string, unknown][])
+  const fields: [string, unknown][] = Object.entries(at);
+  for (const [field, value] of fields)
     Object.defineProperty(given, field, { enumerable: true, ...propertyOf(field, value) });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the fields of what it was made of
   return Object.freeze(given) as At;
 }
 
@@ -16,7 +16,7 @@ function propertyOf(field: string, value: unknown): PropertyDescriptor {
   if (field !== "messages" && field !== "transcript") return { value: frozenCopy(value) };
   return {
     get() {
-      freeze(field === "messages" ? value : (value as ReadyTranscript).messages);
+      freeze(typeof value === "object" && value !== null && "messages" in value ? value.messages : value);
       return value;
     },
   };

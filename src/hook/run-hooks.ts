@@ -30,11 +30,15 @@ export function sortHooks(hooks: readonly Hook[], agent: string): Hooks {
     hook: checkHook(hook, `Hook "${hook?.name ?? `hooks[${index}]`}" of agent "${agent}"`),
   }));
   const sorted = named.toSorted((a, b) => (b.hook.priority ?? 0) - (a.hook.priority ?? 0));
-  const places = Object.keys(hookFields) as HookPlace[];
+  const places = Object.keys(hookFields).filter(isPlace);
   const entries = places.map(
     (place) => [place, sorted.filter(({ hook }) => hook[place] !== undefined)] as const,
   );
   return Object.fromEntries(entries.filter(([, found]) => found.length > 0));
+}
+
+function isPlace(key: string): key is HookPlace {
+  return Object.hasOwn(hookFields, key);
 }
 
 function checkHook(hook: Hook | null, where: string): Hook {
@@ -45,7 +49,7 @@ function checkHook(hook: Hook | null, where: string): Hook {
     });
   for (const [key, value] of Object.entries(hook)) {
     if (key === "name" || key === "priority") continue;
-    if (!Object.hasOwn(hookFields, key)) {
+    if (!isPlace(key)) {
       const reason = `there is no place "${key}": ${Object.keys(hookFields).join(", ")}.`;
       throw new WritError("definition-invalid", { where, reason });
     }
@@ -91,6 +95,7 @@ export async function askHooks<Place extends HookPlace>(
     const replaced = Object.entries(answer).filter(([field]) => Object.hasOwn(current, field));
     if (replaced.length > 0) current = freezeInput({ ...current, ...Object.fromEntries(replaced) });
   }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was checked against the place
   return { answer: answer as HookAnswer<Place>, by };
 }
 
@@ -101,6 +106,7 @@ async function askOne<Place extends HookPlace>(
 ): Promise<Readonly<Record<string, Json>>> {
   let given: unknown;
   try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript takes the hooks of all places for possible here
     given = await (hook[place] as (at: HookInput<Place>) => unknown).call(hook, at);
   } catch (cause) {
     throw new WritError("hook-failed", { hook: name, place, reason: messageOf(cause) }, { cause });
@@ -118,7 +124,7 @@ function readAnswer(
     throw new WritError("hook-failed", { ...about, reason: "it gave something that is no object" });
   const fields: Record<string, Json> = {};
   for (const [field, value] of Object.entries(given)) {
-    if (!(hookFields[place] as readonly string[]).includes(field))
+    if (!hookFields[place].some((known) => known === field))
       throw new WritError("hook-field-forbidden", { ...about, field, allowed: allowedFields(place) });
     if (value === undefined) continue;
     const json = typeof value === "function" || typeof value === "symbol" ? undefined : toJson(value);
@@ -165,14 +171,14 @@ export async function askHooksOnce<Place extends HookPlace>(
   { place, at }: { readonly place: Place; readonly at: HookInput<Place> },
   { journal, key }: HookStep,
 ): Promise<HookOutcome<Place>> {
-  let thrown: WritError | undefined;
+  let thrown: Error | undefined;
   const run = async (): Promise<HookOutcome<Place> | { readonly failed: HookFailure }> => {
     try {
       return await askHooks(hooks, place, at);
     } catch (error) {
       const failed = hookFailure(error);
-      if (failed === undefined) throw error;
-      thrown = error as WritError;
+      if (failed === undefined || !(error instanceof Error)) throw error;
+      thrown = error;
       return { failed };
     }
   };

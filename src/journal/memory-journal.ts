@@ -33,18 +33,17 @@ export function memoryJournal(records: readonly JournalRecord[] = []): MemoryJou
   const kept = [...records];
   const byKey = new Map(kept.map((record) => [record.key, record]));
 
-  async function step<Result>(wanted: Step<Result>): Promise<Result> {
-    const fingerprint = wanted.fingerprint?.() ?? "";
-    const recorded = byKey.get(wanted.key);
-    if (recorded !== undefined) {
-      if (recorded.fingerprint !== fingerprint) throw new WritError("journal-mismatch", { key: wanted.key });
-      return JSON.parse(recorded.json) as Result;
+  async function step<Result>({ key, run, fingerprint }: Step<Result>): Promise<Result> {
+    const asked = fingerprint?.() ?? "";
+    let record = byKey.get(key);
+    if (record === undefined) {
+      record = { key, fingerprint: asked, json: JSON.stringify(await run()) };
+      kept.push(record);
+      byKey.set(key, record);
     }
-    const json = JSON.stringify(await wanted.run());
-    const record = { key: wanted.key, fingerprint, json };
-    kept.push(record);
-    byKey.set(wanted.key, record);
-    return JSON.parse(json) as Result;
+    if (record.fingerprint !== asked) throw new WritError("journal-mismatch", { key });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key and fingerprint wrote it
+    return JSON.parse(record.json) as Result;
   }
 
   return { records: kept, step, all: (steps) => waitForAll(steps.map(step)) };

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from "../util/json.ts";
-import { fieldOf, listOf, textOf } from "./assertions.ts";
+import { listOf, textOf } from "./assertions.ts";
 import type { Makers, Making } from "./maker.ts";
 import { own } from "./keywords.ts";
 import { Marks } from "./marks.ts";
@@ -86,10 +86,7 @@ function dependentSchemasCheck(held: Json, { judgeOf }: Making): Check {
   return (value, visit, marks) => {
     if (!isJsonObject(value)) return true;
     visit.work.spend(parts.length);
-    return visit.all(
-      parts,
-      ([name, check]) => fieldOf(value, name) === undefined || check(value, visit, marks),
-    );
+    return visit.all(parts, ([name, check]) => own(value, name) === undefined || check(value, visit, marks));
   };
 }
 
@@ -158,7 +155,7 @@ function propertiesCheck(held: Json, { judgeOf }: Making): Check {
     if (!isJsonObject(value)) return true;
     visit.work.spend(checks.length);
     return visit.all(checks, ([name, check]) => {
-      const field = fieldOf(value, name);
+      const field = own(value, name);
       if (field === undefined) return true;
       marks?.names.add(name);
       return visit.inside(name, check, field);

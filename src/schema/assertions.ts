@@ -1,5 +1,6 @@
 import { canonicalJson } from "../util/canonical-json.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
+import { own } from "./keywords.ts";
 import type { Maker, Makers, Making } from "./maker.ts";
 import { type Check, show } from "./visit.ts";
 import { Work } from "./work.ts";
@@ -33,11 +34,6 @@ export const assertions: Makers = [
   ["required", requiredCheck],
   ["dependentRequired", dependentRequiredCheck],
 ];
-
-/** The value of a field that is there. Fields that are undefined, and inherited ones, are not. */
-export function fieldOf(value: object, name: string): unknown {
-  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-}
 
 /** The text of a keyword whose form is checked. */
 export function textOf(value: Json): string {
@@ -126,6 +122,7 @@ const stepsPerText = 16;
 function identityOf(value: unknown, work: Work): unknown {
   if (typeof value === "string") return `"${value}`;
   if (typeof value !== "object" || value === null) return value;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is no JSON has a text too, which is no other value's
   const text = canonicalJson(value as Json);
   work.spend(text.length + stepsPerText);
   return text;
@@ -162,16 +159,13 @@ function requiredCheck(held: Json): Check {
   return (value, visit) => {
     if (!isJsonObject(value)) return true;
     visit.work.spend(names.length);
-    return visit.all(
-      names,
-      (name) => fieldOf(value, name) !== undefined || visit.fault(() => "missing", name),
-    );
+    return visit.all(names, (name) => own(value, name) !== undefined || visit.fault(() => "missing", name));
   };
 }
 
 function dependentRequiredCheck(held: Json): Check {
-  const needs = Object.entries(held ?? {}).flatMap(([name, others]) =>
-    listOf(others as Json).map((other) => ({ name, other: textOf(other) })),
+  const needs = Object.entries(isJsonObject(held) ? held : {}).flatMap(([name, others]) =>
+    listOf(others).map((other) => ({ name, other: textOf(other) })),
   );
   return (value, visit) => {
     if (!isJsonObject(value)) return true;
@@ -179,8 +173,8 @@ function dependentRequiredCheck(held: Json): Check {
     return visit.all(
       needs,
       ({ name, other }) =>
-        fieldOf(value, name) === undefined ||
-        fieldOf(value, other) !== undefined ||
+        own(value, name) === undefined ||
+        own(value, other) !== undefined ||
         visit.fault(() => `missing, since "${name}" is given`, other),
     );
   };

@@ -97,7 +97,9 @@ export function followPointer(root: Json, reference: string): Json | undefined {
   const keys = reference.slice(2).split("/");
   return keys.reduce<Json | undefined>((value, key) => {
     if (typeof value !== "object" || value === null) return undefined;
-    return own(value as JsonObject, decoded(key).replaceAll("~1", "/").replaceAll("~0", "~"));
+    const name = decoded(key).replaceAll("~1", "/").replaceAll("~0", "~");
+    if (isJsonObject(value)) return own(value, name);
+    return Object.hasOwn(value, name) ? value[Number(name)] : undefined;
   }, root);
 }
 

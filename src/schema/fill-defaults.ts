@@ -114,7 +114,7 @@ function defaultOf(property: Json | undefined): Json | undefined {
   if (!isJsonObject(property)) return undefined;
   const value = own(property, "default");
   const type = own(property, "type");
-  const types = (Array.isArray(type) ? type : [type]) as readonly (Json | undefined)[];
+  const types: readonly (Json | undefined)[] = Array.isArray(type) ? type : [type];
   const isRefused = value !== undefined && type !== undefined && !types.some((name) => isOf(value, name));
   return isRefused ? undefined : value;
 }

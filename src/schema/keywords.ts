@@ -107,12 +107,9 @@ export function childrenOf(schema: JsonObject): readonly Child[] {
     if (keyword === undefined || keyword.holds === "none") return [];
     const { holds, judges } = keyword;
     if (holds === "schema") return [{ schema: value, path: [name], judges }];
-    if ((holds === "schemas") !== Array.isArray(value)) return [];
-    return Object.entries(value ?? {}).map(([key, entry]) => ({
-      schema: entry as Json,
-      path: [name, key],
-      judges,
-    }));
+    if (typeof value !== "object" || value === null || (holds === "schemas") !== Array.isArray(value))
+      return [];
+    return Object.entries<Json>(value).map(([key, entry]) => ({ schema: entry, path: [name, key], judges }));
   });
 }
 

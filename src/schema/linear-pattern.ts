@@ -21,7 +21,10 @@ const categories: ReadonlyMap<string, string> = new Map(
     "Punctuation P,Connector_Punctuation Pc,Dash_Punctuation Pd,Open_Punctuation Ps,Close_Punctuation Pe,Initial_Punctuation Pi",
     "Final_Punctuation Pf,Other_Punctuation Po,Symbol S,Math_Symbol Sm,Currency_Symbol Sc,Modifier_Symbol Sk,Other_Symbol So",
     "Separator Z,Space_Separator Zs,Line_Separator Zl,Paragraph_Separator Zp,Other C,Control Cc,Format Cf,Unassigned Cn",
-  ].flatMap((line) => line.split(",").map((pair) => pair.split(" ") as [string, string])),
+  ]
+    .flatMap((line) => line.split(","))
+    .map((pair) => pair.split(" "))
+    .map(([long = "", short = ""]) => [long, short]),
 );
 
 /** The parts of a pattern, or why there are none. Reads the text only: the engine that matches is loaded later. */

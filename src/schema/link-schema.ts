@@ -22,8 +22,8 @@ export function linkSchema({ root, targets }: CheckedSchema): LinkedSchema {
     const index = known === -1 ? definitions.push(end) - 1 : known;
     return { $ref: `#/$defs/${index}` };
   };
-  const reduce = (schema: Json): Json => {
-    if (!isJsonObject(schema)) return schema;
+  const reduce = (schema: Json): Json => (isJsonObject(schema) ? reduceObject(schema) : schema);
+  const reduceObject = (schema: JsonObject): JsonObject => {
     const ends = (targets.get(schema) ?? []).map(referenceTo);
     const kept = Object.entries(schema).flatMap(([name, value]) => {
       const keyword = keywords.get(name);
@@ -39,7 +39,7 @@ export function linkSchema({ root, targets }: CheckedSchema): LinkedSchema {
     if (holds !== "schema-map" || !isJsonObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, reduce(entry)]));
   };
-  const schema = reduce(root) as JsonObject;
+  const schema = reduceObject(root);
   const $defs: Record<string, Json> = {};
   // Reducing a definition may find further ones, which lengthens the list that is walked here.
   for (const [index, end] of definitions.entries()) $defs[String(index)] = reduce(end);

@@ -4,6 +4,8 @@ import { coerce } from "./coerce.ts";
 import { fromJsonSchema } from "./json-schema.ts";
 import type { Issue, JsonSchema, ParseResult, Schema } from "./schema.ts";
 import { type CheckedSource, fromStandard, type SchemaPlace } from "./standard.ts";
+import { isJsonObject } from "../util/json.ts";
+import { kindOf } from "../util/shape.ts";
 import { Work } from "./work.ts";
 
 /**
@@ -103,6 +105,7 @@ export function toSchema<const Source extends SchemaSource>(
   };
   const parse = (value: unknown): Awaitable<ParseResult<unknown>> =>
     next({ value, count: 0, coerced: [], work: new Work() });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a source makes of values only its type says
   return { jsonSchema, parse } as Schema<InferOutput<Source>>;
 }
 
@@ -119,15 +122,8 @@ interface Attempt {
 function checkedSource(source: unknown, { name, role }: SchemaOptions): CheckedSource {
   const place: SchemaPlace = { name, role };
   if (isStandard(source)) return fromStandard(source, place);
-  if (typeof source === "object" && source !== null && !Array.isArray(source))
-    return fromJsonSchema(source as JsonSchema, place);
-  const found = Array.isArray(source)
-    ? "a list"
-    : source === null
-      ? "null"
-      : source === undefined
-        ? "missing"
-        : `a ${typeof source}`;
+  if (isJsonObject(source)) return fromJsonSchema(source, place);
+  const found = source === undefined ? "missing" : kindOf(source);
   throw new WritError("schema-invalid", { ...place, reason: `it is ${found}.` });
 }
 

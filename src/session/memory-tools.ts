@@ -2,6 +2,7 @@ import type { JsonSchema } from "../schema/schema.ts";
 import { isPlain } from "../message/label.ts";
 import { type Labelled, labelled } from "../tool/labelled.ts";
 import { tool, type Tool } from "../tool/tool.ts";
+import type { JsonObject } from "../util/json.ts";
 import { linesWith, type MemoryBank } from "./memory-bank.ts";
 
 /**
@@ -31,8 +32,8 @@ export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
         "Write your memory. The content takes the place of everything in it: to add something, read first, then write the old and the new.",
       inputSchema: textFields("content"),
       effect: "write",
-      execute: async (args: unknown, { label }) => {
-        const { content } = args as { readonly content: string };
+      execute: async (args, { label }) => {
+        const content = textIn(args, "content");
         const kept = await bank.write(slot, content, label);
         return kept === content
           ? "Saved."
@@ -44,11 +45,15 @@ export function memoryTools(bank: MemoryBank, slot: string): readonly Tool[] {
       description: "Find the lines of your memory that contain a text; upper and lower case are the same.",
       inputSchema: textFields("query"),
       effect: "read",
-      execute: async (args: unknown) =>
-        recalled((text) => linesWith((args as { readonly query: string }).query, text)),
+      execute: async (args) => recalled((text) => linesWith(textIn(args, "query"), text)),
     }),
   ];
   return tools.map((made) => ({ ...made, kind: "memory", trusted: true, exclusiveKey: () => "memory" }));
+}
+
+function textIn(args: JsonObject, name: string): string {
+  const text = args[name];
+  return typeof text === "string" ? text : "";
 }
 
 function textFields(...names: readonly string[]): JsonSchema {

@@ -107,7 +107,9 @@ export function runText({ runId, agent, skill, outcome, usage, intent, messages,
 
 /** The record of what a store kept. */
 export function recordOf(id: string, { version, head, runs }: StoredSession): SessionRecord {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- headText wrote it
   const rest = JSON.parse(head) as Omit<SessionContents, "runs">;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- runText wrote it
   return { id, version, ...rest, runs: runs.map((run) => JSON.parse(run) as SessionRun) };
 }
 

@@ -1,12 +1,16 @@
 import { WritError } from "../error/writ-error.ts";
 import { assertNever } from "../util/assert-never.ts";
+import { fits, record } from "../util/shape.ts";
 import { readProgram, readVariable, readVariableScope, variableCovers } from "./name-scope.ts";
 import { netCovers, placeText, readNetScope } from "./net-scope.ts";
 import { pathCovers, readPathScope } from "./path-scope.ts";
 import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
 
+/** All kinds, in the order of the documents. */
+export const capabilityKinds = ["net", "fs.read", "fs.write", "env", "secret", "exec", "llm"] as const;
+
 /** What a program can reach outside of itself. */
-export type CapabilityKind = "net" | "fs.read" | "fs.write" | "env" | "secret" | "exec" | "llm";
+export type CapabilityKind = (typeof capabilityKinds)[number];
 
 /**
  * A power over a part of the world, as data: what a tool *needs*, and what an agent *grants*. It opens nothing by itself; a tool runs with what
@@ -52,9 +56,6 @@ const readers: Readonly<Record<CapabilityKind, (text: string) => ScopeReading>> 
   exec: readProgram,
   llm: (text) => (text === "" ? readScope("") : noScope("there is only one llm: it has no scope.")),
 };
-
-/** All kinds, in the order of the documents. */
-export const capabilityKinds: readonly CapabilityKind[] = Object.keys(readers) as CapabilityKind[];
 
 function isKind(kind: unknown): kind is CapabilityKind {
   return typeof kind === "string" && Object.hasOwn(readers, kind);
@@ -208,9 +209,9 @@ export function parseCapabilities(text: string): readonly Capability[] {
  * @throws WritError `capability-invalid`
  */
 export function readCapability(value: unknown): Capability {
-  const { kind, scope } = (typeof value === "object" && value !== null ? value : {}) as Partial<Capability>;
+  const { kind, scope } = fits(record, value) ? value : {};
   if (kind === undefined) throw invalidCapability(shownOf(value), "it is no capability.");
-  if (!isKind(kind)) throw invalidCapability(rawText(String(kind), scope), unknownKind(kind));
+  if (!isKind(kind)) throw invalidCapability(rawText(shownOf(kind), scope), unknownKind(shownOf(kind)));
   return make(kind, scope);
 }
 

@@ -30,9 +30,7 @@ export function fakeTool(
     inputSchema: about.inputSchema ?? { type: "object", properties: {}, additionalProperties: true },
     execute(args: unknown, context: ToolContext): unknown {
       calls.push(args);
-      return typeof result === "function"
-        ? (result as (args: unknown, context: ToolContext) => unknown)(args, context)
-        : result;
+      return typeof result === "function" ? Reflect.apply(result, undefined, [args, context]) : result;
     },
   });
   return { ...made, calls };

@@ -200,12 +200,12 @@ function checkCount(count: number, where: string): void {
   throw new WritError("definition-invalid", { where, reason });
 }
 
-const severities: readonly string[] = ["LOW", "MEDIUM", "HIGH", "CRITICAL"] satisfies readonly Severity[];
+const severities: readonly Severity[] = ["LOW", "MEDIUM", "HIGH", "CRITICAL"];
 
 /** Reads a severity whatever its case. What is none of the four is HIGH. */
 export function readSeverity(given: unknown): Severity {
   const upper = String(given).trim().toUpperCase();
-  return severities.includes(upper) ? (upper as Severity) : "HIGH";
+  return severities.find((severity) => severity === upper) ?? "HIGH";
 }
 
 const kinds: readonly string[] = [

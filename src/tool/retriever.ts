@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
-import type { Json } from "../util/json.ts";
+import type { Json, JsonObject } from "../util/json.ts";
+import { finite, fits, object, optional, string } from "../util/shape.ts";
 import { tool, type Tool, type ToolContext, type TypedTool } from "./tool.ts";
 
 /** A piece of text that was found. */
@@ -83,6 +84,7 @@ export function retriever({
     },
     effect: "read",
     async execute(args: unknown, { signal }: ToolContext): Promise<Json> {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
       const { query, limit = most } = args as RetrieverQuery;
       const found: unknown = await retrieve(query, { limit, signal });
       if (!Array.isArray(found))
@@ -90,27 +92,18 @@ export function retriever({
       return found.slice(0, limit).map((entry, index) => passageOf(name, index, entry));
     },
   });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above takes these arguments
   return made as Tool as TypedTool<RetrieverQuery, Json>;
 }
 
+const passageShape = object({ text: string, source: optional(string), score: optional(finite) });
+
 /** Only what a passage is made of reaches the model: an index often hands out more. */
-function passageOf(name: string, index: number, entry: unknown): { readonly [field: string]: Json } {
-  const { text, source, score } = (entry ?? {}) as Partial<Record<keyof Passage, unknown>>;
-  const wrong =
-    typeof text !== "string"
-      ? "text"
-      : source !== undefined && typeof source !== "string"
-        ? "source"
-        : score !== undefined && !(typeof score === "number" && Number.isFinite(score))
-          ? "score"
-          : undefined;
-  if (wrong !== undefined) {
-    const reason = `passage ${index + 1} has a wrong \`${wrong}\``;
+function passageOf(name: string, index: number, entry: unknown): JsonObject {
+  if (!fits(passageShape, entry)) {
+    const reason = `passage ${index + 1} has a wrong \`${passageShape.misfit(entry)?.path || "text"}\``;
     throw new WritError("retriever-invalid", { name, reason });
   }
-  return {
-    text: text as string,
-    ...(source === undefined ? {} : { source: source as string }),
-    ...(score === undefined ? {} : { score: score as number }),
-  };
+  const { text, source, score } = entry;
+  return { text, ...(source === undefined ? {} : { source }), ...(score === undefined ? {} : { score }) };
 }

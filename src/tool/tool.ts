@@ -290,6 +290,7 @@ function exclusiveKeyOf(
   exclusive: boolean | ((args: never) => string) | undefined,
 ): Tool["exclusiveKey"] {
   if (exclusive === true) return () => name;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime gives it what the input schema parsed
   if (typeof exclusive === "function") return (args) => `${name}/${exclusive(args as never)}`;
   return () => undefined;
 }

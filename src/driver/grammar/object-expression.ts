@@ -14,7 +14,7 @@ import {
   text,
 } from "./expression.ts";
 import { literal, otherName, stringOf } from "./json-text.ts";
-import { largest, mapAt, matches, type Parts, requiredOf, smallest, valuesOf } from "./parts.ts";
+import { largest, listAt, mapAt, matches, type Parts, requiredOf, smallest, valuesOf } from "./parts.ts";
 import { readPattern } from "./pattern.ts";
 
 /**
@@ -74,8 +74,8 @@ function conditionalNames(part: JsonObject): readonly string[] {
     ...["if", "then", "else"].map((keyword) => own(part, keyword)),
     ...Object.values(mapAt(part, "dependentSchemas")),
   ].filter(isJsonObject);
-  const dependent = Object.entries(mapAt(part, "dependentRequired"));
-  const names = dependent.flatMap(([name, list]) => [name, ...(Array.isArray(list) ? (list as Json[]) : [])]);
+  const dependent = mapAt(part, "dependentRequired");
+  const names = Object.keys(dependent).flatMap((name) => [name, ...listAt(dependent, name)]);
   return [
     ...schemas.flatMap((schema) => [...Object.keys(mapAt(schema, "properties")), ...requiredOf([schema])]),
     ...names.filter((name): name is string => typeof name === "string"),

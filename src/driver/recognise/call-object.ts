@@ -92,7 +92,7 @@ function unwrapped(given: Json | undefined): JsonObject | readonly Json[] | unde
     return isJsonObject(read) ? read : undefined;
   }
   if (!Array.isArray(given)) return isJsonObject(given) ? given : undefined;
-  const [only] = given as readonly Json[];
+  const [only]: readonly Json[] = given;
   return given.length === 1 && isJsonObject(only) ? only : given;
 }
 

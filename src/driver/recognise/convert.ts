@@ -32,7 +32,7 @@ export function convertedTo(value: Json, schema: JsonObject): Json | undefined {
   if (typeof value === "string") return fromText(value, types);
   if (types.includes("string") && (typeof value === "number" || typeof value === "boolean"))
     return String(value);
-  const [single] = Array.isArray(value) ? (value as readonly Json[]) : [];
+  const [single]: readonly Json[] = Array.isArray(value) ? value : [];
   if (Array.isArray(value))
     return value.length === 1 && single !== undefined && hasType(single, types) ? single : undefined;
   if (!types.includes("array") || value === null) return undefined;

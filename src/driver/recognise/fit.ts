@@ -159,7 +159,7 @@ function fitParts(value: Json, schema: JsonObject, fitting: FittingAt): Json {
 
 function fitChoice(value: Json, choices: readonly Json[], fitting: FittingAt): Json {
   if (choices.includes(value)) return value;
-  const [single] = Array.isArray(value) ? (value as readonly Json[]) : [];
+  const [single]: readonly Json[] = Array.isArray(value) ? value : [];
   if (Array.isArray(value) && value.length === 1 && single !== undefined)
     return fitChoice(single, choices, fitting);
   const alike = choices.filter(

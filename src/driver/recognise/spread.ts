@@ -13,10 +13,9 @@ const most = 16;
  * several of one length together. The call as it is when it has none, or when they are not of one length.
  */
 export function spreadCall(call: WrittenCall, tool: KnownTool, repairs: Set<string>): readonly WrittenCall[] {
-  const lists = Object.entries(call.named).flatMap(([key, value]) =>
-    Array.isArray(value) && value.length > 1 && standsForOne(key, value, tool)
-      ? [{ key, items: value as readonly Json[] }]
-      : [],
+  const lists = Object.entries(call.named).flatMap(
+    ([key, items]): { key: string; items: readonly Json[] }[] =>
+      Array.isArray(items) && items.length > 1 && standsForOne(key, items, tool) ? [{ key, items }] : [],
   );
   const count = lists[0]?.items.length ?? 0;
   if (count === 0 || count > most || lists.some(({ items }) => items.length !== count)) return [call];

@@ -1,8 +1,10 @@
 import { calls } from "./conditions.ts";
 import type { Condition, Rule } from "./rule.ts";
 
+const steps = ["when", "unless", "because", "show", "named"] as const;
+
 /** What can still be said of a rule, each once. */
-export type RuleStep = "when" | "unless" | "because" | "show" | "named";
+export type RuleStep = (typeof steps)[number];
 
 /** The steps of {@link RuleDraft}. Each gives a new rule. */
 export interface RuleSteps<Open extends RuleStep> {
@@ -97,23 +99,16 @@ export function limit(
   return draft({ verdict: "deny", tools: Object.freeze([tool]), when: calls({ atLeast: perRun }) });
 }
 
-const fieldOf = {
-  when: "when",
-  unless: "unless",
-  because: "because",
-  show: "show",
-  named: "name",
-} as const satisfies Readonly<Record<RuleStep, keyof Rule>>;
-
 /** Steps are hidden properties: neither JSON nor a comparison sees them. */
 function draft<Open extends RuleStep>(rule: Rule): RuleDraft<Open> {
   const data: Rule = { ...rule };
-  for (const step of Object.keys(fieldOf) as RuleStep[]) {
-    const field = fieldOf[step];
+  for (const step of steps) {
+    const field = step === "named" ? "name" : step;
     if (Object.hasOwn(rule, field)) continue;
     const take = (...said: readonly unknown[]): unknown =>
       draft({ ...rule, [field]: step === "show" ? Object.freeze([...said]) : said[0] });
     Object.defineProperty(data, step, { value: take });
   }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- defineProperty says nothing to TypeScript
   return Object.freeze(data) as unknown as RuleDraft<Open>;
 }

@@ -126,6 +126,6 @@ function plainField(value: object, key: string, place: Place): unknown {
   const descriptor = Object.getOwnPropertyDescriptor(value, key);
   if (descriptor === undefined) return undefined;
   return "value" in descriptor
-    ? (descriptor.value as unknown)
+    ? descriptor.value
     : wrong(place, `has a getter for ${JSON.stringify(key)}, which is refused`);
 }

@@ -16,10 +16,11 @@ export interface DeclaredPolicy extends Policy {
 
 /** The policy as data, if it is one; undefined for a function of the author's. */
 export function rulePolicyOf(policy: Policy): DeclaredPolicy | undefined {
-  // A function of the author's has none of these.
-  return "toJSON" in policy && "tools" in policy && "constants" in policy
-    ? (policy as DeclaredPolicy)
-    : undefined;
+  return isDeclared(policy) ? policy : undefined;
+}
+
+function isDeclared(policy: Policy): policy is DeclaredPolicy {
+  return "toJSON" in policy && "tools" in policy && "constants" in policy;
 }
 
 /** The tools whose calls a policy counts. A function of the author's may count any: nobody can look into it. */

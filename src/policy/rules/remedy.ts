@@ -1,5 +1,4 @@
 import { assertNever } from "../../util/assert-never.ts";
-import type { Json } from "../../util/json.ts";
 import { arg, all, any, oneOf } from "./conditions.ts";
 import {
   asConstant,
@@ -11,7 +10,6 @@ import {
   vouchedFor,
 } from "./condition/sight.ts";
 import { isAbsent, type Leaf } from "./condition/values.ts";
-import { allow } from "./builders.ts";
 import { ruleCode, valueCode } from "./code.ts";
 import type { Annotation, Condition, PolicyJson, Rule } from "./rule.ts";
 import { rulesOf } from "./policy-json.ts";
@@ -95,11 +93,11 @@ function constantsFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefin
   const rules = book.rulesFor(sight.call.tool);
   if (!rules.some(({ rule }) => looksAtOrigins(rule))) return undefined;
   const leaves = sight.leaves()?.filter(({ isOdd }) => !isOdd) ?? [];
-  const unbound = unboundOf(sight)?.map(({ value }) => asConstant(value)) ?? [];
+  const unbound = unboundOf(sight)?.flatMap(({ value }) => asConstant(value) ?? []) ?? [];
   const links = leaves.flatMap((leaf) => (isChoice(leaf) ? [] : sight.strangersLinks(leaf)));
   const short = [...new Set([...unbound, ...links])].filter(
-    (value) => value !== undefined && value !== "" && value.length <= longestValue,
-  ) as string[];
+    (value) => value !== "" && value.length <= longestValue,
+  );
   const allows = (values: readonly string[]): boolean =>
     verdictOf(rules, vouchedFor(sight, values)).verdict === "allow";
   if (short.length === 0 || short.length > mostValues || !allows(short)) return undefined;
@@ -148,7 +146,7 @@ function effectFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined 
 /** The call as plain data: what stands behind a getter was looked at already. */
 function shown(sight: Sight): Sight["call"] {
   const { agent, skill, turn, callId, tool, effect, kind, parameters, fields } = sight.call;
-  const [args, knows] = [sight.args() as Json, sight.knows()];
+  const [args, knows] = [sight.args(), sight.knows()];
   return { agent, skill, turn, callId, tool, effect, kind, parameters, fields, knows, arguments: args };
 }
 
@@ -165,8 +163,7 @@ function rulesFor(sight: Sight, matched: readonly NamedRule[]): readonly Remedy[
 }
 
 function allowFor(tool: string, these: Condition | null): Rule {
-  const rule = allow(tool);
-  return { ...(these === null ? rule : rule.when(these)) } as unknown as Rule;
+  return { verdict: "allow", tools: [tool], ...(these === null ? {} : { when: these }) };
 }
 
 function exceptionTo(

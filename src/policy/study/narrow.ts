@@ -128,5 +128,6 @@ function changedTools({ tools: was = {} }: PolicyJson, { tools: is = {} }: Polic
 }
 
 function annotationText(tools: NonNullable<PolicyJson["tools"]>, name: string): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the policy was read from JSON
   return Object.hasOwn(tools, name) ? canonicalJson(tools[name] as unknown as Json) : "";
 }

@@ -136,6 +136,7 @@ export function policyFromJson(json: unknown): RulePolicy {
     },
   };
   const fields = Object.entries(own).map(([key, value]) => [key, { value, enumerable: true }] as const);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- defineProperties says nothing to TypeScript
   return Object.freeze(Object.defineProperties(judge, Object.fromEntries(fields))) as RulePolicy;
 }
 

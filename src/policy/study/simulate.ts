@@ -148,10 +148,12 @@ function resultMessage(
 
 /** Only what these tools say of themselves is ever read: none of them is called. */
 function asAllowList({ listed }: Pick<Scene, "listed">): AllowList {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what else a tool has is not looked at
   return { skill: "simulate", tools: listed as ReadonlyMap<string, Tool> };
 }
 
 function asTool(tool: DescribedTool | undefined, name: string): Tool {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what else a tool has is not looked at
   return { effect: "undeclared", ...tool, name } as Tool;
 }
 

@@ -23,7 +23,7 @@ export interface Sight {
   /** What the call does, as the policy or else the tool says; knowledge and memory do nothing outside. */
   readonly effect: Effect;
   /** The arguments, looked at once. May throw. */
-  readonly args: () => unknown;
+  readonly args: () => Json;
   /** All values of the arguments; undefined when they cannot be read. May throw. */
   readonly leaves: () => readonly Leaf[] | undefined;
   /** The values at a dotted path. May throw. */
@@ -42,7 +42,7 @@ export function isEffectful(effect: Effect): boolean {
 /** Looks at a call. An annotation of the policy stands over what the tool says of itself. `most` values are looked at, if not 5000. */
 export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: number): Sight {
   const effect = effectOf(call, annotation);
-  const args = once(() => call.arguments as unknown);
+  const args = once(() => call.arguments);
   const knows = once(() => call.knows);
   const rest = once((): Sort => ({ role: actsOnRest(effect, knows) ? "target" : "content" }));
   const lists = [annotation.parameters, call.parameters];
@@ -92,7 +92,7 @@ function memoryOf(knows: () => RunKnowledge): Pick<Sight, "isBound" | "strangers
 
 function remembered<Key, Value>(memory: Map<Key, Value>, key: Key, look: () => Value): Value {
   const known = memory.get(key);
-  if (known !== undefined || memory.has(key)) return known as Value;
+  if (known !== undefined) return known;
   const value = look();
   memory.set(key, value);
   return value;
