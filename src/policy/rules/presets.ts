@@ -11,7 +11,8 @@ import {
   untrusted,
 } from "./conditions.ts";
 import { lazy } from "../../util/remembered.ts";
-import { checkedRules } from "./check-rules.ts";
+import { checkedCopy } from "./checked-copy.ts";
+import { rulesShape } from "./policy-shape.ts";
 import { allow, ask, type RuleInput } from "./builders.ts";
 import type { Rule } from "./rule.ts";
 
@@ -71,6 +72,6 @@ function strict(): readonly RuleInput[] {
 
 /** The rules that a policy may name instead of listing them. Made when one first does. */
 export const presetRules: Readonly<Record<"guarded" | "strict", () => readonly Rule[]>> = {
-  guarded: lazy(() => checkedRules(guarded(), { policy: "guarded", path: "rules", depth: 0 })),
-  strict: lazy(() => checkedRules(strict(), { policy: "strict", path: "rules", depth: 0 })),
+  guarded: lazy(() => checkedCopy(guarded(), rulesShape)),
+  strict: lazy(() => checkedCopy(strict(), rulesShape)),
 };

@@ -40,7 +40,11 @@ describe("a policy from JSON", () => {
       '`rules[0].verdict` must be "allow" or "ask" or "deny", got "maybe"',
     ],
     ["no tools", inRule({ tools: [] }), "`rules[0].tools` must not be empty"],
-    ["a pattern of tools", inRule({ tools: ["mail_*"] }), '`rules[0].tools[0]` is "mail_*"'],
+    [
+      "a pattern of tools",
+      inRule({ tools: ["mail_*"] }),
+      '`rules[0].tools[0]` must be the name of a tool, or "*" alone for all, got "mail_*"',
+    ],
     ["a rule that is no object", { name: "p", rules: ["allow"] }, "`rules[0]` must be an object"],
     ["a text for a list", inRule({ show: "to" }), "`rules[0].show` must be a list"],
     ["because", inRule({ because: 5 }), "`rules[0].because` must be a string, got a number"],
@@ -86,9 +90,21 @@ describe("a policy from JSON", () => {
       test({ type: "within", max: Infinity }),
       "`rules[0].when.is.max` must be a finite number",
     ],
-    ["a host with a path", test({ type: "host-in", hosts: ["a.b/c"] }), "`rules[0].when.is.hosts[0]` is"],
-    ["a host in capitals", test({ type: "host-in", hosts: ["A.b"] }), "`rules[0].when.is.hosts[0]` is"],
-    ["every host", test({ type: "host-in", hosts: ["*"] }), "`rules[0].when.is.hosts[0]` is"],
+    [
+      "a host with a path",
+      test({ type: "host-in", hosts: ["a.b/c"] }),
+      "`rules[0].when.is.hosts[0]` must be a host in lower case",
+    ],
+    [
+      "a host in capitals",
+      test({ type: "host-in", hosts: ["A.b"] }),
+      "`rules[0].when.is.hosts[0]` must be a host in lower case",
+    ],
+    [
+      "every host",
+      test({ type: "host-in", hosts: ["*"] }),
+      "`rules[0].when.is.hosts[0]` must be a host in lower case",
+    ],
     [
       "an effect that says nothing",
       { name: "p", rules: [], tools: { x: { effect: "undeclared" } } },
@@ -107,7 +123,7 @@ describe("a policy from JSON", () => {
     [
       "all tools at once",
       { name: "p", rules: [], tools: { "*": {} } },
-      '`tools["*"]` must be the name of one tool',
+      '`tools` must name each tool: "*" stands for none here',
     ],
     [
       "a parameter",

@@ -1,0 +1,142 @@
+import { parameterRoles, valueTypes } from "../../tool/parameters.ts";
+import type { Json } from "../../util/json.ts";
+import {
+  boolean,
+  finite,
+  type Fitting,
+  list,
+  map,
+  object,
+  oneOf,
+  optional,
+  refined,
+  type Shape,
+  shapeOf,
+  shownValue,
+  string,
+  variants,
+  whole,
+} from "../../util/shape.ts";
+import type { Annotation, Condition, PolicyJson, Rule, ValueTest } from "./rule.ts";
+
+/** An object with these fields and no others. */
+function closed<const Of extends Readonly<Record<string, Shape<unknown>>>>(
+  fields: Of,
+): Shape<{ readonly [Name in keyof Of]: Fitting<Of[Name]> }> {
+  const { wanted, misfit } = object(fields);
+  return {
+    wanted,
+    misfit(value) {
+      const other = Object.keys(Object(value)).find((key) => !Object.hasOwn(fields, key));
+      if (other === undefined || typeof value !== "object" || Array.isArray(value)) return misfit(value);
+      const known = Object.keys(fields).join(", ");
+      return { path: "", reason: `has the unknown field ${JSON.stringify(other)}; known are ${known}` };
+    },
+  };
+}
+
+/** A word, or a value of another kind. */
+function wordOr<Word, Value>(word: Shape<Word>, other: Shape<Value>): Shape<Word | Value> {
+  return {
+    wanted: other.wanted,
+    misfit: (value) => (typeof value === "string" ? word : other).misfit(value),
+  };
+}
+
+const text = refined(string, "must not be empty", (value) => value !== "");
+
+/** A list with something in it. */
+function some<Value>(item: Shape<Value>): Shape<readonly Value[]> {
+  return refined(list(item), "must not be empty", (items) => items.length > 0);
+}
+
+const json: Shape<Json> = {
+  wanted: "a JSON value",
+  misfit: (value) => (Array.isArray(value) ? list(json) : notNothing).misfit(value),
+};
+const notNothing = shapeOf(json.wanted, (value) => value !== undefined && typeof value !== "function");
+
+/** A pattern like `mail_*` would look as if it meant something: only `*` alone does. */
+const toolName = shapeOf<string>(
+  'the name of a tool, or "*" alone for all',
+  (value) => typeof value === "string" && value !== "" && (value === "*" || !value.includes("*")),
+  shownValue,
+);
+
+/** A host in its canonical form, with `*.` before it for what is beneath. */
+const hostPattern = shapeOf<string>(
+  'a host in lower case, like "example.com" or "*.example.com"',
+  (value) =>
+    typeof value === "string" &&
+    /^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(value) &&
+    !value.includes(".."),
+  shownValue,
+);
+
+const bounds = closed({ type: string, min: optional(finite), max: optional(finite) });
+const someBounds = refined(bounds, "needs `min` or `max`", ({ min, max }) => (min ?? max) !== undefined);
+
+const tests = variants("type", {
+  bound: closed({ type: string, as: optional(oneOf(...valueTypes)) }),
+  "one-of": closed({ type: string, values: some(json) }),
+  within: refined(
+    someBounds,
+    "has a `min` above its `max`",
+    ({ min = -Infinity, max = Infinity }) => min <= max,
+  ),
+  "host-in": closed({ type: string, hosts: some(hostPattern) }),
+  absent: closed({ type: string }),
+});
+const test: Shape<ValueTest> = { wanted: tests.wanted, misfit: tests.misfit };
+
+const condition: Shape<Condition> = { wanted: "a condition", misfit: (value) => conditions.misfit(value) };
+const several = closed({ type: string, of: some(condition) });
+const effects = ["none", "read", "write", "irreversible"] as const;
+
+const conditions = variants("type", {
+  all: several,
+  any: several,
+  not: closed({ type: string, of: condition }),
+  argument: closed({ type: string, path: text, is: test }),
+  roles: closed({ type: string, roles: some(oneOf(...parameterRoles)), is: test }),
+  effect: closed({ type: string, in: some(oneOf(...effects, "undeclared")) }),
+  untrusted: closed({ type: string }),
+  "unknown-links": closed({ type: string, path: optional(text) }),
+  "secrecy-exceeds-targets": closed({ type: string }),
+  calls: closed({ type: string, atLeast: whole }),
+});
+
+const rule: Shape<Rule> = closed({
+  verdict: oneOf("allow", "ask", "deny"),
+  tools: some(toolName),
+  when: optional(condition),
+  unless: optional(condition),
+  because: optional(text),
+  show: optional(some(text)),
+  name: optional(text),
+});
+
+export const rulesShape: Shape<readonly Rule[]> = list(rule);
+
+const role = oneOf(...parameterRoles);
+const annotation: Shape<Annotation> = closed({
+  effect: optional(oneOf(...effects)),
+  trusted: optional(boolean),
+  resolves: optional(boolean),
+  secrecy: optional(wordOr(oneOf("private"), closed({ readers: list(text) }))),
+  parameters: optional(map(wordOr(role, closed({ role, type: optional(oneOf(...valueTypes)) })))),
+});
+
+const annotations = refined(
+  map(annotation),
+  'must name each tool: "*" stands for none here',
+  (tools) => !Object.keys(tools).some((name) => name.includes("*")),
+);
+
+export const policyShape: Shape<PolicyJson> = closed({
+  name: text,
+  rules: wordOr(oneOf("guarded", "strict"), rulesShape),
+  extraRules: optional(rulesShape),
+  tools: optional(annotations),
+  constants: optional(list(text)),
+});
