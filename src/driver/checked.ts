@@ -1,26 +1,27 @@
 import { WritError } from "../error/writ-error.ts";
+import { misfitText, object, oneOf, optional, type Shape, whole } from "../util/shape.ts";
 
 /** How often in a row a model is asked again for a reply that counts, where the author says nothing. */
 export const defaultRetries = 3;
 
-/** @throws WritError `definition-invalid` when it is no whole number from 0 on. */
-export function checkedCount(field: string, value: number, where: string): number {
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new WritError("definition-invalid", {
-    where: `\`${where}\``,
-    reason: `\`${field}\` must be a whole number from 0 on.`,
-  });
-}
+const common: Readonly<Record<string, Shape<unknown>>> = {
+  maxRetries: whole,
+  resultRole: oneOf("user", "tool"),
+};
 
-/** @throws WritError `definition-invalid` for a word that is none of them. */
-export function checkedWord(
-  { field, door }: { readonly field: string; readonly door: string },
-  value: string,
-  allowed: readonly string[],
+/**
+ * Checks the options of a driver: those that all have, and its own, of which each may be left out.
+ *
+ * @throws WritError `definition-invalid`
+ */
+export function checkOptions(
+  door: string,
+  options: object,
+  shapes: Readonly<Record<string, Shape<unknown>>> = {},
 ): void {
-  if (allowed.includes(value)) return;
-  throw new WritError("definition-invalid", {
-    where: `\`${door}\``,
-    reason: `\`${field}\` must be one of ${allowed.join(", ")}.`,
-  });
+  const entries = Object.entries({ ...common, ...shapes });
+  const shape = object(Object.fromEntries(entries.map(([name, each]) => [name, optional(each)])));
+  const fault = misfitText(shape, options);
+  if (fault !== undefined)
+    throw new WritError("definition-invalid", { where: `\`${door}\``, reason: `${fault}.` });
 }

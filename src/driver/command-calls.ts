@@ -1,5 +1,5 @@
 import { endOfObject, oneObject } from "./one-object.ts";
-import type { TextCall, TextReading } from "./text-protocol.ts";
+import { type TextCall, type TextReading, violation } from "./text-protocol.ts";
 
 /** A line that may begin or end a code block, or one that is a command, with what stands before its arguments. */
 const line = /^([ \t]*)(?:(`{3,}|~{3,})(.*)|@tool\b[ \t]*(?:([^\s{]+)[ \t]*)?)/gm;
@@ -76,8 +76,4 @@ function readCommand(
 function firstLine(text: string): string {
   const end = text.indexOf("\n");
   return end === -1 ? text : text.slice(0, end);
-}
-
-function violation(reason: string): TextReading {
-  return { type: "violation", reason };
 }

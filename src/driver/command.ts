@@ -1,6 +1,7 @@
 import { describeType } from "./describe-type.ts";
 import type { Driver } from "./driver.ts";
-import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
+import { oneOf } from "../util/shape.ts";
+import { checkOptions } from "./checked.ts";
 import { readCommands } from "./command-calls.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
@@ -36,11 +37,11 @@ export interface CommandDriverOptions {
  * ```
  */
 export function commandDriver(options: CommandDriverOptions = {}): Driver {
-  const { prose = "refuse", resultRole = "user", maxRetries = defaultRetries } = options;
-  checkedWord({ field: "prose", door: "commandDriver()" }, prose, ["refuse", "keep"]);
+  const { prose = "refuse", resultRole = "user", maxRetries } = options;
+  checkOptions("commandDriver()", options, { prose: oneOf("refuse", "keep") });
   return textDriver({
     name: "command",
-    maxRetries: checkedCount("maxRetries", maxRetries, "commandDriver()"),
+    maxRetries,
     conversation: asChat(
       instructions,
       inWords({
@@ -71,10 +72,8 @@ const instructions = callsOrAnswer({
 });
 
 function commandGrammar(shape: ReplyShape): string {
-  const { tools } = shape;
-  const schemas = tools.map(({ input }) => input.jsonSchema);
-  return plainAnswer(shape, { text: textWithout("@tool"), schemas }, (args) => {
-    const calls = tools.map(({ name }, index) => `${terminal(`${name} `)} ${args[index] ?? "object"}`);
+  return plainAnswer(shape, { text: textWithout("@tool") }, (args) => {
+    const calls = shape.tools.map(({ name }, index) => `${terminal(`${name} `)} ${args[index] ?? "object"}`);
     return {
       expression: `call (${terminal("\n")} call)${moreCalls}`,
       rules: [`call ::= ${terminal("@tool ")} (${calls.join(" | ")})`],

@@ -1,4 +1,6 @@
-import { isJsonObject, type Json } from "../util/json.ts";
+import { listAt, mapAt } from "../schema/keywords.ts";
+import type { Schema } from "../schema/schema.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 
 /** Deeper schemas are shown as `any`: a prompt is no place for more. */
 const maxDepth = 5;
@@ -22,10 +24,20 @@ export function describeType(schema: Json | undefined, depth = 0): string {
   return typeof type === "string" ? type : "any";
 }
 
-function describeObject(schema: { readonly [key: string]: Json }, depth: number): string {
-  const properties = isJsonObject(schema["properties"]) ? Object.entries(schema["properties"]) : [];
+/** The place of an answer in a form that a prompt shows: `<the answer>`, `<the answer: string[]>`. */
+export function answerPlace(output: Schema | undefined, noun = "the answer"): string {
+  return output === undefined ? `<${noun}>` : `<${noun}: ${describeType(output.jsonSchema)}>`;
+}
+
+/** The form of an answer that stands in no frame. */
+export function answerForm(output: Schema | undefined): string {
+  return output === undefined ? "in words" : `with JSON and nothing else: ${describeType(output.jsonSchema)}`;
+}
+
+function describeObject(schema: JsonObject, depth: number): string {
+  const properties = Object.entries(mapAt(schema, "properties"));
   if (properties.length === 0) return "{}";
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const required = listAt(schema, "required");
   const fields = properties.map(([name, property]) => {
     const note =
       isJsonObject(property) && typeof property["description"] === "string"

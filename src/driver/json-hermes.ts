@@ -6,10 +6,10 @@ import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { type JsonSettings, wholeAnswers } from "./json-settings.ts";
 import { endOfObject, oneObject } from "./one-object.ts";
-import { moreCalls, plainAnswer } from "./plain-answer.ts";
+import { moreCalls, objectCalls, plainAnswer } from "./plain-answer.ts";
 import { type ReplyShape, type Shaping } from "./reply-shape.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
-import type { TextCall, TextProtocol, TextReading } from "./text-protocol.ts";
+import { type TextCall, type TextProtocol, type TextReading, violation } from "./text-protocol.ts";
 
 /**
  * The dialect `hermes`, which Nous Hermes, Qwen and many others were trained on: each call in `<tool_call>` tags. A reply without a tag is the
@@ -60,7 +60,7 @@ function endOfCall(text: string, start: number): number | undefined {
   return end === -1 ? undefined : end;
 }
 
-function readCall(text: string): TextCall | Extract<TextReading, { type: "violation" }> {
+function readCall(text: string): TextCall | ReturnType<typeof violation> {
   const read = oneObject(text);
   if (!read.ok) return violation(`in a ${open}: ${read.reason}`);
   const unknown = Object.keys(read.value).find((key) => key !== "name" && key !== "arguments");
@@ -69,10 +69,6 @@ function readCall(text: string): TextCall | Extract<TextReading, { type: "violat
   if (typeof name !== "string" || name === "") return violation('"name" must be the name of a tool');
   if (!isJsonObject(args)) return violation('"arguments" must be a JSON object');
   return { name, arguments: args };
-}
-
-function violation(reason: string): Extract<TextReading, { type: "violation" }> {
-  return { type: "violation", reason };
 }
 
 function taggedCalls(calls: readonly ToolCall[]): string {
@@ -108,14 +104,9 @@ function instructions({ allowed, output }: Shaping): string {
 }
 
 function hermesGrammar(shape: ReplyShape): string {
-  const { tools } = shape;
-  const schemas = tools.map(({ input }) => input.jsonSchema);
-  return plainAnswer(shape, { text: textWithout("tool_call"), schemas }, (args) => {
-    const calls = tools.map(
-      ({ name }, index) =>
-        `${terminal(`{"name":${JSON.stringify(name)},"arguments":`)} ${args[index] ?? "object"} "}"`,
-    );
-    const call = `${terminal(`${open}\n`)} (${calls.join(" | ")}) ${terminal(`\n${close}`)}`;
+  return plainAnswer(shape, { text: textWithout("tool_call") }, (args) => {
+    const calls = objectCalls(shape.tools, args, (name) => `{"name":${name},"arguments":`);
+    const call = `${terminal(`${open}\n`)} (${calls}) ${terminal(`\n${close}`)}`;
     return { expression: `call (${terminal("\n")} call)${moreCalls}`, rules: [`call ::= ${call}`] };
   });
 }

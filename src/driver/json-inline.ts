@@ -1,18 +1,17 @@
 import type { ToolCall } from "../message/message.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
-import { describeType } from "./describe-type.ts";
+import { answerPlace, describeType } from "./describe-type.ts";
 import type { TurnInput } from "./driver.ts";
 import { textWithout } from "./free-text.ts";
-import { terminal } from "./grammar/grammar.ts";
 import { resultObject } from "./json-action.ts";
 import { type JsonSettings, wholeAnswers } from "./json-settings.ts";
 import { matchTool } from "./match-tool.ts";
 import { closedObject, objectReplies } from "./object-replies.ts";
 import { oneObject } from "./one-object.ts";
-import { plainAnswer } from "./plain-answer.ts";
+import { objectCalls, plainAnswer } from "./plain-answer.ts";
 import { type ReplyShape, type Shaping } from "./reply-shape.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
-import type { TextProtocol, TextReading } from "./text-protocol.ts";
+import { type TextProtocol, type TextReading, violation } from "./text-protocol.ts";
 import { type ShownTools, toolList } from "./tool-list.ts";
 
 /** The dialect `inline`: a reply is `{"tool", "arguments"}` and nothing else, or it is the answer. After Agents.KT's inline fallback. */
@@ -37,9 +36,7 @@ const signOfCall = /\{\s*"tool"\s*:/;
 function readInline(text: string, turn: TurnInput): TextReading {
   const read = oneObject(text);
   if (!read.ok) {
-    return signOfCall.test(text)
-      ? { type: "violation", reason: read.reason }
-      : { type: "final", content: text, plain: true };
+    return signOfCall.test(text) ? violation(read.reason) : { type: "final", content: text, plain: true };
   }
   const { value } = read;
   const { tool, arguments: args = {}, final } = value;
@@ -47,7 +44,7 @@ function readInline(text: string, turn: TurnInput): TextReading {
     return { type: "final", content: final["content"] ?? null };
   if (typeof tool !== "string" || !isCall(value, tool, turn))
     return { type: "final", content: text, plain: true };
-  if (!isJsonObject(args)) return { type: "violation", reason: '"arguments" must be a JSON object' };
+  if (!isJsonObject(args)) return violation('"arguments" must be a JSON object');
   return { type: "calls", calls: [{ name: tool, arguments: args }] };
 }
 
@@ -62,7 +59,7 @@ function inlineCalls(calls: readonly ToolCall[]): string {
 }
 
 function instructions({ allowed, output, model }: Shaping, show: ShownTools): string {
-  const answer = output === undefined ? "<the answer>" : `<the answer: ${describeType(output.jsonSchema)}>`;
+  const answer = answerPlace(output);
   const plain =
     output === undefined ? "plain text" : `JSON and nothing else: ${describeType(output.jsonSchema)}`;
   return [
@@ -91,15 +88,8 @@ function inlineSchema(shape: ReplyShape): JsonObject {
 }
 
 function inlineGrammar(shape: ReplyShape): string {
-  const { tools } = shape;
-  const schemas = tools.map(({ input }) => input.jsonSchema);
-  return plainAnswer(shape, { text: textWithout('"tool"'), schemas }, (args) => ({
-    expression: tools
-      .map(
-        ({ name }, index) =>
-          `${terminal(`{"tool":${JSON.stringify(name)},"arguments":`)} ${args[index] ?? "object"} "}"`,
-      )
-      .join(" | "),
+  return plainAnswer(shape, { text: textWithout('"tool"') }, (args) => ({
+    expression: objectCalls(shape.tools, args, (name) => `{"tool":${name},"arguments":`),
     rules: [],
   }));
 }

@@ -1,11 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
-import { describeType } from "./describe-type.ts";
+import { answerPlace } from "./describe-type.ts";
 import type { TurnInput } from "./driver.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
 import { closedObject, objectReplies } from "./object-replies.ts";
 import { oneObject } from "./one-object.ts";
+import { inputsOf, objectCalls } from "./plain-answer.ts";
 import type { ReplyShape } from "./reply-shape.ts";
-import type { TextReading } from "./text-protocol.ts";
+import { type TextReading, violation } from "./text-protocol.ts";
 import { type ShownTools, toolList } from "./tool-list.ts";
 
 /** What becomes of a thought that is longer than it may be: it is cut, or the reply is refused. */
@@ -64,16 +65,12 @@ function readAction(action: Json, note: { thought?: string }): TextReading {
   return { type: "calls", calls: [{ name: tool, arguments: args }], ...note };
 }
 
-function violation(reason: string): TextReading {
-  return { type: "violation", reason };
-}
-
 /** What the model is told of the protocol, with the names and schemas of the tools it may call and the form of its answer. */
 export function protocolInstructions(
   { allowed, output }: Pick<TurnInput, "allowed" | "output">,
   show: ShownTools,
 ): string {
-  const answer = output === undefined ? "<your answer>" : `<your answer: ${describeType(output.jsonSchema)}>`;
+  const answer = answerPlace(output, "your answer");
   return [
     ...toolList(allowed, "args", show),
     [
@@ -99,16 +96,10 @@ export function protocolSchema(shape: ReplyShape, maxThought: number): JsonObjec
 /** The grammar of all replies that the protocol allows in this turn. */
 export function protocolGrammar({ tools, mayAnswer, output = {} }: ReplyShape, maxThought: number): string {
   const note = `(${terminal('"thought":')} "\\"" char{0,${maxThought}} "\\"" ",")?`;
-  return grammarFor(
-    [output, ...tools.map(({ input }) => input.jsonSchema)],
-    ([content = "value", ...args]) => {
-      const calls = tools.map(
-        ({ name }, index) =>
-          `${terminal(`{"tool":${JSON.stringify(name)},"args":`)} ${args[index] ?? "object"} "}"`,
-      );
-      const action = `"{" ${note} ${terminal('"action":')} (${calls.join(" | ")}) "}"`;
-      const final = `${terminal('{"final":{"content":')} ${content} "}}"`;
-      return [...(calls.length === 0 ? [] : [action]), ...(mayAnswer ? [final] : [])].join(" | ");
-    },
-  );
+  return grammarFor([output, ...inputsOf(tools)], ([content = "value", ...args]) => {
+    const calls = objectCalls(tools, args, (name) => `{"tool":${name},"args":`);
+    const action = `"{" ${note} ${terminal('"action":')} (${calls}) "}"`;
+    const final = `${terminal('{"final":{"content":')} ${content} "}}"`;
+    return [...(calls === "" ? [] : [action]), ...(mayAnswer ? [final] : [])].join(" | ");
+  });
 }

@@ -1,7 +1,8 @@
 import { isJsonObject } from "../util/json.ts";
 import type { LongThought } from "./json-protocol.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
-import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
+import { oneOf, whole } from "../util/shape.ts";
+import { checkOptions, defaultRetries } from "./checked.ts";
 import type { TextProtocol } from "./text-protocol.ts";
 import type { ShownTools } from "./tool-list.ts";
 
@@ -38,22 +39,16 @@ export type JsonSettings = Readonly<Required<JsonDriverOptions>>;
 
 /** @throws WritError `definition-invalid` for what is no such option. */
 export function jsonSettings(options: JsonDriverOptions): JsonSettings {
-  const { dialect = "action", mode = "strict", resultRole = "user" } = options;
-  const { longThought = "cut", show = "types" } = options;
-  checkedWord({ field: "dialect", door: "jsonDriver()" }, dialect, ["action", "inline", "hermes"]);
-  checkedWord({ field: "mode", door: "jsonDriver()" }, mode, recogniserModes);
-  checkedWord({ field: "resultRole", door: "jsonDriver()" }, resultRole, ["user", "tool"]);
-  checkedWord({ field: "longThought", door: "jsonDriver()" }, longThought, ["cut", "refuse"]);
-  checkedWord({ field: "show", door: "jsonDriver()" }, show, ["types", "schemas"]);
-  return {
-    dialect,
-    mode,
-    resultRole,
-    longThought,
-    show,
-    maxThought: checkedCount("maxThought", options.maxThought ?? 200, "jsonDriver()"),
-    maxRetries: checkedCount("maxRetries", options.maxRetries ?? defaultRetries, "jsonDriver()"),
-  };
+  checkOptions("jsonDriver()", options, {
+    dialect: oneOf("action", "inline", "hermes"),
+    mode: oneOf(...recogniserModes),
+    longThought: oneOf("cut", "refuse"),
+    show: oneOf("types", "schemas"),
+    maxThought: whole,
+  });
+  const { dialect = "action", mode = "strict", resultRole = "user", longThought = "cut" } = options;
+  const { show = "types", maxThought = 200, maxRetries = defaultRetries } = options;
+  return { dialect, mode, resultRole, longThought, show, maxThought, maxRetries };
 }
 
 /** Where an answer stands in the reply as it is: what only may become a call is no part of one. */

@@ -7,7 +7,7 @@ import { grammarFor, terminal } from "./grammar/grammar.ts";
 import { argumentSchemas, callLine, headLine, lineExpression, readCallLine } from "./notation.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 import { textDriver } from "./text-driver.ts";
-import type { TextReading } from "./text-protocol.ts";
+import { type TextReading, violation } from "./text-protocol.ts";
 
 const step = "Step: ";
 const answer = "Answer: ";
@@ -52,7 +52,7 @@ function readLine(line: string, { allowed }: TurnInput): TextReading {
     : undefined;
   if (call !== undefined) return { type: "calls", calls: [call] };
   const start = JSON.stringify(line.slice(0, 80));
-  return { type: "violation", reason: `the line is neither a step nor an answer: ${start}` };
+  return violation(`the line is neither a step nor an answer: ${start}`);
 }
 
 function lineGrammar({ tools, mayAnswer }: ReplyShape): string {

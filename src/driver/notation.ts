@@ -1,5 +1,6 @@
 import type { ToolCall } from "../message/message.ts";
 import type { AllowList } from "../policy/allow-list.ts";
+import { mapAt } from "../schema/keywords.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
 import { terminal } from "./grammar/grammar.ts";
@@ -118,6 +119,5 @@ function escaped(text: string): string {
 }
 
 function propertiesOf(tool: Tool): JsonObject {
-  const { properties } = tool.input.jsonSchema;
-  return isJsonObject(properties) ? properties : {};
+  return mapAt(tool.input.jsonSchema, "properties");
 }

@@ -1,14 +1,9 @@
-import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { JsonObject } from "../util/json.ts";
-import { describeType } from "./describe-type.ts";
+import { answerForm } from "./describe-type.ts";
 import type { GrammarPart } from "./free-text.ts";
-import { grammarFor } from "./grammar/grammar.ts";
+import { grammarFor, terminal } from "./grammar/grammar.ts";
 import type { ReplyShape, Shaping } from "./reply-shape.ts";
-
-function answerForm(output: Schema | undefined): string {
-  return output === undefined ? "in words" : `with JSON and nothing else: ${describeType(output.jsonSchema)}`;
-}
 
 /** How a protocol of calls or plain answers is explained. */
 export interface CallForm {
@@ -34,16 +29,36 @@ export function callsOrAnswer({ noun, tool, calling }: CallForm): (shaping: Shap
   };
 }
 
+/** The schemas of what the tools take. */
+export function inputsOf(tools: readonly Tool[]): readonly JsonObject[] {
+  return tools.map(({ input }) => input.jsonSchema);
+}
+
 /** How many calls may follow the first one in a reply that is held: small models repeat one call for ever. */
 export const moreCalls = "{0,7}";
 
+/** The expression of one of the calls, each an object: what `head` writes up to the arguments, the arguments, and the end. */
+export function objectCalls(
+  tools: readonly Tool[],
+  args: readonly string[],
+  head: (name: string) => string,
+): string {
+  return tools
+    .map(({ name }, index) => `${terminal(head(JSON.stringify(name)))} ${args[index] ?? "object"} "}"`)
+    .join(" | ");
+}
+
 /**
  * The grammar of a protocol in which a reply is a call or else the answer as it stands: JSON where it is held to a schema, `text` elsewhere.
- * `callsOf` makes the grammar of calls from the expressions of the `schemas`; it is not asked when there is nothing to call.
+ * `callsOf` makes the grammar of calls from the expressions of the `schemas`, which are the inputs of the tools where nothing else is said; it is
+ * not asked when there is nothing to call.
  */
 export function plainAnswer(
   { tools, mayAnswer, output }: ReplyShape,
-  { text, schemas }: { readonly text: GrammarPart; readonly schemas: readonly JsonObject[] },
+  {
+    text,
+    schemas = inputsOf(tools),
+  }: { readonly text: GrammarPart; readonly schemas?: readonly JsonObject[] },
   callsOf: (expressions: readonly string[]) => GrammarPart,
 ): string {
   const isText = output === undefined || output["type"] === "string";

@@ -1,10 +1,10 @@
-import type { JsonObject } from "../util/json.ts";
+import { mapAt } from "../schema/keywords.ts";
 import { isJsonObject } from "../util/json.ts";
 import type { TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";
 import { readCallExpression, type WrittenCall } from "./recognise/call-expression.ts";
 import { type Cursor, cursorOf, skipBlanks, takeSign } from "./recognise/cursor.ts";
-import type { TextCall, TextReading } from "./text-protocol.ts";
+import { type TextCall, type TextReading, violation } from "./text-protocol.ts";
 
 /** What a list of calls begins with; and a call by itself. */
 const beginsList = /^\[\s*([A-Za-z_][\w.\-/:]*)\s*\(/;
@@ -65,8 +65,7 @@ function callOf(
   { allowed }: TurnInput,
 ): TextCall | { readonly reason: string } {
   const tool = allowed.tools.get(matchTool(name, allowed));
-  const properties = tool?.input.jsonSchema["properties"];
-  const names = isJsonObject(properties) ? Object.keys(properties) : [];
+  const names = Object.keys(mapAt(tool?.input.jsonSchema ?? {}, "properties"));
   const [only] = placed;
   if (tool === undefined && placed.length > 0) return { name, arguments: named };
   if (isJsonObject(only) && placed.length === 1 && Object.keys(named).length === 0 && names.length !== 1)
@@ -76,9 +75,5 @@ function callOf(
   const byPlace = placed.map((value, index) => [names[index] ?? "", value] as const);
   const twice = byPlace.find(([field]) => Object.hasOwn(named, field));
   if (twice !== undefined) return { reason: `a call of ${name} gives "${twice[0]}" twice` };
-  return { name, arguments: { ...Object.fromEntries(byPlace), ...named } satisfies JsonObject };
-}
-
-function violation(reason: string): TextReading {
-  return { type: "violation", reason };
+  return { name, arguments: { ...Object.fromEntries(byPlace), ...named } };
 }

@@ -1,3 +1,4 @@
+import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { textNotBeginningWith } from "./free-text.ts";
@@ -23,13 +24,13 @@ interface Parameter {
 
 /** The arguments that a tool names, those that it needs first. References still lead to the definitions of the whole schema. */
 function parametersOf({ input: { jsonSchema } }: Tool): readonly Parameter[] {
-  const { properties, required, $defs, definitions } = jsonSchema;
-  const needed = Array.isArray(required) ? required : [];
+  const { $defs, definitions } = jsonSchema;
+  const needed = listAt(jsonSchema, "required");
   const around = {
     ...($defs === undefined ? {} : { $defs }),
     ...(definitions === undefined ? {} : { definitions }),
   };
-  const parameters = Object.entries(isJsonObject(properties) ? properties : {}).map(([name, schema]) => ({
+  const parameters = Object.entries(mapAt(jsonSchema, "properties")).map(([name, schema]) => ({
     name,
     schema: { ...(isJsonObject(schema) ? schema : {}), ...around },
     isRequired: needed.includes(name),

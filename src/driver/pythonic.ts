@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from "../util/json.ts";
+import { oneOf } from "../util/shape.ts";
 import { describeType } from "./describe-type.ts";
 import type { Driver } from "./driver.ts";
 import { callsOrAnswer } from "./plain-answer.ts";
@@ -6,7 +7,7 @@ import { readBeyond } from "./read-beyond.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { argumentName, literalOf, pythonicGrammar } from "./pythonic-grammar.ts";
 import { readPythonic } from "./pythonic-calls.ts";
-import { checkedCount, checkedWord, defaultRetries } from "./checked.ts";
+import { checkOptions } from "./checked.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
 import { textDriver } from "./text-driver.ts";
 import type { TextProtocol } from "./text-protocol.ts";
@@ -35,11 +36,11 @@ export interface PythonicDriverOptions {
  * ```
  */
 export function pythonicDriver(options: PythonicDriverOptions = {}): Driver {
-  const { mode = "strict", resultRole = "user", maxRetries = defaultRetries } = options;
-  checkedWord({ field: "mode", door: "pythonicDriver()" }, mode, recogniserModes);
+  const { mode = "strict", resultRole = "user", maxRetries } = options;
+  checkOptions("pythonicDriver()", options, { mode: oneOf(...recogniserModes) });
   const protocol: TextProtocol = {
     name: "pythonic",
-    maxRetries: checkedCount("maxRetries", maxRetries, "pythonicDriver()"),
+    maxRetries,
     conversation: asChat(
       instructions,
       inWords({

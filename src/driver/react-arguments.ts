@@ -1,4 +1,4 @@
-import { followPointer } from "../schema/check-schema.ts";
+import { resolved } from "../schema/check-schema.ts";
 import { own } from "../schema/keywords.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
@@ -67,17 +67,6 @@ function normalize(value: Json, given: Json | undefined, place: Place): Json {
     return [[key, field]];
   });
   return Object.fromEntries(entries);
-}
-
-/** The schema that a reference leads to, through a few more. */
-function resolved(given: Json | undefined, root: JsonSchema): JsonObject | undefined {
-  let schema = given;
-  for (let step = 0; step < maxDepth && isJsonObject(schema); step += 1) {
-    const reference = own(schema, "$ref");
-    if (typeof reference !== "string") return schema;
-    schema = followPointer(root, reference);
-  }
-  return undefined;
 }
 
 /** Whether null may be meant: where the schema does not say which types it takes, it may. */

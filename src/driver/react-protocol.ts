@@ -3,12 +3,13 @@ import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
 import { lenientJson } from "../util/lenient-json.ts";
-import { describeType } from "./describe-type.ts";
+import { answerPlace, describeType } from "./describe-type.ts";
 import { insideFence } from "./fence.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
 import { matchTool } from "./match-tool.ts";
 import { anyAnswer, closedObject, objectReplies, writtenAnswer } from "./object-replies.ts";
 import { oneObject } from "./one-object.ts";
+import { inputsOf, objectCalls } from "./plain-answer.ts";
 import { normalizeArguments } from "./react-arguments.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 
@@ -134,7 +135,7 @@ function invalid(problem: string): Decision {
 /** What the model is told of the protocol: the rules, the catalogue of tools, and their schemas. */
 export function reactInstructions(allowed: AllowList, output?: Schema): string {
   const tools = [...allowed.tools.values()];
-  const answer = output === undefined ? "<the answer>" : `<the answer: ${describeType(output.jsonSchema)}>`;
+  const answer = answerPlace(output);
   const acting = [
     'To act: {"thought": "<why>", "type": "call_tool", "tool": "<name>", "args": {…}}',
     "args is a JSON object whose keys are the parameter names of the tool, not a list.",
@@ -177,15 +178,9 @@ export function decisionSchema({ output = anyAnswer, ...shape }: ReplyShape): Js
 /** The grammar of all decisions of this turn. */
 export function decisionGrammar({ tools, mayAnswer, output = writtenAnswer }: ReplyShape): string {
   const thought = `${terminal('{"thought":')} "\\"" char{0,${longestThought}} "\\""`;
-  return grammarFor(
-    [output, ...tools.map(({ input }) => input.jsonSchema)],
-    ([answer = "value", ...args]) => {
-      const calls = tools.map(
-        ({ name }, index) =>
-          `${terminal(`,"type":"call_tool","tool":${JSON.stringify(name)},"args":`)} ${args[index] ?? "object"} "}"`,
-      );
-      const final = `${terminal(',"type":"final_answer","answer":')} ${answer} "}"`;
-      return `${thought} (${[...calls, ...(mayAnswer ? [final] : [])].join(" | ")})`;
-    },
-  );
+  return grammarFor([output, ...inputsOf(tools)], ([answer = "value", ...args]) => {
+    const calls = objectCalls(tools, args, (name) => `,"type":"call_tool","tool":${name},"args":`);
+    const final = `${terminal(',"type":"final_answer","answer":')} ${answer} "}"`;
+    return `${thought} (${[...(calls === "" ? [] : [calls]), ...(mayAnswer ? [final] : [])].join(" | ")})`;
+  });
 }

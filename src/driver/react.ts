@@ -8,7 +8,7 @@ import {
 } from "../message/message.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
-import { checkedCount } from "./checked.ts";
+import { checkOptions } from "./checked.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 import { insideFence } from "./fence.ts";
 import { oneObject } from "./one-object.ts";
@@ -53,12 +53,13 @@ export interface ReactDriverOptions {
  * ```
  */
 export function reactDriver(options: ReactDriverOptions = {}): Driver {
+  checkOptions("reactDriver()", options);
   const { maxRetries = 2, finalViaInference = false } = options;
   const restates = (turn: TurnInput): boolean =>
     finalViaInference && (turn.toolChoice === "none" || endsWithReply(turn));
   const driver = textDriver({
     name: "react",
-    maxRetries: checkedCount("maxRetries", maxRetries, "reactDriver()"),
+    maxRetries,
     conversation: asChat(({ allowed, output }) => reactInstructions(allowed, output), exchange),
     format: { schema: decisionSchema, grammar: decisionGrammar },
     read: readReply,

@@ -7,7 +7,7 @@ import { describeType } from "./describe-type.ts";
 import { matchTool } from "./match-tool.ts";
 import { shapeOf } from "./reply-shape.ts";
 import type { RecogniserMode, Recognition, RefusedCall } from "./recognise/recognise.ts";
-import type { TextProtocol, TextReading } from "./text-protocol.ts";
+import { type TextProtocol, type TextReading, violation } from "./text-protocol.ts";
 
 /**
  * The protocol, read beyond its letter: what its own reading refuses, or takes for an answer that is plain text, is searched for calls in other
@@ -68,8 +68,5 @@ function refusal({ name, reason }: RefusedCall, allowed: AllowList): TextReading
   const tool = allowed.tools.get(matchTool(name, allowed));
   const types =
     tool === undefined ? "" : `. The arguments of ${tool.name}: ${describeType(tool.input.jsonSchema)}`;
-  return {
-    type: "violation",
-    reason: `the call of ${JSON.stringify(name)} cannot be taken: ${reason}${types}`,
-  };
+  return violation(`the call of ${JSON.stringify(name)} cannot be taken: ${reason}${types}`);
 }

@@ -3,7 +3,7 @@ import type { Tool } from "../tool/tool.ts";
 import type { JsonObject } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { bundleSchemas } from "./bundle-schemas.ts";
-import { describeType } from "./describe-type.ts";
+import { answerPlace, describeType } from "./describe-type.ts";
 import { grammarFor, grammarOf, terminal } from "./grammar/grammar.ts";
 import { anyAnswer, closedObject, oneOf, writtenAnswer } from "./object-replies.ts";
 import type { ReplyShape, Shaping } from "./reply-shape.ts";
@@ -15,7 +15,7 @@ export function choiceOf(tool: string): string {
 
 /** What the model is told: the names of the tools, and what they are for. */
 export function selectInstructions({ allowed, output }: Shaping): string {
-  const answer = output === undefined ? "<the answer>" : `<the answer: ${describeType(output.jsonSchema)}>`;
+  const answer = answerPlace(output);
   const tools = [...allowed.tools.values()].map(({ name, description }) => `- ${name}: ${description}`);
   const toAnswer = `To answer: {"answer": ${answer}}`;
   const only = "Reply with exactly one JSON object and nothing else: no markdown, no commentary.";

@@ -1,3 +1,4 @@
+import { mapAt } from "../schema/keywords.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { TurnInput } from "./driver.ts";
@@ -5,7 +6,7 @@ import { insideFence } from "./fence.ts";
 import { matchTool } from "./match-tool.ts";
 import { oneObject } from "./one-object.ts";
 import { choiceOf } from "./select-protocol.ts";
-import type { TextReading } from "./text-protocol.ts";
+import { type TextReading, violation } from "./text-protocol.ts";
 
 /** Reads a reply that chooses a tool or answers; a bare name, a fence and an answer in words are read too. Never throws. */
 export function readChoice(written: string, turn: TurnInput): TextReading {
@@ -13,7 +14,7 @@ export function readChoice(written: string, turn: TurnInput): TextReading {
   const { text, repairs } = unfenced(written);
   const read = oneObject(text);
   if (read.ok) return chosen(read.value, repairs, turn);
-  if (/[{}]/.test(text)) return { type: "violation", reason: read.reason };
+  if (/[{}]/.test(text)) return violation(read.reason);
   const tool = text.length > longestName ? undefined : allowed.tools.get(matchTool(nameIn(text), allowed));
   return tool === undefined
     ? answer(text, ["the answer stood outside of the protocol's object"])
@@ -39,7 +40,7 @@ function chosen(object: JsonObject, repairs: readonly string[], turn: TurnInput)
   const isEmpty =
     content === undefined || content === null || (typeof content === "string" && content.trim() === "");
   return name !== undefined || isEmpty
-    ? { type: "violation", reason: 'it must have either "tool", the name of a tool, or "answer"' }
+    ? violation('it must have either "tool", the name of a tool, or "answer"')
     : answer(content, repairs);
 }
 
@@ -60,7 +61,7 @@ function answer(content: Json, repairs: readonly string[]): TextReading {
 export function readArguments(written: string, tool: Tool): TextReading {
   const { text, repairs } = unfenced(written);
   const read = oneObject(text);
-  if (!read.ok) return { type: "violation", reason: read.reason };
+  if (!read.ok) return violation(read.reason);
   const inner = wrapped(read.value, tool);
   const mended = inner === undefined ? repairs : [...repairs, "the arguments stood in a whole call"];
   return call(tool.name, inner ?? read.value, mended);
@@ -68,8 +69,7 @@ export function readArguments(written: string, tool: Tool): TextReading {
 
 /** Some models write the whole call once more. */
 function wrapped(value: JsonObject, { input }: Tool): JsonObject | undefined {
-  const { properties } = input.jsonSchema;
-  const own = isJsonObject(properties) ? properties : {};
+  const own = mapAt(input.jsonSchema, "properties");
   const isCall = Object.keys(value).every((key) => ["tool", "name", "arguments", "args"].includes(key));
   const args = value["arguments"] ?? value["args"];
   return isCall && isJsonObject(args) && !Object.hasOwn(own, "arguments") && !Object.hasOwn(own, "args")

@@ -3,7 +3,7 @@ import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
-import { checkedCount, defaultRetries } from "./checked.ts";
+import { checkOptions } from "./checked.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 import { resultObject } from "./json-action.ts";
 import { shapeOf } from "./reply-shape.ts";
@@ -46,9 +46,10 @@ export interface SelectDriverOptions {
  * ```
  */
 export function selectDriver(options: SelectDriverOptions = {}): Driver {
+  checkOptions("selectDriver()", options);
   return textDriver({
     name: "select",
-    maxRetries: checkedCount("maxRetries", options.maxRetries ?? defaultRetries, "selectDriver()"),
+    maxRetries: options.maxRetries,
     conversation: asChat(selectInstructions, exchange),
     format: { schema: choiceSchema, grammar: choiceGrammar },
     read: readChoice,

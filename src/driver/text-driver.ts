@@ -3,14 +3,14 @@ import type { Reply } from "../model/assemble.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Json } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
-import { checkedCount, defaultRetries } from "./checked.ts";
+import { checkOptions, defaultRetries } from "./checked.ts";
 import { copiedFrom } from "./copied-calls.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";
 import { callWords, visibleText } from "./recognise/visible-text.ts";
 import { heldToShape, refused, shapeFormat } from "./reply-shape.ts";
 import { spoken } from "./text-chat.ts";
-import type { TextProtocol, TextReading, TextRefusal } from "./text-protocol.ts";
+import { type TextProtocol, type TextReading, type TextRefusal, violation } from "./text-protocol.ts";
 import { withoutThinking } from "./thinking.ts";
 
 /**
@@ -52,11 +52,12 @@ import { withoutThinking } from "./thinking.ts";
  */
 export function textDriver(protocol: TextProtocol): Driver {
   const { name, maxRetries = defaultRetries, plainResults, plainAnswers, partialAnswer } = protocol;
+  checkOptions("textDriver()", { maxRetries });
   const formatOf = shapeFormat(protocol.format ?? {});
   return {
     name,
     passthrough: false,
-    maxViolations: checkedCount("maxRetries", maxRetries, "textDriver()") + 1,
+    maxViolations: maxRetries + 1,
     toolName: matchTool,
     request(turn) {
       const { messages, prompt, settings = turn.settings } = protocol.conversation(turn);
@@ -138,7 +139,7 @@ function countedReading(
 ): TextReading {
   const isAnswer = read.type === "final" && read.partial === undefined && text !== "";
   if (wasCut !== undefined && !isAnswer) return { type: "violation", ...(wasCut.cut ?? cutReply) };
-  return text === "" && read.type !== "violation" ? { type: "violation", reason: "it is empty" } : read;
+  return text === "" && read.type !== "violation" ? violation("it is empty") : read;
 }
 
 const cutReply: TextRefusal = { reason: "it was cut off at the token limit; write less" };

@@ -47,6 +47,11 @@ export type TextReading =
   | { readonly type: "pending"; readonly text: string }
   | ({ readonly type: "violation" } & TextRefusal);
 
+/** The reading of a reply that says nothing that can be acted on. */
+export function violation(reason: string): Extract<TextReading, { type: "violation" }> {
+  return { type: "violation", reason };
+}
+
 /** The conversation in the words of a protocol. */
 export interface TextConversation {
   readonly messages: readonly Message[];

@@ -103,6 +103,17 @@ export function followPointer(root: Json, reference: string): Json | undefined {
   }, root);
 }
 
+/** The schema that references lead to from this one, through a few more; undefined when they lead to no object. Never throws. */
+export function resolved(given: Json | undefined, root: JsonObject): JsonObject | undefined {
+  let schema = given;
+  for (let step = 0; step < 64 && isJsonObject(schema); step += 1) {
+    const reference = own(schema, "$ref");
+    if (typeof reference !== "string") return schema;
+    schema = followPointer(root, reference);
+  }
+  return undefined;
+}
+
 function decoded(key: string): string {
   try {
     return decodeURIComponent(key);

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { type CheckedSchema, followPointer } from "./check-schema.ts";
-import { own } from "./keywords.ts";
+import { listAt, mapAt, own } from "./keywords.ts";
 import type { Work } from "./work.ts";
 
 /**
@@ -21,7 +21,7 @@ export function relaxRequired({ root, targets }: CheckedSchema): void {
   const visit = (schema: Json): void => {
     if (!isJsonObject(schema) || done.has(schema)) return;
     done.add(schema);
-    const properties = objectAt(schema, "properties");
+    const properties = mapAt(schema, "properties");
     const isFilled = (name: Json): boolean =>
       typeof name === "string" && defaultOf(own(properties, name)) !== undefined;
     const required = listAt(schema, "required").filter((name) => !isFilled(name));
@@ -63,7 +63,7 @@ function fill(filling: Filling, schema: Json | undefined, value: unknown): unkno
 }
 
 function fillProperties(filling: Filling, schema: JsonObject, value: JsonObject): JsonObject {
-  const properties = objectAt(schema, "properties");
+  const properties = mapAt(schema, "properties");
   const changed: Changes = new Map();
   for (const name of filling.work.namesOf(properties)) {
     const property = properties[name];
@@ -124,16 +124,6 @@ function isOf(value: Json, type: Json | undefined): boolean {
   if (Array.isArray(value)) return type === "array";
   if (type === "integer") return Number.isInteger(value);
   return typeof value === type;
-}
-
-function objectAt(schema: JsonObject, keyword: string): JsonObject {
-  const value = own(schema, keyword);
-  return isJsonObject(value) ? value : {};
-}
-
-function listAt(schema: JsonObject, keyword: string): readonly Json[] {
-  const value = own(schema, keyword);
-  return Array.isArray(value) ? value : [];
 }
 
 /** The schema of properties that no other keyword names. With patterns around, nobody knows which those are before matching. */

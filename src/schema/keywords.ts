@@ -34,70 +34,73 @@ const schemaFault = must(
   (value) => isJsonObject(value) || typeof value === "boolean",
 );
 const mapFault = must("an object of schemas", isJsonObject);
-const listFault = must("a list of at least one schema", isFilledList);
+const listFault = must("a list of at least one schema", (value) => Array.isArray(value) && value.length > 0);
 const textFault = must("a string", (value) => typeof value === "string");
 const sizeFault = must("an integer of at least 0", isSize);
-const numberFault = must("a number", (value) => typeof value === "number");
+const isNumber = (value: Json): value is number => typeof value === "number";
+const numberFault = must("a number", isNumber);
 
-const list: readonly [names: string, keyword: Keyword][] = [
-  ["allOf anyOf oneOf", { holds: "schemas", judges: "same", fault: listFault }],
-  ["not if then else", { holds: "schema", judges: "same", fault: schemaFault }],
-  ["dependentSchemas", { holds: "schema-map", judges: "same", fault: mapFault }],
-  ["properties", { holds: "schema-map", judges: "part", fault: mapFault }],
-  ["patternProperties", { holds: "schema-map", judges: "part", fault: patternsFault }],
-  ["additionalProperties propertyNames contains", { holds: "schema", judges: "part", fault: schemaFault }],
-  ["unevaluatedProperties unevaluatedItems", { holds: "schema", judges: "part", fault: schemaFault }],
-  ["items", { holds: "schema", judges: "part", fault: itemsFault }],
-  ["prefixItems", { holds: "schemas", judges: "part", fault: listFault }],
-  ["$defs definitions", { holds: "schema-map", judges: "nothing", fault: mapFault }],
-  ["$ref $dynamicRef $anchor $dynamicAnchor $id", { holds: "none", judges: "nothing", fault: textFault }],
-  ["$schema $comment title description format", { holds: "none", judges: "nothing", fault: textFault }],
-  [
-    "deprecated readOnly writeOnly",
-    { holds: "none", judges: "nothing", fault: must("true or false", isBoolean) },
-  ],
-  ["examples", { holds: "none", judges: "nothing", fault: must("a list", Array.isArray) }],
-  [
-    "default contentEncoding contentMediaType contentSchema",
-    { holds: "none", judges: "nothing", fault: () => undefined },
-  ],
-  ["type", { holds: "none", judges: "same", fault: typeFault }],
-  ["const", { holds: "none", judges: "same", fault: () => undefined }],
-  ["enum", { holds: "none", judges: "same", fault: must("a list of values", Array.isArray) }],
-  ["required", { holds: "none", judges: "same", fault: must("a list of property names", isNames) }],
-  [
-    "dependentRequired",
-    { holds: "none", judges: "same", fault: must("an object of lists of names", isMapOfNames) },
-  ],
-  [
-    "minimum maximum exclusiveMinimum exclusiveMaximum",
-    { holds: "none", judges: "same", fault: numberFault },
-  ],
-  [
-    "multipleOf",
-    {
-      holds: "none",
-      judges: "same",
-      fault: must("a number above 0", (value) => typeof value === "number" && value > 0),
-    },
-  ],
-  ["minLength maxLength minItems maxItems", { holds: "none", judges: "same", fault: sizeFault }],
-  [
-    "minContains maxContains minProperties maxProperties",
-    { holds: "none", judges: "same", fault: sizeFault },
-  ],
-  ["uniqueItems", { holds: "none", judges: "same", fault: must("true or false", isBoolean) }],
-  ["pattern", { holds: "none", judges: "same", fault: patternFault }],
+const anyFault = (): undefined => undefined;
+const booleanFault = must("true or false", (value) => typeof value === "boolean");
+
+type Row = readonly [
+  names: string,
+  holds: Keyword["holds"],
+  judges: Keyword["judges"],
+  fault: Keyword["fault"],
+];
+
+const rows: readonly Row[] = [
+  ["allOf anyOf oneOf", "schemas", "same", listFault],
+  ["not if then else", "schema", "same", schemaFault],
+  ["dependentSchemas", "schema-map", "same", mapFault],
+  ["properties", "schema-map", "part", mapFault],
+  ["patternProperties", "schema-map", "part", patternsFault],
+  ["additionalProperties propertyNames contains", "schema", "part", schemaFault],
+  ["unevaluatedProperties unevaluatedItems", "schema", "part", schemaFault],
+  ["items", "schema", "part", itemsFault],
+  ["prefixItems", "schemas", "part", listFault],
+  ["$defs definitions", "schema-map", "nothing", mapFault],
+  ["$ref $dynamicRef $anchor $dynamicAnchor $id", "none", "nothing", textFault],
+  ["$schema $comment title description format", "none", "nothing", textFault],
+  ["deprecated readOnly writeOnly", "none", "nothing", booleanFault],
+  ["examples", "none", "nothing", must("a list", Array.isArray)],
+  ["default contentEncoding contentMediaType contentSchema", "none", "nothing", anyFault],
+  ["type", "none", "same", typeFault],
+  ["const", "none", "same", anyFault],
+  ["enum", "none", "same", must("a list of values", Array.isArray)],
+  ["required", "none", "same", must("a list of property names", isNames)],
+  ["dependentRequired", "none", "same", must("an object of lists of names", isMapOfNames)],
+  ["minimum maximum exclusiveMinimum exclusiveMaximum", "none", "same", numberFault],
+  ["multipleOf", "none", "same", must("a number above 0", (value) => isNumber(value) && value > 0)],
+  ["minLength maxLength minItems maxItems", "none", "same", sizeFault],
+  ["minContains maxContains minProperties maxProperties", "none", "same", sizeFault],
+  ["uniqueItems", "none", "same", booleanFault],
+  ["pattern", "none", "same", patternFault],
 ];
 
 /** The keywords of JSON Schema 2020-12. All others are shown to the model as they are and judge nothing, as the standard says. */
 export const keywords: ReadonlyMap<string, Keyword> = new Map(
-  list.flatMap(([names, keyword]) => names.split(" ").map((name) => [name, keyword] as const)),
+  rows.flatMap(([names, holds, judges, fault]) =>
+    names.split(" ").map((name) => [name, { holds, judges, fault }] as const),
+  ),
 );
 
 /** The value of an own key, so that `constructor` and the like are never found where nobody wrote them. */
 export function own(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** The list of an own key; empty where it holds none. */
+export function listAt(object: JsonObject, key: string): readonly Json[] {
+  const value = own(object, key);
+  return Array.isArray(value) ? value : [];
+}
+
+/** The object of an own key; empty where it holds none. */
+export function mapAt(object: JsonObject, key: string): JsonObject {
+  const value = own(object, key);
+  return isJsonObject(value) ? value : {};
 }
 
 /** The subschemas of a schema, in the order in which they are written. */
@@ -111,14 +114,6 @@ export function childrenOf(schema: JsonObject): readonly Child[] {
       return [];
     return Object.entries<Json>(value).map(([key, entry]) => ({ schema: entry, path: [name, key], judges }));
   });
-}
-
-function isBoolean(value: Json): boolean {
-  return typeof value === "boolean";
-}
-
-function isFilledList(value: Json): boolean {
-  return Array.isArray(value) && value.length > 0;
 }
 
 function isMapOfNames(value: Json): boolean {

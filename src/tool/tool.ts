@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
+import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Schema } from "../schema/schema.ts";
 import { toSchema, type InferOutput, type SchemaSource } from "../schema/to-schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
@@ -264,8 +265,8 @@ function checkArguments(name: string, { jsonSchema: { type } }: Schema): void {
 function checkNotation(name: string, notation: string | undefined, { jsonSchema }: Schema): void {
   if (notation === undefined) return;
   const used = [...notation.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
-  const properties = isJsonObject(jsonSchema["properties"]) ? jsonSchema["properties"] : {};
-  const required = Array.isArray(jsonSchema["required"]) ? jsonSchema["required"] : [];
+  const properties = mapAt(jsonSchema, "properties");
+  const required = listAt(jsonSchema, "required");
   const wrong =
     used.find((field, index) => !Object.hasOwn(properties, field) || used.indexOf(field) !== index) ??
     required.find((field) => !used.includes(String(field)));

@@ -1,9 +1,9 @@
-import { own } from "../../schema/keywords.ts";
+import { listAt, own } from "../../schema/keywords.ts";
 import type { Json } from "../../util/json.ts";
 import type { Compiler } from "./compiler.ts";
 import { counted, tooLong } from "./counts.ts";
 import { empty, type Expression, never, optional, sequence, text } from "./expression.ts";
-import { largest, listAt, type Parts, smallest } from "./parts.ts";
+import { largest, type Parts, smallest } from "./parts.ts";
 
 /** What writes an array: the first items as they are told by their place, then the others. */
 export function arrayExpression(parts: Parts, compiler: Compiler): Expression {

@@ -1,8 +1,8 @@
-import { own } from "../../schema/keywords.ts";
+import { mapAt, own } from "../../schema/keywords.ts";
 import type { Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { Compiler } from "./compiler.ts";
-import { mapAt, type Parts, requiredOf, typesOf, valuesOf } from "./parts.ts";
+import { type Parts, requiredOf, typesOf, valuesOf } from "./parts.ts";
 
 /** Properties of properties are compared so deep. */
 const maxDepth = 3;

@@ -1,4 +1,4 @@
-import { own } from "../../schema/keywords.ts";
+import { listAt, mapAt, own } from "../../schema/keywords.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { Compiler } from "./compiler.ts";
 import { counted, type Counts, tooLong } from "./counts.ts";
@@ -14,7 +14,7 @@ import {
   text,
 } from "./expression.ts";
 import { literal, otherName, stringOf } from "./json-text.ts";
-import { largest, listAt, mapAt, matches, type Parts, requiredOf, smallest, valuesOf } from "./parts.ts";
+import { largest, matches, type Parts, requiredOf, smallest, valuesOf } from "./parts.ts";
 import { readPattern } from "./pattern.ts";
 
 /**

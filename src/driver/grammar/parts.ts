@@ -1,4 +1,4 @@
-import { own } from "../../schema/keywords.ts";
+import { listAt, own } from "../../schema/keywords.ts";
 import { sameJson } from "../../util/same-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { writes } from "./expression.ts";
@@ -65,17 +65,6 @@ function numbersAt(parts: Parts, keyword: string): readonly number[] {
 export function requiredOf(parts: Parts): readonly string[] {
   const lists = parts.flatMap((part) => listAt(part, "required"));
   return [...new Set(lists.filter((name): name is string => typeof name === "string"))];
-}
-
-export function listAt(part: JsonObject, keyword: string): readonly Json[] {
-  const value = own(part, keyword);
-  return Array.isArray(value) ? value : [];
-}
-
-/** The schemas of a keyword that holds a map of them. */
-export function mapAt(part: JsonObject, keyword: string): JsonObject {
-  const value = own(part, keyword);
-  return isJsonObject(value) ? value : {};
 }
 
 export function boundsOf(parts: Parts): NumberBounds {

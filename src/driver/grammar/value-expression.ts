@@ -1,4 +1,4 @@
-import { own } from "../../schema/keywords.ts";
+import { listAt, own } from "../../schema/keywords.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { arrayExpression } from "./array-expression.ts";
 import type { Compiler } from "./compiler.ts";
@@ -10,7 +10,6 @@ import { objectExpression } from "./object-expression.ts";
 import {
   boundsOf,
   forbiddenTypes,
-  listAt,
   type Parts,
   type TypeName,
   typeListOf,

@@ -1,4 +1,5 @@
-import { followPointer } from "../../schema/check-schema.ts";
+import { resolved } from "../../schema/check-schema.ts";
+import { listAt } from "../../schema/keywords.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { WrittenCall } from "./call-expression.ts";
@@ -87,7 +88,7 @@ function plainKey(key: string): string {
 
 function fitObject(value: JsonObject, schema: JsonObject, fitting: Fitting): JsonObject {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : undefined;
-  const required: readonly Json[] = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const required = listAt(schema, "required");
   const isClosed = properties !== undefined && (schema["additionalProperties"] ?? false) === false;
   const entries = Object.entries(value).flatMap(([key, given]): [string, Json][] => {
     if (key === "__proto__") return [];
@@ -100,7 +101,7 @@ function fitObject(value: JsonObject, schema: JsonObject, fitting: Fitting): Jso
       return [];
     }
     if (name !== key) fitting.repairs.add(`the argument "${key}" was taken as "${name}"`);
-    const wanted = resolved(properties[name], fitting.root);
+    const wanted = resolved(properties[name], fitting.root) ?? {};
     if (given !== null || takesNull(wanted) || required.includes(name))
       return [[name, fit(given, wanted, { ...fitting, at: name })]];
     fitting.repairs.add(`null for "${name}" was left out`);
@@ -111,14 +112,6 @@ function fitObject(value: JsonObject, schema: JsonObject, fitting: Fitting): Jso
     if (typeof name === "string" && !Object.hasOwn(fitted, name))
       fitting.faults.push(`the argument "${name}" is missing`);
   return fitted;
-}
-
-/** The schema that a reference leads to. */
-export function resolved(schema: Json | undefined, root: JsonSchema): JsonObject {
-  let found = schema;
-  for (let step = 0; step < 16 && isJsonObject(found) && typeof found["$ref"] === "string"; step += 1)
-    found = followPointer(root, found["$ref"]);
-  return isJsonObject(found) ? found : {};
 }
 
 function takesNull(schema: JsonObject): boolean {
@@ -149,7 +142,7 @@ function fit(value: Json, schema: JsonObject, fitting: FittingAt): Json {
 
 function fitParts(value: Json, schema: JsonObject, fitting: FittingAt): Json {
   if (Array.isArray(value) && isJsonObject(schema["items"])) {
-    const items = resolved(schema["items"], fitting.root);
+    const items = resolved(schema["items"], fitting.root) ?? {};
     return value.map((item: Json) => fit(item, items, { ...fitting, isItem: true }));
   }
   return isJsonObject(value) && isJsonObject(schema["properties"])

@@ -1,5 +1,6 @@
+import { mapAt } from "../../schema/keywords.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import type { JsonObject } from "../../util/json.ts";
 import type { KnownTool } from "./recognise.ts";
 
 /** Finds a tool by a name as a model writes it. */
@@ -49,7 +50,8 @@ const prefixes = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:[./:]|::
 const maxNameLength = 256;
 const maxNames = 1000;
 
-function folded(name: string): string {
+/** A name without case, and with one sign for all that providers exchange for each other. */
+export function folded(name: string): string {
   return name
     .replaceAll("\\", "")
     .replaceAll(/[.\-/: ]+/g, "_")
@@ -67,6 +69,5 @@ function unique(
 
 /** The parameters of a tool, by name. */
 export function propertiesOf({ inputSchema }: KnownTool): JsonObject {
-  const { properties } = inputSchema;
-  return isJsonObject(properties) ? properties : {};
+  return mapAt(inputSchema, "properties");
 }

@@ -1,6 +1,5 @@
 import { isJsonObject, maxJsonDepth, type Json, type JsonObject } from "../../util/json.ts";
 import { attempt, type Cursor, skipBlanks, take, takeSign } from "./cursor.ts";
-import { readNumber } from "./number.ts";
 import { readString } from "./quoted.ts";
 
 /**
@@ -82,6 +81,24 @@ const valueEnd = /\s*(?:[,)\]};#<]|\/\/|$|\n)/y;
 function standsAtEnd({ text, at }: Cursor): boolean {
   valueEnd.lastIndex = at;
   return valueEnd.test(text);
+}
+
+const numeral = /[-+]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])/y;
+
+/** Reads a number. What goes on behind it is none, as in `2024-01-05`; nor are digits that begin with a zero, which would be lost. */
+function readNumber(cursor: Cursor): Json | undefined {
+  return attempt(cursor, (inner) => {
+    const text = take(inner, numeral);
+    return text === undefined || /^[-+]?0\d/.test(text) || !standsAtEnd(inner) ? undefined : numberOf(text);
+  });
+}
+
+/** An integer that a double cannot hold exactly becomes its digits, as in JSON from outside. */
+function numberOf(text: string): Json {
+  const digits = text.replaceAll("_", "").replace(/^\+/, "");
+  const value = Number(digits);
+  const isExact = !/^-?\d+$/.test(digits) || Number.isSafeInteger(value) || String(value) === digits;
+  return isExact && Number.isFinite(value) ? value : digits;
 }
 
 /** The next piece of a text that has commas in it, as in `city=New York, NY, days=3`: no argument begins there. */

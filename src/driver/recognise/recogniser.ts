@@ -1,5 +1,6 @@
-import { WritError } from "../../error/writ-error.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { oneOf } from "../../util/shape.ts";
+import { checkOptions } from "../checked.ts";
 import { tellApart } from "../thinking.ts";
 import { cursorOf } from "./cursor.ts";
 import { doubtOf } from "./doubts.ts";
@@ -44,11 +45,7 @@ import { type CallWords, callWords, visibleText } from "./visible-text.ts";
  * ```
  */
 export function recogniser(tools: readonly (KnownTool | Tool)[], mode: RecogniserMode = "safe"): Recogniser {
-  if (!recogniserModes.includes(mode))
-    throw new WritError("definition-invalid", {
-      where: "`recogniser()`",
-      reason: `\`mode\` must be one of ${recogniserModes.join(", ")}.`,
-    });
+  checkOptions("recogniser()", { mode }, { mode: oneOf(...recogniserModes) });
   const known = knownTools(tools);
   let words: CallWords | undefined;
   const read: Recogniser["read"] = (text, options = {}) => recognise(text, { known, mode, options });

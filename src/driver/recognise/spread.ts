@@ -1,7 +1,8 @@
 import { isJsonObject, type Json } from "../../util/json.ts";
+import { resolved } from "../../schema/check-schema.ts";
 import type { WrittenCall } from "./call-expression.ts";
 import { hasType, typesOf } from "./convert.ts";
-import { propertyOf, resolved } from "./fit.ts";
+import { propertyOf } from "./fit.ts";
 import { propertiesOf } from "./known-tools.ts";
 import type { KnownTool } from "./recognise.ts";
 
@@ -30,7 +31,7 @@ function standsForOne(key: string, value: readonly Json[], tool: KnownTool): boo
   const properties = propertiesOf(tool);
   const name = propertyOf(properties, key);
   if (name === undefined) return false;
-  const wanted = resolved(properties[name], tool.inputSchema);
+  const wanted = resolved(properties[name], tool.inputSchema) ?? {};
   const types = typesOf(wanted);
   const isOpen = types.length === 0 && !Array.isArray(wanted["enum"]);
   return (

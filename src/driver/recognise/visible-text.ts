@@ -1,3 +1,5 @@
+import { folded } from "./known-tools.ts";
+
 /** What may begin a call in any format: a mark, a list, an object, a fence, a command, a word that names a step of ReAct. */
 const sign = /[<[{`@]|\bAction:|\bfunctools\s*\[|\bto=functions/;
 const wordsOfSigns = ["Action", "functools", "to"];
@@ -55,11 +57,4 @@ function mayGoOn(text: string, { whole, begun }: CallWords): string {
   const word = last.trimEnd();
   const isName = word === last ? begun.has(folded(word)) : whole.has(folded(word));
   return isName && last.length < longestHeld ? last : "";
-}
-
-function folded(name: string): string {
-  return name
-    .replaceAll("\\", "")
-    .replaceAll(/[.\-/:]+/g, "_")
-    .toLowerCase();
 }

@@ -52,9 +52,10 @@ function plainCopy(value: unknown, path: Path): unknown {
 
 function copyOfField(value: object, key: string | number, path: Path): unknown {
   if (key === "__proto__") throw faultAt(path, 'has the field "__proto__", which is refused');
-  const { get, set, value: field }: PropertyDescriptor = Object.getOwnPropertyDescriptor(value, key) ?? {};
-  if (get ?? set) throw faultAt(path, `has a getter for ${JSON.stringify(key)}, which is refused`);
-  return plainCopy(field, [...path, key]);
+  const descriptor = Object.getOwnPropertyDescriptor(value, key);
+  if (descriptor !== undefined && !("value" in descriptor))
+    throw faultAt(path, `has a getter for ${JSON.stringify(key)}, which is refused`);
+  return plainCopy(descriptor?.value, [...path, key]);
 }
 
 function faultAt(path: Path, reason: string): TypeError {
