@@ -1,5 +1,5 @@
-import { WritError } from "../error/writ-error.ts";
-import { misfitText, object, oneOf, optional, type Shape, whole } from "../util/shape.ts";
+import { checkShape } from "../error/check-shape.ts";
+import { object, oneOf, optional, type Shape, whole } from "../util/shape.ts";
 
 /** How often in a row a model is asked again for a reply that counts, where the author says nothing. */
 export const defaultRetries = 3;
@@ -21,7 +21,5 @@ export function checkOptions(
 ): void {
   const entries = Object.entries({ ...common, ...shapes });
   const shape = object(Object.fromEntries(entries.map(([name, each]) => [name, optional(each)])));
-  const fault = misfitText(shape, options);
-  if (fault !== undefined)
-    throw new WritError("definition-invalid", { where: `\`${door}\``, reason: `${fault}.` });
+  checkShape(`\`${door}\``, options, shape);
 }

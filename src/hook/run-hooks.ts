@@ -1,6 +1,8 @@
+import { checkShape } from "../error/check-shape.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type Json, toJson } from "../util/json.ts";
+import { callable, finite, object, optional } from "../util/shape.ts";
 import { allowedFields, wrongField } from "./check-answer.ts";
 import { freezeInput } from "./freeze-input.ts";
 import { type Hook, type HookAnswer, hookFields, type HookInput, type HookPlace } from "./hook.ts";
@@ -30,7 +32,6 @@ export function sortHooks(hooks: readonly Hook[], agent: string): Hooks {
     hook: checkHook(hook, `Hook "${hook?.name ?? `hooks[${index}]`}" of agent "${agent}"`),
   }));
   const sorted = named.toSorted((a, b) => (b.hook.priority ?? 0) - (a.hook.priority ?? 0));
-  const places = Object.keys(hookFields).filter(isPlace);
   const entries = places.map(
     (place) => [place, sorted.filter(({ hook }) => hook[place] !== undefined)] as const,
   );
@@ -47,19 +48,20 @@ function checkHook(hook: Hook | null, where: string): Hook {
       where,
       reason: "a hook is an object with a function for each place.",
     });
-  for (const [key, value] of Object.entries(hook)) {
-    if (key === "name" || key === "priority") continue;
-    if (!isPlace(key)) {
-      const reason = `there is no place "${key}": ${Object.keys(hookFields).join(", ")}.`;
-      throw new WritError("definition-invalid", { where, reason });
-    }
-    if (value !== undefined && typeof value !== "function")
-      throw new WritError("definition-invalid", { where, reason: `\`${key}\` must be a function.` });
+  const unknown = Object.keys(hook).find((key) => key !== "name" && key !== "priority" && !isPlace(key));
+  if (unknown !== undefined) {
+    const reason = `there is no place "${unknown}": ${Object.keys(hookFields).join(", ")}.`;
+    throw new WritError("definition-invalid", { where, reason });
   }
-  if (hook.priority !== undefined && !Number.isFinite(hook.priority))
-    throw new WritError("definition-invalid", { where, reason: "`priority` must be a number." });
+  checkShape(where, hook, hookShape);
   return hook;
 }
+
+const places = Object.keys(hookFields).filter(isPlace);
+const hookShape = object({
+  ...Object.fromEntries(places.map((place) => [place, optional(callable)])),
+  priority: optional(finite),
+});
 
 /** Answers after which nothing that a later hook says counts. */
 const decisive: ReadonlySet<string> = new Set(["deny", "answer", "result", "stop"]);

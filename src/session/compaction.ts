@@ -1,3 +1,4 @@
+import { checkCount } from "../error/check-shape.ts";
 import type { Compact, Compacted, CompactedActs } from "../turn/options.ts";
 import { isPlain, joinLabels } from "../message/label.ts";
 import {
@@ -12,7 +13,6 @@ import {
 import { countTurns, dropTurns, type ReadyTranscript } from "../message/transcript.ts";
 import { estimateTokens } from "../message/usage.ts";
 import { actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
-import { checkCount } from "./retention.ts";
 import { type Summarise, summaryMessage, summaryOf } from "./summary.ts";
 
 /** When and how the oldest turns are taken out of what a model is sent. All tokens are estimates: 4 characters each. */

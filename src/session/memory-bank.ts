@@ -1,7 +1,8 @@
+import { checkCount } from "../error/check-shape.ts";
 import { isPlain, type Label, readLabel, trustedLabel } from "../message/label.ts";
 import { parseJson } from "../util/json.ts";
 import { inMemorySlots, type MemoryStore } from "./memory-store.ts";
-import { checkCount, keepAll, linesOf, type Retention } from "./retention.ts";
+import { keepAll, linesOf, type Retention } from "./retention.ts";
 
 /** What agents remember across runs: one text a slot. Agents that share a bank have slots of their own. */
 export interface MemoryBank {

@@ -1,3 +1,4 @@
+import { checkCount } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import { estimateTokens } from "../message/usage.ts";
 
@@ -101,11 +102,4 @@ export function summarised({
 export function linesOf(text: string): readonly string[] {
   if (text === "") return [];
   return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
-}
-
-/** @throws WritError `definition-invalid` */
-export function checkCount(count: number, where: string): void {
-  if (Number.isSafeInteger(count) && count >= 1) return;
-  const reason = `${String(count)} is no whole number of at least 1.`;
-  throw new WritError("definition-invalid", { where, reason });
 }

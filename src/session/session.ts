@@ -1,10 +1,11 @@
+import { checkCount, checkShape } from "../error/check-shape.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isPlain } from "../message/label.ts";
 import { labelOfAll, type Message, sinceAsked } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { actsIn, type Act, type EffectOf } from "../tool/acts.ts";
+import { object, oneOf } from "../util/shape.ts";
 import { type History, historyOf } from "./history.ts";
-import { checkCount } from "./retention.ts";
 import { enterSession, type SessionVisit } from "./one-at-a-time.ts";
 import {
   checkVersion,
@@ -93,11 +94,7 @@ export function session(
   id: string,
   { history = "answers", whenBusy = "wait" }: SessionOptions = {},
 ): SessionHandle {
-  if (whenBusy !== "wait" && whenBusy !== "refuse")
-    throw new WritError("definition-invalid", {
-      where: `Session "${id}"`,
-      reason: '`whenBusy` must be "wait" or "refuse".',
-    });
+  checkShape(`Session "${id}"`, { whenBusy }, object({ whenBusy: oneOf("wait", "refuse") }));
   return {
     id,
     enter: (visit) => enterSession({ store, id, whenBusy }, visit),

@@ -1,4 +1,5 @@
-import { WritError } from "../error/writ-error.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { list, object, optional, refined, string, whole } from "../util/shape.ts";
 
 /**
  * How a tool may be used in one run. Checked before hooks, arguments and policy; a call against them is denied, and the model is told why.
@@ -19,18 +20,11 @@ export interface Constraints {
 
 /** @throws WritError `definition-invalid` for what no call could be held to. */
 export function checkConstraints(name: string, constraints: Constraints | undefined): void {
-  const reason = constraints === undefined ? undefined : problemOf(name, constraints);
-  if (reason !== undefined) throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason });
-}
-
-function problemOf(name: string, { maxCalls, onlyAfter, ...rest }: Constraints): string | undefined {
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined)
-    return `there is no constraint \`${unknown}\`; there are \`maxCalls\` and \`onlyAfter\`.`;
-  if (maxCalls !== undefined && !(Number.isInteger(maxCalls) && maxCalls >= 0))
-    return "`constraints.maxCalls` must be a whole number from 0 on.";
-  if (onlyAfter === undefined) return undefined;
-  if (!Array.isArray(onlyAfter) || onlyAfter.length === 0)
-    return "`constraints.onlyAfter` must be a list of at least one name of a tool.";
-  return onlyAfter.includes(name) ? "`constraints.onlyAfter` names the tool itself." : undefined;
+  const others = refined(
+    list(string),
+    "must have the name of at least one other tool, and not that of the tool itself",
+    (names) => names.length > 0 && !names.includes(name),
+  );
+  const shape = closed({ maxCalls: optional(whole), onlyAfter: optional(others) });
+  checkShape(`Tool "${name}"`, { constraints }, object({ constraints: optional(shape) }));
 }

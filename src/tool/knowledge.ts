@@ -1,5 +1,7 @@
+import { checkShape } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
+import { callable, object } from "../util/shape.ts";
 import { tool, type Tool, type ToolContext } from "./tool.ts";
 
 /** What a model may read by calling its name. Takes no arguments. */
@@ -49,12 +51,7 @@ export interface KnowledgeDefinition {
  * ```
  */
 export function knowledge({ name, description, load }: KnowledgeDefinition): Knowledge {
-  if (typeof load !== "function") {
-    throw new WritError("definition-invalid", {
-      where: `Knowledge "${name}"`,
-      reason: "`load` must be a function that gives the content.",
-    });
-  }
+  checkShape(`Knowledge "${name}"`, { load }, object({ load: callable }));
   const execute = async (_args: unknown, { signal }: LoadContext): Promise<Json> =>
     contentOf(name, await load({ signal }));
   const inputSchema = { type: "object", properties: {}, additionalProperties: false } as const;

@@ -1,6 +1,7 @@
-import { WritError } from "../error/writ-error.ts";
+import { checkCount, checkShape, closed } from "../error/check-shape.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json } from "../util/json.ts";
+import { callable, named, object, optional } from "../util/shape.ts";
 import type { CallScope } from "./call-scope.ts";
 
 /** How bad a failure is that a fixer could not mend. */
@@ -185,19 +186,9 @@ export function fix(
   options: { readonly attempts?: number; readonly input?: string } = {},
 ): Fix {
   const { attempts = 1, input } = options;
-  if (typeof fixer !== "function")
-    throw new WritError("definition-invalid", {
-      where: "`fix(fixer)`",
-      reason: "`fixer` must be an agent or a function.",
-    });
+  checkShape("`fix(fixer)`", { fixer }, object({ fixer: named("an agent or a function", callable) }));
   checkCount(attempts, "`attempts` of `fix()`");
   return { type: "fix", fixer, attempts, input };
-}
-
-function checkCount(count: number, where: string): void {
-  if (Number.isInteger(count) && count >= 1) return;
-  const reason = `it must be a whole number of at least 1, and is ${String(count)}.`;
-  throw new WritError("definition-invalid", { where, reason });
 }
 
 const severities: readonly Severity[] = ["LOW", "MEDIUM", "HIGH", "CRITICAL"];
@@ -208,10 +199,9 @@ export function readSeverity(given: unknown): Severity {
   return severities.find((severity) => severity === upper) ?? "HIGH";
 }
 
-const kinds: readonly string[] = [
-  "invalidArguments",
-  "executionFailed",
-] satisfies readonly (keyof Recovery)[];
+const recover = optional(
+  closed({ invalidArguments: optional(callable), executionFailed: optional(callable) }),
+);
 
 /**
  * Checks what an author gave as a recovery, as far as types do not.
@@ -219,16 +209,5 @@ const kinds: readonly string[] = [
  * @throws WritError `definition-invalid`
  */
 export function checkRecovery(recovery: unknown, where: string): void {
-  if (recovery === undefined) return;
-  const wrong =
-    typeof recovery === "object" && recovery !== null
-      ? Object.entries(recovery).find(([kind, handler]) => !kinds.includes(kind) || !isHandler(handler))?.[0]
-      : "recover";
-  if (wrong === undefined) return;
-  const reason = `\`recover\` takes the functions ${kinds.join(" and ")}; look at "${wrong}".`;
-  throw new WritError("definition-invalid", { where, reason });
-}
-
-function isHandler(value: unknown): boolean {
-  return value === undefined || typeof value === "function";
+  checkShape(where, { recover: recovery }, object({ recover }));
 }

@@ -1,6 +1,7 @@
+import { checkShape, fromOne } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Json, JsonObject } from "../util/json.ts";
-import { finite, fits, object, optional, string } from "../util/shape.ts";
+import { callable, finite, fits, object, optional, string } from "../util/shape.ts";
 import { tool, type Tool, type ToolContext, type TypedTool } from "./tool.ts";
 
 /** A piece of text that was found. */
@@ -65,11 +66,11 @@ export function retriever({
   retrieve,
   limit: most = 5,
 }: RetrieverDefinition): TypedTool<RetrieverQuery, Json> {
-  const where = `Retriever "${name}"`;
-  if (typeof retrieve !== "function")
-    throw new WritError("definition-invalid", { where, reason: "`retrieve` must be a function." });
-  if (!Number.isSafeInteger(most) || most < 1)
-    throw new WritError("definition-invalid", { where, reason: "`limit` must be a whole number from 1 on." });
+  checkShape(
+    `Retriever "${name}"`,
+    { retrieve, limit: most },
+    object({ retrieve: callable, limit: fromOne }),
+  );
   const made = tool({
     name,
     description,

@@ -1,14 +1,16 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { checkShape } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Schema } from "../schema/schema.ts";
 import { toSchema, type InferOutput, type SchemaSource } from "../schema/to-schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { callable, fits, number, object, oneOf, optional, shapeOf, shownValue } from "../util/shape.ts";
 import type { Label, Secrecy } from "../message/label.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Capability } from "./capability.ts";
-import { checkSecurity } from "./check-security.ts";
+import { checkParameters, securityFields } from "./check-security.ts";
 import { checkConstraints, type Constraints } from "./constraints.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { HandlesOf } from "./handles.ts";
@@ -182,30 +184,15 @@ export function tool<
 >(definition: ToolDefinition<Input, Result, Needs>): TypedTool<ArgumentsOf<Input>, Result> {
   const { name, description, exclusive, timeoutMs, notation } = definition;
   checkToolName(name);
-  if (typeof definition.execute !== "function") {
-    throw new WritError("definition-invalid", {
-      where: `Tool "${name}"`,
-      reason: "`execute` must be a function.",
-    });
-  }
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new WritError("definition-invalid", {
-      where: `Tool "${name}"`,
-      reason: "`timeoutMs` must be a positive number.",
-    });
-  }
+  const where = `Tool "${name}"`;
+  checkShape(where, definition, shape);
   const { effect = "undeclared" } = definition;
-  if (!effects.includes(effect))
-    throw new WritError("definition-invalid", {
-      where: `Tool "${name}"`,
-      reason: `\`effect\` must be one of ${effects.slice(0, 4).join(", ")}.`,
-    });
   const input = asObject(toSchema(definition.inputSchema, { name, role: "input" }));
   checkArguments(name, input);
   checkNotation(name, notation, input);
-  checkRecovery(definition.recover, `Tool "${name}"`);
+  checkRecovery(definition.recover, where);
   checkConstraints(name, definition.constraints);
-  checkSecurity(definition, input.jsonSchema);
+  checkParameters(definition, input.jsonSchema);
   return {
     name,
     description: description ?? "",
@@ -229,7 +216,12 @@ export function tool<
   };
 }
 
-const effects: readonly Effect[] = ["none", "read", "write", "irreversible", "undeclared"];
+const shape = object({
+  execute: callable,
+  effect: optional(oneOf("none", "read", "write", "irreversible", "undeclared")),
+  timeoutMs: optional(shapeOf("a positive number", (value) => fits(number, value) && value > 0, shownValue)),
+  ...securityFields,
+});
 
 const callableName = /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/;
 const toolName = /^[a-zA-Z_][a-zA-Z0-9_./-]{0,63}$/;
@@ -269,13 +261,13 @@ function checkNotation(name: string, notation: string | undefined, { jsonSchema 
   const required = listAt(jsonSchema, "required");
   const wrong =
     used.find((field, index) => !Object.hasOwn(properties, field) || used.indexOf(field) !== index) ??
-    required.find((field) => !used.includes(String(field)));
+    required.find((field) => !used.some((one) => one === field));
   const composite = used.find((field) => isComposite(properties[field]));
   const adjacent = notation.includes("}{");
   if (wrong === undefined && composite === undefined && !adjacent) return;
   const reason =
     wrong !== undefined
-      ? `\`notation\` must name each argument once, as {name}; look at "${String(wrong)}".`
+      ? `\`notation\` must name each argument once, as {name}; look at ${JSON.stringify(wrong)}.`
       : adjacent
         ? "`notation` must have something between two arguments."
         : `\`notation\` can only hold plain values, and "${String(composite)}" is a list or an object.`;

@@ -139,7 +139,7 @@ describe("several hooks", () => {
     for (const [hook, reason] of [
       [{ beforeLunch: () => undefined }, 'there is no place "beforeLunch"'],
       [{ name: "odd", beforeRun: "yes" }, "`beforeRun` must be a function"],
-      [{ priority: Number.NaN }, "`priority` must be a number"],
+      [{ priority: Number.NaN }, "`priority` must be a finite number"],
       [null, "a hook is an object"],
     ] as const)
       expect(define(hook)).toThrow(

@@ -1,12 +1,11 @@
+import { closed } from "../../error/check-shape.ts";
 import { parameterRoles, valueTypes } from "../../tool/parameters.ts";
 import type { Json } from "../../util/json.ts";
 import {
   boolean,
   finite,
-  type Fitting,
   list,
   map,
-  object,
   oneOf,
   optional,
   refined,
@@ -18,22 +17,6 @@ import {
   whole,
 } from "../../util/shape.ts";
 import type { Annotation, Condition, PolicyJson, Rule, ValueTest } from "./rule.ts";
-
-/** An object with these fields and no others. */
-function closed<const Of extends Readonly<Record<string, Shape<unknown>>>>(
-  fields: Of,
-): Shape<{ readonly [Name in keyof Of]: Fitting<Of[Name]> }> {
-  const { wanted, misfit } = object(fields);
-  return {
-    wanted,
-    misfit(value) {
-      const other = Object.keys(Object(value)).find((key) => !Object.hasOwn(fields, key));
-      if (other === undefined || typeof value !== "object" || Array.isArray(value)) return misfit(value);
-      const known = Object.keys(fields).join(", ");
-      return { path: "", reason: `has the unknown field ${JSON.stringify(other)}; known are ${known}` };
-    },
-  };
-}
 
 /** A word, or a value of another kind. */
 function wordOr<Word, Value>(word: Shape<Word>, other: Shape<Value>): Shape<Word | Value> {

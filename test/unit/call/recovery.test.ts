@@ -458,8 +458,12 @@ describe("rules", () => {
     expect(check({ tools: { weather: {} }, default: { executionFailed: () => retry(1) } })).not.toThrow();
     expect(check({ tools: { wether: {} } })).toThrow('lists the tool "wether"');
     expect(check({ defaults: {} })).toThrow('and has "defaults"');
-    expect(check({ default: { executionError: () => retry(1) } })).toThrow('look at "executionError"');
-    expect(() => checkRecovery({ executionFailed: 3 }, 'Tool "x"')).toThrow('look at "executionFailed"');
+    expect(check({ default: { executionError: () => retry(1) } })).toThrow(
+      'has the unknown field "executionError"',
+    );
+    expect(() => checkRecovery({ executionFailed: 3 }, 'Tool "x"')).toThrow(
+      "`recover.executionFailed` must be a function",
+    );
     expect(() => checkRecovery(3, 'Tool "x"')).toThrow(WritError);
     expect(() => checkRecovery(undefined, 'Tool "x"')).not.toThrow();
   });

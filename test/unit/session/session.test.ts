@@ -171,7 +171,7 @@ describe("a session that runs are given", () => {
 
   it("names a `whenBusy` that there is not", () => {
     expect(() => session(inMemorySessions(), "s", { whenBusy: "queue" as "wait" })).toThrow(
-      'Session "s": `whenBusy` must be "wait" or "refuse".',
+      'Session "s": `whenBusy` must be "wait" or "refuse", got "queue".',
     );
   });
 

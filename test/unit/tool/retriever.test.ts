@@ -78,7 +78,7 @@ describe("retriever", () => {
   });
 
   it.each([0, 1.5, NaN])("refuses the limit %s", (limit) => {
-    expect(() => searching(() => [], { limit })).toThrow("`limit` must be a whole number from 1 on");
+    expect(() => searching(() => [], { limit })).toThrow("`limit` must be a whole number of at least 1");
   });
 
   it("refuses what is no search", () => {

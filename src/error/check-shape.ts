@@ -1,0 +1,35 @@
+import { type Fitting, misfitText, object, type Shape, shapeOf, shownValue } from "../util/shape.ts";
+import { WritError } from "./writ-error.ts";
+
+/** Holds what an author gave against a shape. @throws WritError `definition-invalid` that names the field, what it must be and what is there */
+export function checkShape(where: string, given: unknown, shape: Shape<unknown>): void {
+  const fault = misfitText(shape, given);
+  if (fault !== undefined) throw new WritError("definition-invalid", { where, reason: `${fault}.` });
+}
+
+export const fromOne: Shape<number> = shapeOf(
+  "a whole number of at least 1",
+  (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 1,
+  shownValue,
+);
+
+/** @throws WritError `definition-invalid` for what is no whole number of at least 1 */
+export function checkCount(count: number, where: string): void {
+  checkShape(where, count, fromOne);
+}
+
+/** An object with these fields and no others. */
+export function closed<const Of extends Readonly<Record<string, Shape<unknown>>>>(
+  fields: Of,
+): Shape<{ readonly [Name in keyof Of]: Fitting<Of[Name]> }> {
+  const { wanted, misfit } = object(fields);
+  return {
+    wanted,
+    misfit(value) {
+      const other = Object.keys(Object(value)).find((key) => !Object.hasOwn(fields, key));
+      if (other === undefined || typeof value !== "object" || Array.isArray(value)) return misfit(value);
+      const known = Object.keys(fields).join(", ");
+      return { path: "", reason: `has the unknown field ${JSON.stringify(other)}; known are ${known}` };
+    },
+  };
+}
