@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from "../util/json.ts";
-import { listOf, textOf } from "./assertions.ts";
+import { listOf } from "./assertions.ts";
 import type { Makers, Making } from "./maker.ts";
 import { own } from "./keywords.ts";
 import { Marks } from "./marks.ts";
@@ -7,7 +7,8 @@ import type { Check, Visit } from "./visit.ts";
 
 /** The keywords with schemas inside, in the order in which their faults are told. `unevaluated…` look at what the others noted, and stand last. */
 export const applicators: Makers = [
-  ["$ref", (reference, { judgeAt }) => judgeAt(textOf(reference))],
+  ["$ref", (_held, { ends, judgeOf }) => referenceCheck(ends[0], judgeOf)],
+  ["$dynamicRef", (_held, { ends, judgeOf }) => referenceCheck(ends.at(-1), judgeOf)],
   ["not", notCheck],
   ["anyOf", anyOfCheck],
   ["oneOf", oneOfCheck],
@@ -24,6 +25,11 @@ export const applicators: Makers = [
   ["unevaluatedItems", unevaluatedItemsCheck],
   ["unevaluatedProperties", unevaluatedPropertiesCheck],
 ];
+
+/** The check is made at the first value, since schemas lead back to themselves. */
+function referenceCheck(end: Json = false, judgeOf: Making["judgeOf"]): Check {
+  return (value, visit, marks) => judgeOf(end)(value, visit, marks);
+}
 
 function notCheck(held: Json, { judgeOf }: Making): Check {
   const judge = judgeOf(held);

@@ -6,6 +6,8 @@ export interface CheckedSchema {
   readonly root: JsonObject;
   /** Where each schema with `$ref` or `$dynamicRef` points. */
   readonly targets: ReadonlyMap<JsonObject, readonly Json[]>;
+  /** The keywords that stand anywhere in it. */
+  readonly keywords: ReadonlySet<string>;
 }
 
 /** What is looked up by `#…`: the whole schema, or a part with its own `$id`. */
@@ -17,6 +19,7 @@ interface Resource {
 interface Survey {
   readonly resources: Map<JsonObject, Resource>;
   readonly dynamicAnchors: Map<string, number>;
+  readonly keywords: Set<string>;
 }
 
 interface Place {
@@ -71,7 +74,7 @@ export function checkSchema(root: JsonObject): CheckedSchema {
       `it has no keyword of JSON Schema, only: ${found}. Write { type: "object", properties: { … } }.`,
     );
   }
-  const found: Survey = { resources: new Map(), dynamicAnchors: new Map() };
+  const found: Survey = { resources: new Map(), dynamicAnchors: new Map(), keywords: new Set() };
   survey(found, root, { path: [] });
   const targets = new Map<JsonObject, readonly Json[]>();
   // A target in a place that is no schema position is surveyed when it is met, which lengthens the map that is walked here.
@@ -87,7 +90,7 @@ export function checkSchema(root: JsonObject): CheckedSchema {
     if (ends.length > 0) targets.set(schema, ends);
   }
   refuseCircles(found, targets);
-  return { root, targets };
+  return { root, targets, keywords: found.keywords };
 }
 
 /** The value that a JSON pointer in a fragment (`#/$defs/a`) leads to, by own keys only; undefined when it leads nowhere. Never throws. */
@@ -128,6 +131,7 @@ function survey(found: Survey, schema: Json, { path, resource }: Place): void {
   if (found.resources.has(schema)) return;
   for (const [name, value] of Object.entries(schema)) {
     const fault = keywords.get(name)?.fault(value);
+    found.keywords.add(name);
     if (fault !== undefined) throw new TypeError(`${at([...path, name])} ${fault}.`);
   }
   const inside =

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
-import { followPointer } from "./check-schema.ts";
 import { own } from "./keywords.ts";
-import { type Issue, type JsonSchema, pathText } from "./schema.ts";
+import { type Issue, pathText } from "./schema.ts";
+import type { Guide } from "./standard.ts";
 import type { Work } from "./work.ts";
 
 type Path = Issue["path"];
@@ -12,9 +12,8 @@ export interface Coercion {
   readonly paths: readonly string[];
 }
 
-/** The schema that tells what is wanted, and the work that may go into reading it. */
-export interface Guide {
-  readonly schema: JsonSchema;
+/** The guide, and the work that may go into reading it. */
+interface WorkedGuide extends Guide {
   readonly work: Work;
 }
 
@@ -28,7 +27,7 @@ export interface Guide {
  *
  * Never changes null, and never its input. Undefined when nothing can be changed; nothing more is changed when no work is left. Whether the result fits is for the schema to say.
  */
-export function coerce(value: unknown, issues: readonly Issue[], guide: Guide): Coercion | undefined {
+export function coerce(value: unknown, issues: readonly Issue[], guide: WorkedGuide): Coercion | undefined {
   const copies = new Set<unknown>();
   const paths = new Set<string>();
   const seen = new Set<string>();
@@ -106,7 +105,7 @@ function isPlain(value: unknown): value is string | number | boolean {
 }
 
 /** All schemas that may judge what stands at a path, alternatives included: the parse after the change decides. */
-function schemasAt(guide: Guide, path: Path): ReadonlySet<JsonObject> {
+function schemasAt(guide: WorkedGuide, path: Path): ReadonlySet<JsonObject> {
   let schemas = expanded(guide, [guide.schema]);
   for (const key of path) {
     const parts = Array.from(schemas, (schema) => step(schema, key));
@@ -116,7 +115,7 @@ function schemasAt(guide: Guide, path: Path): ReadonlySet<JsonObject> {
 }
 
 function expanded(
-  { schema: root, work }: Guide,
+  { endsOf, work }: WorkedGuide,
   schemas: readonly (Json | undefined)[],
 ): ReadonlySet<JsonObject> {
   const found = new Set<JsonObject>();
@@ -126,8 +125,7 @@ function expanded(
   schemas.forEach(add);
   // A set that is walked also gives what is added meanwhile, and each entry once.
   for (const schema of found) {
-    const reference = own(schema, "$ref");
-    if (typeof reference === "string") add(followPointer(root, reference));
+    endsOf(schema).forEach(add);
     work.take(1 + listOf(own(schema, "enum")).length);
     for (const keyword of ["allOf", "anyOf", "oneOf"]) listOf(own(schema, keyword)).forEach(add);
     for (const keyword of ["then", "else"]) add(own(schema, keyword));

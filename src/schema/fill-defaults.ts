@@ -1,18 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
-import { type CheckedSchema, followPointer } from "./check-schema.ts";
+import type { CheckedSchema } from "./check-schema.ts";
 import { listAt, mapAt, own } from "./keywords.ts";
 import type { Work } from "./work.ts";
 
 /**
  * Fills the defaults of properties that are absent. Returns a copy where something was filled and the value itself where nothing was.
- * The references of `root` must be `#` or JSON pointers, and must not lead in a circle.
  * Throws RangeError when that takes more work than is left.
  *
  * Goes through `properties`, `additionalProperties`, `items`, `prefixItems`, `allOf` and `$ref`: what holds for every value. Alternatives
  * (`anyOf`, `oneOf`, `if`) fill nothing, since which one holds is known only afterwards. A default itself is not filled further.
  */
-export function fillDefaults(root: JsonObject, value: unknown, work: Work): unknown {
-  return fill({ root, work, copies: new Set() }, root, value);
+export function fillDefaults({ root, targets }: CheckedSchema, value: unknown, work: Work): unknown {
+  return fill({ targets, work, copies: new Set() }, root, value);
 }
 
 /** Takes out of `required` each property that {@link fillDefaults} fills. Changes the schema. */
@@ -38,7 +37,7 @@ export function relaxRequired({ root, targets }: CheckedSchema): void {
 }
 
 interface Filling {
-  readonly root: JsonObject;
+  readonly targets: CheckedSchema["targets"];
   readonly work: Work;
   /** What is already a copy, so that an object is copied once and not for each schema that fills something in. */
   readonly copies: Set<JsonObject>;
@@ -52,12 +51,8 @@ const stepsEach = 10;
 function fill(filling: Filling, schema: Json | undefined, value: unknown): unknown {
   if (!isJsonObject(schema) || typeof value !== "object" || value === null) return value;
   filling.work.spend(stepsEach);
-  const reference = own(schema, "$ref");
-  const end = typeof reference === "string" ? followPointer(filling.root, reference) : undefined;
-  const filled = [end, ...listAt(schema, "allOf")].reduce<unknown>(
-    (current, next) => fill(filling, next, current),
-    value,
-  );
+  const beside = [...(filling.targets.get(schema) ?? []), ...listAt(schema, "allOf")];
+  const filled = beside.reduce<unknown>((current, next) => fill(filling, next, current), value);
   if (Array.isArray(filled)) return fillItems(filling, schema, filled);
   return isJsonObject(filled) ? fillProperties(filling, schema, filled) : filled;
 }

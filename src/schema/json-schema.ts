@@ -1,12 +1,11 @@
 import type { RE2JS } from "re2js";
 import { messageOf, WritError } from "../error/writ-error.ts";
-import { isJsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { Matcher } from "./maker.ts";
-import { checkSchema, copyJson } from "./check-schema.ts";
+import { type CheckedSchema, checkSchema, copyJson } from "./check-schema.ts";
 import { fillDefaults, relaxRequired } from "./fill-defaults.ts";
 import { judgeOfRoot } from "./judge.ts";
 import { splitPattern } from "./linear-pattern.ts";
-import { type LinkedSchema, linkSchema } from "./link-schema.ts";
 import type { Issue, JsonSchema, ParseResult } from "./schema.ts";
 import type { CheckedSource, SchemaPlace } from "./standard.ts";
 import { type Check, Visit } from "./visit.ts";
@@ -15,16 +14,22 @@ import type { Work } from "./work.ts";
 /** Reads a JSON Schema 2020-12. The engine for patterns is loaded by the first check that needs it. @throws WritError `schema-invalid` */
 export function fromJsonSchema(source: JsonSchema, place: SchemaPlace): CheckedSource {
   try {
-    const root = copyJson(source);
-    if (!isJsonObject(root)) throw new TypeError("it is not an object.");
+    const root = copyOf(source);
     const checked = checkSchema(root);
-    const linked = linkSchema(checked);
-    if (place.role === "input") relaxRequired(checked);
-    const { $schema: _, ...jsonSchema } = root;
-    return { jsonSchema, guide: linked.schema, check: checkWith(linked) };
+    const shown = copyOf(root);
+    if (place.role === "input" && checked.keywords.has("default")) relaxRequired(checkSchema(shown));
+    const { $schema: _, ...jsonSchema } = shown;
+    const endsOf = (schema: JsonObject): readonly Json[] => checked.targets.get(schema) ?? [];
+    return { jsonSchema, guide: { schema: root, endsOf }, check: checkWith(checked) };
   } catch (error) {
     throw new WritError("schema-invalid", { ...place, reason: messageOf(error) }, { cause: error });
   }
+}
+
+function copyOf(source: JsonSchema): JsonObject {
+  const copy = copyJson(source);
+  if (!isJsonObject(copy)) throw new TypeError("it is not an object.");
+  return copy;
 }
 
 // Depends on: nothing; modules are the same for all. Loaded with the first schema that has patterns. Kept here, since only who keeps a lazily loaded module can use it without waiting.
@@ -34,12 +39,14 @@ async function loadEngine(): Promise<void> {
   engine = (await import("re2js")).RE2JS;
 }
 
-function checkWith({ schema, hasDefaults, hasPatterns }: LinkedSchema): CheckedSource["check"] {
+function checkWith(checked: CheckedSchema): CheckedSource["check"] {
+  const hasDefaults = checked.keywords.has("default");
+  const hasPatterns = checked.keywords.has("pattern") || checked.keywords.has("patternProperties");
   let judge: Check | undefined;
   const run = (value: unknown, work: Work): ParseResult<unknown> => {
     try {
-      judge ??= judgeOfRoot(schema, linearMatcher);
-      const filled = hasDefaults ? fillDefaults(schema, value, work) : value;
+      judge ??= judgeOfRoot(checked, linearMatcher);
+      const filled = hasDefaults ? fillDefaults(checked, value, work) : value;
       const deciding = new Visit(work);
       return judge(filled, deciding)
         ? { ok: true, value: filled }

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { applicators } from "./applicators.ts";
 import { assertions } from "./assertions.ts";
 import type { Making, Matcher } from "./maker.ts";
-import { followPointer } from "./check-schema.ts";
+import type { CheckedSchema } from "./check-schema.ts";
 import { own } from "./keywords.ts";
 import { Marks } from "./marks.ts";
 import type { Check } from "./visit.ts";
@@ -13,21 +13,20 @@ const fitsAll: Check = () => true;
 const fitsNone: Check = (_value, visit) => visit.fault(() => "is not allowed");
 
 /**
- * The check of a linked schema. It throws a RangeError when a value takes more steps than a visit may make, or is nested deeper than the
+ * The check of a schema. It throws a RangeError when a value takes more steps than a visit may make, or is nested deeper than the
  * stack.
  */
-export function judgeOfRoot(root: JsonObject, matcherOf: (pattern: string) => Matcher): Check {
+export function judgeOfRoot(
+  { root, targets }: CheckedSchema,
+  matcherOf: (pattern: string) => Matcher,
+): Check {
   const made = new Map<JsonObject, Check>();
   const judgeOf = (schema: Json): Check => {
     if (!isJsonObject(schema)) return schema === true ? fitsAll : fitsNone;
-    const check = made.get(schema) ?? judgeOfSchema({ schema, judgeOf, judgeAt, matcherOf });
+    const check =
+      made.get(schema) ?? judgeOfSchema({ schema, judgeOf, ends: targets.get(schema) ?? [], matcherOf });
     made.set(schema, check);
     return check;
-  };
-  const judgeAt = (reference: string): Check => {
-    const end = followPointer(root, reference) ?? false;
-    // Made at the first value, since schemas lead back to themselves.
-    return (value, visit, marks) => judgeOf(end)(value, visit, marks);
   };
   return judgeOf(root);
 }

@@ -9,7 +9,8 @@ export type Matcher = (text: string, work: Work) => boolean;
 export interface Making {
   readonly schema: JsonObject;
   readonly judgeOf: (schema: Json) => Check;
-  readonly judgeAt: (reference: string) => Check;
+  /** What the references of the schema lead to: `$ref` first. */
+  readonly ends: readonly Json[];
   readonly matcherOf: (pattern: string) => Matcher;
 }
 

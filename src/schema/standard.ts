@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { messageOf, WritError } from "../error/writ-error.ts";
-import { isJsonObject, type JsonObject } from "../util/json.ts";
-import { copyJson } from "./check-schema.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { copyJson, followPointer } from "./check-schema.ts";
 import { own } from "./keywords.ts";
 import { type Issue, type JsonSchema, type ParseResult, pathText } from "./schema.ts";
 import type { Work } from "./work.ts";
@@ -12,11 +12,16 @@ export interface SchemaPlace {
   readonly role: "input" | "output";
 }
 
+/** The JSON Schema that tells coercion what is wanted, and where the references in a part of it lead. */
+export interface Guide {
+  readonly schema: JsonSchema;
+  readonly endsOf: (schema: JsonObject) => readonly Json[];
+}
+
 /** A schema before coercion is added. `check` never throws, and tells the issues that it finds with the work that is left. */
 export interface CheckedSource {
   readonly jsonSchema: JsonSchema;
-  /** The JSON Schema that tells coercion what is wanted; its references are `#` or JSON pointers. */
-  readonly guide: JsonSchema;
+  readonly guide: Guide;
   readonly check: (value: unknown, work: Work) => ParseResult<unknown> | Promise<ParseResult<unknown>>;
 }
 
@@ -33,7 +38,11 @@ export function fromStandard(source: StandardSchemaV1, place: SchemaPlace): Chec
   }
   const validate = standard.validate;
   const jsonSchema = describeAsJson(standard, place);
-  return { jsonSchema, guide: jsonSchema, check: (value) => runCheck(validate, value) };
+  const endsOf = (schema: JsonObject): readonly Json[] => {
+    const reference = own(schema, "$ref");
+    return typeof reference === "string" ? [followPointer(jsonSchema, reference) ?? false] : [];
+  };
+  return { jsonSchema, guide: { schema: jsonSchema, endsOf }, check: (value) => runCheck(validate, value) };
 }
 
 type Validate = StandardSchemaV1.Props["validate"];

@@ -91,7 +91,7 @@ export function toSchema<const Source extends SchemaSource>(
     const issues = result.issues.slice(0, maxIssuesRead);
     const coercion =
       coerces && attempt.count < maxCoercions
-        ? coerce(attempt.value, issues, { schema: guide, work: attempt.work })
+        ? coerce(attempt.value, issues, { ...guide, work: attempt.work })
         : undefined;
     if (coercion === undefined) return { ok: false, issues: shortened(result.issues) };
     const coerced = [...new Set([...attempt.coerced, ...coercion.paths])];
