@@ -45,4 +45,4 @@ export {
   type TextReading,
   type TextRefusal,
 } from "./driver/text-protocol.ts";
-export { type ShownTools } from "./driver/tool-list.ts";
+export { type ShownTools } from "./driver/describe-type.ts";

@@ -146,7 +146,6 @@ function substituted(call: ToolCall, value: unknown): Fate {
   return refused(call, decision, result);
 }
 
-
 /** A call whose arguments are wrong. */
 type Wrong = Refused & Required<Pick<Refused, "wrong">>;
 

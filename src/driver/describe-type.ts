@@ -1,3 +1,4 @@
+import type { AllowList } from "../policy/allow-list.ts";
 import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Schema } from "../schema/schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
@@ -46,4 +47,20 @@ function describeObject(schema: JsonObject, depth: number): string {
     return `${name}${required.includes(name) ? "" : "?"}: ${describeType(property, depth + 1)}${note}`;
   });
   return `{ ${fields.join(", ")} }`;
+}
+
+/**
+ * How a prompt shows what tools take: `types`, a short notation that models read well and that leaves bounds and patterns to validation; or
+ * `schemas`, their JSON Schemas to the letter.
+ */
+export type ShownTools = "types" | "schemas";
+
+/** The block of a prompt that lists the tools; no block when there are none. */
+export function toolList({ tools }: AllowList, label: string, show: ShownTools): readonly string[] {
+  if (tools.size === 0) return [];
+  const lines = [...tools.values()].map(({ name, description, input: { jsonSchema } }) => {
+    const shown = show === "types" ? describeType(jsonSchema) : JSON.stringify(jsonSchema);
+    return `- ${name}: ${description}\n  ${label}: ${shown}`;
+  });
+  return [`Available tools:\n${lines.join("\n")}`];
 }

@@ -1,6 +1,6 @@
 import type { ToolCall } from "../message/message.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
-import { answerPlace, describeType } from "./describe-type.ts";
+import { answerPlace, describeType, type ShownTools, toolList } from "./describe-type.ts";
 import type { TurnInput } from "./driver.ts";
 import { textWithout } from "./free-text.ts";
 import { resultObject } from "./json-action.ts";
@@ -12,7 +12,6 @@ import { objectCalls, plainAnswer } from "./plain-answer.ts";
 import { type ReplyShape, type Shaping } from "./reply-shape.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
 import { type TextProtocol, type TextReading, violation } from "./text-protocol.ts";
-import { type ShownTools, toolList } from "./tool-list.ts";
 
 /** The dialect `inline`: a reply is `{"tool", "arguments"}` and nothing else, or it is the answer. After Agents.KT's inline fallback. */
 export function inlineProtocol({ show, resultRole, maxRetries }: JsonSettings): TextProtocol {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
-import { answerPlace } from "./describe-type.ts";
+import { answerPlace, type ShownTools, toolList } from "./describe-type.ts";
 import type { TurnInput } from "./driver.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
 import { closedObject, objectReplies } from "./object-replies.ts";
@@ -7,7 +7,6 @@ import { oneObject } from "./one-object.ts";
 import { inputsOf, objectCalls } from "./plain-answer.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 import { type TextReading, violation } from "./text-protocol.ts";
-import { type ShownTools, toolList } from "./tool-list.ts";
 
 /** What becomes of a thought that is longer than it may be: it is cut, or the reply is refused. */
 export type LongThought = "cut" | "refuse";

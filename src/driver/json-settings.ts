@@ -4,7 +4,7 @@ import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { oneOf, whole } from "../util/shape.ts";
 import { checkOptions, defaultRetries } from "./checked.ts";
 import type { TextProtocol } from "./text-protocol.ts";
-import type { ShownTools } from "./tool-list.ts";
+import type { ShownTools } from "./describe-type.ts";
 
 /**
  * Which JSON a model writes. `action`: `{"thought", "action": {"tool", "args"}}` or `{"final": {"content"}}`, always one object. `inline`:

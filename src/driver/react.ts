@@ -10,8 +10,7 @@ import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { checkOptions } from "./checked.ts";
 import type { Driver, TurnInput } from "./driver.ts";
-import { insideFence } from "./fence.ts";
-import { oneObject } from "./one-object.ts";
+import { insideFence, oneObject } from "./one-object.ts";
 import {
   decisionGrammar,
   decisionSchema,

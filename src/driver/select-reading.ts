@@ -2,9 +2,8 @@ import { mapAt } from "../schema/keywords.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { TurnInput } from "./driver.ts";
-import { insideFence } from "./fence.ts";
+import { insideFence, oneObject } from "./one-object.ts";
 import { matchTool } from "./match-tool.ts";
-import { oneObject } from "./one-object.ts";
 import { choiceOf } from "./select-protocol.ts";
 import { type TextReading, violation } from "./text-protocol.ts";
 

@@ -15,10 +15,9 @@ export function arrayExpression(parts: Parts, compiler: Compiler): Expression {
     compiler.valueOf(parts.flatMap((part) => itemSchemas(part, index)));
   const comma = text(",");
   const more = (of: Expression, from: number): Expression =>
-    counted(sequence(comma, of), { least: Math.max(0, least - from), most: most - from }, (bound) => {
-      for (const part of parts)
-        if (Object.hasOwn(part, `${bound}Items`)) compiler.relax(part, `${bound}Items`, tooLong);
-    });
+    counted(sequence(comma, of), { least: Math.max(0, least - from), most: most - from }, (bound) =>
+      compiler.relaxIn(parts, `${bound}Items`, tooLong),
+    );
   let items: Expression;
   if (told === 0 && most > 0) {
     const item = compiler.named(itemAt(0));

@@ -11,21 +11,6 @@ export interface Relaxed {
   readonly reason: string;
 }
 
-/** What writes the parts of a value; see {@link compiler}. */
-export interface Compiler {
-  /** What writes a value that all of the schemas accept. */
-  valueOf(schemas: readonly Json[]): Expression;
-  /** As {@link valueOf} for the same value from another side, as an alternative is: without a step into a part of it. */
-  sameValueOf(schemas: readonly Json[]): Expression;
-  /** What judges a value with these schemas; undefined when nothing fits one of them. */
-  partsOf(schemas: readonly Json[]): Parts | undefined;
-  /** Puts what is long into a rule of its own, so that it can be written twice. */
-  named(expression: Expression): Expression;
-  relax(part: JsonObject, keyword: string, reason: string): void;
-  /** The schema without a keyword; the same object each time. */
-  without(part: JsonObject, keyword: string): JsonObject;
-}
-
 /** Rules that are made, in the order in which they are needed. */
 export type Rules = Map<string, Expression>;
 
@@ -43,93 +28,111 @@ export interface CompilerOptions {
   readonly relaxed: Relaxed[];
   /** A name for a rule that no other has, of this schema or of those beside it in the grammar. */
   readonly freshName: () => string;
-  /** What writes a value with these schemas, of which there is at least one. */
+  /** Writes a value with these schemas, of which there is at least one. */
   readonly write: (parts: Parts, compiler: Compiler) => Expression;
 }
 
-interface CompilerState extends CompilerOptions {
-  readonly schemas: JudgingSchemas;
-  /** What writes each set of parts; while it is being compiled, a rule that will. */
-  readonly places: Map<string, Expression>;
-  /** The rules that were referred to while they were being compiled. */
-  readonly handed: Set<string>;
-  /** The sets that are being compiled for the value at hand, without a step into a part of it. */
-  same: Set<string>;
-  depth: number;
-}
-
 /**
- * Makes the compiler of one schema. The schemas of a value are taken together (`allOf`, `$ref`, an alternative with what stands around it),
+ * Writes the values of one schema. The schemas of a value are taken together (`allOf`, `$ref`, an alternative with what stands around it),
  * and each such set is compiled once: that a set comes back inside itself is what makes a grammar recursive.
  */
-export function compiler(options: CompilerOptions): Compiler {
-  const { root, rules, relaxed, freshName } = options;
-  const schemas = judgingSchemas(root);
-  const state: CompilerState = {
-    ...options,
-    schemas,
-    places: new Map(),
-    handed: new Set(),
-    same: new Set(),
-    depth: 0,
-  };
-  const self: Compiler = {
-    sameValueOf: (given) => placeOf(given, state, self),
-    valueOf(given) {
-      const outside = state.same;
-      state.same = new Set();
-      const value = placeOf(given, state, self);
-      state.same = outside;
-      return value;
-    },
-    partsOf: (given) => schemas.partsOf(given),
-    named(expression) {
-      if (weightOf(expression) <= longestInline) return expression;
-      const name = freshName();
-      rules.set(name, expression);
-      return rule(name);
-    },
-    relax(part, keyword, reason) {
-      const path = schemas.pathOf(part);
-      const isKnown = relaxed.some((one) => one.path === path && one.keyword === keyword);
-      if (!isKnown) relaxed.push({ path, keyword, reason });
-    },
-    without: (part, keyword) => schemas.without(part, keyword),
-  };
-  return self;
-}
+export class Compiler {
+  readonly #options: CompilerOptions;
+  readonly #schemas: JudgingSchemas;
+  /** The expression of each set of parts; while it is being compiled, a rule that will be. */
+  readonly #places = new Map<string, Expression>();
+  /** The rules that were referred to while they were being compiled. */
+  readonly #handed = new Set<string>();
+  /** The sets that are being compiled for the value at hand, without a step into a part of it. */
+  #same = new Set<string>();
+  #depth = 0;
 
-function placeOf(given: readonly Json[], state: CompilerState, self: Compiler): Expression {
-  const { schemas, places, handed, rules } = state;
-  const parts = schemas.partsOf(given);
-  if (parts === undefined) return never;
-  const [first] = parts;
-  if (first === undefined) return anyValue;
-  const key = schemas.keyOf(parts);
-  const known = places.get(key);
-  const limit = state.same.has(key) ? circle : known === undefined ? limitOf(state) : undefined;
-  if (limit !== undefined) {
-    self.relax(first, limit.keyword, limit.reason);
-    return anyValue;
+  constructor(options: CompilerOptions) {
+    this.#options = options;
+    this.#schemas = judgingSchemas(options.root);
   }
-  if (known !== undefined) {
-    if (known.type === "rule") handed.add(known.name);
-    return known;
+
+  /** The expression of a value that all of the schemas accept. */
+  valueOf(given: readonly Json[]): Expression {
+    const outside = this.#same;
+    this.#same = new Set();
+    const value = this.sameValueOf(given);
+    this.#same = outside;
+    return value;
   }
-  const name = state.freshName();
-  places.set(key, rule(name));
-  rules.set(name, never); // holds its place until it is known
-  state.same.add(key);
-  state.depth += 1;
-  const body = state.write(parts, self);
-  state.depth -= 1;
-  state.same.delete(key);
-  const isShort = weightOf(body) <= longestInline && !handed.has(name);
-  if (isShort) rules.delete(name);
-  else rules.set(name, body);
-  const made = isShort ? body : rule(name);
-  places.set(key, made);
-  return made;
+
+  /** As {@link valueOf} for the same value from another side, as an alternative is: without a step into a part of it. */
+  sameValueOf(given: readonly Json[]): Expression {
+    const { rules, freshName, write } = this.#options;
+    const parts = this.#schemas.partsOf(given);
+    if (parts === undefined) return never;
+    const [first] = parts;
+    if (first === undefined) return anyValue;
+    const key = this.#schemas.keyOf(parts);
+    const known = this.#places.get(key);
+    const limit = this.#same.has(key) ? circle : known === undefined ? this.#limit() : undefined;
+    if (limit !== undefined) {
+      this.relax(first, limit.keyword, limit.reason);
+      return anyValue;
+    }
+    if (known !== undefined) {
+      if (known.type === "rule") this.#handed.add(known.name);
+      return known;
+    }
+    const name = freshName();
+    this.#places.set(key, rule(name));
+    rules.set(name, never); // holds its place until it is known
+    this.#same.add(key);
+    this.#depth += 1;
+    const body = write(parts, this);
+    this.#depth -= 1;
+    this.#same.delete(key);
+    const isShort = weightOf(body) <= longestInline && !this.#handed.has(name);
+    if (isShort) rules.delete(name);
+    else rules.set(name, body);
+    const made = isShort ? body : rule(name);
+    this.#places.set(key, made);
+    return made;
+  }
+
+  /** The schemas that judge a value with these; undefined when nothing fits one of them. */
+  partsOf(given: readonly Json[]): Parts | undefined {
+    return this.#schemas.partsOf(given);
+  }
+
+  /** Puts what is long into a rule of its own, so that it can be written twice. */
+  named(expression: Expression): Expression {
+    if (weightOf(expression) <= longestInline) return expression;
+    const name = this.#options.freshName();
+    this.#options.rules.set(name, expression);
+    return rule(name);
+  }
+
+  /** Lists a keyword that the grammar does not hold to. */
+  relax(part: JsonObject, keyword: string, reason: string): void {
+    const path = this.#schemas.pathOf(part);
+    const { relaxed } = this.#options;
+    const isKnown = relaxed.some((one) => one.path === path && one.keyword === keyword);
+    if (!isKnown) relaxed.push({ path, keyword, reason });
+  }
+
+  /** Lists a keyword of each of the parts that has it. */
+  relaxIn(parts: Parts, keyword: string, reason: string): void {
+    for (const part of parts) if (Object.hasOwn(part, keyword)) this.relax(part, keyword, reason);
+  }
+
+  /** The schema without a keyword; the same object each time. */
+  without(part: JsonObject, keyword: string): JsonObject {
+    return this.#schemas.without(part, keyword);
+  }
+
+  #limit(): Limit | undefined {
+    if (this.#depth >= maxDepth)
+      return { keyword: "(depth)", reason: `it is nested deeper than ${maxDepth} schemas` };
+    return this.#places.size >= maxPlaces
+      ? { keyword: "(size)", reason: `the whole schema has more than ${maxPlaces} places` }
+      : undefined;
+  }
 }
 
 const anyValue = rule("value");
@@ -140,14 +143,6 @@ interface Limit {
 }
 
 const circle: Limit = { keyword: "$ref", reason: "it leads to itself without a step into the value" };
-
-function limitOf({ depth, places }: CompilerState): Limit | undefined {
-  if (depth >= maxDepth)
-    return { keyword: "(depth)", reason: `it is nested deeper than ${maxDepth} schemas` };
-  return places.size >= maxPlaces
-    ? { keyword: "(size)", reason: `the whole schema has more than ${maxPlaces} places` }
-    : undefined;
-}
 
 /** An expression with the rules that it needs. */
 export interface Closed {

@@ -2,7 +2,7 @@ import { messageOf } from "../../error/writ-error.ts";
 import { checkSchema } from "../../schema/check-schema.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { lazy } from "../../util/remembered.ts";
-import { compiler, type CompilerOptions, type Relaxed, type Rules, withoutEndless } from "./compiler.ts";
+import { Compiler, type CompilerOptions, type Relaxed, type Rules, withoutEndless } from "./compiler.ts";
 import { type Expression, rule } from "./expression.ts";
 import { textRules } from "./json-text.ts";
 import { numberExpression, numberRules } from "./number-range.ts";
@@ -91,7 +91,7 @@ function grammarWith(
 /** What writes the values of a schema. Its rules are added to the others. */
 function startOf({ rules, ...options }: Omit<CompilerOptions, "write">): Expression {
   const made: Rules = new Map();
-  const whole = compiler({ ...options, rules: made, write: valueExpression }).valueOf([options.root]);
+  const whole = new Compiler({ ...options, rules: made, write: valueExpression }).valueOf([options.root]);
   const start = withoutEndless(whole, made);
   if (start.expression.type === "never") {
     options.relaxed.push({ path: "", keyword: "(whole)", reason: "no value that can be written fits it" });

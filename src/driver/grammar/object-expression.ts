@@ -62,9 +62,7 @@ function propertyNames(parts: Parts, compiler: Compiler): Names {
   const name = compiler.valueOf([{ type: "string" }, ...judges]);
   if (name.type === "rule" && name.name === "string") return { known, areAll: false };
   if (known.length === 0) return { known, areAll: false, other: name };
-  for (const part of parts)
-    if (Object.hasOwn(part, "propertyNames"))
-      compiler.relax(part, "propertyNames", "it stands beside named properties");
+  compiler.relaxIn(parts, "propertyNames", "it stands beside named properties");
   return { known, areAll: false };
 }
 
@@ -115,8 +113,7 @@ function otherPair({ known, other: name }: Names, parts: Parts, compiler: Compil
   }
   const exact = name === undefined ? patternPair(known, parts, compiler) : undefined;
   if (exact !== undefined) return exact;
-  for (const part of patterned)
-    compiler.relax(part, "patternProperties", "its names cannot be told from the others by a grammar");
+  compiler.relaxIn(patterned, "patternProperties", "its names cannot be told from the others by a grammar");
   return sequence(anyName, text(":"), rule("value"));
 }
 
@@ -153,10 +150,8 @@ function fieldList(
   const required = fields.filter(({ isRequired }) => isRequired).length;
   const hasOthers = other.type !== "never";
   if (least > most || required > most || (!hasOthers && fields.length < least)) return never;
-  const relax = (bound: "min" | "max", reason: string): void => {
-    for (const part of parts)
-      if (Object.hasOwn(part, `${bound}Properties`)) compiler.relax(part, `${bound}Properties`, reason);
-  };
+  const relax = (bound: "min" | "max", reason: string): void =>
+    compiler.relaxIn(parts, `${bound}Properties`, reason);
   if (fields.length > required) {
     if (least > Math.max(1, required)) relax("min", uncounted);
     if (most < fields.length + (hasOthers ? Infinity : 0)) relax("max", uncounted);

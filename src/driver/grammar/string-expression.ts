@@ -18,12 +18,15 @@ export function stringExpression(parts: Parts, compiler: Compiler): Expression {
   const [shortest, longest] = lengthsOf(values);
   if (shortest > most || longest < least) return never;
   if (shortest >= least && longest <= most) return stringOf(values);
-  const kept = withLengths(values, { least, most }, (bound) => relaxIn(parts, `${bound}Length`, compiler));
+  const relax = (bound: "min" | "max"): void => compiler.relaxIn(parts, `${bound}Length`, besideForm);
+  const kept = withLengths(values, { least, most }, relax);
   if (kept !== undefined) return stringOf(kept);
-  if (shortest < least) relaxIn(parts, "minLength", compiler);
-  if (longest > most) relaxIn(parts, "maxLength", compiler);
+  if (shortest < least) relax("min");
+  if (longest > most) relax("max");
   return stringOf(values);
 }
+
+const besideForm = "it stands beside a pattern or a format";
 
 /** The texts of these lengths, where only how often one character is repeated decides on them. */
 function withLengths(
@@ -46,11 +49,6 @@ function isFixed(expression: Expression): boolean {
   return shortest === longest;
 }
 
-function relaxIn(parts: Parts, keyword: string, compiler: Compiler): void {
-  for (const part of parts)
-    if (Object.hasOwn(part, keyword)) compiler.relax(part, keyword, "it stands beside a pattern or a format");
-}
-
 /** The texts that a pattern or a format lets stand; undefined where there is none. */
 function shapeOf(parts: Parts, compiler: Compiler): Expression | undefined {
   let shape: Expression | undefined;
@@ -61,26 +59,21 @@ function shapeOf(parts: Parts, compiler: Compiler): Expression | undefined {
     else compiler.relax(part, keyword, "it stands beside another pattern");
   };
   const seen = new Set<string>();
-  for (const part of parts) {
-    const pattern = own(part, "pattern");
-    if (typeof pattern !== "string" || seen.has(pattern)) continue;
-    seen.add(pattern);
-    take(part, "pattern", pattern);
-  }
-  for (const part of parts) {
-    const format = own(part, "format");
-    if (typeof format !== "string" || seen.has(format)) continue;
-    seen.add(format);
-    take(part, "format", formatPatterns.get(format));
+  for (const keyword of ["pattern", "format"]) {
+    for (const part of parts) {
+      const held = own(part, keyword);
+      if (typeof held !== "string" || seen.has(held)) continue;
+      seen.add(held);
+      take(part, keyword, keyword === "pattern" ? held : formatPatterns.get(held));
+    }
   }
   return shape;
 }
 
 function plainString(counts: Counts, parts: Parts, compiler: Compiler): Expression {
   if (counts.least === 0 && counts.most === Infinity) return rule("string");
-  const content = counted(rule("char"), counts, (bound) => {
-    for (const part of parts)
-      if (Object.hasOwn(part, `${bound}Length`)) compiler.relax(part, `${bound}Length`, tooLong);
-  });
+  const content = counted(rule("char"), counts, (bound) =>
+    compiler.relaxIn(parts, `${bound}Length`, tooLong),
+  );
   return sequence(text('"'), content, text('"'));
 }

@@ -1,10 +1,11 @@
+import { resolved } from "../../schema/check-schema.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { WrittenCall } from "./call-expression.ts";
-import { hasPlaceholder } from "./placeholder.ts";
-import { fitCall } from "./fit.ts";
-import type { KnownTools } from "./known-tools.ts";
-import { comesFromNowhere, type Said } from "./origin.ts";
+import { hasType, typesOf } from "./convert.ts";
+import { fitCall, propertyOf } from "./fit.ts";
+import { type KnownTools, propertiesOf } from "./known-tools.ts";
+import { comesFromNowhere, descriptionOf, plain, type Said } from "./origin.ts";
 import type { KnownTool, RecognisedCall, RecogniserMode, RefusedCall } from "./recognise.ts";
-import { spreadCall } from "./spread.ts";
 
 /** What a call is judged by. What had to be mended is added to `repairs`. */
 export interface Judging {
@@ -36,4 +37,59 @@ function judgeOne(
   if (said !== undefined && comesFromNowhere(args, tool, said))
     return { name, reason: "most of its arguments were never said" };
   return { name, arguments: args };
+}
+
+/** More calls than this nobody means by one. */
+const most = 16;
+
+/**
+ * `price(city=["Rome", "Oslo"])` where the tool takes one city means one call for each: lists that stand for single values are taken apart,
+ * several of one length together. The call as it is when it has none, or when they are not of one length.
+ */
+function spreadCall(call: WrittenCall, tool: KnownTool, repairs: Set<string>): readonly WrittenCall[] {
+  const lists = Object.entries(call.named).flatMap(
+    ([key, items]): { key: string; items: readonly Json[] }[] =>
+      Array.isArray(items) && items.length > 1 && standsForOne(key, items, tool) ? [{ key, items }] : [],
+  );
+  const count = lists[0]?.items.length ?? 0;
+  if (count === 0 || count > most || lists.some(({ items }) => items.length !== count)) return [call];
+  repairs.add("a list where one value is wanted was taken as one call for each");
+  return Array.from({ length: count }, (_, index) => {
+    const values = lists.map(({ key, items }): [string, Json] => [key, items[index] ?? null]);
+    return { ...call, named: { ...call.named, ...Object.fromEntries(values) } };
+  });
+}
+
+function standsForOne(key: string, value: readonly Json[], tool: KnownTool): boolean {
+  const properties = propertiesOf(tool);
+  const name = propertyOf(properties, key);
+  if (name === undefined) return false;
+  const wanted = resolved(properties[name], tool.inputSchema) ?? {};
+  const types = typesOf(wanted);
+  const isOpen = types.length === 0 && !Array.isArray(wanted["enum"]);
+  return (
+    !isOpen &&
+    !types.includes("array") &&
+    value.every((item) => !isJsonObject(item) && (types.length === 0 || hasType(item, types)))
+  );
+}
+
+const placeholder =
+  /^(?:your_\w+|<[\w -]+>|\[[A-Za-z][\w -]*\]|\{[A-Za-z][\w -]*\}|\.{3}|…|unknown|n\/?a|none|tbd|todo|placeholder|insert[_ ]\w+|\w+_here|not (?:specified|provided)|unspecified|undefined|[ymdhs]{2,4}(?:[-/: .]+[ymdhs]{2,4})+)$/i;
+
+/** Whether an argument stands for a value that somebody should fill in, and was neither said like that nor named by the tool's schema. */
+function hasPlaceholder(args: JsonObject, tool: KnownTool, said: Said | undefined): boolean {
+  return Object.values(args).some((value) => isPlaceholder(value, { tool, said }));
+}
+
+interface Known {
+  readonly tool: KnownTool;
+  readonly said: Said | undefined;
+}
+
+function isPlaceholder(value: Json, known: Known): boolean {
+  if (Array.isArray(value)) return value.some((item: Json) => isPlaceholder(item, known));
+  if (typeof value !== "string" || !placeholder.test(value.trim())) return false;
+  const text = plain(value.trim());
+  return known.said?.text.includes(text) !== true && !descriptionOf(known.tool).text.includes(`"${text}"`);
 }
