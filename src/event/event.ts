@@ -15,148 +15,123 @@ export type Fact =
   | {
       readonly type: "skill-chosen";
       readonly skill: string;
-      /** Why this one: the caller named it, `selectSkill` did, it is the only one, or the first, that takes the input, or the model chose. */
+      /** Who chose it: the caller, `selectSkill`, the model or a hook; or it is the only one, or the first, that takes the input. */
       readonly by?: "caller" | "function" | "only" | "type" | "model" | "first" | "hook";
       readonly confidence?: number;
       readonly rationale?: string;
     }
-  | { readonly type: "turn-start"; readonly turn: number }
-  | {
+  | ({ readonly type: "turn-start" } & InTurn)
+  | ({
       readonly type: "message-end";
-      readonly turn: number;
       /** The reply; left out when the model call failed or was stopped. */
       readonly message?: ReplyMessage;
-      /** What the driver had to mend in the text of the reply to read its calls or its answer. */
+      /** Mendings in the text of the reply without which the driver could not read its calls or its answer. */
       readonly repairs?: readonly string[];
       readonly finishReason: FinishReason;
       readonly driver: string;
       /** From sending the request to the end of the reply, as recorded. */
       readonly durationMs: number;
-    }
-  | {
+    } & InTurn)
+  | ({
       readonly type: "usage-add";
-      readonly turn: number;
       readonly usage: Usage;
       readonly total: Usage;
       readonly costUsd?: number;
-    }
-  | {
+    } & InTurn)
+  | ({
       readonly type: "call-decided";
-      readonly turn: number;
-      readonly callId: string;
-      readonly name: string;
-      readonly arguments: Json;
       readonly decision: Decision;
       /** Arguments that were changed without loss to fit the schema. */
       readonly coerced?: readonly string[];
-      /** Why the author lets the tool, which is code of strangers, run without isolation. */
+      /** The author's reason for running the tool, which is code of strangers, without isolation. */
       readonly unenforced?: string;
-    }
-  | {
+    } & NamedCall)
+  | ({
       readonly type: "approval-request";
-      readonly turn: number;
-      readonly callId: string;
-      readonly name: string;
-      readonly arguments: Json;
       /** The whole question, as a person is asked it. */
       readonly request: ApprovalRequest;
-    }
-  | {
+    } & NamedCall)
+  | ({
       readonly type: "approval-answer";
-      readonly turn: number;
-      readonly callId: string;
       readonly approved: boolean;
       readonly reason?: string;
       /** It holds for the same call again in this run. */
       readonly for?: "once" | "run";
-      /** What the person put in the place of the model's arguments. */
+      /** The arguments that the person put in the place of the model's. */
       readonly edited?: Json;
-    }
-  | {
-      /** A tool looked at whether it may use something of the world. Told before its end. */
+    } & InCall)
+  /** A tool asked for access to something of the world. Told before its end. */
+  | ({
       readonly type: "capability-checked";
-      readonly turn: number;
-      readonly callId: string;
       readonly resource: string;
       readonly granted: boolean;
       readonly reason?: string;
-    }
-  | {
-      readonly type: "tool-start";
-      readonly turn: number;
-      readonly callId: string;
-      readonly name: string;
-      readonly arguments: Json;
-    }
-  | {
+    } & InCall)
+  | ({ readonly type: "tool-start" } & NamedCall)
+  | ({
       readonly type: "tool-end";
-      readonly turn: number;
-      readonly callId: string;
-      readonly name: string;
-      readonly arguments: Json;
       readonly result: ToolResult;
-      /** How long the tool ran, and when it began after the run did, as recorded. Both 0 for a call that did not run. */
+      /** The time that the tool ran, and the time from the beginning of the run to its own, as recorded. Both 0 for a call that did not run. */
       readonly durationMs: number;
       readonly startedMs: number;
-    }
-  | {
-      /** The author's knowledge was read; it has no `tool-start` and no `tool-end`. */
+    } & NamedCall)
+  /** The author's knowledge was read; it has no `tool-start` and no `tool-end`. */
+  | ({
       readonly type: "knowledge-used";
-      readonly turn: number;
-      readonly callId: string;
-      readonly name: string;
-      readonly arguments: Json;
       readonly result: ToolResult;
       readonly durationMs: number;
-    }
-  | {
-      /** A run inside a call of this one ended. */
-      readonly type: "delegation-end";
-      readonly turn: number;
-      readonly callId: string;
-      readonly delegation: Delegation;
-    }
-  | {
+    } & NamedCall)
+  /** A run inside a call of this one ended. */
+  | ({ readonly type: "delegation-end"; readonly delegation: Delegation } & InCall)
+  | ({
       readonly type: "budget-threshold";
-      readonly turn: number;
       readonly field: BudgetField;
       readonly used: number;
       readonly limit: number;
-    }
-  | {
+    } & InTurn)
+  | ({
       readonly type: "budget-extended";
-      readonly turn: number;
       readonly field: BudgetField;
       readonly from: number;
       readonly to: number;
-    }
-  | {
-      /** Old turns were taken out of what the model is sent. The tokens are estimates. */
+    } & InTurn)
+  /** Old turns were taken out of what the model is sent. The tokens are estimates. */
+  | ({
       readonly type: "compaction-end";
-      readonly turn: number;
       readonly droppedTurns: number;
       readonly tokensBefore: number;
       readonly tokensAfter: number;
-    }
-  | {
-      /** Hooks changed something: which fields, and by which hook. */
+    } & InTurn)
+  /** Hooks changed something: the fields, each with the name of the hook. */
+  | ({
       readonly type: "hook-end";
-      readonly turn: number;
       readonly place: string;
       readonly by: Readonly<Record<string, string>>;
       readonly callId?: string;
-    }
-  | {
+    } & InTurn)
+  | ({
       readonly type: "retry-start";
-      readonly turn: number;
       readonly reason: string;
-      /** Which request failed, from 1; not there when the model replied, and its reply could not be used. */
+      /** The number of the request that failed, from 1; left out when the model replied, and its reply could not be used. */
       readonly attempt?: number;
-      /** After how many milliseconds it is asked again. */
+      /** Milliseconds until it is asked again. */
       readonly delayMs?: number;
-    }
-  | { readonly type: "turn-end"; readonly turn: number }
+    } & InTurn)
+  | ({ readonly type: "turn-end" } & InTurn)
   | { readonly type: "run-end"; readonly outcome: Outcome; readonly usage: Usage };
+
+interface InTurn {
+  readonly turn: number;
+}
+
+interface InCall extends InTurn {
+  readonly callId: string;
+}
+
+interface NamedCall extends InCall {
+  readonly name: string;
+  readonly arguments: Json;
+}
 
 /** A run inside another one: who ran, how it ended, what it used. */
 export interface Delegation {
@@ -168,45 +143,24 @@ export interface Delegation {
   readonly usage: Usage;
 }
 
-/** What is only told while somebody watches; never part of a replay. Merged when the reader is slow: `merged` says how many became one. */
+/** An event that is told to watchers alone; never part of a replay. Merged when the reader is slow: `merged` says how many became one. */
 export type LiveEvent =
-  | { readonly type: "message-start"; readonly turn: number; readonly driver: string }
-  | { readonly type: "text-delta"; readonly turn: number; readonly text: string; readonly merged?: number }
-  | {
-      readonly type: "reasoning-delta";
-      readonly turn: number;
-      readonly text: string;
-      readonly merged?: number;
-    }
-  | {
-      readonly type: "call-delta";
-      readonly turn: number;
-      readonly callId: string;
-      readonly name: string;
-      readonly text: string;
-      readonly merged?: number;
-    }
-  | {
-      /** What of the answer can be read so far, when it is held to a schema. A snapshot; parts that are complete are shared with later ones. */
-      readonly type: "output-delta";
-      readonly turn: number;
-      readonly partial: Json;
-      readonly merged?: number;
-    }
-  | {
-      /** A run inside this one began. Its own events follow under its own run id. */
+  | ({ readonly type: "message-start"; readonly driver: string } & InTurn)
+  | ({ readonly type: "text-delta"; readonly text: string } & Merged & InTurn)
+  | ({ readonly type: "reasoning-delta"; readonly text: string } & Merged & InTurn)
+  | ({ readonly type: "call-delta"; readonly name: string; readonly text: string } & Merged & InCall)
+  /** The answer as far as it can be read, when it is held to a schema. A snapshot; parts that are complete are shared with later ones. */
+  | ({ readonly type: "output-delta"; readonly partial: Json } & Merged & InTurn)
+  /** A run inside this one began. Its own events follow under its own run id. */
+  | ({
       readonly type: "delegation-start";
-      readonly turn: number;
-      readonly callId: string;
       readonly delegation: Pick<Delegation, "agent" | "runId" | "depth">;
-    }
-  | {
-      readonly type: "tool-progress";
-      readonly turn: number;
-      readonly callId: string;
-      readonly value: Json;
-      readonly merged?: number;
-    };
+    } & InCall)
+  | ({ readonly type: "tool-progress"; readonly value: Json } & Merged & InCall);
+
+interface Merged {
+  readonly merged?: number;
+}
 
 /** Anything a run tells. */
 export type RunEvent = Fact | LiveEvent;

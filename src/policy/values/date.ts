@@ -186,12 +186,12 @@ const yearNumber = /^(?:1[5-9]|2[01])\d{2}$/v;
 function writtenAt(tokens: Tokens, index: number, text: string): FoundDate | undefined {
   if (text.length > 4) return undefined;
   const day = dayNumber.exec(text)?.groups?.["day"];
-  const before = monthBefore(tokens, index);
+  const before = monthBeside(tokens, index, -1);
   if (before !== undefined && yearNumber.test(text))
     return { ...known(ofParts({ year: text, month: before.month })), first: before.index, last: index + 1 };
   if (day === undefined) return undefined;
   if (before !== undefined) return withYear(tokens, { ...before, day, first: before.index, end: index });
-  const after = monthAfter(tokens, index);
+  const after = monthBeside(tokens, index, 1);
   return after === undefined
     ? undefined
     : withYear(tokens, { ...after, day, first: index, end: after.index });
@@ -214,20 +214,13 @@ interface Month {
   readonly index: number;
 }
 
-function monthBefore(tokens: Tokens, index: number): Month | undefined {
-  const at = wordAt(tokens, index - 1).toLowerCase() === "the" ? index - 2 : index - 1;
+/** The month on one side of a word; "the" or "of" may stand between. */
+function monthBeside(tokens: Tokens, index: number, side: -1 | 1): Month | undefined {
+  const isBetween = wordAt(tokens, index + side).toLowerCase() === (side < 0 ? "the" : "of");
+  const at = index + (isBetween ? 2 * side : side);
   const month = monthAt(tokens, at);
-  return month !== undefined && isNear(tokens, at) && isNear(tokens, index - 1)
-    ? { month, index: at }
-    : undefined;
-}
-
-function monthAfter(tokens: Tokens, index: number): Month | undefined {
-  const at = wordAt(tokens, index + 1).toLowerCase() === "of" ? index + 2 : index + 1;
-  const month = monthAt(tokens, at);
-  return month !== undefined && isNear(tokens, index) && isNear(tokens, at - 1)
-    ? { month, index: at }
-    : undefined;
+  const isClose = isNear(tokens, Math.min(index, at)) && isNear(tokens, Math.max(index, at) - 1);
+  return month !== undefined && isClose ? { month, index: at } : undefined;
 }
 
 function monthAt(tokens: Tokens, index: number): number | undefined {
