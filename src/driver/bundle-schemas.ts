@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 export interface Bundle {
   /** The schema of the name as it is written in its place. */
   at(name: string): JsonObject;
-  /** What the root of the larger schema needs beside itself. */
+  /** The definitions that the root of the larger schema needs beside itself. */
   readonly root: { readonly $defs?: JsonObject };
 }
 

@@ -1,7 +1,7 @@
 import { checkShape } from "../error/check-shape.ts";
 import { object, oneOf, optional, type Shape, whole } from "../util/shape.ts";
 
-/** How often in a row a model is asked again for a reply that counts, where the author says nothing. */
+/** Requests in a row for a reply that counts, where the author says nothing. */
 export const defaultRetries = 3;
 
 const common: Readonly<Record<string, Shape<unknown>>> = {

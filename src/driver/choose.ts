@@ -9,7 +9,7 @@ import { pythonicDriver } from "./pythonic.ts";
 import { reactDriver } from "./react.ts";
 import { selectDriver } from "./select.ts";
 
-/** How an author names a driver: by its name, as an object, or `auto`. */
+/** An author's word for a driver: its name, the driver itself, or `auto`. */
 export type DriverChoice = "auto" | DriverName | Driver;
 
 /** The drivers to try, the best first. The next one is tried when the provider says that the model has no native tools. */
@@ -39,8 +39,9 @@ export function driverNamed(name: DriverName): Driver {
 const withoutTools = new WeakSet<Model>();
 
 /**
- * Which drivers fit the model. `auto` takes the one that measured best, if the model's card says so; else native calls where the model has
- * them or may have them, the JSON protocol elsewhere, and lines with a model that is too weak for JSON.
+ * The drivers that fit the model. `auto` takes the one that measured best, if the model's card says so; else
+ * native calls where the model has them or may have them, the JSON protocol elsewhere, and lines with a model
+ * that is too weak for JSON.
  */
 export function driversFor(choice: DriverChoice, model: Model): Drivers {
   if (typeof choice === "object") return [choice];

@@ -10,16 +10,16 @@ import type { ReplyShape } from "./reply-shape.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
 import { textDriver } from "./text-driver.ts";
 
-/** How the command driver speaks. */
+/** Options of {@link commandDriver}. */
 export interface CommandDriverOptions {
   /**
-   * What becomes of a reply with commands and other text: `refuse` (default) sends it back, `keep` runs the commands that begin a line. A
-   * command in a code block is quoted, and never runs.
+   * Treatment of a reply with commands and other text: `refuse` (default) sends it back, `keep` runs the
+   * commands that begin a line. A command in a code block is quoted, and never runs.
    */
   readonly prose?: "refuse" | "keep";
   /** The role in which results go back. Default `user`. */
   readonly resultRole?: "user" | "tool";
-  /** How often in a row the model is asked again for a reply that counts, before the run fails. Default 3. */
+  /** Most requests in a row for a reply that counts, behind the first, before the run fails. Default 3. */
   readonly maxRetries?: number;
 }
 

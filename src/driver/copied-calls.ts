@@ -20,7 +20,7 @@ export function copiedFrom({ message }: Reply, { transcript, allowed }: TurnInpu
   return source?.role === "tool" ? source.name : undefined;
 }
 
-/** Whether a call of the text stands word for word in anything that was read or said to the model. */
+/** True if a call of the text stands word for word in anything that was read or said to the model. */
 export function isQuoted(text: string, { transcript, allowed }: TurnInput): boolean {
   const written = writtenCalls(text, allowed);
   return transcript.messages.some(({ role }, index, messages) => {

@@ -50,8 +50,8 @@ function describeObject(schema: JsonObject, depth: number): string {
 }
 
 /**
- * How a prompt shows what tools take: `types`, a short notation that models read well and that leaves bounds and patterns to validation; or
- * `schemas`, their JSON Schemas to the letter.
+ * The form in which a prompt shows what tools take: `types`, a short notation that models read well and that
+ * leaves bounds and patterns to validation; or `schemas`, their JSON Schemas to the letter.
  */
 export type ShownTools = "types" | "schemas";
 

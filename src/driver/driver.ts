@@ -13,7 +13,7 @@ export interface WorkedExample {
   readonly answer: string;
 }
 
-/** What a driver makes a request of. */
+/** The facts of a turn from which a driver makes its request. */
 export interface TurnInput {
   readonly transcript: ReadyTranscript;
   readonly allowed: AllowList;
@@ -23,14 +23,15 @@ export interface TurnInput {
   readonly examples: readonly WorkedExample[];
   /** `none` on a last turn that must answer. */
   readonly toolChoice: ToolChoice;
-  /** What the answer must match, for models that can be held to it while they write. The answer is checked against it in any case. */
+  /** The schema of the answer: some models can be held to it while they write. Checked in any case. */
   readonly output?: Schema;
   /** Results that are not trusted are marked for the model. */
   readonly marks?: boolean;
 }
 
 /**
- * What a reply means. `message` is how it stands in the transcript; `repairs` says, for people, what had to be mended to read it.
+ * The meaning of a reply. `message` is how it stands in the transcript; `repairs` says, for people, what had
+ * to be mended to read it.
  *
  * A `pending` reply is one half of a turn: with its message in the transcript the model is asked on at once, and the driver sees in the
  * transcript what to ask for (the arguments of a tool that was chosen, an answer in words). It costs a turn and is no violation. A violation
@@ -59,11 +60,11 @@ export type Reading =
  */
 export interface Driver {
   readonly name: string;
-  /** Whether the deltas of a reply are already its text and its calls. If not, they are protocol, and only the whole reply means something. */
+  /** True if the deltas of a reply are its text and its calls. Else only the whole reply means something. */
   readonly passthrough: boolean;
   /** Results are shown as they are, whatever their label: a mark would not fit the few words of its notation. */
   readonly plainResults?: boolean;
-  /** How many violations in a row end the run. Default 4: the model is asked again three times. */
+  /** Number of violations in a row that end the run. Default 4: the model is asked again three times. */
   readonly maxViolations?: number;
   request(turn: TurnInput): ModelRequest;
   /** Never throws, whatever the model wrote. `place` makes the ids of calls that the driver finds in text. */

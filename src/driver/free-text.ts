@@ -42,7 +42,7 @@ export function textNotBeginningWith(signs: string): GrammarPart {
   };
 }
 
-/** How long a beginning of the literal stands at the end of a text. */
+/** Length of the longest beginning of the literal that stands at the end of a text. */
 function matched(text: string, literal: string): number {
   for (let length = Math.min(text.length, literal.length); length > 0; length -= 1)
     if (text.endsWith(literal.slice(0, length))) return length;

@@ -48,10 +48,10 @@ function readHermes(text: string): TextReading {
   return { type: "calls", calls };
 }
 
-/** What a reply has in it when it was to be a call. In an answer the tags may be spoken of. */
+/** Signs of a reply that was to be a call. In an answer the tags may be spoken of. */
 const signOfCall = /^<tool_call|<tool_call>\s*\{|<\/tool_call>$/;
 
-/** Where the tag stands that closes a call: behind the object, in whose texts it may stand too. */
+/** The index of the tag that closes a call: behind the object, in whose texts it may stand too. */
 function endOfCall(text: string, start: number): number | undefined {
   const object = text.indexOf("{", start);
   const isObject = object !== -1 && text.slice(start, object).trim() === "";

@@ -29,7 +29,7 @@ export function inlineProtocol({ show, resultRole, maxRetries }: JsonSettings): 
   };
 }
 
-/** What a reply has in it when it was to be a call. */
+/** Sign of a reply that was to be a call. */
 const signOfCall = /\{\s*"tool"\s*:/;
 
 function readInline(text: string, turn: TurnInput): TextReading {

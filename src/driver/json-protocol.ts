@@ -8,10 +8,10 @@ import { inputsOf, objectCalls } from "./plain-answer.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 import { type TextReading, violation } from "./text-protocol.ts";
 
-/** What becomes of a thought that is longer than it may be: it is cut, or the reply is refused. */
+/** Treatment of a thought that is longer than it may be: it is cut, or the reply is refused. */
 export type LongThought = "cut" | "refuse";
 
-/** How thoughts are bounded. */
+/** Bounds of a thought. */
 export interface ThoughtBounds {
   readonly maxThought: number;
   readonly longThought: LongThought;
@@ -64,7 +64,9 @@ function readAction(action: Json, note: { thought?: string }): TextReading {
   return { type: "calls", calls: [{ name: tool, arguments: args }], ...note };
 }
 
-/** What the model is told of the protocol, with the names and schemas of the tools it may call and the form of its answer. */
+/**
+ * Tells the model the protocol: the tools that it may call, with their schemas, and the form of its answer.
+ */
 export function protocolInstructions(
   { allowed, output }: Pick<TurnInput, "allowed" | "output">,
   show: ShownTools,

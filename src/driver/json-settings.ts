@@ -7,13 +7,13 @@ import type { TextProtocol } from "./text-protocol.ts";
 import type { ShownTools } from "./describe-type.ts";
 
 /**
- * Which JSON a model writes. `action`: `{"thought", "action": {"tool", "args"}}` or `{"final": {"content"}}`, always one object. `inline`:
- * `{"tool", "arguments"}`, or the answer as plain text. `hermes`: `<tool_call>{"name", "arguments"}</tool_call>`, several if need be, or the
- * answer as plain text.
+ * The JSON that a model writes. `action`: `{"thought", "action": {"tool", "args"}}` or `{"final":
+ * {"content"}}`, always one object. `inline`: `{"tool", "arguments"}`, or the answer as plain text. `hermes`:
+ * `<tool_call>{"name", "arguments"}</tool_call>`, several if need be, or the answer as plain text.
  */
 export type JsonDialect = "action" | "inline" | "hermes";
 
-/** How the JSON driver speaks. */
+/** Options of {@link jsonDriver}. */
 export interface JsonDriverOptions {
   /** Default `action`. */
   readonly dialect?: JsonDialect;
@@ -24,13 +24,13 @@ export interface JsonDriverOptions {
   readonly mode?: RecogniserMode;
   /** The role in which a result goes back. Chat templates of models without tools often refuse `tool`. Default `user`. */
   readonly resultRole?: "user" | "tool";
-  /** How many characters a thought may have. Default 200. The dialect `action` alone has thoughts. */
+  /** Most characters of a thought. Default 200. The dialect `action` alone has thoughts. */
   readonly maxThought?: number;
-  /** What becomes of a thought that is longer: `cut` (default), or `refuse` the reply. */
+  /** Treatment of a thought that is longer: `cut` (default), or `refuse` the reply. */
   readonly longThought?: LongThought;
-  /** How often in a row the model is asked again for a reply that counts, before the run fails. Default 3. */
+  /** Most requests in a row for a reply that counts, behind the first, before the run fails. Default 3. */
   readonly maxRetries?: number;
-  /** How the prompt shows what tools take: `types` (default), a short notation, or their JSON `schemas` to the letter. */
+  /** The tools in the prompt: as `types` (default), a short notation, or as their JSON `schemas`. */
   readonly show?: ShownTools;
 }
 
@@ -51,7 +51,7 @@ export function jsonSettings(options: JsonDriverOptions): JsonSettings {
   return { dialect, mode, resultRole, longThought, show, maxThought, maxRetries };
 }
 
-/** Where an answer stands in the reply as it is: what only may become a call is no part of one. */
+/** Reads an answer that is the whole reply. An object that may still become a call is not one. */
 export const wholeAnswers: Pick<TextProtocol, "plainAnswers" | "partialAnswer"> = {
   plainAnswers: true,
   partialAnswer: (partial) =>

@@ -19,7 +19,7 @@ export function callLine(name: string, args: Json, allowed: AllowList): string {
     .join("");
 }
 
-/** How the head of a prompt shows a tool: `a + b  (add: Add two numbers)`. */
+/** A tool in the head of a prompt: `a + b  (add: Add two numbers)`. */
 export function headLine(tool: Tool): string {
   const shape =
     tool.notation?.replaceAll(/\{(\w+)\}/g, "$1") ??
@@ -98,8 +98,8 @@ function readNotation(notation: string, line: string): JsonObject | undefined {
 }
 
 /**
- * What may stand for an argument: a text in quotes, or a word that ends where the notation goes on. The word cannot hold the sign that ends
- * it, so there is one way to read a line, and reading is linear.
+ * The pattern of an argument: a text in quotes, or a word that ends where the notation goes on. The word
+ * cannot hold the sign that ends it, so there is one way to read a line, and reading is linear.
  */
 function valuePattern(next: Piece | undefined): string {
   const [sign = " "] = next?.text.trimStart() ?? "";

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 
-/** What a text is that should be one JSON object and nothing else. */
+/** The one JSON object that a text should be, or the fault of the text. */
 export type OneObject =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly reason: string };
@@ -32,7 +32,7 @@ function wrong(reason: string): OneObject {
   return { ok: false, reason };
 }
 
-/** How deep the keys of a protocol stand: those behind them are values, in which the last of two is meant, as everywhere in JSON. */
+/** Depth of the keys of a protocol. Of keys behind them the last of two is meant, as everywhere in JSON. */
 const protocolDepth = 2;
 
 /** A key that a text of JSON has twice in one object of a protocol: which of the two is meant nobody can say. */
@@ -79,7 +79,7 @@ function endOfString(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** What stands in a text that is one code block of Markdown and nothing else; undefined for any other text. */
+/** The content of a text that is one code block of Markdown and nothing else; else undefined. */
 export function insideFence(text: string): string | undefined {
   const block = text.trim();
   const start = block.indexOf("\n") + 1;

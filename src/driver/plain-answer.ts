@@ -5,9 +5,9 @@ import type { GrammarPart } from "./free-text.ts";
 import { grammarFor, terminal } from "./grammar/grammar.ts";
 import type { ReplyShape, Shaping } from "./reply-shape.ts";
 
-/** How a protocol of calls or plain answers is explained. */
+/** The words that explain a protocol of calls or plain answers. */
 export interface CallForm {
-  /** What the protocol calls a tool. */
+  /** The protocol's word for a tool. */
   readonly noun: string;
   /** The lines that show a tool. */
   readonly tool: (tool: Tool) => string;
@@ -34,7 +34,7 @@ export function inputsOf(tools: readonly Tool[]): readonly JsonObject[] {
   return tools.map(({ input }) => input.jsonSchema);
 }
 
-/** How many calls may follow the first one in a reply that is held: small models repeat one call for ever. */
+/** Most calls behind the first one in a reply that is held: small models repeat one call for ever. */
 export const moreCalls = "{0,7}";
 
 /** The expression of one of the calls, each an object: what `head` writes up to the arguments, the arguments, and the end. */

@@ -6,7 +6,7 @@ import { readCallExpression, type WrittenCall } from "./recognise/call-expressio
 import { type Cursor, cursorOf, skipBlanks, takeSign } from "./recognise/cursor.ts";
 import { type TextCall, type TextReading, violation } from "./text-protocol.ts";
 
-/** What a list of calls begins with; and a call by itself. */
+/** The beginning of a list of calls; and that of a call by itself. */
 const beginsList = /^\[\s*([A-Za-z_][\w.\-/:]*)\s*\(/;
 const beginsCall = /^([A-Za-z_][\w.\-/:]*)\(/;
 

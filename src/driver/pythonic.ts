@@ -12,13 +12,13 @@ import { asChat, inWords, resend } from "./text-chat.ts";
 import { textDriver } from "./text-driver.ts";
 import type { TextProtocol } from "./text-protocol.ts";
 
-/** How the pythonic driver speaks. */
+/** Options of {@link pythonicDriver}. */
 export interface PythonicDriverOptions {
   /** `strict` (default) takes lists of calls alone. `safe` and `lenient` also take calls in other formats, as {@link recogniser} does. */
   readonly mode?: RecogniserMode;
   /** The role in which results go back. Default `user`. */
   readonly resultRole?: "user" | "tool";
-  /** How often in a row the model is asked again for a reply that counts, before the run fails. Default 3. */
+  /** Most requests in a row for a reply that counts, behind the first, before the run fails. Default 3. */
   readonly maxRetries?: number;
 }
 

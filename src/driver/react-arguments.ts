@@ -69,7 +69,7 @@ function normalize(value: Json, given: Json | undefined, place: Place): Json {
   return Object.fromEntries(entries);
 }
 
-/** Whether null may be meant: where the schema does not say which types it takes, it may. */
+/** True if null may be meant: a schema that does not say which types it takes may take it. */
 function takesNull(given: Json, root: JsonSchema, seen: Set<JsonObject> = new Set()): boolean {
   const schema = resolved(given, root);
   if (schema === undefined) return given !== false;

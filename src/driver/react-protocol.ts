@@ -13,8 +13,9 @@ import { normalizeArguments } from "./react-arguments.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 
 /**
- * What a reply decides. After instructor-php's ReAct driver: `{"thought", "type": "call_tool", "tool", "args"}` or
- * `{"thought", "type": "final_answer", "answer"}`. An invalid decision has what the model is told of it, and the stage that refused it.
+ * The decision of a reply. After instructor-php's ReAct driver: `{"thought", "type": "call_tool", "tool",
+ * "args"}` or `{"thought", "type": "final_answer", "answer"}`. An invalid decision has what the model is told
+ * of it, and the stage that refused it.
  */
 export type Decision =
   | {
@@ -22,7 +23,7 @@ export type Decision =
       readonly thought?: string;
       readonly tool: string;
       readonly args: JsonObject;
-      /** What was left out of the arguments, in words for people. */
+      /** The parts that were left out of the arguments, in words for people. */
       readonly repairs: readonly string[];
     }
   | { readonly type: "final_answer"; readonly thought?: string; readonly answer: Json }
@@ -51,7 +52,7 @@ export function readDecision(text: string, allowed: AllowList): Decision {
   return invalid("Decision type must be call_tool or final_answer.");
 }
 
-/** Whether more than one decision stands in words. */
+/** True if more than one decision stands in words. */
 function saysMore(text: string): boolean {
   return (text.match(/"type"\s*:/g)?.length ?? 0) > 1;
 }
@@ -131,7 +132,7 @@ function invalid(problem: string): Decision {
   return { type: "invalid", stage: "decision_validation", problem };
 }
 
-/** What the model is told of the protocol: the rules, the catalogue of tools, and their schemas. */
+/** Tells the model the protocol: the rules, the catalogue of tools, and their schemas. */
 export function reactInstructions(allowed: AllowList, output?: Schema): string {
   const tools = [...allowed.tools.values()];
   const answer = answerPlace(output);

@@ -23,9 +23,9 @@ import { asChat, spoken } from "./text-chat.ts";
 import { textDriver } from "./text-driver.ts";
 import type { Exchanged, TextQuestion, TextReading, TextRefusal } from "./text-protocol.ts";
 
-/** How the ReAct driver speaks. */
+/** Options of {@link reactDriver}. */
 export interface ReactDriverOptions {
-  /** How often in a row the model may be asked again for a decision that counts, before the run fails. Default 2. */
+  /** Most requests in a row for a decision that counts, behind the first, before the run fails. Default 2. */
   readonly maxRetries?: number;
   /** Asks once more for the answer, as plain text, when the model has decided that it is done: one more turn. Default false. */
   readonly finalViaInference?: boolean;
@@ -130,7 +130,7 @@ function wordsOf(message: ReplyMessage): string {
   return [...(thought === "" ? [] : [`Thought: ${thought}`]), ...actions].join("\n");
 }
 
-/** What a model thinks by itself, its provider shows apart from this, and it is not sent back as words. */
+/** The thought and the arguments of a decision. Thinking that a provider shows apart is not sent back. */
 function writtenIn(message: ReplyMessage): { readonly thought: string; readonly args?: JsonObject } {
   const raw = message.raw ?? "";
   const read = oneObject(insideFence(raw) ?? raw);

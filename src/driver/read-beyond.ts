@@ -35,7 +35,7 @@ export function readBeyond(
   };
 }
 
-/** What people, tools and instructions said: what the model said itself is no source of arguments. */
+/** The words of people, tools and instructions: the model's own are not a source of arguments. */
 function saidBefore({ transcript }: TurnInput): string {
   const texts = transcript.messages.flatMap((message) => {
     if (message.role === "assistant") return [];
@@ -63,7 +63,7 @@ function readingOf(
   return isMeant ? refusal(first, allowed) : undefined;
 }
 
-/** What looks like a call and cannot be one is sent back; no answer begins like this. */
+/** Sends back a call that cannot be one; an answer does not begin like this. */
 function refusal({ name, reason }: RefusedCall, allowed: AllowList): TextReading {
   const tool = allowed.tools.get(matchTool(name, allowed));
   const types =

@@ -8,12 +8,12 @@ import { grammarFor, grammarOf, terminal } from "./grammar/grammar.ts";
 import { anyAnswer, closedObject, oneOf, writtenAnswer } from "./object-replies.ts";
 import type { ReplyShape, Shaping } from "./reply-shape.ts";
 
-/** How a choice is written. */
+/** A choice as it is written. */
 export function choiceOf(tool: string): string {
   return JSON.stringify({ tool });
 }
 
-/** What the model is told: the names of the tools, and what they are for. */
+/** Tells the model the names of the tools, and what they are for. */
 export function selectInstructions({ allowed, output }: Shaping): string {
   const answer = answerPlace(output);
   const tools = [...allowed.tools.values()].map(({ name, description }) => `- ${name}: ${description}`);
@@ -30,7 +30,7 @@ export function selectInstructions({ allowed, output }: Shaping): string {
   ].join("\n\n");
 }
 
-/** What the model is asked once it has chosen. */
+/** Asks the model for the arguments of the tool that it has chosen. */
 export function argumentsRequest({ name, input }: Tool): string {
   return `The arguments of ${name}: ${describeType(input.jsonSchema)}\nReply with them as one JSON object and nothing else.`;
 }
@@ -60,7 +60,7 @@ export function choiceGrammar({ tools, mayAnswer, output = writtenAnswer }: Repl
 // Depends on: the input schema of the tool.
 const grammarOfArguments = remembered(({ input }: Tool) => grammarOf(input.jsonSchema));
 
-/** What a reply is held to that gives the arguments of a tool. */
+/** The format of a reply that gives the arguments of a tool. */
 export function argumentsFormat(tool: Tool, { model }: Pick<Shaping, "model">): ReplyFormat | undefined {
   const schema = tool.input.jsonSchema;
   const { format } = model.features;

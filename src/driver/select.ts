@@ -20,9 +20,9 @@ import { asChat, onceForResults, resend, spoken } from "./text-chat.ts";
 import { textDriver } from "./text-driver.ts";
 import type { Exchanged, TextQuestion } from "./text-protocol.ts";
 
-/** How the select driver speaks. */
+/** Options of {@link selectDriver}. */
 export interface SelectDriverOptions {
-  /** How often in a row the model is asked again for a reply that counts, before the run fails. Default 3. */
+  /** Most requests in a row for a reply that counts, behind the first, before the run fails. Default 3. */
   readonly maxRetries?: number;
 }
 
@@ -30,7 +30,7 @@ export interface SelectDriverOptions {
  * Makes the driver that asks twice for a call: first which tool, by its name alone, or the answer; then the arguments of that tool under its own
  * schema. For models that mix up tools or schemas when all stand in one prompt. A call costs two turns, one when the tool takes no arguments.
  *
- * What was chosen stands in the transcript, so a run can be replayed and resumed between the two.
+ * The choice stands in the transcript, so a run can be replayed and resumed between the two.
  *
  * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on.
  * @example

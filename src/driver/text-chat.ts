@@ -61,7 +61,7 @@ function systemMessage(first: Message | undefined, instructions: string): System
   return { role: "system", text: blocks.filter((text) => text !== "").join("\n\n") };
 }
 
-/** How calls, answers and results are written in text. */
+/** The spellings of calls, answers and results in text. */
 export interface TextWords {
   calls(calls: readonly ToolCall[]): string;
   /** Default: the text of the answer. */

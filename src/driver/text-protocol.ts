@@ -14,13 +14,13 @@ export interface TextCall {
 export interface TextRefusal {
   /** For people, and for the model where `feedback` is left out. */
   readonly reason: string;
-  /** What the model is told. Default: the protocol's `feedback` of the reason. */
+  /** The model's copy of the reason. Default: the protocol's `feedback` of the reason. */
   readonly feedback?: string;
 }
 
 /**
- * What the text of a reply means: calls, an answer, one half of a turn, or nothing that can be acted on. `thought` becomes reasoning;
- * `repairs` says, for people, what had to be mended to read it.
+ * The meaning of a reply's text: calls, an answer, one half of a turn, or nothing that can be acted on.
+ * `thought` becomes reasoning; `repairs` says, for people, what had to be mended to read it.
  */
 export type TextReading =
   | {
@@ -72,9 +72,9 @@ export interface Exchanged {
 
 /** A question that a turn asks in place of "call or answer": the arguments of a tool that was chosen, say. */
 export interface TextQuestion extends Pick<TextProtocol, "read" | "feedback" | "cut"> {
-  /** What stands behind the conversation. */
+  /** The messages behind the conversation. */
   readonly asked: readonly Message[];
-  /** What the reply is held to, when the model can be constrained. */
+  /** The format of the reply, when the model can be constrained. */
   readonly format: ReplyFormat | undefined;
   /** The text that the transcript keeps for a reply that is refused. Default: the reply. */
   readonly refused?: string;
@@ -86,17 +86,17 @@ export interface TextQuestion extends Pick<TextProtocol, "read" | "feedback" | "
  */
 export interface TextProtocol {
   readonly name: string;
-  /** How often in a row the model is asked again for a reply that counts. Default 3. */
+  /** Most requests in a row for a reply that counts, behind the first. Default 3. */
   readonly maxRetries?: number;
   /** The conversation as the model sees it, made by {@link asChat}, or by a function of the protocol's own. */
   conversation(turn: TurnInput): TextConversation;
-  /** What a reply may be, as a JSON Schema and as a grammar, for models that can be held to one of them while they write. */
+  /** The form of a reply, as a JSON Schema and as a grammar, for models that can be held to one of them. */
   readonly format?: ShapeWriter;
   /** Reads the text of a reply. Never throws. The text is trimmed, and may be empty: an empty answer is refused. */
   read(text: string, turn: TurnInput): TextReading;
-  /** What the model is told when its reply was not accepted. */
+  /** Tells the model why its reply was not accepted, and how to write it. */
   feedback(reason: string): string;
-  /** Why a reply that was cut off at the token limit is refused, in words of the protocol's own. */
+  /** The refusal of a reply that was cut off at the token limit, in words of the protocol's own. */
   readonly cut?: TextRefusal;
   /** The question of this turn; undefined where the model is to call a tool or to answer. */
   question?(turn: TurnInput): TextQuestion | undefined;

@@ -8,7 +8,7 @@ export function causesOf(thrown: unknown): readonly Error[] {
     for (let error = thrown; error instanceof Error && errors.length < deepest; error = error.cause)
       errors.push(error);
   } catch {
-    // What is there so far stands.
+    // The errors so far stand.
   }
   return errors;
 }

@@ -1,19 +1,19 @@
 import { thrownText } from "../util/thrown.ts";
 import { catalogue, type ErrorCode, type ErrorData } from "./codes.ts";
 
-/** What may be added to an error beside its code and data. */
+/** Additions to an error beside its code and data. */
 export interface WritErrorOptions {
-  /** What caused it. Kept as it is, so that the first error is never lost. */
+  /** The first error. Kept as it is, so that it is never lost. */
   readonly cause?: unknown;
-  /** Whether trying again can help. Default: what the catalogue says of the code. */
+  /** True if trying again can help. Default: as the catalogue says of the code. */
   readonly retryable?: boolean;
   /** After how many milliseconds trying again is welcome, when the other side said so. */
   readonly retryAfterMs?: number;
-  /** How often it was tried in all, where that was more than once. */
+  /** Number of attempts in all, where that was more than one. */
   readonly attempts?: number;
 }
 
-/** What the data of an error has beside what its message says. */
+/** Additions to the data of an error beside the fields of its message. */
 type Attempted = Pick<WritErrorOptions, "attempts">;
 
 /**

@@ -7,15 +7,18 @@ import type { Json } from "../util/json.ts";
 import type { Outcome } from "./outcome.ts";
 
 /**
- * What happened, told the same way at every replay: facts hold no time of day and no randomness. Every start has its end on every path,
- * calls are told in the order of the reply, and `run-end` is last.
+ * An event of a run, told the same way at every replay: facts hold no time of day and no randomness. Every
+ * start has its end on every path, calls are told in the order of the reply, and `run-end` is last.
  */
 export type Fact =
   | { readonly type: "run-start"; readonly agent: string; readonly input: Json }
   | {
       readonly type: "skill-chosen";
       readonly skill: string;
-      /** Who chose it: the caller, `selectSkill`, the model or a hook; or it is the only one, or the first, that takes the input. */
+      /**
+       * The chooser: caller, function, model or hook; or it is the only one, or the first, that takes the
+       * input.
+       */
       readonly by?: "caller" | "function" | "only" | "type" | "model" | "first" | "hook";
       readonly confidence?: number;
       readonly rationale?: string;
@@ -165,10 +168,10 @@ interface Merged {
 /** Anything a run tells. */
 export type RunEvent = Fact | LiveEvent;
 
-/** What a watcher gets: the event with its envelope. */
+/** An event with its envelope, as a watcher gets it. */
 export type AgentEvent = RunEvent & Envelope;
 
-/** What is put on an event at the edge. `seq` counts facts; a live event carries the number of the last fact before it. */
+/** Fields of an event at the edge. `seq` counts facts; a live event has the number of the fact before it. */
 export interface Envelope {
   readonly seq: number;
   readonly runId: string;

@@ -4,8 +4,10 @@ import type { Excess } from "../policy/account/budget.ts";
 import type { Json } from "../util/json.ts";
 
 /**
- * Why a run ended. `answered`: `content` is what the model said (text, or a JSON value where the driver carries one). `exhausted`: a budget
- * ran out. `suspended`: it waits, and can go on from its checkpoint. `refused`: a rule said no to the run. `cancelled`: somebody aborted it. `failed`: the model, a tool or the world failed.
+ * The end of a run. `answered`: `content` is what the model said (text, or a JSON value where the driver
+ * carries one). `exhausted`: a budget ran out. `suspended`: it waits, and can go on from its checkpoint.
+ * `refused`: a rule said no to the run. `cancelled`: somebody aborted it. `failed`: the model, a tool or the
+ * world failed.
  */
 export type Outcome =
   | { readonly type: "answered"; readonly content: Json; readonly finishReason: FinishReason }

@@ -43,7 +43,7 @@ const shapes: Readonly<Record<string, Shape<unknown>>> = {
   output: anything,
 };
 
-/** Why a hook may not give this value as this field of this place; undefined when it may. */
+/** The reason for which a hook may not give this value as this field; undefined when it may. */
 export function wrongField(place: HookPlace, field: string, value: Json): string | undefined {
   const shape = field === "result" && place === "afterToolCall" ? toolResult : shapes[field];
   return shape === undefined ? undefined : misfitText(shape, value, field);

@@ -1,7 +1,8 @@
 /**
- * What a hook is given, so that it cannot be changed: a hook that writes to it fails, instead of changing what others see, or nothing at all
- * where its author believes it did. Messages are frozen where they are, since nobody writes to them, and when they are looked at, since there
- * can be many; tools and models work with the rest, so that a hook gets a copy.
+ * A copy of what a hook is given that it cannot change: a hook that writes to it fails, instead of changing
+ * what others see, or nothing at all where its author believes it did. Messages are frozen where they are,
+ * since nobody writes to them, and when they are looked at, since there can be many; tools and models work
+ * with the rest, so that a hook gets a copy.
  */
 export function freezeInput<At extends object>(at: At): At {
   const given = {};

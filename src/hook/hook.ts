@@ -7,11 +7,11 @@ import type { ModelSettings, ToolChoice } from "../model/model.ts";
 import type { BudgetField, Excess } from "../policy/account/budget.ts";
 import type { Json } from "../util/json.ts";
 
-/** What a hook is given in each place, and which fields it may give back. A field that is not named there is refused. */
+/** The input of a hook in each place, and the fields that it may give back. Any other field is refused. */
 export interface HookPlaces {
   /** Before anything else. */
   readonly beforeRun: { at: { readonly agent: string; readonly input: Json }; may: { input?: Json } };
-  /** When a skill was chosen. `skill` takes another of the agent's skills; `deny` ends the run as refused. */
+  /** After a skill was chosen. `skill` takes another of the agent's skills; `deny` refuses the run. */
   readonly beforeSkill: {
     at: { readonly skill: string; readonly input: Json };
     may: { skill?: string; deny?: string };
@@ -21,7 +21,7 @@ export interface HookPlaces {
     at: { readonly turn: number; readonly transcript: ReadyTranscript };
     may: { say?: string; answer?: Json; deny?: string };
   };
-  /** What is sent to the model. What is replaced here is replaced for this request alone; the transcript keeps what was said. */
+  /** Before the request is sent. A replacement is for this request alone; the transcript stays. */
   readonly beforeModel: {
     at: {
       readonly turn: number;
@@ -31,7 +31,7 @@ export interface HookPlaces {
     };
     may: { messages?: readonly Message[]; settings?: ModelSettings; toolChoice?: ToolChoice };
   };
-  /** What the model replied, before its calls are looked at. */
+  /** After the model replied, and before its calls are looked at. */
   readonly afterModel: {
     at: {
       readonly turn: number;
@@ -99,10 +99,10 @@ export interface HookPlaces {
 /** A place in a run where hooks are asked. */
 export type HookPlace = keyof HookPlaces;
 
-/** What a hook is given in a place. */
+/** The input of a hook in a place. */
 export type HookInput<Place extends HookPlace> = HookPlaces[Place]["at"];
 
-/** What a hook may give back in a place. */
+/** The answer that a hook may give in a place. */
 export type HookAnswer<Place extends HookPlace> = Readonly<HookPlaces[Place]["may"]>;
 
 type Nothing = undefined | void;

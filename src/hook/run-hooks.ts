@@ -15,7 +15,7 @@ interface NamedHook {
   readonly hook: Hook;
 }
 
-/** What the hooks of one place changed, and which of them changed each field. Plain JSON: a journal keeps it. */
+/** The changes of the hooks of one place, and the hook behind each field. Plain JSON. */
 export interface HookOutcome<Place extends HookPlace> {
   readonly answer: HookAnswer<Place>;
   readonly by: Readonly<Record<string, string>>;
@@ -146,7 +146,7 @@ export type HookFailure =
   | { readonly code: "hook-failed"; readonly data: WritError<"hook-failed">["data"] }
   | { readonly code: "hook-field-forbidden"; readonly data: WritError<"hook-field-forbidden">["data"] };
 
-/** What a journal keeps of an error that a hook is the cause of; undefined for any other. */
+/** The journal's copy of an error that a hook is the cause of; undefined for any other. */
 export function hookFailure(error: unknown): HookFailure | undefined {
   if (isWritError(error, "hook-failed")) return { code: error.code, data: error.data };
   if (isWritError(error, "hook-field-forbidden")) return { code: error.code, data: error.data };
@@ -160,7 +160,7 @@ export function hookError(failure: HookFailure): WritError {
     : new WritError(failure.code, failure.data);
 }
 
-/** Where hooks are asked: the place in the run. */
+/** The place in the run at which hooks are asked. */
 export interface HookStep {
   readonly journal: Journal;
   /** The key of the step, like `turn/2/hook/beforeTurn`. */

@@ -1,8 +1,8 @@
 import type { PowerPort } from "../tool/power-port.ts";
 
 /**
- * What the core may know of the machine it runs on: the only way to a clock, a timer and randomness. `src/index.ts` gives Node's; other
- * runtimes and tests bring their own.
+ * The machine as far as the core may know it: the only way to a clock, a timer and randomness. `src/index.ts`
+ * gives Node's; other runtimes and tests bring their own.
  */
 export interface Host {
   /** Milliseconds since 1970, for durations and budgets. */
@@ -11,10 +11,10 @@ export interface Host {
   timer(afterMs: number, fire: () => void): () => void;
   /** A new id that no other run has. */
   randomId(): string;
-  /** What kind of machine it is, like `linux`. */
+  /** The kind of machine, like `linux`. */
   readonly platform?: string;
   /** SHA-256 of a text, in hexadecimal. */
   readonly digest: (text: string) => string;
-  /** Where handles to the world come from. Without it no tool has any. */
+  /** The source of handles to the world. Without it a tool has none. */
   readonly powers?: PowerPort;
 }

@@ -17,7 +17,7 @@ export interface Journal {
   step<Result>(step: Step<Result>): Promise<Result>;
   /**
    * The only concurrency of a run: steps that are made of one effect each, given in call order, all started, results in the same order.
-   * When one cannot be recorded the others end and are recorded first; then it throws.
+   * A step that cannot be recorded lets the others end and be recorded first; then it throws.
    */
   all<Result>(steps: readonly Step<Result>[]): Promise<Result[]>;
 }

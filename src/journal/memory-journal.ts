@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Journal, Step } from "./journal.ts";
 
-/** What a journal keeps of one step: its result as JSON text, and the fingerprint of what it was asked. */
+/** A journal's record of one step: its result as JSON text, and the fingerprint of what it was asked. */
 export interface JournalRecord {
   readonly key: string;
   readonly fingerprint: string;

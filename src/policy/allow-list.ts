@@ -7,7 +7,7 @@ import type { Decision } from "./decision.ts";
 /** Tools, and collections of tools, as deep as one likes. */
 export type Tools = readonly (Tool | Tools)[];
 
-/** What a skill may call: looked up by name in a map, so that no inherited member is ever taken for a tool. */
+/** The tools that a skill may call, in a map, so that an inherited member is never taken for a tool. */
 export interface AllowList {
   readonly skill: string;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -30,7 +30,7 @@ export function allowList(skill: string, tools: Tools): AllowList {
   return { skill, tools: byName, counted: countedTools(byName.values()) };
 }
 
-/** What the tools of a list do to the world, by name. What a memory keeps can be read again, so writing to one is not an effect of the run. */
+/** Effects of the tools of a list, by name. Memory can be read again: writing to it is not an effect. */
 export function effectIn({ tools }: AllowList): EffectOf {
   return (name) => {
     const tool = tools.get(name);
@@ -55,7 +55,7 @@ export function flattenTools(tools: Tools): Tool[] {
   return tools.flatMap((entry) => (isTool(entry) ? [entry] : flattenTools(entry)));
 }
 
-/** What the model is told when it calls a tool outside the list: its own list, and never that another tool exists. */
+/** Tells the model that a tool is outside of its list, and never that such a tool exists. */
 export function refusalText(list: AllowList, name: string): string {
   return `Tool '${name}' is not allowed for skill '${list.skill}'. Allowed: [${[...list.tools.keys()].join(", ")}]`;
 }

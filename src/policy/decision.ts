@@ -16,44 +16,46 @@ export interface CallRequest {
   readonly arguments: Json;
   /** The names that the tool's schema gives to fields. Any other name in the arguments was chosen by the model: it is a value. Default: what looks like a name is one. */
   readonly fields?: ReadonlySet<string>;
-  /** What the arguments are to the call, as its tool says. */
+  /** Roles of the arguments, as the tool declares them. */
   readonly parameters: Parameters;
   /** `knowledge` and `memory` are the author's and the agent's own: no effect outside. */
   readonly kind?: Tool["kind"];
   readonly knows: RunKnowledge;
 }
 
-/** What a run knows when a call is judged. The same at every replay. */
+/** Knowledge of a run when a call is judged. The same at every replay. */
 export interface RunKnowledge {
   readonly intent: Intent;
   /** The join of the labels of all that the model has seen: what it writes cannot be better. */
   readonly label: Label;
   /**
-   * Whether a value is the user's own choice: in the one canonical form of its type it occurs in the intent, in a constant of the author, or in
-   * what a lookup found that was itself asked for by bound values alone. Without a type the value's own form says it.
+   * True if a value is the user's own choice: in the one canonical form of its type it occurs in the intent,
+   * in a constant of the author, or in what a lookup found that was itself asked for by bound values alone.
+   * Without a type the value's own form says it.
    */
   readonly isBound: (value: Json, type?: ValueType) => boolean;
-  /** Whether a link (canonical) stands in the intent, or in a source that is trusted. */
+  /** True if a link (canonical) stands in the intent, or in a source that is trusted. */
   readonly isKnownLink: (url: string) => boolean;
-  /** How many calls of the tool have run in this run, or are about to. */
+  /** Number of calls of the tool that have run in this run, or are about to. */
   readonly calls: (tool: string) => number;
 }
 
 /**
- * What a policy says of a call. `rule` names the rule that decided, `reason` is for people, `remedy` says what would have allowed it.
+ * A policy's word on a call. `rule` names the rule that decided, `reason` is for people, `remedy` says what
+ * would have allowed it.
  */
 export interface Decision {
   readonly verdict: "allow" | "ask" | "deny";
   readonly rule: string;
   readonly reason: string;
   readonly remedy?: string;
-  /** What was noticed and did not decide: `effect-undeclared` for a call after untrusted data whose tool declares no effect. */
+  /** Notes that did not decide: `effect-undeclared` for an undeclared effect after untrusted data. */
   readonly flags?: readonly string[];
-  /** What the decision rests on; for people and records, never for the model. */
+  /** The values behind the decision; for people and records, never for the model. */
   readonly evidence?: Evidence;
 }
 
-/** Why a call was judged as it was, in values. */
+/** The values for which a call was judged as it was. */
 export interface Evidence {
   readonly label: Label;
   /** The hash of the intent that values were compared with. */

@@ -2,7 +2,8 @@ import { type Capability, covers, type Resource } from "../tool/capability.ts";
 import type { Powers } from "../tool/power-port.ts";
 
 /**
- * Whether a resource may be used: every list of the chain has a capability that covers it. A chain without lists is no power at all.
+ * True if a resource may be used: every list of the chain has a capability that covers it. A chain without
+ * lists is not a power at all.
  */
 export function permits(powers: Powers, resource: Resource): boolean {
   return powers.length > 0 && powers.every((list) => listCovers(list, resource));

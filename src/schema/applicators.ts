@@ -37,7 +37,7 @@ function notCheck(held: Json, { judgeOf }: Making): Check {
     !judge(value, visit.deciding) || visit.fault(() => "is what the schema forbids under `not`");
 }
 
-/** How many of some alternatives fit: all of them are asked where somebody wants to know what they judged, else `enough` are. */
+/** Counts the alternatives that fit: all of them where their marks are wanted, else up to `enough`. */
 function countFits(branches: readonly Check[], enough: number): (...args: Parameters<Check>) => number {
   return (value, { deciding, work }, marks) => {
     let count = 0;

@@ -71,7 +71,7 @@ function numberCheck(fits: (value: number, held: number) => boolean, words: stri
   };
 }
 
-/** How many parts a value has, where it is of the kind that is counted. */
+/** The number of parts of a value, where it is of the kind that is counted. */
 type Size = (value: unknown, work: Work) => number | undefined;
 
 const entries: Size = (value) => (Array.isArray(value) ? value.length : undefined);

@@ -4,13 +4,13 @@ import { childrenOf, keywords, own } from "./keywords.ts";
 /** A schema whose keywords are right and whose references lead somewhere inside it. */
 export interface CheckedSchema {
   readonly root: JsonObject;
-  /** Where each schema with `$ref` or `$dynamicRef` points. */
+  /** The targets of each schema with `$ref` or `$dynamicRef`. */
   readonly targets: ReadonlyMap<JsonObject, readonly Json[]>;
   /** The keywords that stand anywhere in it. */
   readonly keywords: ReadonlySet<string>;
 }
 
-/** What is looked up by `#…`: the whole schema, or a part with its own `$id`. */
+/** The schema in which `#…` is looked up: the whole schema, or a part with its own `$id`. */
 interface Resource {
   readonly root: JsonObject;
   readonly anchors: Map<string, JsonObject>;
@@ -29,7 +29,7 @@ interface Place {
 
 type Path = readonly (string | number)[];
 
-// What reads schemas and values is recursive. 256 keys are some 100 schemas inside each other.
+// Readers of schemas and values are recursive. 256 keys are some 100 schemas inside each other.
 const maxDepth = 256;
 
 /**

@@ -153,7 +153,7 @@ function part(container: unknown, key: string | number): unknown {
 interface Replacement {
   readonly path: Path;
   readonly value: unknown;
-  /** What is already a copy, so that a long list is copied once and not for each of its entries. */
+  /** Objects that are copies already, so that a long list is copied once and not for each of its entries. */
   readonly copies: Set<unknown>;
 }
 

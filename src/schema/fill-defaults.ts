@@ -39,7 +39,7 @@ export function relaxRequired({ root, targets }: CheckedSchema): void {
 interface Filling {
   readonly targets: CheckedSchema["targets"];
   readonly work: Work;
-  /** What is already a copy, so that an object is copied once and not for each schema that fills something in. */
+  /** Objects that are copies already, so that an object is copied once for all schemas that fill it. */
   readonly copies: Set<JsonObject>;
 }
 

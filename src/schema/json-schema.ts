@@ -61,7 +61,7 @@ function checkWith(checked: CheckedSchema): CheckedSource["check"] {
       : run(value, work);
 }
 
-/** What is wrong with a value that does not fit, as far as there is work left to find it. */
+/** The faults of a value that does not fit, as far as there is work left to find them. */
 function explain(judge: Check, value: unknown, deciding: Visit): readonly Issue[] {
   const explaining = new Visit(deciding.work, deciding);
   try {

@@ -1,13 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { linearFault } from "./linear-pattern.ts";
 
-/** What the runtime knows of a JSON Schema keyword. */
+/** A JSON Schema keyword as the runtime knows it. */
 export interface Keyword {
-  /** Which subschemas its value holds: one, a list of them, a map of them, or none. */
+  /** The subschemas in its value: one, a list of them, a map of them, or none. */
   readonly holds: "schema" | "schemas" | "schema-map" | "none";
   /** Whom it judges: the same value as its neighbours, a part of that value, or nothing (definitions, notes for readers). */
   readonly judges: "same" | "part" | "nothing";
-  /** What is wrong with its value, as the end of a sentence. */
+  /** The fault of its value, as the end of a sentence. */
   fault(value: Json): string | undefined;
 }
 

@@ -45,7 +45,7 @@ export function splitPattern(pattern: string): LinearPattern | { readonly fault:
   };
 }
 
-/** What is wrong with a pattern, for {@link splitPattern}'s callers that need only that. */
+/** The fault of a pattern, for {@link splitPattern}'s callers that need only that. */
 export function linearFault(pattern: string): string | undefined {
   const parts = splitPattern(pattern);
   return "fault" in parts ? parts.fault : undefined;
@@ -88,7 +88,7 @@ function nonLinearFeature(pattern: string): string | undefined {
 
 interface Token {
   readonly text: string;
-  /** How many groups are open around it; the brackets of a group count as outside of it. */
+  /** Number of groups that are open around it; the brackets of a group count as outside of it. */
   readonly depth: number;
 }
 

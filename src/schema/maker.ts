@@ -5,11 +5,11 @@ import type { Work } from "./work.ts";
 /** Tells whether a text has what a pattern wants. */
 export type Matcher = (text: string, work: Work) => boolean;
 
-/** What a keyword may need of the schema around it. */
+/** The schema around a keyword, and the makers of what the keyword needs of it. */
 export interface Making {
   readonly schema: JsonObject;
   readonly judgeOf: (schema: Json) => Check;
-  /** What the references of the schema lead to: `$ref` first. */
+  /** The ends of the schema's references: `$ref` first. */
   readonly ends: readonly Json[];
   readonly matcherOf: (pattern: string) => Matcher;
 }

@@ -1,6 +1,6 @@
 import type { Work } from "./work.ts";
 
-/** Which parts of one value were judged, for `unevaluatedProperties` and `unevaluatedItems`. */
+/** The parts of one value that were judged, for `unevaluatedProperties` and `unevaluatedItems`. */
 export class Marks {
   allNames: boolean = false;
   readonly names: Set<string> = new Set();

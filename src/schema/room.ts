@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 
-/** What a part of a value leaves to whoever writes the value. */
+/** The room that a part of a value leaves to whoever writes the value. */
 export interface Room {
   /** `codes[].id`; empty for the whole value. */
   readonly path: string;
   /** The base-2 logarithm of how many values there are for it, or a little more. Infinity where that is not bounded, or not known to be. */
   readonly bits: number;
-  /** What would bound it. */
+  /** The change of the schema that would bound it. */
   readonly wants?: string;
 }
 
@@ -20,8 +20,8 @@ const plainKeywords: ReadonlySet<string> = new Set(
 );
 
 /**
- * How much room the values of a schema have, part by part: a text, a number without an end and a list without an end have no bound, and neither has a
- * schema with a keyword that is not known here.
+ * The room of the values of a schema, part by part: a text, a number without an end and a list without an end
+ * have no bound, and neither has a schema with a keyword that is not known here.
  */
 export function roomIn(schema: Json | undefined, path = ""): readonly Room[] {
   if (!isJsonObject(schema)) return unbounded(path, "a schema that says what it is");
@@ -66,7 +66,7 @@ function roomInList({ items, minItems, maxItems }: JsonObject, path: string): re
   return [...each, { path, bits: Math.log2(Math.max(1, lengths)) }];
 }
 
-/** Which fields there are says something, and so does their order. */
+/** The room of an object: its fields say something by being there, and so does their order. */
 function roomInObject(
   { properties, required, additionalProperties }: JsonObject,
   path: string,

@@ -18,8 +18,9 @@ export type ParseResult<T> =
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /**
- * What the runtime knows of a schema, whichever library it came from: how to describe it to a model and how to parse a value.
- * `parse` never throws and never changes its input; defaults are filled in the value it returns.
+ * A schema as the runtime knows it, whichever library it came from: how to describe it to a model and how to
+ * parse a value. `parse` never throws and never changes its input; defaults are filled in the value it
+ * returns.
  */
 export interface Schema<T = unknown> {
   readonly jsonSchema: JsonSchema;

@@ -6,7 +6,7 @@ import { own } from "./keywords.ts";
 import { type Issue, type JsonSchema, type ParseResult, pathText } from "./schema.ts";
 import type { Work } from "./work.ts";
 
-/** Which of a name's schemas is meant: of what comes in or of what goes out. */
+/** One of a name's schemas: of what comes in or of what goes out. */
 export interface SchemaPlace {
   readonly name: string;
   readonly role: "input" | "output";

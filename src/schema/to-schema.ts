@@ -9,7 +9,8 @@ import { kindOf } from "../util/shape.ts";
 import { Work } from "./work.ts";
 
 /**
- * What a schema may be given as: any Standard Schema that describes itself as JSON Schema, or a JSON Schema 2020-12 object.
+ * A schema as an author gives it: any Standard Schema that describes itself as JSON Schema, or a JSON Schema
+ * 2020-12 object.
  *
  * @example
  * ```ts
@@ -56,7 +57,7 @@ export type InferInput<Source extends SchemaSource> = Source extends StandardSch
   ? StandardSchemaV1.InferInput<Source>
   : unknown;
 
-/** Whose schema it is, and how strictly it is taken. */
+/** The owner of a schema, and the strictness with which it is taken. */
 export interface SchemaOptions extends SchemaPlace {
   /** `safe` changes the form of values that do not fit, without loss. Default: `safe` for input, `none` for output. */
   readonly coerce?: "safe" | "none";
@@ -71,8 +72,9 @@ const maxIssuesRead = 1000;
 /**
  * Makes the one {@link Schema} that the runtime works with.
  *
- * What the model is shown: of a Standard Schema, what the library says of the wanted role, where the top-level object admits no further
- * properties unless the author said so; of a JSON Schema, a copy of it, where properties with a default are not required (input only).
+ * The schema that the model is shown: of a Standard Schema, what the library says of the wanted role, where
+ * the top-level object admits no further properties unless the author said so; of a JSON Schema, a copy of
+ * it, where properties with a default are not required (input only).
  *
  * `parse` is synchronous when the library is. For a JSON Schema with patterns it returns a promise until their engine is loaded, which
  * happens once a process; all else is synchronous. References to other documents are refused; regular expressions run in linear time; a

@@ -5,7 +5,7 @@ import type { Work } from "./work.ts";
 // A long list that is wrong throughout has a fault an entry.
 const maxFaults = 1000;
 
-/** What is wrong at one place: a message, or the type that one of several alternatives wants there. */
+/** A fault at one place: a message, or the type that one of several alternatives wants there. */
 type Fault =
   | { readonly path: Issue["path"]; readonly message: string }
   | {
@@ -36,12 +36,12 @@ export class Visit {
     this.#faults = deciding === undefined ? undefined : [];
   }
 
-  /** Whether it keeps what it finds. With 1000 faults it has seen enough, and only decides from then on. */
+  /** True if it keeps what it finds. With 1000 faults it has seen enough, and only decides from then on. */
   get explains(): boolean {
     return this.#faults !== undefined && this.#faults.length < maxFaults;
   }
 
-  /** Whether all pass the test. Who explains tests them all; who decides ends at the first that does not pass. */
+  /** True if all pass the test. A walk that explains tests them all; one that decides ends at a failure. */
   all<Item>(items: readonly Item[], test: (item: Item, index: number) => boolean): boolean {
     return this.explains ? items.filter((item, index) => !test(item, index)).length === 0 : items.every(test);
   }
@@ -75,7 +75,7 @@ export class Visit {
     return false;
   }
 
-  /** What was found: one issue a place and message, where all the types that one place may have are one message. */
+  /** The faults: one issue a place and message. All types that one place may have are one message. */
   get issues(): readonly Issue[] {
     const messages = new Map<string, Fault>();
     for (const fault of this.#faults ?? []) {

@@ -7,8 +7,9 @@ const maxSteps = 50_000_000;
 const stepsPerName = 8;
 
 /**
- * What the reading of one value by its schema may still cost. Whoever goes through parts of the value or of the schema counts them here,
- * since their product has no other bound: a value from outside under a schema from outside could hold the program for hours.
+ * The work that the reading of one value by its schema may still cost. A reader of parts of the value or of
+ * the schema counts them here, since their product has no other bound: a value from outside under a schema
+ * from outside could hold the program for hours.
  */
 export class Work {
   #left = maxSteps;

@@ -15,7 +15,7 @@ import { estimateTokens } from "../message/usage.ts";
 import { actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
 import { type Summarise, summaryMessage, summaryOf } from "./summary.ts";
 
-/** When and how the oldest turns are taken out of what a model is sent. All tokens are estimates: 4 characters each. */
+/** Bounds by which the oldest turns are taken out of requests. Tokens are estimates: 4 characters each. */
 export interface CompactionOptions {
   /** The messages of a request may have so many tokens. When they have more, whole turns go until they have at most half of it. */
   readonly atTokens: number;
@@ -101,7 +101,7 @@ function fewest(most: number, isEnough: (count: number) => boolean): number {
   return low;
 }
 
-/** What is summarised: the author's words and what stays are not. */
+/** The messages that are summarised: the author's words and what stays are not. */
 function removed(before: readonly Message[], after: ReadyTranscript): readonly Message[] {
   const kept = new Set(after.messages);
   return before.filter((message) => !kept.has(message));

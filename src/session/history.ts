@@ -23,9 +23,10 @@ import type { SessionContents, SessionRun } from "./session-store.ts";
 import { summaryMessage } from "./summary.ts";
 
 /**
- * What of a session the next run is sent. `answers`: of each earlier run what was asked and what was answered, without its calls and their
- * results. `all`: every message as it was. A function chooses by itself: a message of the session is what it was, and any other is as untrusted as
- * the whole session, and nobody's choice.
+ * The part of a session that the next run is sent. `answers`: of each earlier run what was asked and what was
+ * answered, without its calls and their results. `all`: every message as it was. A function chooses by
+ * itself: a message of the session is what it was, and any other is as untrusted as the whole session, and
+ * nobody's choice.
  */
 export type History = "answers" | "all" | ((contents: SessionContents) => readonly Message[]);
 
@@ -69,7 +70,7 @@ export function transcriptAfter(history: readonly Message[], system?: SystemMess
   throw new WritError("transcript-invalid", { index: messages.length - 1, reason });
 }
 
-/** What a function makes itself can say whatever it read in the session. */
+/** The messages that a function chooses. One that it makes can say whatever it read in the session. */
 function chosenBy(history: Exclude<History, string>, contents: SessionContents): readonly Message[] {
   const { messages, runs, summaryLabel = trustedLabel } = contents;
   const own = [...messages, ...runs.flatMap((run) => run.messages)];
@@ -82,7 +83,7 @@ function chosenBy(history: Exclude<History, string>, contents: SessionContents):
   });
 }
 
-/** What has a source is no word of the user's. */
+/** The label of a message with a source, which is not a word of the user's. */
 const madeByHistory: Label = { ...trustedLabel, sources: ["history"] };
 
 /** A run as a question and its answer. */
@@ -95,7 +96,7 @@ function answerOf(run: SessionRun): readonly Message[] {
   return [asked, isPlain(label) ? reply : { ...reply, label }, ...told(unspokenActs(run))];
 }
 
-/** What a run did, as the runtime's word. Roles go on taking turns. */
+/** Tells the acts of a run, as the runtime's word. Roles go on taking turns. */
 function told(acts: readonly Act[]): readonly Message[] {
   const note = actsMessage(acts);
   return note === undefined ? [] : [note, said("I know what was done.")];
@@ -110,7 +111,7 @@ function unspokenActs({
   return outcome.type === "answered" ? acts.filter(isDeclared) : acts;
 }
 
-/** What compaction took out of the messages that are kept. It frees the ids of calls, so that they say nothing alone. */
+/** The acts that compaction took out of the messages. It frees the ids of calls: they say nothing alone. */
 function unseenActs({ messages, acts = [] }: SessionRun): readonly Act[] {
   const seen = new Set(actsIn(messages, () => "undeclared").map(nameOfAct));
   return acts.filter((act) => !seen.has(nameOfAct(act)));
@@ -128,7 +129,7 @@ const endings: Readonly<Record<Exclude<Outcome["type"], "answered">, string>> = 
   failed: "the run failed",
 };
 
-/** Why it ended is not told: such texts come from anywhere. */
+/** The text of an answer. The reason for an end without one is not told: such texts come from anywhere. */
 function answerText(messages: readonly Message[], outcome: Outcome): string {
   if (outcome.type !== "answered") return `(No answer: ${endings[outcome.type]}.)`;
   const reply = messages.findLast((message) => message.role === "assistant");

@@ -4,7 +4,7 @@ import { parseJson } from "../util/json.ts";
 import { inMemorySlots, type MemoryStore } from "./memory-store.ts";
 import { keepAll, linesOf, type Retention } from "./retention.ts";
 
-/** What agents remember across runs: one text a slot. Agents that share a bank have slots of their own. */
+/** A memory of agents across runs: one text a slot. Agents that share a bank have slots of their own. */
 export interface MemoryBank {
   /** The whole text of a slot; empty when nothing was written. */
   read(slot: string): Promise<string>;
@@ -27,13 +27,13 @@ export interface Remembered {
   readonly label: Label;
 }
 
-/** How a memory bank is made. */
+/** Options of {@link memoryBank}. */
 export interface MemoryBankOptions {
-  /** Where the texts are. Default: in this process, as long as it lives. */
+  /** The store of the texts. Default: in this process, as long as it lives. */
   readonly store?: MemoryStore;
   /** A text keeps at most so many lines, the last ones. Applied after `retention`. Default: no limit. */
   readonly maxLines?: number;
-  /** What stays of a text that is written. Default: everything. */
+  /** The lines of a text that are kept when it is written. Default: all. */
   readonly retention?: Retention;
 }
 

@@ -1,4 +1,4 @@
-/** Where memory is kept: one text a slot. Any text is a slot's name, and no name reaches another slot. */
+/** A store of memory: one text a slot. Any text is a slot's name, and no name reaches another slot. */
 export interface MemoryStore {
   /** The text of a slot; empty when nothing was written. */
   read(slot: string): Promise<string>;

@@ -2,7 +2,9 @@ import { checkCount } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import { estimateTokens } from "../message/usage.ts";
 
-/** What stays of a text that is written to memory: asked at each write, with all lines. What it throws fails the write, and nothing changes. */
+/**
+ * The lines that stay of a text, asked at each write with all lines. An error leaves the memory as it was.
+ */
 export type Retention = (lines: readonly string[]) => readonly string[] | Promise<readonly string[]>;
 
 /** Makes a short text of many lines: by a function, or by asking an agent. */

@@ -20,14 +20,14 @@ export interface SessionRun {
   readonly acts?: readonly Act[];
 }
 
-/** What a session holds. JSON. */
+/** The contents of a session. JSON. */
 export interface SessionContents {
-  /** What was said before the first run; no system message. */
+  /** The messages before the first run; no system message. */
   readonly messages: readonly Message[];
   readonly runs: readonly SessionRun[];
-  /** What was said before all of that, in short. */
+  /** The words before all of that, in short. */
   readonly summary?: string;
-  /** Where that comes from; left out where it is from the user and the author alone. */
+  /** The label of the summary; left out where it is from the user and the author alone. */
   readonly summaryLabel?: Label;
   /** The session that this one began as, and its version then. */
   readonly forkedFrom?: { readonly id: string; readonly version: number };
@@ -40,8 +40,9 @@ export interface SessionRecord extends SessionContents {
 }
 
 /**
- * Where sessions are kept. Any text is an id. A change says which version it was made from, and is refused when the session has another one:
- * of two that write at once, one is told. What is given and what is got are copies.
+ * A store of sessions. Any text is an id. A change says which version it was made from, and is refused when
+ * the session has another one: of two that write at once, one is told. What is given and what is got are
+ * copies.
  */
 export interface SessionStore {
   /** @throws WritError `session-exists`, `transcript-invalid` */
@@ -68,7 +69,7 @@ export interface SessionStore {
   readonly claims?: SessionClaims;
 }
 
-/** Who has a session to itself: of two runs in two processes one waits before it does anything. */
+/** Claims on sessions: of two runs in two processes one waits before it does anything. */
 export interface SessionClaims {
   /**
    * Gives the session to an owner if nobody has it, or for longer if the owner has it already, and says who has it now. There need not be such a

@@ -26,7 +26,7 @@ export interface SessionHandle {
    */
   enter(visit: SessionVisit): Promise<() => Promise<void>>;
   /**
-   * What was said before. Creates the session when there is none.
+   * The messages before the run. Creates the session when there is none.
    *
    * @throws WritError what the store throws
    */
@@ -46,7 +46,7 @@ export interface SessionHandle {
   save(run: FinishedRun, loaded: Pick<LoadedSession, "version">): Promise<void>;
 }
 
-/** What a run is given of a session. JSON, so that a journal can keep it. */
+/** A session as a run is given it. JSON, so that a journal can keep it. */
 export interface LoadedSession {
   readonly version: number;
   /** They go between the system message and what the user says now. */
@@ -61,13 +61,13 @@ export interface FinishedRun extends Omit<SessionRun, "messages"> {
   readonly transcript: ReadyTranscript;
   /** Calls that may have changed something and no longer stand in the transcript. */
   readonly acts?: readonly Act[];
-  /** What its tools do to the world. Left out: nobody knows, and each call may have changed something. */
+  /** The effects of its tools. Left out: nobody knows, and each call may have changed something. */
   readonly effectOf?: EffectOf;
 }
 
-/** How runs use a session. */
+/** Options of {@link session}. */
 export interface SessionOptions {
-  /** What of the earlier runs a run is sent. Default `answers`: no calls and results of earlier runs. */
+  /** The part of the earlier runs that a run is sent. Default `answers`: without calls and results. */
   readonly history?: History;
   /** While another run uses the session a run waits for its turn (`wait`, the default), or fails with `session-busy` before it does anything. */
   readonly whenBusy?: "wait" | "refuse";
@@ -116,7 +116,7 @@ export function session(
   };
 }
 
-/** Where a session is forked. */
+/** The place at which a session is forked. */
 export interface ForkOptions {
   /** The id of the new session. */
   readonly newId: string;
@@ -151,7 +151,7 @@ export async function forkSession(
   return store.create(newId, { messages, runs: runs.slice(0, count), summary, summaryLabel, forkedFrom });
 }
 
-/** How a session is shortened. */
+/** Options of {@link summariseSession}. */
 export interface SummariseOptions {
   /** So many of the last runs stay as they are. */
   readonly keepRuns: number;

@@ -20,13 +20,13 @@ export interface Act {
   /** JSON text, cut off where it is long. */
   readonly arguments: string;
   readonly status: ResultStatus;
-  /** What the model was told of the call, cut off where it is long. */
+  /** The result as the model was told it, cut off where it is long. */
   readonly result: string;
-  /** Where the arguments and the result come from; left out for the user and the author alone. */
+  /** The sources of the arguments and the result; left out for the user and the author alone. */
   readonly label?: Label;
 }
 
-/** What the tool of this name does to the world. */
+/** The effect of the tool of this name. */
 export type EffectOf = (tool: string) => Effect;
 
 /** Ends of calls that never began. */
@@ -58,14 +58,15 @@ function cut(text: string): string {
   return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`;
 }
 
-/** Whether the author said that the tool changes something. */
+/** True if the author declared an effect of the tool. */
 export function isDeclared({ effect }: Act): boolean {
   return effect !== "undeclared";
 }
 
 /**
- * What a model is told of calls that it does not see; undefined when there are none. It has the label of what it tells, and is nobody's choice. Its
- * length is bounded: where there are too many calls, those that weigh most are told, and of the others how many they are.
+ * Tells a model of calls that it does not see; undefined when there are none. The message has the label of
+ * what it tells, and is nobody's choice. Its length is bounded: where there are too many calls, those that
+ * weigh most are told, and of the others how many they are.
  */
 export function actsMessage(acts: readonly Act[]): UserMessage | undefined {
   if (acts.length === 0) return undefined;
@@ -92,7 +93,7 @@ function lineOf({ tool, arguments: args, status, result }: Act): string {
   return visibleJson(`${tool} ${args}: ${status}, ${JSON.stringify(result)}`);
 }
 
-/** How many characters the lines of a message may have. */
+/** Most characters in the lines of a message. */
 const mostCharacters = 2000;
 
 const weights: readonly Act["effect"][] = ["irreversible", "write", "undeclared"];

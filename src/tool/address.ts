@@ -54,14 +54,15 @@ function isPublicGroups(groups: readonly number[]): boolean {
   return first !== 0x2002 && !(first === 0x3fff && second < 0x1000);
 }
 
-/** Whether a host is an address: `127.0.0.1`, `::1`, `[::1]`. */
+/** True if a host is an address: `127.0.0.1`, `::1`, `[::1]`. */
 export function isAddress(host: string): boolean {
   return numberOf(host) !== undefined || groupsOf(host) !== undefined;
 }
 
 /**
- * Whether an address leads to the public Internet. False for loopback, private, link-local, shared (CGNAT), unique local, multicast, unspecified
- * and reserved ones, for those that carry an IPv4 address inside (mapped, 6to4, NAT64, Teredo), and for every text that is no address.
+ * True if an address leads to the public Internet. False for loopback, private, link-local, shared (CGNAT),
+ * unique local, multicast, unspecified and reserved ones, for those that carry an IPv4 address inside
+ * (mapped, 6to4, NAT64, Teredo), and for every text that is no address.
  */
 export function isPublicAddress(host: string): boolean {
   const address = numberOf(host);
@@ -70,7 +71,7 @@ export function isPublicAddress(host: string): boolean {
   return groups !== undefined && isPublicGroups(groups);
 }
 
-/** Whether an address is this machine itself: 127.0.0.0/8 or ::1. */
+/** True if an address is this machine itself: 127.0.0.0/8 or ::1. */
 export function isLoopback(host: string): boolean {
   const address = numberOf(host);
   if (address !== undefined) return Math.floor(address / 2 ** 24) === 127;

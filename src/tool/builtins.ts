@@ -57,7 +57,7 @@ export const throwException: TypedTool<Verdict, never> = verdictTool({
   },
 });
 
-/** What the built-in tools are told. */
+/** The arguments of the built-in tools. */
 export interface Verdict {
   readonly reason: string;
   /** Any case; what is no severity counts as HIGH. */

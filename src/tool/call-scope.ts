@@ -8,6 +8,6 @@ export interface CallScope {
   readonly turn: number;
   /** 0 for a run that nobody called. */
   readonly depth: number;
-  /** What was said before the reply that made the call. */
+  /** The conversation before the reply that made the call. */
   readonly transcript: ReadyTranscript;
 }

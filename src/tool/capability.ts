@@ -9,7 +9,7 @@ import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
 /** All kinds, in the order of the documents. */
 export const capabilityKinds = ["net", "fs.read", "fs.write", "env", "secret", "exec", "llm"] as const;
 
-/** What a program can reach outside of itself. */
+/** A kind of thing outside of itself that a program can reach. */
 export type CapabilityKind = (typeof capabilityKinds)[number];
 
 /**
@@ -35,7 +35,7 @@ export type Resource =
       readonly kind: "fs.read" | "fs.write";
       /** Absolute, every link resolved. */
       readonly path: string;
-      /** Where scopes that have links in them really lead, by scope; a scope that is not here leads where it says. */
+      /** Real places of scopes that have links in them, by scope; any other scope leads where it says. */
       readonly roots?: ReadonlyMap<string, string>;
     }
   | { readonly kind: "env" | "secret"; readonly name: string }
@@ -245,7 +245,7 @@ export function exactly(resource: Resource): Capability {
   }
 }
 
-/** Whether a capability is enough for a resource. One that was written by hand and is not canonical covers nothing more than one that is. */
+/** True if a capability is enough for a resource. A scope that is not canonical covers nothing more. */
 export function covers({ kind, scope }: Capability, resource: Resource): boolean {
   if (kind !== resource.kind) return false;
   switch (resource.kind) {

@@ -8,7 +8,7 @@ import { parameterRoles, type Parameters, valueTypes } from "./parameters.ts";
 const role = oneOf(...parameterRoles);
 const readers = object({ readers: list(anything) }, "{ readers: [...] }");
 
-/** What a tool may say of its powers, of its arguments and of its results: what is misspelt there would guard nothing. */
+/** Fields in which a tool tells its powers, arguments and results: a misspelt one would guard nothing. */
 export const securityFields: Readonly<Record<"needs" | "parameters" | "secrecy", Shape<unknown>>> = {
   needs: optional(list(anything, "a list of capabilities")),
   parameters: optional(map(either(role, object({ role, type: optional(oneOf(...valueTypes)) })))),

@@ -2,7 +2,8 @@ import { checkShape, closed } from "../error/check-shape.ts";
 import { list, object, optional, refined, string, whole } from "../util/shape.ts";
 
 /**
- * How a tool may be used in one run. Checked before hooks, arguments and policy; a call against them is denied, and the model is told why.
+ * Bounds of a tool's use in one run. Checked before hooks, arguments and policy; a call against them is
+ * denied, and the model is told why.
  *
  * @example
  * ```ts
@@ -12,7 +13,10 @@ import { list, object, optional, refined, string, whole } from "../util/shape.ts
  * ```
  */
 export interface Constraints {
-  /** How many calls of the tool may run; 0 forbids it. Calls that did not run (denied, invalid, skipped) do not count. Default: no bound. */
+  /**
+   * Most calls of the tool that may run; 0 forbids it. Calls that did not run do not count. Default: no
+   * bound.
+   */
   readonly maxCalls?: number;
   /** Tools that must each have succeeded in an earlier turn: calls of one turn run beside each other, so none of them comes after another. */
   readonly onlyAfter?: readonly string[];

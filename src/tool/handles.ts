@@ -1,6 +1,6 @@
 import type { Capability, CapabilityKind } from "./capability.ts";
 
-/** What is put into a header, an environment variable of a program, and nowhere else: its value can be neither read nor printed. */
+/** A value for a header or an environment variable of a program: it can be neither read nor printed. */
 export interface Secret {
   readonly name: string;
   /** `[secret NAME]`, also in JSON and when inspected. */
@@ -8,14 +8,14 @@ export interface Secret {
   toJSON(): string;
 }
 
-/** What a request is sent with. */
+/** Options of a request. */
 export interface FetchOptions {
   readonly method?: string;
   /** A secret stands here as itself, or as a part of a list that is joined, like `["Bearer ", key]`. It is dropped at a redirect to another origin. */
   readonly headers?: Readonly<Record<string, string | Secret | readonly (string | Secret)[]>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
-  /** How many bytes of the answer are read before it fails. Default 10,000,000. */
+  /** Most bytes of the answer that are read before it fails. Default 10,000,000. */
   readonly maxBytes?: number;
 }
 
@@ -52,7 +52,7 @@ export interface WriteFiles {
   remove(path: string): Promise<void>;
 }
 
-/** How a program is run. */
+/** Options of a program's run. */
 export interface ExecOptions {
   /** The working folder: beneath what the tool may read. Default: a new empty folder, removed afterwards. */
   readonly cwd?: string;
@@ -61,11 +61,11 @@ export interface ExecOptions {
   readonly input?: string | Uint8Array;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** How many bytes of each output are kept before the program is stopped. Default 1,000,000. */
+  /** Most bytes of each output that are kept before the program is stopped. Default 1,000,000. */
   readonly maxBytes?: number;
 }
 
-/** How a program ended. */
+/** The end of a program. */
 export interface ExecResult {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -117,6 +117,6 @@ export interface AccessRecord {
   /** `net(api.weather.com)`; never a value. */
   readonly resource: string;
   readonly granted: boolean;
-  /** Why not. */
+  /** The reason for a no. */
   readonly reason?: string;
 }

@@ -4,24 +4,24 @@ import { isJsonObject, type Json, toJson } from "../util/json.ts";
 import { callable, object } from "../util/shape.ts";
 import { tool, type Tool, type ToolContext } from "./tool.ts";
 
-/** What a model may read by calling its name. Takes no arguments. */
+/** A text or value that a model may read by calling its name. Takes no arguments. */
 export interface Knowledge extends Tool {
   readonly kind: "knowledge";
   /** Loads it anew. @throws WritError `knowledge-invalid`, and whatever the author's `load` throws */
   execute(args: unknown, context: LoadContext): Promise<Json>;
 }
 
-/** What a loader is given. */
+/** The context of a loader. */
 export type LoadContext = Pick<ToolContext, "signal">;
 
 /** Text, or what JSON can hold. */
 export type Loaded = string | number | boolean | object | null;
 
-/** How knowledge is defined. */
+/** The definition of knowledge. */
 export interface KnowledgeDefinition {
   /** A tool name: 1 to 64 letters, digits, `_`, `-` or `.`; starts with a letter or `_`. */
   readonly name: string;
-  /** What is in it, so that the model knows when to read it. */
+  /** The content in words, so that the model knows when to read it. */
   readonly description: string;
   /** Gives the content as it is now. Called whenever the model reads, and never before. */
   readonly load: (context: LoadContext) => Loaded | Promise<Loaded>;
@@ -64,7 +64,9 @@ export function isKnowledge(entry: Tool): entry is Knowledge {
   return entry.kind === "knowledge" && isJsonObject(properties) && Object.keys(properties).length === 0;
 }
 
-/** What JSON would drop or change beyond recognition is refused, not handed to the model as `null` or `{}`. */
+/**
+ * The content as JSON. A value that JSON would drop or garble is refused, not handed on as `null` or `{}`.
+ */
 function contentOf(name: string, loaded: unknown): Json {
   const reason = whyNotJson(loaded);
   if (reason !== undefined) throw new WritError("knowledge-invalid", { name, reason });

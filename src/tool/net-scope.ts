@@ -23,7 +23,7 @@ export function readNetScope(text: string): ScopeReading {
   return typeof pattern === "string" ? noScope(pattern) : readScope(placeText(pattern));
 }
 
-/** Whether a scope covers a place. A scope that cannot be read covers nothing. */
+/** True if a scope covers a place. A scope that cannot be read covers nothing. */
 export function netCovers(scope: string, { protocol, host, port }: NetPlace): boolean {
   const pattern = patternOf(scope);
   if (typeof pattern === "string" || pattern.protocol !== protocol || pattern.port !== port) return false;

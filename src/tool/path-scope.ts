@@ -20,7 +20,7 @@ export function readPathScope(text: string): ScopeReading {
   return readScope(`/${kept.join("/")}`);
 }
 
-/** Whether a path is the root or beneath it. A path that is not resolved is beneath nothing. */
+/** True if a path is the root or beneath it. A path that is not resolved is beneath nothing. */
 export function pathCovers(root: string, path: string): boolean {
   if (!root.startsWith("/") || !isBeneath(path, root)) return false;
   if (path !== "/" && !resolved.test(path)) return false;

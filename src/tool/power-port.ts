@@ -14,7 +14,10 @@ export interface CallAround {
   readonly saw: (label: Label) => void;
 }
 
-/** What a piece of code that runs inside a tool may do, and whose it is. It goes with the work across `await`. */
+/**
+ * The powers of code that runs inside a tool, and the call of that tool. It goes with the work across
+ * `await`.
+ */
 export interface PowerScope {
   readonly tool: string;
   readonly callId: string;
@@ -22,7 +25,10 @@ export interface PowerScope {
   readonly powers: Powers;
   /** The call itself; undefined for a function that a program calls by itself. */
   readonly from?: CallAround;
-  /** Whether the call goes on, and all calls around it. What its code begins afterwards has no powers. Left out: for ever. */
+  /**
+   * True while the call and all calls around it go on. Code begun afterwards has no powers. Default: for
+   * ever.
+   */
   readonly isOpen?: () => boolean;
   /** The sessions that runs around this code have to themselves, by the ids of their visits. */
   readonly sessions?: readonly string[];
@@ -30,7 +36,7 @@ export interface PowerScope {
   readonly isHandle?: boolean;
 }
 
-/** What handles are opened with. */
+/** The scope and the kinds by which handles are opened. */
 export interface HandleRequest {
   readonly scope: PowerScope;
   /** The kinds that the tool declared: other handles are not made. */

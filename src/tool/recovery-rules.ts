@@ -3,7 +3,7 @@ import { isBuiltin } from "./builtins.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 import type { Tool } from "./tool.ts";
 
-/** What an agent says about the failures of its tools. */
+/** An agent's rules for the failures of its tools. */
 export interface RecoveryRules {
   /** By the name of the tool. */
   readonly tools?: Readonly<Record<string, Recovery>>;
@@ -12,8 +12,9 @@ export interface RecoveryRules {
 }
 
 /**
- * What holds for a tool: its own `recover`, else the agent's for its name, else the agent's default. The first there is holds alone: what it
- * leaves out is not looked for in the next. `escalate` and `throwException` have none.
+ * The recovery of a tool: its own `recover`, else the agent's for its name, else the agent's default. The
+ * first there is holds alone: what it leaves out is not looked for in the next. `escalate` and
+ * `throwException` have none.
  */
 export function recoveryFor(tool: Tool, { tools = {}, default: rest }: RecoveryRules): Recovery | undefined {
   if (isBuiltin(tool)) return undefined;

@@ -4,13 +4,13 @@ import type { Json } from "../util/json.ts";
 import { callable, named, object, optional } from "../util/shape.ts";
 import type { CallScope } from "./call-scope.ts";
 
-/** How bad a failure is that a fixer could not mend. */
+/** The weight of a failure that a fixer could not mend. */
 export type Severity = "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
 
 /** Mends a text: an agent from text to text, or a function. `context` is what an agent takes as the options of its run. */
 export type Fixer = (broken: string, context: FixerContext) => Promise<string> | string;
 
-/** What a fixer is given beside the text. */
+/** The context of a fixer beside the text. */
 export interface FixerContext {
   /** Aborted when the run is cancelled or the tool's time is over. */
   readonly signal: AbortSignal;
@@ -51,7 +51,7 @@ export interface Fix {
   readonly input?: string;
 }
 
-/** What is done about a call that failed. */
+/** An answer to a call that failed. */
 export type Repair = Fixed | Retry | Escalated | Unrecoverable | Fix;
 
 /** Arguments that a tool cannot be run with. */
@@ -61,9 +61,9 @@ export interface ArgumentFailure {
   readonly tool: string;
   /** The parser's words, or each issue with its path. */
   readonly message: string;
-  /** What the arguments must match. */
+  /** The schema that the arguments must match. */
   readonly schema: JsonSchema;
-  /** How often this call's arguments were mended before. */
+  /** Number of times that this call's arguments were mended before. */
   readonly round: number;
 }
 
@@ -77,8 +77,8 @@ export interface FailedCall {
 type Answer<Kind extends Repair> = Kind | undefined | Promise<Kind | undefined>;
 
 /**
- * What to do when a call fails. A kind of failure without a function, and a function that gives nothing, leave the failure as it is. A
- * budget that is used up is no failure of a tool and comes to no function here.
+ * Answers to calls that fail. A kind of failure without a function, and a function that gives nothing, leave
+ * the failure as it is. A budget that is used up is no failure of a tool and comes to no function here.
  */
 export interface Recovery {
   /**

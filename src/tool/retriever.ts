@@ -7,23 +7,23 @@ import { tool, type Tool, type ToolContext, type TypedTool } from "./tool.ts";
 /** A piece of text that was found. */
 export interface Passage {
   readonly text: string;
-  /** Where it stands, so that the model can name its source. */
+  /** The place of the text, so that the model can name its source. */
   readonly source?: string;
-  /** How well it fits, in the retriever's own measure. */
+  /** The rank of the passage, in the retriever's own measure. */
   readonly score?: number;
 }
 
-/** What a search is given beside its query. */
+/** The context of a search beside its query. */
 export interface RetrieveOptions {
   /** More passages than this are not shown to the model. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
-/** How a retriever is defined. */
+/** The definition of a retriever. */
 export interface RetrieverDefinition {
   readonly name: string;
-  /** What is searched, and when to search it. */
+  /** The texts that are searched, and when to search them. */
   readonly description: string;
   /** Searches, the best passage first. An empty list says that nothing was found. */
   readonly retrieve: (
@@ -34,7 +34,7 @@ export interface RetrieverDefinition {
   readonly limit?: number;
 }
 
-/** What the model calls a retriever with. */
+/** The arguments of a retriever. */
 export interface RetrieverQuery {
   readonly query: string;
   readonly limit?: number;

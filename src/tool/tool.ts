@@ -18,8 +18,9 @@ import type { Parameters } from "./parameters.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 
 /**
- * What a call does to the world: `none` computes, `read` looks, `write` changes, `irreversible` cannot be undone; `undeclared` when the
- * author did not say. Only `none` and `read` start while the model still writes.
+ * The effect of a call on the world: `none` computes, `read` looks, `write` changes, `irreversible` cannot be
+ * undone; `undeclared` when the author did not say. Only `none` and `read` start while the model still
+ * writes.
  */
 export type Effect = "none" | "read" | "write" | "irreversible" | "undeclared";
 
@@ -43,7 +44,7 @@ export interface ToolContext {
   readonly label: Label;
 }
 
-/** How a call changes the run after it: it can only narrow what may be called. */
+/** A change of the run after a call: it can only narrow what may be called. */
 export interface Mode {
   /** The only names that may be called from now on, of those that may be called already. */
   readonly restrictTo?: readonly string[];
@@ -76,33 +77,36 @@ export interface Tool {
   /** Calls with the same key run one after another; undefined lets the call run beside all others. */
   readonly exclusiveKey: (args: unknown) => string | undefined;
   readonly timeoutMs?: number;
-  /** How a call is written on one line, `{a} + {b}`, for models too weak for JSON. */
+  /** A call on one line, `{a} + {b}`, for models too weak for JSON. */
   readonly notation?: string;
   /** `knowledge` is what the author gives to read: told as `knowledge-used`, and not as a tool. */
   readonly kind?: "knowledge" | "memory";
   /** The author's reason for running code of strangers without isolation. Told with every decision about a call. */
   readonly unenforced?: string;
-  /** What it may use of the world, where that is granted; nothing else is in its context. Undefined where the author did not say. */
+  /** The capabilities that it may use, where granted; no others. Undefined where the author did not say. */
   readonly needs?: readonly Capability[];
-  /** What its arguments are to a call. */
+  /** Roles of its arguments. */
   readonly parameters?: Parameters;
-  /** Whether its results are the author's own data. Else they are as untrusted as any stranger's words; a tool that only computes gives what it was given. */
+  /**
+   * True if its results are the author's own data. Else they are untrusted, but for a tool that only
+   * computes.
+   */
   readonly trusted?: boolean;
-  /** What it finds when it is asked with bound values alone is bound too. */
+  /** True if its results for bound values alone are bound too. */
   readonly resolves?: boolean;
   /** Its results say so little (choices, bounded numbers) that what was read for them cannot speak: the label of runs inside it ends here. */
   readonly isFresh?: boolean;
-  /** Who may learn its results. Default: everybody. */
+  /** The readers of its results. Default: everybody. */
   readonly secrecy?: Secrecy;
   /** The server that it is a tool of. */
   readonly origin?: ToolOrigin;
-  /** How its code is held to what it declared; undefined for a function in this process. */
+  /** The enforcement of its code; undefined for a function in this process. */
   readonly enforcement?: () => Promise<Enforcement>;
-  /** What a successful call changes for the rest of the run. */
+  /** The change that a successful call makes for the rest of the run. */
   readonly mode?: (args: unknown) => Mode | undefined;
-  /** What happens when a call fails; the agent's own rules stand behind it. */
+  /** The recovery of a call that fails; the agent's own rules stand behind it. */
   readonly recover?: Recovery;
-  /** How often, and after what, it may be called in a run. */
+  /** Bounds of its calls in a run, in number and order. */
   readonly constraints?: Constraints;
   /** Runs the author's function with arguments that `input` parsed. May throw. */
   execute(args: unknown, context: ToolContext): unknown;
@@ -113,12 +117,12 @@ export interface TypedTool<Args, Result> extends Tool {
   execute(args: Args, context: ToolContext): Result | Promise<Result>;
 }
 
-/** What a tool is given: what its schema makes of the arguments. A JSON Schema says nothing to TypeScript, but arguments are an object. */
+/** The arguments that a tool's schema makes of the model's. Those of a JSON Schema are an object. */
 export type ArgumentsOf<Input extends SchemaSource> = Input extends StandardSchemaV1
   ? InferOutput<Input>
   : JsonObject;
 
-/** How a tool is defined. */
+/** The definition of a tool. */
 export interface ToolDefinition<
   Input extends SchemaSource,
   Result,
@@ -129,29 +133,32 @@ export interface ToolDefinition<
   readonly description: string;
   /** Any Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12. The tool never runs with arguments that do not match. */
   readonly inputSchema: Input;
-  /** When given, a result that does not match is an error and never reaches the model. */
+  /** The schema of the result. A result that does not match is an error and never reaches the model. */
   readonly outputSchema?: SchemaSource;
-  /** What a call does to the world. Default: undeclared, which starts nothing early. */
+  /** The effect of a call on the world. Default: undeclared, which starts nothing early. */
   readonly effect?: Exclude<Effect, "undeclared">;
   /** `true`: one call of this tool at a time. A function: calls with the same key one at a time. */
   readonly exclusive?: boolean | ((args: ArgumentsOf<Input>) => string);
   /** After so many milliseconds the call ends as `timeout`, whether the tool cooperates or not. Default: the budget's `toolMs`. */
   readonly timeoutMs?: number;
-  /** How a call is written on one line, like `{a} + {b}`, with each argument once. Only weak models see it; default `name {json}`. */
+  /** A call on one line, like `{a} + {b}`, for weak models; each argument once. Default `name {json}`. */
   readonly notation?: string;
-  /** What happens when a call fails, instead of telling the model at once. */
+  /** The recovery of a call that fails, instead of telling the model at once. */
   readonly recover?: Recovery;
-  /** How often, and after what, it may be called in a run. Such a tool never starts while the model still writes. Default: no constraint. */
+  /** Bounds of its calls in a run. A tool with bounds never starts while the model writes. Default: none. */
   readonly constraints?: Constraints;
-  /** What it may use of the world: its context has handles for this and for nothing else, and they work where the agent grants it. Default: nothing. */
+  /**
+   * The capabilities that it may use, where the agent grants them: its context has their handles. Default:
+   * none.
+   */
   readonly needs?: Needs;
-  /** What its arguments are to a call: `target`, `content`, `amount` or `id`. One that is not listed counts as `target` where the tool has an effect. */
+  /** Roles of its arguments. One that is not listed counts as `target` where the tool has an effect. */
   readonly parameters?: Parameters;
   /** Are its results the author's own data? Default: no; they are marked for the model, and guard the effects that come after them. */
   readonly trusted?: boolean;
   /** Is what it finds for values that the user chose also the user's choice, like an address book? Default: no. */
   readonly resolves?: boolean;
-  /** Who may learn its results: nobody outside (`private`), or these readers. Default: everybody. */
+  /** The readers of its results: nobody outside (`private`), or these readers. Default: everybody. */
   readonly secrecy?: Secrecy;
   readonly execute: (
     args: ArgumentsOf<Input>,

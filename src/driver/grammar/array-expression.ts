@@ -5,7 +5,7 @@ import { counted, tooLong } from "./counts.ts";
 import { empty, type Expression, never, optional, sequence, text } from "./expression.ts";
 import { largest, type Parts, smallest } from "./parts.ts";
 
-/** What writes an array: the first items as they are told by their place, then the others. */
+/** Writes an array: the first items as they are told by their place, then the others. */
 export function arrayExpression(parts: Parts, compiler: Compiler): Expression {
   const least = largest(parts, "minItems", 0);
   const most = smallest(parts, "maxItems", Infinity);

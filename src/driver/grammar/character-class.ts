@@ -6,7 +6,7 @@ export const everyCharacter: readonly CharacterRange[] = [
   [0xe000, 0x10ffff],
 ];
 
-/** What is not in the ranges. */
+/** The characters outside of the ranges. */
 export function complementOf(ranges: readonly CharacterRange[]): readonly CharacterRange[] {
   return ranges.reduce(
     (left, [from, to]) =>
@@ -47,13 +47,13 @@ export const dot: readonly CharacterRange[] = complementOf([
   [0x2028, 0x2029],
 ]);
 
-/** Where engines disagree about a class: the characters that all of them take, or those that any of them takes. */
+/** The reading of a class about which engines disagree: what all of them take, or what any of them takes. */
 export type Extent = "sure" | "possible";
 
 const controls: Readonly<Record<string, number>> = { t: 0x09, n: 0x0a, v: 0x0b, f: 0x0c, r: 0x0d, 0: 0 };
 
 /**
- * What an escape stands for, like `\d`, `\n` or `\.`.
+ * The characters that an escape stands for, like `\d`, `\n` or `\.`.
  *
  * @throws SyntaxError for those that stand for no characters, and for categories of Unicode.
  */

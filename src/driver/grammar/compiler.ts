@@ -18,10 +18,10 @@ export type Rules = Map<string, Expression>;
 const maxDepth = 40;
 /** Schemas with more places than this are any JSON in those that come last. */
 const maxPlaces = 2000;
-/** What is lighter is written in its place, not by a rule. */
+/** A lighter expression is written in its place, not by a rule. */
 const longestInline = 8;
 
-/** What a compiler writes into, and by what. */
+/** The schema that a compiler reads, and the lists that it writes into. */
 export interface CompilerOptions {
   readonly root: Json;
   readonly rules: Rules;
@@ -150,7 +150,9 @@ export interface Closed {
   readonly rules: ReadonlyMap<string, Expression>;
 }
 
-/** What is left of an expression and its rules without what could never be written to an end: a rule that needs itself. */
+/**
+ * The expression and its rules without those that cannot be written to an end, since they need themselves.
+ */
 export function withoutEndless(expression: Expression, rules: ReadonlyMap<string, Expression>): Closed {
   const ending = new Set<string>();
   const isMade = (name: string): boolean => !rules.has(name) || ending.has(name);

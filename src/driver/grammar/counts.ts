@@ -1,6 +1,6 @@
 import { type Expression, repeat } from "./expression.ts";
 
-/** How often something may stand; Infinity is no bound. */
+/** Bounds of a repetition; Infinity is none. */
 export interface Counts {
   readonly least: number;
   readonly most: number;

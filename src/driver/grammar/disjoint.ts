@@ -7,7 +7,7 @@ import { type Parts, requiredOf, typesOf, valuesOf } from "./parts.ts";
 /** Properties of properties are compared so deep. */
 const maxDepth = 3;
 
-/** Whether certainly no value fits two of these, of which each is the schemas of one value. */
+/** True if certainly no value fits two of these, of which each is the schemas of one value. */
 export function areDisjoint(alternatives: readonly (readonly Json[])[], compiler: Compiler): boolean {
   const all = alternatives.map((schemas) => compiler.partsOf(schemas));
   return all.every((one, index) =>
@@ -43,7 +43,7 @@ function hasDisjointProperty(one: Parts, other: Parts, { compiler, depth }: Comp
   return names.some((name) => isDisjoint(told(one, name), told(other, name), { compiler, depth: depth + 1 }));
 }
 
-/** Whether the one admits no property that the other requires. */
+/** True if the one admits no property that the other requires. */
 function isClosedTo(one: Parts, other: Parts): boolean {
   return one.some(
     (part) =>

@@ -2,8 +2,9 @@
 export type CharacterRange = readonly [from: number, to: number];
 
 /**
- * What a grammar writes, as a value: `never` writes nothing at all, not even the empty text. `most` of a repetition may be Infinity. Made by the
- * functions of this file, which keep it simple: what cannot be written disappears from choices and takes sequences with it.
+ * An expression of a grammar, as a value: `never` writes nothing at all, not even the empty text. `most` of a
+ * repetition may be Infinity. Made by the functions of this file, which keep it simple: what cannot be
+ * written disappears from choices and takes sequences with it.
  */
 export type Expression =
   | { readonly type: "never" }
@@ -91,7 +92,7 @@ export function rewrite(
   return expression;
 }
 
-/** How much llama.cpp makes of an expression: it writes repetitions out. */
+/** Size of an expression in llama.cpp, which writes repetitions out. */
 export function weightOf(expression: Expression): number {
   if (expression.type === "sequence") return sum(expression.parts.map(weightOf));
   if (expression.type === "choice") return sum(expression.options.map(weightOf)) + 1;
@@ -100,7 +101,7 @@ export function weightOf(expression: Expression): number {
   return weightOf(of) * (most === Infinity ? least + 1 : most) + 1;
 }
 
-/** How many characters the expression writes at least and at most; a rule counts as nothing known. */
+/** The fewest and the most characters that the expression writes; nothing is known of a rule. */
 export function lengthsOf(expression: Expression): readonly [least: number, most: number] {
   if (expression.type === "text") {
     const { length } = Array.from(expression.text);
@@ -120,7 +121,7 @@ export function lengthsOf(expression: Expression): readonly [least: number, most
   return [least * expression.least, most === 0 ? 0 : most * expression.most];
 }
 
-/** Whether the expression, which has no rules, writes exactly this text. Polynomial in the length of the text. */
+/** True if the expression, which has no rules, writes exactly this text. Polynomial in the text's length. */
 export function writes(expression: Expression, value: string): boolean {
   const characters = Array.from(value);
   return endsOf(expression, characters, new Set([0])).has(characters.length);

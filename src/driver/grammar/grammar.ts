@@ -47,7 +47,7 @@ export function compileGrammar(schema: JsonObject): CompiledGrammar {
   return { grammar: grammarWith([schema], ([start = "value"]) => start, relaxed), relaxed };
 }
 
-/** What is not right with a schema as a whole: a reference that leads nowhere, a keyword with a value that it cannot have. */
+/** The fault of a schema as a whole: a reference that leads nowhere, a keyword with a wrong value. */
 function wrongWith(schema: JsonObject): Relaxed[] {
   try {
     if ("~standard" in schema) throw new Error("it is a schema of a library, and not a JSON Schema");
@@ -88,7 +88,7 @@ function grammarWith(
   return [root, basics(), ...named].join("\n");
 }
 
-/** What writes the values of a schema. Its rules are added to the others. */
+/** Writes the values of a schema. Its rules are added to the others. */
 function startOf({ rules, ...options }: Omit<CompilerOptions, "write">): Expression {
   const made: Rules = new Map();
   const whole = new Compiler({ ...options, rules: made, write: valueExpression }).valueOf([options.root]);

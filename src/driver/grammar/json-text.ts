@@ -44,7 +44,7 @@ export function literal(value: unknown): Expression {
   return text(JSON.stringify(value));
 }
 
-/** What writes the content of JSON strings from what writes their values. */
+/** The content of JSON strings with these values. */
 export function stringContent(values: Expression): Expression {
   return rewrite(values, (part) => {
     if (part.type === "text") return text(JSON.stringify(part.text).slice(1, -1));
@@ -120,7 +120,7 @@ function otherThan(names: readonly (readonly string[])[]): Expression {
   return choice([...going, leaving, begun.length < names.length ? never : empty]);
 }
 
-/** What writes a JSON string from what writes its value. */
+/** The JSON strings with these values. */
 export function stringOf(values: Expression): Expression {
   return sequence(text('"'), stringContent(values), text('"'));
 }

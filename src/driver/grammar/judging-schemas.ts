@@ -46,7 +46,7 @@ export function judgingSchemas(root: Json): JudgingSchemas {
     return leaf;
   }
 
-  /** What of a schema judges a value by itself; undefined when nothing does. */
+  /** The keywords of a schema that judge a value by themselves; undefined when it has none. */
   function leafOf(schema: JsonObject): JsonObject | undefined {
     if (leaves.has(schema)) return leaves.get(schema);
     const kept = Object.entries(schema).filter(([name]) => judging.has(name));
@@ -101,7 +101,7 @@ function collectParts(
   return [...parts];
 }
 
-/** Where the references of a schema lead. In a schema that is not right they are followed as pointers, as far as they lead. */
+/** Follows the references of a schema. Those of a wrong schema are followed as far as they lead. */
 function referencesIn(root: Json): (schema: JsonObject) => readonly Json[] {
   let checked: ReadonlyMap<JsonObject, readonly Json[]> | undefined;
   return (schema) => {

@@ -158,7 +158,7 @@ interface FractionBounds {
   readonly to?: string;
 }
 
-/** What may stand behind the integer of a decimal, with its point. */
+/** The point and the digits that may stand behind the integer of a decimal. */
 function fraction({ from, to }: FractionBounds): Expression {
   if (to === "") return from === "" ? empty : never;
   const behind = sequence(text("."), fractionDigits(from, to, true));

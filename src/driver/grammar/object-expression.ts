@@ -18,8 +18,9 @@ import { largest, matches, type Parts, requiredOf, smallest, valuesOf } from "./
 import { readPattern } from "./pattern.ts";
 
 /**
- * What writes an object: the properties in the order in which the schemas name them, then those that are only required, then others. Others
- * are written where `additionalProperties` or `patternProperties` speaks of them, or where no property is named at all.
+ * Writes an object: the properties in the order in which the schemas name them, then those that are only
+ * required, then others. Others are written where `additionalProperties` or `patternProperties` speaks of
+ * them, or where no property is named at all.
  */
 export function objectExpression(parts: Parts, compiler: Compiler): Expression {
   const names = propertyNames(parts, compiler);
@@ -41,7 +42,7 @@ interface Names {
   readonly known: readonly string[];
   /** No other name may stand. */
   readonly areAll: boolean;
-  /** What writes the names of others, where `propertyNames` says it. */
+  /** Writes the names of others, where `propertyNames` restricts them. */
   readonly other?: Expression;
 }
 
@@ -80,7 +81,7 @@ function conditionalNames(part: JsonObject): readonly string[] {
   ];
 }
 
-/** What the schemas say of the property of this name. */
+/** The schemas of the property of this name. */
 function schemasOf(name: string, parts: Parts): readonly Json[] {
   return parts.flatMap((part): readonly Json[] => {
     const judges = own(part, "propertyNames");
@@ -99,7 +100,7 @@ function schemasOf(name: string, parts: Parts): readonly Json[] {
   });
 }
 
-/** What writes a property that is not named. */
+/** Writes a property that is not named. */
 function otherPair({ known, other: name }: Names, parts: Parts, compiler: Compiler): Expression {
   const isNamed = parts.some((part) => Object.hasOwn(part, "properties"));
   const others = parts.flatMap((part) => own(part, "additionalProperties") ?? []);

@@ -98,7 +98,7 @@ export function valuesOf(parts: Parts): readonly Json[] | undefined {
   );
 }
 
-/** Whether the value certainly breaks one of the schemas by itself; its parts are not looked at. */
+/** True if the value certainly breaks one of the schemas by itself; its parts are not looked at. */
 function isRefused(value: Json, parts: Parts): boolean {
   const type = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
   if (!typesOf(parts).some((name) => name === type)) return true;
@@ -127,7 +127,7 @@ function isOutside(size: number, parts: Parts, noun: string): boolean {
 
 const longestMatched = 200;
 
-/** Whether the pattern matches; undefined when that cannot be told by the grammar's own reading. */
+/** True if the pattern matches; undefined when the grammar's own reading cannot tell. */
 export function matches(pattern: string, value: string): boolean | undefined {
   const reading = readPattern(pattern);
   return "fault" in reading || value.length > longestMatched ? undefined : writes(reading.expression, value);

@@ -116,7 +116,7 @@ function readCharacters(cursor: Cursor): readonly CharacterRange[] {
   return [[code, code]];
 }
 
-/** What a quantifier asks for. Whether it is lazy does not change which texts match. */
+/** Reads the counts of a quantifier. A lazy one matches the same texts. */
 function readCounts(cursor: Cursor): readonly [least: number, most: number] | undefined {
   const match = takesMatch(cursor, /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y);
   if (match === undefined) return undefined;

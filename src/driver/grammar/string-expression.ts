@@ -8,7 +8,7 @@ import { stringOf } from "./json-text.ts";
 import { largest, type Parts, smallest } from "./parts.ts";
 import { readPattern } from "./pattern.ts";
 
-/** What writes a string in JSON. Of several patterns one is kept to, and a format only where no pattern is. */
+/** Writes a string. Of several patterns one is kept to, and a format only where there is not a pattern. */
 export function stringExpression(parts: Parts, compiler: Compiler): Expression {
   const least = largest(parts, "minLength", 0);
   const most = smallest(parts, "maxLength", Infinity);

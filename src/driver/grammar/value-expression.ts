@@ -31,7 +31,9 @@ const unsaid: readonly (readonly [keyword: string, type: TypeName | undefined])[
   ["dependentSchemas", "object"],
 ];
 
-/** What writes a value that all parts accept: each alternative with what stands around it, then the values, or else the types. */
+/**
+ * Writes a value that all parts accept: the alternatives, each with its surroundings; or values; or types.
+ */
 export function valueExpression(parts: Parts, compiler: Compiler): Expression {
   const alternatives = alternativesOf(parts, compiler);
   if (alternatives !== undefined) return choice(alternatives);
@@ -67,7 +69,7 @@ function listUnsaid(parts: Parts, types: readonly TypeName[], compiler: Compiler
   }
 }
 
-/** Whether the keyword says nothing, or the grammar says all of it. */
+/** True if the keyword says nothing, or the grammar says all of it. */
 function isIdle(part: JsonObject, keyword: string): boolean {
   const value = own(part, keyword);
   if (value === undefined) return true;

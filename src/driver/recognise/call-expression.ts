@@ -61,7 +61,7 @@ function readArgumentName(cursor: Cursor): string | undefined {
   return name.replaceAll(/["'`\\]/g, "");
 }
 
-/** What may stand before calls: brackets, and code around them. */
+/** Signs that may stand before calls: brackets, and code around them. */
 const openers = /(?:print\s*\(\s*|\[\s*|\{\s*(?=["'][\w./-]+\()|\(\s*(?!["'])|await\s+|return\s+)*/y;
 const closers = /[ \t]*[)\]}]+(?=\s*[,;+&|\]}\n])/y;
 const separator = /\s*(?:#[^\n]*\n|[,;+&|*/]|\b(?:and|or)\b|\n)\s*(?:\d+[.)]\s+|[-*]\s+)?/y;

@@ -13,7 +13,7 @@ export function typesOf(schema: JsonObject): readonly string[] {
   return types.some((each) => each.length === 0) ? [] : types.flat();
 }
 
-/** Whether a value is of one of the types, as JSON Schema names them. */
+/** True if a value is of one of the types, as JSON Schema names them. */
 export function hasType(value: Json, types: readonly string[]): boolean {
   return types.some((type) => {
     if (type === "array") return Array.isArray(value);

@@ -6,7 +6,7 @@ export interface Cursor {
   readonly text: string;
   at: number;
   work: number;
-  /** What was mended on the way. */
+  /** The mendings on the way. */
   readonly repairs: Set<string>;
 }
 
@@ -40,7 +40,7 @@ export function skipBlanks(cursor: Cursor): void {
   take(cursor, blank);
 }
 
-/** What a reader reads; when it reads nothing, the cursor goes back to where it stood. */
+/** Reads a value; when there is none, the cursor goes back to where it stood. */
 export function attempt<T>(cursor: Cursor, read: (cursor: Cursor) => T | undefined): T | undefined {
   const { at } = cursor;
   const value = cursor.work > 0 ? read(cursor) : undefined;

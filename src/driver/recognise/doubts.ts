@@ -12,11 +12,11 @@ const objection =
 const refusal =
   /\b(?:not|never|refuse|won't|can't|cannot|don't|shouldn't|wouldn't|mustn't)\b[^.!?\n]{0,80}[:.,]?\s*(?:```\w*\s*)?$/i;
 const report = /\b(?:says?|said|wrote|writes|contains?|reads?|quoted?)\s*:\s*(?:```\w*\s*)?$/i;
-/** How far the words around a call are looked at. */
+/** Lengths of the texts before and behind a call that are looked at. */
 const lengthBefore = 800;
 const lengthAfter = 250;
 
-/** Where calls stand in a text. */
+/** The place of calls in a text. */
 export interface Surroundings {
   readonly layer: LayerName;
   readonly before: string;
@@ -24,9 +24,10 @@ export interface Surroundings {
 }
 
 /**
- * Why calls are only talked about, by where they stand and by the words around them: they are quoted, shown as an example, denied, or questioned.
- * Undefined when they are meant. Marks that models were trained to set around calls weigh more than words that deny or object, which may be
- * about something else. The words are English; what stands in quotes does so in any language.
+ * The reason for which calls are only talked about, by their place and by the words around them: they are
+ * quoted, shown as an example, denied, or questioned. Undefined when they are meant. Marks that models were
+ * trained to set around calls weigh more than words that deny or object, which may be about something else.
+ * The words are English; what stands in quotes does so in any language.
  */
 export function doubtOf({ layer, before, after }: Surroundings): string | undefined {
   if (layer === "whole") return undefined;

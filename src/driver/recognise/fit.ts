@@ -35,7 +35,7 @@ export function fitCall(
   return { args: fitObject(named, tool.inputSchema, fitting), faults: fitting.faults };
 }
 
-/** What stands beside a name without being an argument, unless the tool has one of this name. */
+/** Fields beside a name that are not arguments, unless the tool has one of this name. */
 const besideName = new Set(["type", "id", "thought", "index", "call_id", "tool_call_id"]);
 
 function argumentsBeside(fields: JsonObject, tool: KnownTool): JsonObject {

@@ -7,7 +7,7 @@ import { type KnownTools, propertiesOf } from "./known-tools.ts";
 import { comesFromNowhere, descriptionOf, plain, type Said } from "./origin.ts";
 import type { KnownTool, RecognisedCall, RecogniserMode, RefusedCall } from "./recognise.ts";
 
-/** What a call is judged by. What had to be mended is added to `repairs`. */
+/** The tools, the mode and the words by which a call is judged. Mendings are added to `repairs`. */
 export interface Judging {
   readonly known: KnownTools;
   readonly mode: RecogniserMode;
@@ -77,7 +77,7 @@ function standsForOne(key: string, value: readonly Json[], tool: KnownTool): boo
 const placeholder =
   /^(?:your_\w+|<[\w -]+>|\[[A-Za-z][\w -]*\]|\{[A-Za-z][\w -]*\}|\.{3}|…|unknown|n\/?a|none|tbd|todo|placeholder|insert[_ ]\w+|\w+_here|not (?:specified|provided)|unspecified|undefined|[ymdhs]{2,4}(?:[-/: .]+[ymdhs]{2,4})+)$/i;
 
-/** Whether an argument stands for a value that somebody should fill in, and was neither said like that nor named by the tool's schema. */
+/** True if an argument only holds the place of a value, and neither people nor the tool's schema said it. */
 function hasPlaceholder(args: JsonObject, tool: KnownTool, said: Said | undefined): boolean {
   return Object.values(args).some((value) => isPlaceholder(value, { tool, said }));
 }

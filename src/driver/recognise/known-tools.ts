@@ -44,7 +44,7 @@ function asKnown(tool: KnownTool | Tool): KnownTool {
   return { name: tool.name, inputSchema: tool.input.jsonSchema, changes };
 }
 
-/** What models set before names because their prompts or their training have it there. */
+/** Prefixes that models set before names because their prompts or their training have them there. */
 const prefixes = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:[./:]|::))+/i;
 
 const maxNameLength = 256;

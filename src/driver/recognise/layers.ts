@@ -85,12 +85,12 @@ function named(cursor: Cursor, known: KnownTools): readonly Group[] {
 const lineBefore = /^(?:[^]*[:：])?[\s*`[({-]*(?:\d+[.)]\s*)?["'`[({*]*(?:(?:print\(|await |return )\s*)*$/;
 const longestBefore = 300;
 
-/** Whether a call by name begins its line, or follows a colon. In the middle of a sentence a call is talked about. */
+/** True if a call by name begins its line, or follows a colon. Elsewhere a call is talked about. */
 function beginsLine(text: string, start: number): boolean {
   return lineBefore.test(lineUpTo(text, start));
 }
 
-/** What stands before a place on its line, as far as it matters. */
+/** The text before a place on its line, as far as it matters. */
 function lineUpTo(text: string, end: number): string {
   const before = text.slice(Math.max(0, end - longestBefore), end);
   return before.slice(before.lastIndexOf("\n") + 1);
@@ -122,7 +122,7 @@ function isCutOff(cursor: Cursor, start: number): boolean {
   return !isClosed;
 }
 
-/** Where a pattern stands; the cursor is behind it. The next place comes after all that was read meanwhile. */
+/** The places of a pattern; the cursor is behind each. The next one comes after all that was read. */
 function* places(cursor: Cursor, pattern: RegExp): Generator<number> {
   const next = new RegExp(pattern);
   for (

@@ -31,7 +31,7 @@ function readObject(cursor: Cursor, depth: number): JsonObject | undefined {
   }
 }
 
-/** What would change prototypes in careless code is refused, as in JSON from outside. */
+/** True for a field that would change prototypes in careless code: it is refused. */
 export function pollutes(key: string, value: Json): boolean {
   return (
     key === "__proto__" || (key === "constructor" && isJsonObject(value) && Object.hasOwn(value, "prototype"))

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 import type { KnownTool } from "./recognise.ts";
 
-/** What was said, made ready for looking things up in it. */
+/** The words of a conversation, made ready for looking things up in it. */
 export interface Said {
   readonly text: string;
   readonly words: ReadonlySet<string>;
@@ -47,9 +47,10 @@ export function saidIn(said: string): Said {
 }
 
 /**
- * Whether more than half of the arguments come from nowhere: they are not in what was said, in any spelling, nor in the tool's description. What
- * a model adds by itself (truth values, 0 and 1, codes like EUR, choices and defaults that the schema names) counts neither way. Two numbers
- * alone are not judged: a place on a map, the odds of a card and the like are known, not said.
+ * True if more than half of the arguments come from nowhere: they are not in what was said, in any spelling,
+ * nor in the tool's description. Values that a model adds by itself (truth values, 0 and 1, codes like EUR,
+ * choices and defaults that the schema names) count neither way. Two numbers alone are not judged: a place
+ * on a map, the odds of a card and the like are known, not said.
  */
 export function comesFromNowhere(args: JsonObject, tool: KnownTool, said: Said): boolean {
   const described = descriptionOf(tool);
@@ -69,7 +70,7 @@ export function comesFromNowhere(args: JsonObject, tool: KnownTool, said: Said):
 // Depends on: the schema.
 const saidBySchema = remembered((schema: JsonObject) => saidIn(JSON.stringify(schema)));
 
-/** What the schema of a tool says. */
+/** The words in the schema of a tool. */
 export function descriptionOf({ inputSchema }: KnownTool): Said {
   return saidBySchema(inputSchema);
 }

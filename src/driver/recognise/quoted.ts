@@ -2,7 +2,7 @@ import { attempt, type Cursor, take } from "./cursor.ts";
 
 /** A quote of Python or JSON, or the marks that some models put around texts. */
 const opening = /(?:[rRbBfFuU]{1,2}(?=["']))?("""|'''|["'`]|<\|"\|>|<escape>)/y;
-/** What can come after a value; a quote before anything else belongs to the text, as in 'It's here'. */
+/** Signs that can come after a value; before anything else a quote belongs to the text, as in 'It's here'. */
 const closing = /\s*(?:[,:)\]}=;+*<]|$|\n)/y;
 
 /** Reads a text in quotes. A quote inside of it that closes nothing is a part of it. */
@@ -53,7 +53,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
 
 const escape = /\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[^])/g;
 
-/** What is no escape stays as it is, as in the regular expression `\\d+`. */
+/** Reads escapes. Any other backslash stays as it is, as in the regular expression `\\d+`. */
 function unescaped(text: string): string {
   if (!text.includes("\\")) return text;
   return text.replaceAll(escape, (written) => {

@@ -5,13 +5,14 @@ import type { JsonObject } from "../../util/json.ts";
 export interface KnownTool {
   readonly name: string;
   readonly inputSchema: JsonSchema;
-  /** Whether the tool may change something: then one written call is never taken for several. Default: it only looks. */
+  /** True if the tool may change something: one call is never taken for several then. Default: false. */
   readonly changes?: boolean;
 }
 
 /**
- * How much is taken for a call. `strict`: the whole text is calls in one format, and nothing had to be mended. `safe`: calls in any known
- * format, but for those that are only talked about, and those whose arguments come from nowhere. `lenient`: those too.
+ * The strictness about calls. `strict`: the whole text is calls in one format, and nothing had to be mended.
+ * `safe`: calls in any known format, but for those that are only talked about, and those whose arguments come
+ * from nowhere. `lenient`: those too.
  */
 export type RecogniserMode = (typeof recogniserModes)[number];
 
@@ -31,26 +32,27 @@ export interface RefusedCall {
   readonly reason: string;
 }
 
-/** What a text says. */
+/** The calls in a text. */
 export interface Recognition {
   readonly calls: readonly RecognisedCall[];
   readonly refused: readonly RefusedCall[];
   /** The format of the calls, taken or refused; undefined when the text has none. */
   readonly layer?: LayerName;
-  /** What had to be mended to read the calls, in words for people. */
+  /** The mendings without which the calls could not be read, in words for people. */
   readonly repairs: readonly string[];
 }
 
 /** The formats, the strictest first. A looser one is looked for only when the stricter ones found nothing. */
 export type LayerName = "tagged" | "whole" | "fenced" | "named" | "bare";
 
-/** What is known of a text beside its words. */
+/** Facts about a text beside its words. */
 export interface ReadOptions {
   /** The text stopped at a token limit: no call is taken from it. */
   readonly cut?: boolean;
   /**
-   * What was said before: questions, results. With it, `safe` refuses a call of which more than half of the arguments come neither from there
-   * nor from the tool's own description. Without it, where arguments come from is not judged.
+   * The conversation before the text: questions, results. With it, `safe` refuses a call of which more than
+   * half of the arguments come neither from there nor from the tool's own description. Without it, where
+   * arguments come from is not judged.
    */
   readonly said?: string;
 }
@@ -62,7 +64,7 @@ export interface RecogniserStream {
    * on that can begin a call nothing is given back. The cost of a piece grows with its length alone.
    */
   push(piece: string): string;
-  /** What the whole text says. */
+  /** Reads the whole text. */
   end(options?: ReadOptions): Recognition;
 }
 

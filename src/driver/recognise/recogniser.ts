@@ -101,12 +101,12 @@ function find(
 /** Harmony's channel for what a model thinks. */
 const analysis = /<\|channel\|>analysis<\|message\|>[^]*?(?:<\|end\|>|$)/g;
 
-/** What a model thinks is not said. */
+/** Takes out the thoughts of the model, which are not said. */
 function withoutThoughts(text: string): string {
   return tellApart(text.includes("analysis") ? text.replaceAll(analysis, "") : text).text;
 }
 
-/** Where a model goes on to write what others say. */
+/** Signs of the turn of another, which a model goes on to write itself. */
 const nextTurn =
   /\n[ \t]*#{2,}[ \t]*(?:Instruction|Response|User|Human|Question|Input|Output|Task)s?\b|<\|(?:im_start|im_end|eot_id|end)\|>|\[\/?INST\]|<\/s>|<end_of_turn>|<tool_response>|\n[ \t]*(?:User|Human|Question|Q|Observation|Result|Function result):/g;
 
@@ -150,7 +150,7 @@ function settle(found: Found, { known, mode, options }: Reading): Recognition {
   return { ...nothing, layer, refused: [...refused, ...mended] };
 }
 
-/** Why none of the calls is taken, by the text that they stand in. */
+/** The reason for which none of the calls is taken, by the text that they stand in. */
 function whyNot(
   { text, layer, groups }: Pick<Found, "text" | "layer" | "groups">,
   { mode, options }: Pick<Reading, "mode" | "options">,
@@ -165,11 +165,11 @@ function whyNot(
     : undefined;
 }
 
-/** What belongs to the marks of calls, before, between and behind them. */
+/** Signs that belong to the marks of calls, before, between and behind them. */
 const marksAround =
   /\s|<\/?\|?tool_calls?\|?>|<\/?function_?calls?>|<\|tool_call_(?:start|end)\|>|<\/tool_code>|<end_function_call>|(?:```)?<｜tool▁calls?▁(?:begin|end)｜>|<\|tool_calls?(?:_section)?_(?:begin|end)\|>|<\|(?:channel|call|eom_id|eot_id)\|>|(?<=<\|channel\|>)commentary\b/g;
 
-/** Whether nothing stands around the calls but their marks. */
+/** True if nothing stands around the calls but their marks. */
 function isExactly({ text, layer, groups }: Pick<Found, "text" | "layer" | "groups">): boolean {
   if (layer !== "whole" && layer !== "tagged") return false;
   const between = [...groups, { start: text.length }].map(({ start }, index) =>
@@ -178,7 +178,7 @@ function isExactly({ text, layer, groups }: Pick<Found, "text" | "layer" | "grou
   return between.join("").replaceAll(marksAround, "") === "";
 }
 
-/** What stands further away was written after the model had said its calls. */
+/** Most characters between calls that belong together. Later ones were written after the model was done. */
 const farApart = 250;
 
 /** The groups that belong together. One that says again what those before it said is a repetition. */

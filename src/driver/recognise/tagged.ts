@@ -4,8 +4,9 @@ import { attempt, type Cursor, take } from "./cursor.ts";
 import { readLiteral } from "./literal.ts";
 
 /**
- * What models that were trained to call tools set before a call: Hermes and Qwen, Granite, Mistral, Llama 3, LFM2, Functionary, Gemma, DeepSeek,
- * Kimi, Qwen-Coder, Claude and MiniMax, Harmony, ReAct, and the command of metal-kompanion.
+ * Marks before a call, as models write them that were trained to call tools: Hermes and Qwen, Granite,
+ * Mistral, Llama 3, LFM2, Functionary, Gemma, DeepSeek, Kimi, Qwen-Coder, Claude and MiniMax, Harmony, ReAct,
+ * and the command of metal-kompanion.
  */
 export const marks: RegExp =
   /<\|?tool_call\|?>|<function_?call>|<\|tool_call_start\|>|\[TOOL_CALLS?\]|<\|python_tag\|>|\bfunctools(?=\s*\[)|<tool_code>|```tool_code|<start_function_call>|<｜tool▁call▁begin｜>|<\|tool_call_begin\|>|<(?=function=|invoke\s+name=)|\bto=(?=functions\.)|^[ \t]*@tool[ \t]+(?=[\w./-]+[ \t]*\{)|^[ \t]*Action:[ \t]*(?=[\w./-]+[ \t]*\n[ \t]*Action Input:)/gm;

@@ -1,12 +1,12 @@
 import { folded } from "./known-tools.ts";
 
-/** What may begin a call in any format: a mark, a list, an object, a fence, a command, a word that names a step of ReAct. */
+/** Signs that may begin a call: of a mark, a list, an object, a fence, a command, a step of ReAct. */
 const sign = /[<[{`@]|\bAction:|\bfunctools\s*\[|\bto=functions/;
 const wordsOfSigns = ["Action", "functools", "to"];
 const lastWord = /[A-Za-z_][\w./:\\-]*\s{0,64}$/;
 const wordBeforeBracket = /(?<![\w./:\\-])[A-Za-z_][\w./:\\-]{0,127}(?=\s{0,64}[({])/g;
 
-/** What is held back stays short, so that a piece costs what its length costs. No name of a tool is longer. */
+/** Most characters that are held back, so that a piece costs what its length costs. */
 const longestHeld = 128;
 
 /** The words that a call can begin with, ready for being met letter by letter. */

@@ -16,10 +16,10 @@ export function heldTo(list: AllowList, around: readonly Said[] = []): AllowList
   return around.reduce((held, said) => changed(held, said, tighten), list);
 }
 
-/** What a policy says of tools, and the tools whose calls it counts. */
+/** A policy's words on tools, and the tools whose calls it counts. */
 export type Said = Pick<DeclaredPolicy, "tools" | "counted">;
 
-/** What the policies of a run say: those of the runs around it, outermost first, and its own. */
+/** The words of the policies of a run on tools: of the runs around it, outermost first, and its own. */
 export function saidIn(policy: Policy, around: readonly Said[] = []): readonly Said[] {
   const own = saidBy(policy);
   return own.counted.length === 0 && Object.keys(own.tools).length === 0 ? around : [...around, own];
@@ -57,7 +57,7 @@ function tighten(tool: Tool, { trusted, resolves, secrecy, effect }: Annotation)
   };
 }
 
-/** What nobody declared may be anything: no declaration is stronger. */
+/** An effect that nobody declared may be anything: it is the strongest. */
 const strength: Readonly<Record<Effect, number>> = {
   none: 0,
   read: 1,

@@ -6,7 +6,7 @@ import { isAbsent, type Leaf } from "./condition/values.ts";
 import type { CallRequest, Decision } from "../decision.ts";
 import type { Intent } from "../knowledge/intent.ts";
 
-/** What a person is asked, as data: it can be sent, kept and shown anywhere. All of it is what the policy saw. */
+/** A question to a person, as data: it can be sent, kept and shown. All of it is what the policy saw. */
 export interface ApprovalRequest extends Pick<
   CallRequest,
   "agent" | "skill" | "turn" | "callId" | "tool" | "effect" | "arguments"
@@ -19,9 +19,9 @@ export interface ApprovalRequest extends Pick<
    * `label` says. First what the rule shows first, then targets, amounts and ids, then content; 200 at most.
    */
   readonly values: readonly ApprovalValue[];
-  /** How many values are not listed; left out when all are. */
+  /** Number of values that are not listed; left out when all are. */
   readonly more?: number;
-  /** Where what the model had seen comes from. */
+  /** The sources of all that the model had seen. */
   readonly label: Label;
   readonly intent: Pick<Intent, "text" | "hash">;
   /** Links in the arguments that no trusted source contained. */
@@ -65,7 +65,7 @@ export function approvalRequest(request: CallRequest, decision: Decision, hash: 
 /** More values than a person reads. */
 const maxValues = 200;
 
-/** What the person sees of the arguments, judged as the policy judges them: first what the rule shows first, then what the call acts on. */
+/** The arguments as the policy judges them: first those that the rule shows, then those acted on. */
 function seenBy(
   request: CallRequest,
   show: readonly string[],
@@ -86,7 +86,7 @@ function seenBy(
   return { values, ...(more === 0 ? {} : { more }), links };
 }
 
-/** Whether a value stands in the argument that a rule names. */
+/** True if a value stands in the argument that a rule names. */
 function isAt({ path }: Leaf, name: string): boolean {
   return path.startsWith(name) && /^(?:$|[.[(])/.test(path.slice(name.length));
 }

@@ -3,7 +3,7 @@ import type { Condition, Rule } from "./rule.ts";
 
 const steps = ["when", "unless", "because", "show", "named"] as const;
 
-/** What can still be said of a rule, each once. */
+/** The steps by which more can still be said of a rule, each once. */
 export type RuleStep = (typeof steps)[number];
 
 /** The steps of {@link RuleDraft}. Each gives a new rule. */
@@ -16,7 +16,7 @@ export interface RuleSteps<Open extends RuleStep> {
   because(text: string): RuleDraft<Exclude<Open, "because">>;
   /** The arguments that a person is shown first. */
   show(...names: readonly string[]): RuleDraft<Exclude<Open, "show">>;
-  /** What decisions call it. */
+  /** The name of the rule in decisions. */
   named(name: string): RuleDraft<Exclude<Open, "named">>;
 }
 

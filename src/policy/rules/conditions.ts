@@ -182,7 +182,8 @@ export function unknownLinks(path?: string): Condition {
 }
 
 /**
- * What the model has seen may not be known to everybody whom the call's targets, or unknown links in its other arguments, name.
+ * The label of all that the model has seen forbids somebody whom the call's targets, or unknown links in its
+ * other arguments, name.
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ import { type NamedRule, type RuleBook, type Verdict, verdictOf } from "./verdic
 /** More evidence is no evidence: nobody reads it, and every record carries it. */
 const mostEvidence = 20;
 
-/** What the rules say of a call, with what that rests on. Never throws: what cannot be judged is denied. */
+/** Judges a call by the rules, with the evidence. Never throws: a call that cannot be judged is denied. */
 export function decide(book: RuleBook, call: CallRequest): Decision {
   try {
     const sight = sightOf(call, book.annotationOf(call.tool));
@@ -57,7 +57,7 @@ function remedyFor(sight: Sight, found: Verdict, book: RuleBook): string | undef
   }
 }
 
-/** What the model is told too: nothing but what the author wrote, and nothing of the arguments or of what was seen. */
+/** The words of a decision that the model is told too: the author's own, and nothing of the arguments. */
 function said({ verdict, decisive }: Verdict): Pick<Decision, "rule" | "reason"> {
   if (decisive === undefined) {
     return verdict === "allow"
@@ -86,7 +86,7 @@ function evidenceOf({ matched, decisive }: Verdict, sight: Sight): Evidence {
   };
 }
 
-/** What cannot be read is as bad as can be. */
+/** The label of what was seen. One that cannot be read is as bad as can be. */
 function labelIn({ knows }: Sight): Label {
   try {
     const { label } = knows();

@@ -4,7 +4,7 @@ import { allowListed, type Policy } from "../decision.ts";
 import type { Annotation, Rule } from "./rule.ts";
 import { sensible } from "./sensible.ts";
 
-/** What a declarative policy says beside its verdicts. */
+/** A declarative policy, with its data beside its verdicts. */
 export interface DeclaredPolicy extends Policy {
   readonly tools: Readonly<Record<string, Annotation>>;
   readonly constants: readonly string[];

@@ -108,7 +108,7 @@ function constantsFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefin
   return [{ type: "constants", add: needed }];
 }
 
-/** Whether a rule asks where values or links come from. */
+/** True if a rule asks where values or links come from. */
 function looksAtOrigins({ when, unless }: Rule): boolean {
   return [when, unless].some((condition) => condition !== undefined && asksOrigin(condition));
 }

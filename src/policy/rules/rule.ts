@@ -2,7 +2,7 @@ import type { ParameterRole, Parameters, ValueType } from "../../tool/parameters
 import type { Effect } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
 
-/** What one value of an argument must be. */
+/** A test of one value of an argument. */
 export type ValueTest =
   /** The user's own choice (see `RunKnowledge.isBound`). */
   | { readonly type: "bound"; readonly as?: ValueType }
@@ -14,7 +14,7 @@ export type ValueTest =
   /** Left out, null, an empty text or an empty list. */
   | { readonly type: "absent" };
 
-/** When a rule holds. Plain data: it can be kept, compared, hashed and read by people. */
+/** A condition of a rule. Plain data: it can be kept, compared, hashed and read by people. */
 export type Condition =
   | { readonly type: "all" | "any"; readonly of: readonly Condition[] }
   | { readonly type: "not"; readonly of: Condition }
@@ -27,7 +27,7 @@ export type Condition =
   | { readonly type: "untrusted" }
   /** An argument with the role `content` (or this one) has a link that no trusted source contained. */
   | { readonly type: "unknown-links"; readonly path?: string }
-  /** What the model has seen may not be known to everybody whom the call's targets name. */
+  /** The label of all that the model has seen forbids somebody whom the call's targets name. */
   | { readonly type: "secrecy-exceeds-targets" }
   /** So many calls of the tool have run already. */
   | { readonly type: "calls"; readonly atLeast: number };
@@ -48,12 +48,12 @@ export interface Rule {
   readonly name?: string;
 }
 
-/** What a policy knows of a tool beside what the tool says itself: for tools that others wrote. */
+/** A policy's words on a tool beside the tool's own: for tools that others wrote. */
 export interface Annotation {
   readonly effect?: Exclude<Effect, "undeclared">;
-  /** Whether its results are the author's or the user's own data. */
+  /** True if its results are the author's or the user's own data. */
   readonly trusted?: boolean;
-  /** What it finds for bound arguments is bound too: an address book, a directory of the author's. */
+  /** True if its results for bound arguments are bound too: an address book, a directory of the author's. */
   readonly resolves?: boolean;
   readonly secrecy?: "private" | { readonly readers: readonly string[] };
   readonly parameters?: Parameters;

@@ -40,8 +40,8 @@ export function sensible(call: CallRequest): Decision {
 }
 
 /**
- * What an author can do: the tools that made the run untrusted are named, since their results may well be the author's own, and so are the servers, whose
- * descriptions an author can approve.
+ * The remedies of an author: the tools that made the run untrusted are named, since their results may well be
+ * the author's own, and so are the servers, whose descriptions an author can approve.
  */
 function remedyAfter({ sources }: Label): string {
   const named = (kind: string): string =>

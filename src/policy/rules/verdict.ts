@@ -9,7 +9,7 @@ export interface NamedRule {
   readonly name: string;
 }
 
-/** What a policy says of a call: the rule that decides, undefined where none matched, and all that matched. */
+/** A policy's word on a call: the rule that decides, undefined where none matched, and all that matched. */
 export interface Verdict {
   readonly verdict: Decision["verdict"];
   readonly decisive?: NamedRule;
@@ -51,7 +51,7 @@ export function verdictOf(rules: readonly NamedRule[], sight: Sight): Verdict {
   return { verdict: isEffectful(sight.effect) ? "deny" : "allow", matched };
 }
 
-/** What decisions call a rule. */
+/** The name of a rule in decisions. */
 export function ruleName({ name, verdict, tools }: Rule, index: number): string {
   if (name !== undefined) return name;
   const shown = tools.length > 3 ? `${tools.slice(0, 3).join(", ")}, …` : tools.join(", ");

@@ -2,7 +2,7 @@ import { isPlain, type Label } from "../../message/label.ts";
 import type { Decision } from "../decision.ts";
 import { textLine } from "../rules/code.ts";
 
-/** Who a decision is explained to. */
+/** The reader of an explanation. */
 export type Audience = "model" | "people";
 
 /**

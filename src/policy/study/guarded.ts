@@ -1,8 +1,8 @@
 import { policy, type PolicyOptions, type RulePolicy } from "./policy.ts";
 
-/** What can be said of a preset beside its rules. */
+/** Options of a preset beside its rules. */
 export interface PresetOptions extends PolicyOptions {
-  /** What records call the policy. Default: the name of the preset. */
+  /** The name of the policy in records. Default: the name of the preset. */
   readonly name?: string;
 }
 

@@ -14,11 +14,11 @@ export interface Finding {
   readonly type: "shadowed" | "repeated" | "unknown-tool" | "unknown-argument" | "too-wide" | "limit-zero";
   /** The rule, or `tools` for an annotation. */
   readonly rule: string;
-  /** What is wrong, and what to do. */
+  /** The fault, and what to do. */
   readonly text: string;
 }
 
-/** What the tools of an agent are called, and what arguments they take. */
+/** A tool of an agent by its name, with the arguments that it takes where they are known. */
 export type LintedTool = Pick<Tool, "name"> & Partial<Pick<Tool, "input">>;
 
 /** Looks for what is most likely not meant. Names are only looked up where the tools are given. */

@@ -32,7 +32,10 @@ export function narrowed(policy: Policy, by: Policy): Policy {
 
 type PolicyData = Pick<DeclaredPolicy, keyof DeclaredPolicy> & { readonly name: string };
 
-/** What stands beside the verdicts, where one of the two is data. As JSON it is the rules of one, and nothing that could be read back as wider than both. */
+/**
+ * The data beside the verdicts. As JSON it is one policy's rules, and nothing wider than both can be read
+ * back.
+ */
 function narrowedData(policy: Policy, by: Policy): PolicyData | undefined {
   const { rules: wasRules, constants = [], tools: wasTools = {} } = dataOf(policy);
   const { rules: isRules, constants: others = constants, tools: isTools = {} } = dataOf(by);
@@ -85,9 +88,10 @@ function joinSecrecy(second: AnnotatedSecrecy, first: AnnotatedSecrecy = second)
 }
 
 /**
- * What of a policy may allow more than another one did: rules that allow and were not there, rules that asked or denied and are gone, constants and
- * annotations that changed. Where it finds nothing, no call gets a weaker verdict; what it finds need not be weaker. For a review, or a check of what
- * is in a repository.
+ * The parts of a policy that may allow more than another one did: rules that allow and were not there, rules
+ * that asked or denied and are gone, constants and annotations that changed. Where it finds nothing, no call
+ * gets a weaker verdict; what it finds need not be weaker. For a review, or a check of what is in a
+ * repository.
  *
  * @example
  * ```ts
@@ -116,7 +120,7 @@ function rulesByText(policy: PolicyJson): ReadonlyMap<string, Rule> {
   return new Map(rulesOf(policy).map((rule) => [ruleFacts(rule), rule]));
 }
 
-/** What a rule does, as a text: neither its place nor its name, nor what it tells people, changes a verdict. */
+/** The effect of a rule, as a text: its place, its name and its words to people change no verdict. */
 export function ruleFacts({ verdict, tools, when, unless }: Rule): string {
   const facts = { verdict, tools: tools.toSorted(), when: when ?? null, unless: unless ?? null };
   return canonicalJson(facts);

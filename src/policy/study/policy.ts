@@ -11,9 +11,9 @@ import type { RuleInput } from "../rules/builders.ts";
 import type { Annotation, Condition, PolicyJson, Rule } from "../rules/rule.ts";
 import { type RecordedEvent, type SimulatedCall, type SimulateOptions, simulateRun } from "./simulate.ts";
 
-/** What a policy knows and holds beside its rules. */
+/** The knowledge and constants of a policy beside its rules. */
 export interface PolicyOptions {
-  /** What is known of tools that others wrote; it stands over what they say of themselves. */
+  /** Annotations of tools that others wrote; they stand over what the tools say of themselves. */
   readonly tools?: Readonly<Record<string, Annotation>>;
   /** Values that the author vouches for: they count as the user's own choice. */
   readonly constants?: readonly string[];
@@ -23,13 +23,13 @@ export interface PolicyOptions {
 
 /** A policy as its author writes it. */
 export interface PolicyDefinition extends PolicyOptions {
-  /** What records and decisions call the policy. */
+  /** The name of the policy in records and decisions. */
   readonly name: string;
   /** The rules, or the preset whose rules they are. */
   readonly rules: readonly RuleInput[] | "guarded" | "strict";
 }
 
-/** What would have allowed a call. */
+/** The change that would have allowed a call. */
 export interface Advice {
   /** The decision about the call as it is. */
   readonly decision: Decision;
@@ -58,9 +58,9 @@ export interface RulePolicy extends Policy {
   explain(decision: Decision, audience: Audience): string;
   /** Puts cases to the policy: calls as data, with the verdicts that they must get. */
   test(cases: readonly PolicyCase[]): PolicyReport;
-  /** What this policy would have said of each call of a recorded run. */
+  /** Decides about each call of a recorded run anew. */
   simulate(run: Iterable<RecordedEvent>, options?: SimulateOptions): readonly SimulatedCall[];
-  /** What in the policy is most likely not meant. Names are looked up where the tools are given. */
+  /** Finds what is most likely not meant in the policy. Names are looked up where the tools are given. */
   lint(tools?: readonly (LintedTool | string)[]): readonly Finding[];
   /** The smallest change that would have allowed a call. */
   advise(call: CallRequest): Advice;

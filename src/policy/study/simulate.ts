@@ -18,13 +18,13 @@ export interface RecordedEvent {
   readonly runId?: string;
 }
 
-/** What a tool says of itself. */
+/** A tool as it describes itself. */
 export type DescribedTool = Pick<Tool, "name"> &
   Partial<
     Pick<Tool, "input" | "effect" | "parameters" | "trusted" | "resolves" | "secrecy" | "kind" | "origin">
   >;
 
-/** What the events of a run do not say. */
+/** Facts that the events of a run do not tell. */
 export interface SimulateOptions {
   /** The tools of the agent: what they do, what their arguments are, which are trusted. Left out, every effect is undeclared. */
   readonly tools?: readonly DescribedTool[];
@@ -42,7 +42,7 @@ export interface SimulatedCall {
   readonly was: Decision;
   /** The decision of this policy. */
   readonly would: Decision;
-  /** Whether the verdict is another one. */
+  /** True if the verdict is another one. */
   readonly differs: boolean;
 }
 
@@ -54,9 +54,10 @@ export interface Simulated {
 }
 
 /**
- * What a policy would have said of each call that the policy of a run decided, given what the run knew then. Each call is judged as it was made: what the
- * model would have done after another decision, nobody knows. Runs inside the run are runs of their own and left out, and so are calls that no policy was
- * asked about (allow-list, arguments, hooks, constraints).
+ * Decides anew about each call that the policy of a run decided, given what the run knew then. Each call is
+ * judged as it was made: what the model would have done after another decision, nobody knows. Runs inside the
+ * run are runs of their own and left out, and so are calls that no policy was asked about (allow-list,
+ * arguments, hooks, constraints).
  */
 export function simulateRun(
   simulated: Simulated,
@@ -85,7 +86,7 @@ function is<Type extends Fact["type"]>(event: RecordedEvent, type: Type): event 
   return event.type === type;
 }
 
-/** What is known at some moment of the run. */
+/** The knowledge at some moment of the run. */
 interface Scene extends Simulated {
   readonly listed: ReadonlyMap<string, DescribedTool>;
   intent: Intent;
@@ -131,7 +132,7 @@ function nextTurn(scene: Scene, reply: ReplyMessage): void {
   scene.pending = [reply];
 }
 
-/** Where this policy says of a tool what its results are, that holds; else what the run recorded. */
+/** The result of a call, with the label of this policy's annotation, else that of the record. */
 function resultMessage(
   { listed, tools, learned, called }: Scene,
   { callId, name, arguments: args, result }: Told<"tool-end" | "knowledge-used">,
@@ -199,7 +200,7 @@ function requestOf(
   };
 }
 
-/** What was known from before the run (a session, memory, the run around it) stands in the recorded label alone. */
+/** The label, joined with sources from before the run, which stand in the recorded label alone. */
 function withOthers({ learned, called }: Scene, recorded: Label | undefined): Label {
   const sources = recorded?.sources.filter((source) => !called.has(source)) ?? [];
   return recorded === undefined || sources.length === 0

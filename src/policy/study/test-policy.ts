@@ -11,23 +11,23 @@ import { knowing, learn, learnIntent } from "../knowledge/learned.ts";
 
 /** A call and the verdict that it must get. Plain data: cases can be kept in a file. */
 export interface PolicyCase {
-  /** What it is called where it fails. Default: its number. */
+  /** The name of the case where it fails. Default: its number. */
   readonly name?: string;
   readonly tool: string;
   readonly arguments: Json;
-  /** What the tool says it does. Default: nothing, it is undeclared; the policy may say it too. */
+  /** The effect that the tool declares. Default: none, it is undeclared; the policy may declare it too. */
   readonly effect?: Effect;
   readonly parameters?: Parameters;
   readonly kind?: Tool["kind"];
   /** The user's words. */
   readonly intent?: string;
-  /** Whether the model has seen data of strangers. Default: no. */
+  /** True if the model has seen data of strangers. Default: false. */
   readonly untrusted?: boolean;
-  /** Who may know what the model has seen. Default: everybody. */
+  /** The people who may know what the model has seen. Default: everybody. */
   readonly secrecy?: Label["secrecy"];
   /** Texts that the model has seen and that are trusted: their links are known, their values are not the user's choice. */
   readonly trusted?: readonly string[];
-  /** How many calls of the tool have run. Default: none. */
+  /** Number of calls of the tool that have run. Default: 0. */
   readonly calls?: number;
   readonly expect: Decision["verdict"];
   /** The name of the rule that decides, where that matters. */
@@ -39,11 +39,11 @@ export interface FailedCase {
   readonly name: string;
   readonly case: PolicyCase;
   readonly decision: Decision;
-  /** What was expected, what was said, and why. */
+  /** The expected verdict, the real one, and the explanation. */
   readonly text: string;
 }
 
-/** How the cases went. */
+/** The results of the cases. */
 export interface PolicyReport {
   readonly passed: number;
   readonly failed: readonly FailedCase[];

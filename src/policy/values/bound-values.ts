@@ -9,14 +9,15 @@ import { scan } from "./scan.ts";
 /** The values that stand in trusted texts. */
 export interface BoundValues {
   /**
-   * Whether the value stands in one of the texts as a whole, in the canonical spelling of its type; without a type, of the most specific type that its form
-   * has. Of a list and of an object every value in it must (keys are not judged: a schema says them). `null`, truth values and an empty text are never
-   * bound; an empty list is. Never throws.
+   * True if the value stands in one of the texts as a whole, in the canonical spelling of its type; without a
+   * type, of the most specific type that its form has. Of a list and of an object every value in it must
+   * (keys are not judged: a schema says them). `null`, truth values and an empty text are never bound; an
+   * empty list is. Never throws.
    */
   readonly has: (value: Json, type?: ValueType) => boolean;
 }
 
-/** What is bound to these texts: the intent and constants of the author. The texts are read once, when the first value is asked for; time is linear. */
+/** The values bound to these texts, the intent and constants. Read once, when first asked for; linear. */
 export function valuesIn(texts: readonly string[]): BoundValues {
   let known: Known | undefined;
   return {

@@ -1,4 +1,4 @@
-/** What a character is to tokens: bits of `has`, or 0 for what parts them. */
+/** Kinds of characters in tokens, as bits; 0 is a character that parts tokens. */
 export const has = {
   letter: 1,
   digit: 2,
@@ -46,7 +46,7 @@ export function bitsAt(text: string, index: number): number {
   return Number.isNaN(code) || beyond.has(code) ? 0 : has.beyondAscii;
 }
 
-/** What kind of parting the character at `index` is; none when it belongs to a token. */
+/** The kind of parting that the character at `index` is; none when it belongs to a token. */
 export function partingAt(text: string, index: number): Parting | undefined {
   return beyond.get(text.charCodeAt(index));
 }
@@ -56,7 +56,9 @@ export function closingQuote(opening: string): string | undefined {
   return closing.get(opening);
 }
 
-/** Whether a letter or a digit stands at `index`: any character beyond ASCII that parts nothing counts as one. */
+/**
+ * True if a letter or a digit stands at `index`. A character beyond ASCII that parts nothing counts as one.
+ */
 export function isWordAt(text: string, index: number): boolean {
   return (bitsAt(text, index) & (has.letter | has.digit | has.beyondAscii)) !== 0;
 }

@@ -228,7 +228,7 @@ function monthAt(tokens: Tokens, index: number): number | undefined {
   return text.length < 3 || text.length > 9 ? undefined : months.get(text.toLowerCase());
 }
 
-/** Whether only a space or two, a comma, or the point of an abbreviation stand between a word and the next one. */
+/** True if only spaces, a comma, or the point of an abbreviation stand between a word and the next one. */
 function isNear(tokens: Tokens, index: number): boolean {
   const gap = between(tokens, index, index + 1);
   if (gap.length > 4) return false;

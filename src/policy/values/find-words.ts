@@ -6,7 +6,7 @@ const wordCharacter =
 /** Between two word characters these make one longer token, alone or several: `not-evil.com`, `a@b`, `x=y`, `o'brien`, `wait...go`. */
 const connectors = "-._@/\\+'&=%$#~*?";
 
-/** Whether a text has these words as a whole sequence: no longer word and no longer token around them. Both are folded. Linear in both lengths. */
+/** True if a text has these words and no longer word or token around them. Both are folded. Linear. */
 export function hasWords(text: string, words: string): boolean {
   let found = -1;
   const next = words.length <= shortPattern ? byIndexOf(text, words) : byKnuth(text, words);

@@ -4,7 +4,7 @@ const label = "[a-z0-9_](?:[a-z0-9_\\-]{0,61}[a-z0-9_])?";
 const dottedName = new RegExp(`^(?:${label}\\.)+[a-z](?:[a-z0-9\\-]{0,61}[a-z0-9])$`, "v");
 const fourBytes = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/v;
 const port = /:(?<number>[1-9]\d{0,4})$/v;
-/** What ends or changes a host when an address is parsed. */
+/** Characters that end or change a host when an address is parsed. */
 const notInName = /[\s\/?#@:\\%\[\]<>^\|]/v;
 const maxHostLength = 253;
 

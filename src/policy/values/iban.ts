@@ -16,7 +16,7 @@ export function canonicalIban(value: string): string | undefined {
   return structure.test(text) ? text : undefined;
 }
 
-/** Whether the checksum of a canonical account number holds (ISO 7064, modulo 97). */
+/** True if the checksum of a canonical account number holds (ISO 7064, modulo 97). */
 export function checksumHolds(iban: string): boolean {
   let rest = 0;
   for (const character of iban.slice(4) + iban.slice(0, 4)) {

@@ -5,8 +5,8 @@ const closes = ")]";
 const trailing = ".,;:!?'*";
 
 /**
- * Where the link that begins at `start` ends: before white space, a quote, a bracket that it did not open, or a comma before another link; without the
- * punctuation that ends a sentence. Looks at each character once.
+ * The end of the link that begins at `start`: before white space, a quote, a bracket that it did not open, or
+ * a comma before another link; without the punctuation that ends a sentence. Looks at each character once.
  */
 export function linkEnd(text: string, start: number): number {
   const quote = closingQuote(text[start - 1] ?? "") === "'" ? "'" : undefined;

@@ -55,12 +55,12 @@ function linkAt(text: string, index: number): Link | undefined {
 }
 
 const longestScheme = 24;
-/** What is looked at to find the host of a link: so many characters, so that a text of half links stays linear. */
+/** Most characters that are looked at for the host of a link, so that half links stay linear. */
 const hostWindow = 300;
 const web = /(?:^|[^a-z])(?<scheme>h(?:tt|xx)ps?|ftps?|wss?)$/iv;
 const script = /(?:^|[^a-z])(?<scheme>data|javascript|vbscript)$/iv;
 const dataStart = /^data:(?:[a-z]+\/[a-z0-9.+\-]|[;,])/iv;
-/** What stands before the target of a link in Markdown and HTML: right before it, or with white space between. */
+/** Signs before the target of a link in Markdown and HTML: right before it, or with white space between. */
 const beforeTarget = /[\("'=<]/v;
 const beforeEqualSign = /(?:href|src|action|poster|data|background|cite|ping)$/iv;
 const longestName = 10;
@@ -105,13 +105,13 @@ function onWeb(text: string, scheme: string, colon: number): Link | undefined {
     : { canonical: spelled(`${scheme.toLowerCase().replace("xx", "tt")}://${rest}`), end };
 }
 
-/** Whether a parser reads this as a host with several parts, or as any host where nothing else can stand. */
+/** True if a parser reads a host with several parts here, or any host where nothing else can stand. */
 function isHost(authority: string, isAlone: boolean): boolean {
   const host = URL.parse(`https://${authority}`)?.hostname ?? "";
   return isAlone ? /^[a-z0-9\[]/iv.test(host) : /[a-z0-9]\.[a-z0-9]/iv.test(host);
 }
 
-/** What could be the host of a link, and a user before it, with a port. */
+/** The part of a text that could be the host of a link, and a user before it, with a port. */
 function authorityAt(text: string, start: number): string {
   return /^[^\/\\?#\s<>"'`,;\(\)\[\]\{\}]*/v.exec(text.slice(start, start + hostWindow))?.[0] ?? "";
 }

@@ -4,8 +4,9 @@ export const maxValueLength = 4096;
 const beyondAscii = /\P{ASCII}/u;
 
 /**
- * What a reader does not see, or sees in another order than it stands: zero-width characters, bidirectional controls, tags, control characters
- * (but white space), lone surrogates, and what stands for a broken character.
+ * Characters that a reader does not see, or sees in another order than they stand: zero-width characters,
+ * bidirectional controls, tags, control characters (but white space), lone surrogates, and what stands for a
+ * broken character.
  */
 const hidden =
   /[[\p{Cc}--[\t\n\v\f\r]]\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}\u{fffc}\u{fffd}]/v;
@@ -15,7 +16,7 @@ const everyHidden = new RegExp(hidden, "gv");
 const tooManyMarks = /[\p{M}\u{ff9e}\u{ff9f}]{31,}/gv;
 const broken = "\u{fffd}";
 
-/** Whether a value or a part of a text has a character that nobody sees. Such a value is never equal to anything. */
+/** True if a text has a character that nobody sees. Such a value is never equal to anything. */
 export function hasHidden(text: string): boolean {
   return hidden.test(text);
 }

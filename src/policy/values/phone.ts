@@ -27,7 +27,8 @@ const digit = /\d/v;
 const separators = " -./()";
 
 /**
- * Where a phone number that begins at `start` ends, or -1. Looks at 40 characters at most, so that a text of digits stays linear.
+ * The end of a phone number that begins at `start`, or -1. Looks at 40 characters at most, so that a text of
+ * digits stays linear.
  */
 export function phoneEnd(text: string, start: number): number {
   if (!"+(0".includes(text[start] ?? "") && text[start + 3] !== " ") return -1;

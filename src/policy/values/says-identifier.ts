@@ -9,7 +9,7 @@ const numbered =
   "invoice order file document transaction ticket issue pr mr bug case account record message email mail event appointment booking reservation task job build " +
   "request contract customer client user employee entry post comment folder shipment parcel payee";
 
-/** What a word says about digits behind it. */
+/** The meaning of a word for digits behind it. */
 interface IdentifierWord {
   /** "is" may stand between. */
   readonly strong: boolean;
@@ -29,7 +29,7 @@ for (const word of numbered.split(" ")) {
 }
 words.set("entries", { strong: false, list: true, pointed: false });
 
-/** What an English word, or the last part of a name like `event_id`, says about digits behind it; nothing for most words. */
+/** The meaning of an English word, or of the end of a name like `event_id`, for digits behind it. */
 function identifierWord(word: string): IdentifierWord | undefined {
   const last = word.slice(word.lastIndexOf("_") + 1);
   return last.length > 12 ? undefined : words.get(last.toLowerCase());
@@ -40,7 +40,10 @@ export interface Listed extends Tokens {
   listed: number;
 }
 
-/** Whether the text says that the digits at `index` are an identifier: `#13`, "file 13", "no. 13", "the id is 13", "files 13 and 14". */
+/**
+ * True if the text calls the digits at `index` an identifier: `#13`, "no. 13", "the id is 13", "files 13,
+ * 14".
+ */
 export function saysIdentifier(tokens: Listed, index: number): boolean {
   if (between(tokens, index - 1, index).endsWith("#")) return true;
   return continuesList(tokens, index) || beginsList(tokens, index);

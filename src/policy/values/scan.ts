@@ -16,7 +16,7 @@ import { canonicalUrl, isBareLink } from "./url.ts";
 /** Canonical values by their type. Text is not among them: it is searched, not collected. */
 export type FoundValues = Readonly<Record<Exclude<ValueType, "text">, Set<string>>>;
 
-/** What texts contain, and what stands between quotes in them. */
+/** The values of texts, and the parts between quotes in them. */
 export interface Scan {
   readonly found: FoundValues;
   readonly quoted: string[];
@@ -199,7 +199,7 @@ function addNumeric(found: FoundValues, text: string): void {
   addTo(found.phone, canonicalPhone(text));
 }
 
-/** Who names a link names its host, and the page that a fragment is part of. */
+/** Adds a link, its host, and the page that a fragment is part of. */
 function addLink(found: FoundValues, text: string): void {
   const url = canonicalUrl(text);
   if (url === undefined) return;
@@ -209,7 +209,7 @@ function addLink(found: FoundValues, text: string): void {
   addTo(found.host, canonicalHost(url.slice(url.indexOf("://") + 3).replace(/[\/?#].*$/v, "")));
 }
 
-/** What stands between quotes is a value as a whole, also with spaces in it or of letters alone. */
+/** Adds a part between quotes as a whole value, also with spaces in it or of letters alone. */
 function addQuoted(found: FoundValues, text: string): void {
   if (hasHidden(text)) return;
   addTo(found.path, canonicalPath(text));

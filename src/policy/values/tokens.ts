@@ -4,7 +4,7 @@ import { maxValueLength } from "./normal.ts";
 
 /** A whole token of a text: what stands between spaces, quotes, brackets, commas and the punctuation of sentences. */
 export interface Token {
-  /** Where it stands, in UTF-16 units. */
+  /** Its place, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
   /** Bits of `has`: which kinds of characters it may have. */
@@ -16,7 +16,7 @@ export interface Token {
 export interface Tokens {
   readonly text: string;
   readonly words: readonly Token[];
-  /** What stands between quotes, without them. */
+  /** The parts between quotes, without them. */
   readonly quoted: readonly string[];
   /** `key:value` and `key=value` as a whole; the key and the value are words as well. */
   readonly pairs: readonly string[];
@@ -27,9 +27,9 @@ interface Reader {
   readonly words: Token[];
   readonly quoted: string[];
   readonly pairs: string[];
-  /** Where quotes stand open, by what closes them. */
+  /** The places of open quotes, by what closes them. */
   readonly open: Map<string, number>;
-  /** Where the next `://` stands, or -1. */
+  /** The place of the next `://`, or -1. */
   scheme: number;
 }
 
@@ -39,7 +39,7 @@ export function wordAt(tokens: Tokens, index: number): string {
   return token === undefined ? "" : tokens.text.slice(token.start, token.end);
 }
 
-/** What stands between two words, or before the first and behind the last. */
+/** The text between two words, or before the first and behind the last. */
 export function between({ text, words }: Tokens, from: number, to: number): string {
   return text.slice(words[from]?.end ?? 0, words[to]?.start ?? text.length);
 }
@@ -130,7 +130,7 @@ function addWord(reader: Reader, span: Span): void {
   push(reader, { start: value, end, bits }, false);
 }
 
-/** Where the value of `key:value` or `key=value` begins; `start` when it is none. A key has two letters or more: one before a path names a drive. */
+/** The place of the value of `key:value`; `start` when it is none. One letter before a path is a drive. */
 function pairValue(text: string, start: number, end: number): number {
   let index = start;
   while (index < end && ((bitsAt(text, index) & (has.letter | has.beyondAscii)) !== 0 || text[index] === "_"))

@@ -24,8 +24,8 @@ const onlyWithPath: ReadonlySet<string> = new Set(alsoFiles.split(" "));
 const fourNumbers = /^\d{1,3}(?:\.\d{1,3}){3}$/v;
 
 /**
- * Whether a host (with its port, if it has one) ends as hosts do, so that people and programs take it for a link. `followed` says that a path stands behind
- * it: then the ending may also be one that files have.
+ * True if a host (with its port, if it has one) ends as hosts do, so that people and programs take it for a
+ * link. `followed` says that a path stands behind it: then the ending may also be one that files have.
  */
 export function isKnownEnding(authority: string, followed: boolean): boolean {
   const colon = authority.lastIndexOf(":");

@@ -4,7 +4,7 @@ import { isKnownEnding } from "./top-level-domains.ts";
 
 const schemed = /^(?<scheme>[a-z][a-z0-9+.\-]*):\/\/(?<authority>[^\/?#]+)/iv;
 const authorityOf = /^[^\/?#]+/v;
-/** What a parser drops or takes for a slash: two programs may read two addresses. */
+/** Characters that a parser drops or takes for a slash: two programs may read two addresses. */
 const misread = /[\s\\]/v;
 const local = new Set(["file:", "javascript:", "vbscript:", "data:", "blob:", "about:"]);
 
@@ -21,7 +21,7 @@ export function canonicalUrl(value: string): string | undefined {
   return parts["authority"]?.includes("@") === true ? undefined : parsed(text);
 }
 
-/** Whether an address without a scheme is a link to those who read it: `www.x.y`, or a host whose ending is known, and what follows it. */
+/** True if people read an address without a scheme as a link: `www.x.y`, or a host with a known ending. */
 export function isBareLink(text: string): boolean {
   const authority = authorityOf.exec(text)?.[0] ?? "";
   if (!authority.includes(".") || canonicalHost(authority) === undefined) return false;

@@ -2,15 +2,16 @@ import { canonicalEmail } from "../../values/email.ts";
 import { hostName } from "../../values/host.ts";
 import { canonicalUrl } from "../../values/url.ts";
 
-/** Where an address leads: a host, and for e-mail the whole address. Both in their canonical form. */
+/** The place that an address leads to: a host, and for e-mail the whole address, in canonical form. */
 export interface NetworkPlace {
   readonly host: string;
   readonly address?: string;
 }
 
 /**
- * Where a text leads that is one e-mail address, one link or one host; undefined when it is anything else, or is written so that programs could read it
- * differently (a user before the host of a link, backslashes, several addresses, invisible letters).
+ * The place of a text that is one e-mail address, one link or one host; undefined when it is anything else,
+ * or is written so that programs could read it differently (a user before the host of a link, backslashes,
+ * several addresses, invisible letters).
  */
 export function placeOf(text: string): NetworkPlace | undefined {
   if (text.includes("://")) {
@@ -25,7 +26,7 @@ export function placeOf(text: string): NetworkPlace | undefined {
   return address === undefined ? undefined : { address, host: address.slice(address.lastIndexOf("@") + 1) };
 }
 
-/** Whether a host is this one, or beneath it where the pattern begins with `*.`. */
+/** True if a host is this one, or beneath it where the pattern begins with `*.`. */
 export function isWithinHost(host: string, pattern: string): boolean {
   return pattern.startsWith("*.")
     ? host.endsWith(pattern.slice(1)) && host.length >= pattern.length

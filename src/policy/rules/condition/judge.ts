@@ -6,8 +6,8 @@ import { isAbsent, type Leaf } from "./values.ts";
 import type { Condition, Rule, ValueTest } from "../rule.ts";
 
 /**
- * Whether a condition holds for a call; undefined when it cannot be said, since something throws, is no JSON, or is of another kind than the condition
- * is about. Never throws.
+ * True if a condition holds for a call; undefined when it cannot be said, since something throws, is no JSON,
+ * or is of another kind than the condition is about. Never throws.
  */
 export function holds(condition: Condition, sight: Sight): Truth {
   try {
@@ -18,8 +18,9 @@ export function holds(condition: Condition, sight: Sight): Truth {
 }
 
 /**
- * Whether a rule counts for a call of one of its tools. It fails closed: an allow counts when its condition surely holds and its exception surely does
- * not; a deny and an ask count unless their condition surely does not hold, or their exception surely does.
+ * True if a rule counts for a call of one of its tools. It fails closed: an allow counts when its condition
+ * surely holds and its exception surely does not; a deny and an ask count unless their condition surely does
+ * not hold, or their exception surely does.
  */
 export function matches({ verdict, when, unless }: Rule, sight: Sight): boolean {
   const condition = when === undefined ? true : holds(when, sight);

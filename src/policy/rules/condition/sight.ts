@@ -18,9 +18,9 @@ import { linksIn } from "../../values/links.ts";
 /** A call as conditions look at it. What is costly is looked at once, when the first condition asks. */
 export interface Sight {
   readonly call: CallRequest;
-  /** What the run knows, looked at once. May throw. */
+  /** The knowledge of the run, looked at once. May throw. */
   readonly knows: () => RunKnowledge;
-  /** What the call does, as the policy or else the tool says; knowledge and memory do nothing outside. */
+  /** The effect of the call, as the policy or else the tool declares it; none for knowledge and memory. */
   readonly effect: Effect;
   /** The arguments, looked at once. May throw. */
   readonly args: () => Json;
@@ -28,13 +28,13 @@ export interface Sight {
   readonly leaves: () => readonly Leaf[] | undefined;
   /** The values at a dotted path. May throw. */
   readonly at: (path: string) => readonly Leaf[] | undefined;
-  /** Whether a value is the user's own choice. May throw. */
+  /** True if a value is the user's own choice. May throw. */
   readonly isBound: (leaf: Leaf, as: ValueType | undefined) => Truth;
   /** The links in a value that no trusted source contained. May throw. */
   readonly strangersLinks: (leaf: Leaf) => readonly string[];
 }
 
-/** Whether a call with such an effect, or with one that nobody declared, may change something. */
+/** True if a call with such an effect, or with one that nobody declared, may change something. */
 export function isEffectful(effect: Effect): boolean {
   return effect !== "none" && effect !== "read";
 }
@@ -63,7 +63,7 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
   };
 }
 
-/** Whether arguments that nobody listed say whom a call reaches: where it may change something, and where looking may tell what not everybody may know. */
+/** True if arguments that nobody listed say whom a call reaches, by its effect or by where it looks. */
 function actsOnRest(effect: Effect, knows: () => RunKnowledge): boolean {
   return isEffectful(effect) || (effect === "read" && knows().label.secrecy !== "public");
 }
@@ -118,7 +118,7 @@ export function isChoice({ role }: Leaf): boolean {
   return role !== "content";
 }
 
-/** What the call acts on and the user did not choose; undefined when it cannot be said. May throw. */
+/** The values that the call acts on and the user did not choose; undefined if unknown. May throw. */
 export function unboundOf(sight: Sight): readonly Leaf[] | undefined {
   return sight
     .leaves()

@@ -7,13 +7,15 @@ import { isWithinHost, placeOf } from "./hosts.ts";
 import type { ValueTest } from "../rule.ts";
 import { compatible } from "../../values/normal.ts";
 
-/** Whether something holds; undefined when it cannot be said. */
+/** True if something holds; undefined when it cannot be said. */
 export type Truth = boolean | undefined;
 
-/** Whether a value is the user's own choice. May throw. */
+/** True if a value is the user's own choice. May throw. */
 export type IsBound = (leaf: Leaf, as: Extract<ValueTest, { type: "bound" }>["as"]) => Truth;
 
-/** Whether one value passes a test. Not said of what is no JSON, nor of a value of another kind than the test is about. */
+/**
+ * True if one value passes a test. Undefined for no JSON, and for a value of another kind than the test's.
+ */
 export function passes(leaf: Leaf, test: ValueTest, isBound: IsBound): Truth {
   if (leaf.isOdd) return undefined;
   switch (test.type) {
@@ -55,7 +57,7 @@ export function some<Item>(items: readonly Item[], judge: (item: Item) => Truth)
   return sum;
 }
 
-/** What values look like to people. Depends on: the list, which a policy keeps as its own; the value of the call. */
+/** Values as they look to people. Depends on: the list, which a policy keeps; the value of the call. */
 const foldedList = remembered((values: readonly Json[]) => new Set(values.map(fold)));
 const foldedLeaf = remembered(({ value }: Leaf) => fold(value));
 

@@ -1,7 +1,7 @@
 import type { ParameterRole, ValueType } from "../../../tool/parameters.ts";
 import type { Json } from "../../../util/json.ts";
 
-/** What an argument is to its call. */
+/** The role of an argument in its call. */
 export interface Sort {
   readonly role: ParameterRole;
   readonly type?: ValueType;
@@ -20,10 +20,10 @@ export interface Leaf extends Sort {
 const mostLeaves = 5000;
 const deepest = 64;
 
-/** How arguments are read. */
+/** The reader's view of arguments. */
 export interface ReadingOfArguments {
   readonly sortOf: (parameter: string) => Sort;
-  /** Whether the name of a field is the author's. Any other is a value too: the model chose it. */
+  /** True if the name of a field is the author's. Any other is a value too: the model chose it. */
   readonly isName: (key: string) => boolean;
   /** So many values are looked at. Default 5000. */
   readonly most?: number;
