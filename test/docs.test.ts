@@ -25,14 +25,30 @@ function rowsOf(page: string, heading: string): string[][] {
     );
 }
 
-/** The members of a union of objects in event.ts: the type of each, with its other fields. */
+/** The members of a union of objects in event.ts: the type of each, with its other fields, those that it shares with others first. */
 function membersOf(union: string): [string, string][] {
-  const source = withoutComments(read("src/event/event.ts"));
-  const [, body = ""] = new RegExp(`export type ${union} =([\\s\\S]*?\\});\\n`).exec(source) ?? [];
-  return [...body.matchAll(/\| \{([\s\S]*?)\n?\s*\}(?=\s*\||$)/g)].map(([, fields = ""]) => {
-    const names = [...fields.matchAll(/readonly (\w+\??):/g)].map((match) => match[1] ?? "");
-    return [/type: "([^"]+)"/.exec(fields)?.[1] ?? "", names.filter((name) => name !== "type").join(", ")];
+  const source = withoutComments(read("src/event/event.ts")).replaceAll(/\n\s*\n/g, "\n");
+  const shared = (name: string): string[] => {
+    const [, base, body = ""] =
+      new RegExp(`interface ${name}(?: extends (\\w+))? \\{([^}]*)\\}`).exec(source) ?? [];
+    return [...(base === undefined ? [] : shared(base)), ...namesIn(body)];
+  };
+  const [, body = ""] =
+    new RegExp(`export type ${union} =([\\s\\S]*?);\n(?=interface|export)`).exec(source) ?? [];
+  return body.split(/\n {2}\| /).flatMap((member): [string, string][] => {
+    const type = /type: "([^"]+)"/.exec(member)?.[1];
+    if (type === undefined) return [];
+    const bases = [...member.matchAll(/& (\w+)/g)].map((match) => match[1] ?? "");
+    const own = namesIn(member).filter((name) => name !== "type");
+    const last = bases.filter((name) => name === "Merged").flatMap(shared);
+    return [
+      [type, [...bases.filter((name) => name !== "Merged").flatMap(shared), ...own, ...last].join(", ")],
+    ];
   });
+}
+
+function namesIn(fields: string): string[] {
+  return [...fields.matchAll(/readonly (\w+\??):/g)].map((match) => match[1] ?? "");
 }
 
 /** The fields of an interface. */
