@@ -79,17 +79,12 @@ const placeholder =
 
 /** True if an argument only holds the place of a value, and neither people nor the tool's schema said it. */
 function hasPlaceholder(args: JsonObject, tool: KnownTool, said: Said | undefined): boolean {
-  return Object.values(args).some((value) => isPlaceholder(value, { tool, said }));
+  return Object.values(args).some((value) => isPlaceholder(value, tool, said));
 }
 
-interface Known {
-  readonly tool: KnownTool;
-  readonly said: Said | undefined;
-}
-
-function isPlaceholder(value: Json, known: Known): boolean {
-  if (Array.isArray(value)) return value.some((item: Json) => isPlaceholder(item, known));
+function isPlaceholder(value: Json, tool: KnownTool, said: Said | undefined): boolean {
+  if (Array.isArray(value)) return value.some((item: Json) => isPlaceholder(item, tool, said));
   if (typeof value !== "string" || !placeholder.test(value.trim())) return false;
   const text = plain(value.trim());
-  return known.said?.text.includes(text) !== true && !descriptionOf(known.tool).text.includes(`"${text}"`);
+  return said?.text.includes(text) !== true && !descriptionOf(tool).text.includes(`"${text}"`);
 }

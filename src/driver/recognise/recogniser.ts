@@ -128,11 +128,11 @@ interface Found {
 }
 
 function settle(found: Found, { known, mode, options }: Reading): Recognition {
-  const { text, layer } = found;
+  const { layer } = found;
   const repairs = new Set(found.repairs);
   const groups = layer === "tagged" ? found.groups : together(found.groups, repairs);
   const written = groups.flatMap(({ calls }) => calls);
-  const doubt = whyNot({ text, layer, groups }, { mode, options });
+  const doubt = whyNot({ ...found, groups }, mode, options);
   if (doubt !== undefined)
     return { ...nothing, layer, refused: written.map(({ name }) => ({ name, reason: doubt })) };
   const judging: Judging = {
@@ -151,15 +151,12 @@ function settle(found: Found, { known, mode, options }: Reading): Recognition {
 }
 
 /** The reason for which none of the calls is taken, by the text that they stand in. */
-function whyNot(
-  { text, layer, groups }: Pick<Found, "text" | "layer" | "groups">,
-  { mode, options }: Pick<Reading, "mode" | "options">,
-): string | undefined {
+function whyNot(found: Found, mode: RecogniserMode, { cut }: ReadOptions): string | undefined {
+  const { text, layer, groups } = found;
   const first = groups[0]?.start ?? 0;
   const last = groups.at(-1);
-  if (options.cut === true || last?.isOpen === true) return "the text was cut off";
-  if (mode === "strict")
-    return isExactly({ text, layer, groups }) ? undefined : "there is more in the text than calls";
+  if (cut === true || last?.isOpen === true) return "the text was cut off";
+  if (mode === "strict") return isExactly(found) ? undefined : "there is more in the text than calls";
   return mode === "safe"
     ? doubtOf({ layer, before: text.slice(0, first), after: text.slice(last?.end) })
     : undefined;
@@ -170,7 +167,7 @@ const marksAround =
   /\s|<\/?\|?tool_calls?\|?>|<\/?function_?calls?>|<\|tool_call_(?:start|end)\|>|<\/tool_code>|<end_function_call>|(?:```)?<｜tool▁calls?▁(?:begin|end)｜>|<\|tool_calls?(?:_section)?_(?:begin|end)\|>|<\|(?:channel|call|eom_id|eot_id)\|>|(?<=<\|channel\|>)commentary\b/g;
 
 /** True if nothing stands around the calls but their marks. */
-function isExactly({ text, layer, groups }: Pick<Found, "text" | "layer" | "groups">): boolean {
+function isExactly({ text, layer, groups }: Found): boolean {
   if (layer !== "whole" && layer !== "tagged") return false;
   const between = [...groups, { start: text.length }].map(({ start }, index) =>
     text.slice(groups[index - 1]?.end ?? 0, start),

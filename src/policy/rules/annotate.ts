@@ -47,11 +47,16 @@ function annotate(tool: Tool, said: Annotation): Tool {
   return { ...tool, ...said, parameters: { ...tool.parameters, ...said.parameters } };
 }
 
-function tighten(tool: Tool, { trusted, resolves, secrecy, effect }: Annotation): Tool {
+/** The trust that an annotation takes away. */
+export function takenBy({ trusted, resolves }: Annotation): Pick<Annotation, "trusted" | "resolves"> {
+  return { ...(trusted === false ? { trusted } : {}), ...(resolves === false ? { resolves } : {}) };
+}
+
+function tighten(tool: Tool, said: Annotation): Tool {
+  const { secrecy, effect } = said;
   return {
     ...tool,
-    ...(trusted === false ? { trusted } : {}),
-    ...(resolves === false ? { resolves } : {}),
+    ...takenBy(said),
     ...(secrecy === undefined ? {} : { secrecy: joinSecrecy(tool.secrecy ?? "public", secrecy) }),
     ...(effect !== undefined && strength[effect] > strength[tool.effect] ? { effect } : {}),
   };

@@ -1,7 +1,7 @@
 import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
 import type { Effect } from "../../tool/tool.ts";
 import type { Json } from "../../util/json.ts";
-import type { Condition, ValueTest } from "./rule.ts";
+import type { Condition, Rule, ValueTest } from "./rule.ts";
 
 /** An argument that a condition is about. */
 export interface ArgumentSubject {
@@ -129,10 +129,8 @@ export function hostIn(...hosts: readonly string[]): ValueTest {
  * ```
  */
 export function absent(): ValueTest {
-  return absentTest;
+  return Object.freeze({ type: "absent" });
 }
-
-const absentTest: ValueTest = Object.freeze({ type: "absent" });
 
 /**
  * The tool has one of these effects. Knowledge and memory have none, whatever their tools say.
@@ -161,10 +159,8 @@ export function effect(...effects: readonly Effect[]): Condition {
  * ```
  */
 export function untrusted(): Condition {
-  return untrustedCondition;
+  return Object.freeze({ type: "untrusted" });
 }
-
-const untrustedCondition: Condition = Object.freeze({ type: "untrusted" });
 
 /**
  * An argument with the role `content`, or the one at this path, has a link that no trusted source contained.
@@ -194,10 +190,8 @@ export function unknownLinks(path?: string): Condition {
  * ```
  */
 export function secrecyExceedsTargets(): Condition {
-  return secrecyCondition;
+  return Object.freeze({ type: "secrecy-exceeds-targets" });
 }
-
-const secrecyCondition: Condition = Object.freeze({ type: "secrecy-exceeds-targets" });
 
 /**
  * So many calls of the tool have run in this run already.
@@ -257,4 +251,15 @@ export function any(...conditions: readonly Condition[]): Condition {
  */
 export function not(condition: Condition): Condition {
   return Object.freeze({ type: "not", of: condition });
+}
+
+/** All conditions of a rule, those inside others too. */
+export function conditionsIn({ when, unless }: Rule): readonly Condition[] {
+  return [when, unless].flatMap((condition) => (condition === undefined ? [] : withInner(condition)));
+}
+
+function withInner(condition: Condition): readonly Condition[] {
+  if (condition.type === "not") return [condition, ...withInner(condition.of)];
+  const isSeveral = condition.type === "all" || condition.type === "any";
+  return [condition, ...(isSeveral ? condition.of.flatMap(withInner) : [])];
 }

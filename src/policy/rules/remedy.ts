@@ -1,5 +1,5 @@
 import { assertNever } from "../../util/assert-never.ts";
-import { arg, all, any, oneOf } from "./conditions.ts";
+import { arg, all, any, conditionsIn, oneOf } from "./conditions.ts";
 import {
   asConstant,
   isChoice,
@@ -91,7 +91,7 @@ function codeOf(remedy: Remedy): string {
 /** Values and links that nobody vouches for, when they alone stand in the way: no more of them than needed. */
 function constantsFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined {
   const rules = book.rulesFor(sight.call.tool);
-  if (!rules.some(({ rule }) => looksAtOrigins(rule))) return undefined;
+  if (!rules.some(({ rule }) => conditionsIn(rule).some(asksOrigin))) return undefined;
   const leaves = sight.leaves()?.filter(({ isOdd }) => !isOdd) ?? [];
   const unbound = unboundOf(sight)?.flatMap(({ value }) => asConstant(value) ?? []) ?? [];
   const links = leaves.flatMap((leaf) => (isChoice(leaf) ? [] : sight.strangersLinks(leaf)));
@@ -108,31 +108,10 @@ function constantsFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefin
   return [{ type: "constants", add: needed }];
 }
 
-/** True if a rule asks where values or links come from. */
-function looksAtOrigins({ when, unless }: Rule): boolean {
-  return [when, unless].some((condition) => condition !== undefined && asksOrigin(condition));
-}
-
+/** True if a condition asks where values or links come from. */
 function asksOrigin(condition: Condition): boolean {
-  switch (condition.type) {
-    case "all":
-    case "any":
-      return condition.of.some(asksOrigin);
-    case "not":
-      return asksOrigin(condition.of);
-    case "argument":
-    case "roles":
-      return condition.is.type === "bound";
-    case "unknown-links":
-    case "secrecy-exceeds-targets":
-      return true;
-    case "calls":
-    case "effect":
-    case "untrusted":
-      return false;
-    default:
-      return assertNever(condition);
-  }
+  if (condition.type === "argument" || condition.type === "roles") return condition.is.type === "bound";
+  return condition.type === "unknown-links" || condition.type === "secrecy-exceeds-targets";
 }
 
 function effectFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined {

@@ -1,9 +1,10 @@
 import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject } from "../../util/json.ts";
 import { nearest } from "../../util/nearest.ts";
+import { conditionsIn } from "../rules/conditions.ts";
 import { ruleFacts } from "./narrow.ts";
 import type { NamedRule, RuleBook } from "../rules/verdict.ts";
-import type { Annotation, Condition } from "../rules/rule.ts";
+import type { Annotation, Rule } from "../rules/rule.ts";
 
 /** Something in a policy that is most likely not meant. */
 export interface Finding {
@@ -85,7 +86,7 @@ function unknownNames({ rule, name }: NamedRule, tools: readonly LintedTool[]): 
   if (found.length > 0 || named.length < rule.tools.length) return found;
   const known = tools.filter((tool) => named.includes(tool.name)).map(argumentsOf);
   if (known.includes(undefined)) return [];
-  const paths = [...pathsIn(rule.when), ...pathsIn(rule.unless), ...(rule.show ?? [])];
+  const paths = [...pathsIn(rule), ...(rule.show ?? [])];
   const first = [...new Set(paths.map((path) => path.split(".", 1)[0] ?? path))];
   return first
     .filter((argument) => !known.some((names) => names?.includes(argument)))
@@ -121,10 +122,6 @@ function argumentsOf({ input }: LintedTool): readonly string[] | undefined {
   return isJsonObject(properties) ? Object.keys(properties) : undefined;
 }
 
-function pathsIn(condition: Condition | undefined): readonly string[] {
-  if (condition === undefined) return [];
-  if (condition.type === "all" || condition.type === "any") return condition.of.flatMap(pathsIn);
-  if (condition.type === "not") return pathsIn(condition.of);
-  if (condition.type === "argument") return [condition.path];
-  return condition.type === "unknown-links" && condition.path !== undefined ? [condition.path] : [];
+function pathsIn(rule: Rule): readonly string[] {
+  return conditionsIn(rule).flatMap((condition) => ("path" in condition ? (condition.path ?? []) : []));
 }

@@ -1,6 +1,7 @@
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Json } from "../../util/json.ts";
 import { type Policy, strictest } from "../decision.ts";
+import { takenBy } from "../rules/annotate.ts";
 import { countedBy, type DeclaredPolicy, policyIdentity, rulePolicyOf } from "../rules/identity.ts";
 import { rulesOf } from "../rules/policy-json.ts";
 import { ruleCode } from "../rules/code.ts";
@@ -66,16 +67,9 @@ function narrowedTools(first: Annotations, second: Annotations): Annotations {
   const names = new Set([...Object.keys(first), ...Object.keys(second)]);
   const entries = [...names].map((name): readonly [string, Annotation] => {
     const was = Object.hasOwn(first, name) ? first[name] : undefined;
-    const { trusted, resolves, secrecy } = (Object.hasOwn(second, name) ? second[name] : undefined) ?? {};
-    return [
-      name,
-      {
-        ...was,
-        ...(trusted === false ? { trusted } : {}),
-        ...(resolves === false ? { resolves } : {}),
-        ...(secrecy === undefined ? {} : { secrecy: joinSecrecy(secrecy, was?.secrecy) }),
-      },
-    ];
+    const by = (Object.hasOwn(second, name) ? second[name] : undefined) ?? {};
+    const secrecy = by.secrecy && { secrecy: joinSecrecy(by.secrecy, was?.secrecy) };
+    return [name, { ...was, ...takenBy(by), ...secrecy }];
   });
   return Object.freeze(Object.fromEntries(entries));
 }

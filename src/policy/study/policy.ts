@@ -1,6 +1,7 @@
 import type { CallRequest, Decision, Policy } from "../decision.ts";
 import { type Audience, explain } from "./explain.ts";
 import { type Finding, type LintedTool, lintRules } from "./lint.ts";
+import { conditionsIn } from "../rules/conditions.ts";
 import { decide } from "../rules/decide.ts";
 import { checkedPolicy, rulesOf } from "../rules/policy-json.ts";
 import { remediesFor, type Remedy, remedyText } from "../rules/remedy.ts";
@@ -8,7 +9,7 @@ import { type PolicyCase, type PolicyReport, testPolicy } from "./test-policy.ts
 import { ruleBook, verdictOf } from "../rules/verdict.ts";
 import { sightOf } from "../rules/condition/sight.ts";
 import type { RuleInput } from "../rules/builders.ts";
-import type { Annotation, Condition, PolicyJson, Rule } from "../rules/rule.ts";
+import type { Annotation, PolicyJson, Rule } from "../rules/rule.ts";
 import { type RecordedEvent, type SimulatedCall, type SimulateOptions, simulateRun } from "./simulate.ts";
 
 /** The knowledge and constants of a policy beside its rules. */
@@ -140,12 +141,6 @@ export function policyFromJson(json: unknown): RulePolicy {
   return Object.freeze(Object.defineProperties(judge, Object.fromEntries(fields))) as RulePolicy;
 }
 
-/** The condition is looked for as deep as it stands. */
-function countsCalls({ when, unless }: Rule): boolean {
-  return [when, unless].some((condition) => condition !== undefined && hasCount(condition));
-}
-
-function hasCount(condition: Condition): boolean {
-  if (condition.type === "all" || condition.type === "any") return condition.of.some(hasCount);
-  return condition.type === "calls" || (condition.type === "not" && hasCount(condition.of));
+function countsCalls(rule: Rule): boolean {
+  return conditionsIn(rule).some(({ type }) => type === "calls");
 }

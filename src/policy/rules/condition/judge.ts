@@ -1,7 +1,7 @@
 import { assertNever } from "../../../util/assert-never.ts";
 import { placeOf } from "./hosts.ts";
 import type { Sight } from "./sight.ts";
-import { every, passes, some, type Truth } from "./tests.ts";
+import { every, negated, passes, some, type Truth } from "./tests.ts";
 import { isAbsent, type Leaf } from "./values.ts";
 import type { Condition, Rule, ValueTest } from "../rule.ts";
 
@@ -59,10 +59,6 @@ function judge(condition: Condition, sight: Sight): Truth {
     default:
       return assertNever(condition);
   }
-}
-
-function negated(truth: Truth): Truth {
-  return truth === undefined ? undefined : !truth;
 }
 
 function allPass(leaves: readonly Leaf[] | undefined, test: ValueTest, sight: Sight): Truth {

@@ -48,13 +48,11 @@ export function every<Item>(items: readonly Item[], judge: (item: Item) => Truth
 
 /** One holds; one that cannot be said leaves the whole unsaid, unless another holds. */
 export function some<Item>(items: readonly Item[], judge: (item: Item) => Truth): Truth {
-  let sum: Truth = false;
-  for (const item of items) {
-    const truth = judge(item);
-    if (truth === true) return true;
-    if (truth === undefined) sum = undefined;
-  }
-  return sum;
+  return negated(every(items, (item) => negated(judge(item))));
+}
+
+export function negated(truth: Truth): Truth {
+  return truth === undefined ? undefined : !truth;
 }
 
 /** Values as they look to people. Depends on: the list, which a policy keeps; the value of the call. */
