@@ -1,7 +1,7 @@
 import { describeType } from "./describe-type.ts";
 import type { Driver } from "./driver.ts";
 import { oneOf } from "../util/shape.ts";
-import { checkOptions } from "./checked.ts";
+import { checkOptions, type TextDriverOptions } from "./text-options.ts";
 import { readCommands } from "./command-calls.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
@@ -11,16 +11,12 @@ import { asChat, inWords, resend } from "./text-chat.ts";
 import { textDriver } from "./text-driver.ts";
 
 /** Options of {@link commandDriver}. */
-export interface CommandDriverOptions {
+export interface CommandDriverOptions extends TextDriverOptions {
   /**
    * Treatment of a reply with commands and other text: `refuse` (default) sends it back, `keep` runs the
    * commands that begin a line. A command in a code block is quoted, and never runs.
    */
   readonly prose?: "refuse" | "keep";
-  /** The role in which results go back. Default `user`. */
-  readonly resultRole?: "user" | "tool";
-  /** Most requests in a row for a reply that counts, behind the first, before the run fails. Default 3. */
-  readonly maxRetries?: number;
 }
 
 /**

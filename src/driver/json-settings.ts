@@ -2,7 +2,7 @@ import { isJsonObject } from "../util/json.ts";
 import type { LongThought } from "./json-protocol.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { oneOf, whole } from "../util/shape.ts";
-import { checkOptions, defaultRetries } from "./checked.ts";
+import { checkOptions, defaultRetries, type TextDriverOptions } from "./text-options.ts";
 import type { TextProtocol } from "./text-protocol.ts";
 import type { ShownTools } from "./describe-type.ts";
 
@@ -14,7 +14,7 @@ import type { ShownTools } from "./describe-type.ts";
 export type JsonDialect = "action" | "inline" | "hermes";
 
 /** Options of {@link jsonDriver}. */
-export interface JsonDriverOptions {
+export interface JsonDriverOptions extends TextDriverOptions {
   /** Default `action`. */
   readonly dialect?: JsonDialect;
   /**
@@ -22,14 +22,10 @@ export interface JsonDriverOptions {
    * `lenient` also take calls in other formats, as {@link recogniser} does, and the event `message-end` says what was mended.
    */
   readonly mode?: RecogniserMode;
-  /** The role in which a result goes back. Chat templates of models without tools often refuse `tool`. Default `user`. */
-  readonly resultRole?: "user" | "tool";
   /** Most characters of a thought. Default 200. The dialect `action` alone has thoughts. */
   readonly maxThought?: number;
   /** Treatment of a thought that is longer: `cut` (default), or `refuse` the reply. */
   readonly longThought?: LongThought;
-  /** Most requests in a row for a reply that counts, behind the first, before the run fails. Default 3. */
-  readonly maxRetries?: number;
   /** The tools in the prompt: as `types` (default), a short notation, or as their JSON `schemas`. */
   readonly show?: ShownTools;
 }

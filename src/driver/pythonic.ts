@@ -7,19 +7,15 @@ import { readBeyond } from "./read-beyond.ts";
 import { type RecogniserMode, recogniserModes } from "./recognise/recognise.ts";
 import { argumentName, literalOf, pythonicGrammar } from "./pythonic-grammar.ts";
 import { readPythonic } from "./pythonic-calls.ts";
-import { checkOptions } from "./checked.ts";
+import { checkOptions, type TextDriverOptions } from "./text-options.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
 import { textDriver } from "./text-driver.ts";
 import type { TextProtocol } from "./text-protocol.ts";
 
 /** Options of {@link pythonicDriver}. */
-export interface PythonicDriverOptions {
+export interface PythonicDriverOptions extends TextDriverOptions {
   /** `strict` (default) takes lists of calls alone. `safe` and `lenient` also take calls in other formats, as {@link recogniser} does. */
   readonly mode?: RecogniserMode;
-  /** The role in which results go back. Default `user`. */
-  readonly resultRole?: "user" | "tool";
-  /** Most requests in a row for a reply that counts, behind the first, before the run fails. Default 3. */
-  readonly maxRetries?: number;
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 } from "../message/message.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
-import { checkOptions } from "./checked.ts";
+import { checkOptions } from "./text-options.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 import { insideFence, oneObject } from "./one-object.ts";
 import {

@@ -3,7 +3,7 @@ import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
-import { checkOptions } from "./checked.ts";
+import { checkOptions, type TextDriverOptions } from "./text-options.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 import { resultObject } from "./json-action.ts";
 import { shapeOf } from "./reply-shape.ts";
@@ -21,10 +21,7 @@ import { textDriver } from "./text-driver.ts";
 import type { Exchanged, TextQuestion } from "./text-protocol.ts";
 
 /** Options of {@link selectDriver}. */
-export interface SelectDriverOptions {
-  /** Most requests in a row for a reply that counts, behind the first, before the run fails. Default 3. */
-  readonly maxRetries?: number;
-}
+export type SelectDriverOptions = Pick<TextDriverOptions, "maxRetries">;
 
 /**
  * Makes the driver that asks twice for a call: first which tool, by its name alone, or the answer; then the arguments of that tool under its own

@@ -3,7 +3,7 @@ import type { Reply } from "../model/assemble.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Json } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
-import { checkOptions, defaultRetries } from "./checked.ts";
+import { checkOptions, defaultRetries } from "./text-options.ts";
 import { copiedFrom } from "./copied-calls.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { matchTool } from "./match-tool.ts";

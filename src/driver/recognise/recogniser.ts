@@ -1,6 +1,6 @@
 import type { Tool } from "../../tool/tool.ts";
 import { oneOf } from "../../util/shape.ts";
-import { checkOptions } from "../checked.ts";
+import { checkOptions } from "../text-options.ts";
 import { tellApart } from "../thinking.ts";
 import { cursorOf } from "./cursor.ts";
 import { doubtOf } from "./doubts.ts";

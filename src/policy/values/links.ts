@@ -137,7 +137,7 @@ function relative(text: string, index: number): Link | undefined {
   if (!isBareLink(`${host}/`) && !(isTarget(text, index) && /^[a-z0-9\[]/iv.test(host)))
     return { end: start };
   const end = Math.max(linkEnd(text, start), start);
-  return { canonical: spelled(`https://${text.slice(start, end).replaceAll("\\", "/")}`), end };
+  return { canonical: onHttps(text.slice(start, end)), end };
 }
 
 const inHost = /[\p{L}\p{N}\p{M}_\-]/v;
@@ -151,9 +151,9 @@ function hosted(text: string, dot: number): Link {
   const host = text.slice(start, end).replace(/[.\-]+$/v, "");
   const follows = /^(?::\d|[\/?#\\])/v.test(text.slice(start + host.length, start + host.length + 2));
   if (!isBareLink(follows ? `${host}/` : host)) return { end };
-  if (!follows) return { canonical: spelled(`https://${host}`), end };
+  if (!follows) return { canonical: onHttps(host), end };
   const last = Math.max(linkEnd(text, start), end);
-  return { canonical: spelled(`https://${text.slice(start, last).replaceAll("\\", "/")}`), end: last };
+  return { canonical: onHttps(text.slice(start, last)), end: last };
 }
 
 function isPartOfMore(text: string, start: number, end: number): boolean {
@@ -172,6 +172,10 @@ function hostEnd(text: string, start: number): number {
 /** As `canonical("url")` spells it, else as a parser reads it, else as it stands. */
 function spelled(link: string): string {
   return canonicalUrl(link) ?? URL.parse(link)?.href ?? link;
+}
+
+function onHttps(address: string): string {
+  return spelled(`https://${address.replaceAll("\\", "/")}`);
 }
 
 const attribute =
