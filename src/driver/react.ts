@@ -25,7 +25,7 @@ import type { Exchanged, TextQuestion, TextReading, TextRefusal } from "./text-p
 
 /** Options of {@link reactDriver}. */
 export interface ReactDriverOptions {
-  /** Most requests in a row for a decision that counts, behind the first, before the run fails. Default 2. */
+  /** Most retries in a row for a decision that counts, before the run fails. Default 2. */
   readonly maxRetries?: number;
   /** Asks once more for the answer, as plain text, when the model has decided that it is done: one more turn. Default false. */
   readonly finalViaInference?: boolean;

@@ -1,14 +1,14 @@
 import { checkShape } from "../error/check-shape.ts";
 import { object, oneOf, optional, type Shape, whole } from "../util/shape.ts";
 
-/** Requests in a row for a reply that counts, where the author says nothing. */
+/** Retries in a row for a reply that counts, where the author says nothing. */
 export const defaultRetries = 3;
 
 /** Options that the drivers of text have in common. */
 export interface TextDriverOptions {
   /** The role in which results go back. Chat templates of models without tools often refuse `tool`. Default `user`. */
   readonly resultRole?: "user" | "tool";
-  /** Most requests in a row for a reply that counts, behind the first, before the run fails. Default 3. */
+  /** Most retries in a row for a reply that counts, before the run fails. Default 3. */
   readonly maxRetries?: number;
 }
 

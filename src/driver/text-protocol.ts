@@ -86,7 +86,7 @@ export interface TextQuestion extends Pick<TextProtocol, "read" | "feedback" | "
  */
 export interface TextProtocol {
   readonly name: string;
-  /** Most requests in a row for a reply that counts, behind the first. Default 3. */
+  /** Most retries in a row for a reply that counts. Default 3. */
   readonly maxRetries?: number;
   /** The conversation as the model sees it, made by {@link asChat}, or by a function of the protocol's own. */
   conversation(turn: TurnInput): TextConversation;
