@@ -144,22 +144,17 @@ function decimals(from: string, to: string): Expression {
   const [toInteger = "0", toFraction = ""] = to.split(".");
   const [a, b] = [BigInt(fromInteger), BigInt(toInteger)];
   if (a > b) return never;
-  if (a === b) return sequence(text(fromInteger), fraction({ from: fromFraction, to: toFraction }));
+  if (a === b) return sequence(text(fromInteger), fraction(fromFraction, toFraction));
   const isWhole = b === safe;
   return choice([
-    fromFraction === "" ? never : sequence(text(fromInteger), fraction({ from: fromFraction })),
+    fromFraction === "" ? never : sequence(text(fromInteger), fraction(fromFraction)),
     sequence(naturals(fromFraction === "" ? a : a + 1n, isWhole ? b : b - 1n), rule("fraction")),
-    isWhole ? never : sequence(text(toInteger), fraction({ from: "", to: toFraction })),
+    isWhole ? never : sequence(text(toInteger), fraction("", toFraction)),
   ]);
 }
 
-interface FractionBounds {
-  readonly from: string;
-  readonly to?: string;
-}
-
 /** The point and the digits that may stand behind the integer of a decimal. */
-function fraction({ from, to }: FractionBounds): Expression {
+function fraction(from: string, to?: string): Expression {
   if (to === "") return from === "" ? empty : never;
   const behind = sequence(text("."), fractionDigits(from, to, true));
   return from === "" ? optional(behind) : behind;

@@ -156,7 +156,8 @@ function fieldList(
   if (fields.length > required) {
     if (least > Math.max(1, required)) relax("min", uncounted);
     if (most < fields.length + (hasOthers ? Infinity : 0)) relax("max", uncounted);
-    return mixedFields(fields, other, { mayBeEmpty: least === 0, compiler });
+    const mixed = mixedFields(fields, other, compiler);
+    return least === 0 && required === 0 ? optional(mixed) : mixed;
   }
   if (least > required + 1) relax("min", "two of the other properties may have the same name");
   const counts = { least: Math.max(0, least - required), most: most - required };
@@ -175,17 +176,8 @@ function separated(pairs: readonly Expression[]): Expression {
   return sequence(...pairs.flatMap((pair, index) => (index === 0 ? [pair] : [comma, pair])));
 }
 
-interface MixContext {
-  readonly mayBeEmpty: boolean;
-  readonly compiler: Compiler;
-}
-
 /** Fields of which some may be left out. What may follow a field is a rule, so that the whole stays linear in the number of fields. */
-function mixedFields(
-  fields: readonly Field[],
-  other: Expression,
-  { mayBeEmpty, compiler }: MixContext,
-): Expression {
+function mixedFields(fields: readonly Field[], other: Expression, compiler: Compiler): Expression {
   const others = repeat(sequence(comma, other), 0, Infinity);
   const firstRequired = fields.findIndex(({ isRequired }) => isRequired);
   const lastFirst = firstRequired === -1 ? fields.length : firstRequired;
@@ -199,6 +191,5 @@ function mixedFields(
     const field = sequence(comma, pair);
     after = sequence(isRequired ? field : optional(field), after);
   }
-  const written = choice(starts);
-  return mayBeEmpty && firstRequired === -1 ? optional(written) : written;
+  return choice(starts);
 }

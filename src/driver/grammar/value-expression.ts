@@ -40,7 +40,7 @@ export function valueExpression(parts: Parts, compiler: Compiler): Expression {
   const types = typesOf(parts);
   const values = valuesOf(parts);
   listUnsaid(parts, types, compiler);
-  if (values !== undefined) return valueList(values, { parts, types, compiler });
+  if (values !== undefined) return valueList(values, parts, compiler);
   return choice(types.map((type) => typed(type, parts, compiler)));
 }
 
@@ -79,23 +79,17 @@ function isIdle(part: JsonObject, keyword: string): boolean {
   return keyword.startsWith("unevaluated") && value === true;
 }
 
-interface ListContext {
-  readonly parts: Parts;
-  readonly types: readonly TypeName[];
-  readonly compiler: Compiler;
-}
-
 /** Longer lists of values make grammars slow and are left to validation. */
 const longestList = 100_000;
 
-function valueList(values: readonly Json[], { parts, types, compiler }: ListContext): Expression {
+function valueList(values: readonly Json[], parts: Parts, compiler: Compiler): Expression {
   const [first] = parts;
   const part = parts.find((one) => Object.hasOwn(one, "enum")) ?? first;
   const texts = values.map((value) => JSON.stringify(value));
   const isLong = texts.reduce((length, one) => length + one.length, 0) > longestList;
   if (part !== undefined && isLong) {
     compiler.relax(part, "enum", "its values are too long together");
-    return choice(types.map((type) => rule(type)));
+    return choice(typesOf(parts).map(rule));
   }
   const hasInner = parts.some((one) =>
     ["properties", "patternProperties", "additionalProperties", "propertyNames", "items", "prefixItems"].some(
