@@ -14,7 +14,7 @@ export interface Bundle {
  */
 export function bundleSchemas(schemas: Readonly<Record<string, JsonObject>>): Bundle {
   const defs = Object.entries(schemas)
-    .filter(([, schema]) => hasReferences(schema))
+    .filter(([, schema]) => JSON.stringify(schema).includes('"$ref"'))
     .map(([name, schema]) => [name, rebase(schema, pointerTo(name))] as const);
   const moved = new Set(defs.map(([name]) => name));
   return {
@@ -26,10 +26,6 @@ export function bundleSchemas(schemas: Readonly<Record<string, JsonObject>>): Bu
 /** Names of tools may have a slash. */
 function pointerTo(name: string): string {
   return `#/$defs/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}
-
-function hasReferences(schema: JsonObject): boolean {
-  return JSON.stringify(schema).includes('"$ref"');
 }
 
 /** The schema as it stands under another root: its references go to where it is now. */

@@ -1,4 +1,3 @@
-import type { ToolCall } from "../message/message.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { answerPlace, describeType, type ShownTools, toolList } from "./describe-type.ts";
 import type { TurnInput } from "./driver.ts";
@@ -20,7 +19,14 @@ export function inlineProtocol({ show, resultRole, maxRetries }: JsonSettings): 
     maxRetries,
     conversation: asChat(
       (shaping) => instructions(shaping, show),
-      inWords({ calls: inlineCalls, result: resultObject, resultRole }),
+      inWords({
+        calls: (calls) =>
+          calls
+            .map(({ name, arguments: args }) => JSON.stringify({ tool: name, arguments: args }))
+            .join("\n"),
+        result: resultObject,
+        resultRole,
+      }),
     ),
     format: { schema: inlineSchema, grammar: inlineGrammar },
     read: readInline,
@@ -51,10 +57,6 @@ function readInline(text: string, turn: TurnInput): TextReading {
 function isCall(reply: JsonObject, tool: string, { allowed }: TurnInput): boolean {
   if (Object.keys(reply).some((key) => key !== "tool" && key !== "arguments")) return false;
   return Object.hasOwn(reply, "arguments") || allowed.tools.has(matchTool(tool, allowed));
-}
-
-function inlineCalls(calls: readonly ToolCall[]): string {
-  return calls.map(({ name, arguments: args }) => JSON.stringify({ tool: name, arguments: args })).join("\n");
 }
 
 function instructions({ allowed, output, model }: Shaping, show: ShownTools): string {

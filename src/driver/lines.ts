@@ -99,14 +99,11 @@ function head(instructions: string, allowed: AllowList, examples: readonly Worke
 }
 
 function exampleText({ input, calls, answer: expected }: WorkedExample, allowed: AllowList): string {
-  const steps = calls.map(
-    (call) => `${step}${callLine(call.tool, call.arguments, allowed)} = ${resultText(call.result)}`,
-  );
+  const steps = calls.map(({ tool, arguments: args, result }) => {
+    const shown = oneLine(typeof result === "string" ? result : JSON.stringify(result));
+    return `${step}${callLine(tool, args, allowed)} = ${shown}`;
+  });
   return [`Q: ${oneLine(input)}`, ...steps, `${answer}${oneLine(expected)}`].join("\n");
-}
-
-function resultText(result: unknown): string {
-  return oneLine(typeof result === "string" ? result : JSON.stringify(result));
 }
 
 function oneLine(text: string): string {

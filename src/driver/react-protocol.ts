@@ -85,17 +85,15 @@ function readCall({ thought, tool: name, args }: JsonObject, allowed: AllowList)
   if (isMissing && wantsArguments(tool)) return invalid("Arguments are required when type=call_tool.");
   const { args: normal, dropped, forbidden } = normalizeArguments(given ?? {}, tool.input.jsonSchema);
   if (forbidden.length > 0)
-    return invalid(`${tool.name} does not take ${forbidden.join(", ")}. ${argumentsOf(tool)}`);
+    return invalid(
+      `${tool.name} does not take ${forbidden.join(", ")}. Its arguments: ${describeType(tool.input.jsonSchema)}`,
+    );
   const repairs = dropped.map((key) => `left out "${key}", which ${tool.name} does not take`);
   return { type: "call_tool", ...noteOf(thought), tool: tool.name, args: normal, repairs };
 }
 
 function toolsThere({ tools }: AllowList): string {
   return tools.size === 0 ? "There is none." : `Available: ${[...tools.keys()].join(", ")}.`;
-}
-
-function argumentsOf({ input }: Tool): string {
-  return `Its arguments: ${describeType(input.jsonSchema)}`;
 }
 
 function readAnswer({ thought, answer = null }: JsonObject): Decision {

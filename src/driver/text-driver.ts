@@ -1,7 +1,6 @@
 import { type ReplyMessage, type ReplyPart, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { AllowList } from "../policy/allow-list.ts";
-import type { Json } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { checkOptions, defaultRetries } from "./text-options.ts";
 import { copiedFrom } from "./copied-calls.ts";
@@ -116,7 +115,7 @@ function readReply(reply: Reply, turn: TurnInput, protocol: TextProtocol): Readi
   if (counted.type === "calls")
     return { type: "calls", message: message(...callParts(counted, turn)), ...repairsOf(counted) };
   const { content, unframed } = counted;
-  const answer = answerText(content);
+  const answer = typeof content === "string" ? content : JSON.stringify(content);
   const kept = unframed === true ? spoken(answer, others) : message(textPart(answer));
   return { type: "final", message: kept, content, ...repairsOf(counted) };
 }
@@ -153,10 +152,6 @@ function repairsOf({ repairs = [] }: { readonly repairs?: readonly string[] }): 
   readonly repairs?: readonly string[];
 } {
   return repairs.length === 0 ? {} : { repairs };
-}
-
-function answerText(content: Json): string {
-  return typeof content === "string" ? content : JSON.stringify(content);
 }
 
 function textPart(text: string): ReplyPart {

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, refuseHoles } from "../util/json.ts";
+import { shownValue } from "../util/shape.ts";
 import { childrenOf, keywords, own } from "./keywords.ts";
 
 /** A schema whose keywords are right and whose references lead somewhere inside it. */
@@ -52,7 +53,7 @@ export function copyJson(value: unknown, path: Path = []): Json {
     );
   }
   if (typeof value !== "object")
-    throw new TypeError(`${at(path)} is ${describe(value)}, which JSON cannot hold.`);
+    throw new TypeError(`${at(path)} is ${shownValue(value)}, which JSON cannot hold.`);
   const copy: Record<string, Json> = {};
   for (const [key, field] of Object.entries(value)) {
     if (key === "__proto__") throw new TypeError(`${at(path)} has the key "__proto__", which is refused.`);
@@ -189,8 +190,4 @@ function refuseCircles(found: Survey, targets: CheckedSchema["targets"]): void {
 
 function at(path: Path): string {
   return path.length === 0 ? "it" : `"${path.join("/")}"`;
-}
-
-function describe(value: unknown): string {
-  return typeof value === "number" ? String(value) : `a ${typeof value}`;
 }

@@ -69,18 +69,13 @@ function contentOf(ranges: readonly CharacterRange[]): Expression {
 export function oneOfTexts(texts: readonly string[]): Expression {
   const different = [...new Set(texts)];
   if (different.length <= longestList) return choice(different.map(text));
-  const groups = Map.groupBy(different, firstCharacter);
+  const groups = Map.groupBy(different, ([first = ""]) => first);
   const options = [...groups].map(([first, group]) => {
     if (group.length === 1) return text(group[0] ?? "");
     const beginning = commonBeginning(group, first.length);
     return sequence(text(beginning), oneOfTexts(group.map((one) => one.slice(beginning.length))));
   });
   return choice(options);
-}
-
-function firstCharacter(value: string): string {
-  const code = value.codePointAt(0);
-  return code === undefined ? "" : String.fromCodePoint(code);
 }
 
 function commonBeginning(texts: readonly string[], atLeast: number): string {

@@ -163,7 +163,8 @@ function fieldList(
   const counts = { least: Math.max(0, least - required), most: most - required };
   const more = (given: Counts): Expression =>
     counted(sequence(comma, other), given, (bound) => relax(bound, tooLong));
-  if (fields.length > 0) return sequence(separated(fields.map(({ pair }) => pair)), more(counts));
+  const pairs = fields.flatMap(({ pair }, index) => (index === 0 ? [pair] : [comma, pair]));
+  if (fields.length > 0) return sequence(...pairs, more(counts));
   if (counts.most === 0) return empty;
   const others = sequence(other, more({ least: Math.max(0, counts.least - 1), most: counts.most - 1 }));
   return counts.least === 0 ? optional(others) : others;
@@ -171,10 +172,6 @@ function fieldList(
 
 const comma = text(",");
 const uncounted = "properties that may be left out are not counted";
-
-function separated(pairs: readonly Expression[]): Expression {
-  return sequence(...pairs.flatMap((pair, index) => (index === 0 ? [pair] : [comma, pair])));
-}
 
 /** Fields of which some may be left out. What may follow a field is a rule, so that the whole stays linear in the number of fields. */
 function mixedFields(fields: readonly Field[], other: Expression, compiler: Compiler): Expression {

@@ -128,11 +128,7 @@ function numberOf(parts: Parts, compiler: Compiler): Expression {
   const { expression, isWidened } = numberExpression(bounds);
   const keywords = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
   for (const part of isWidened ? parts : [])
-    for (const keyword of keywords.filter((name) => isBound(part, name)))
+    for (const keyword of keywords.filter((name) => typeof own(part, name) === "number"))
       compiler.relax(part, keyword, "its digits are too far from the point");
   return expression;
-}
-
-function isBound(part: JsonObject, keyword: string): boolean {
-  return typeof own(part, keyword) === "number";
 }

@@ -138,11 +138,9 @@ function rulesFor(sight: Sight, matched: readonly NamedRule[]): readonly Remedy[
   const remedies = exceptions.filter((remedy) => remedy !== undefined);
   if (remedies.length < exceptions.length) return [];
   const isAllowed = matched.some(({ rule }) => rule.verdict === "allow") || !isEffectful(sight.effect);
-  return isAllowed ? remedies : [...remedies, { type: "add", rule: allowFor(sight.call.tool, these) }];
-}
-
-function allowFor(tool: string, these: Condition | null): Rule {
-  return { verdict: "allow", tools: [tool], ...(these === null ? {} : { when: these }) };
+  if (isAllowed) return remedies;
+  const when = these === null ? {} : { when: these };
+  return [...remedies, { type: "add", rule: { verdict: "allow", tools: [sight.call.tool], ...when } }];
 }
 
 function exceptionTo(

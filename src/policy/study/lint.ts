@@ -4,7 +4,7 @@ import { nearest } from "../../util/nearest.ts";
 import { conditionsIn } from "../rules/conditions.ts";
 import { ruleFacts } from "./narrow.ts";
 import type { NamedRule, RuleBook } from "../rules/verdict.ts";
-import type { Annotation, Rule } from "../rules/rule.ts";
+import type { Annotation } from "../rules/rule.ts";
 
 /** Something in a policy that is most likely not meant. */
 export interface Finding {
@@ -86,7 +86,8 @@ function unknownNames({ rule, name }: NamedRule, tools: readonly LintedTool[]): 
   if (found.length > 0 || named.length < rule.tools.length) return found;
   const known = tools.filter((tool) => named.includes(tool.name)).map(argumentsOf);
   if (known.includes(undefined)) return [];
-  const paths = [...pathsIn(rule), ...(rule.show ?? [])];
+  const inConditions = conditionsIn(rule).flatMap((each) => ("path" in each ? (each.path ?? []) : []));
+  const paths = [...inConditions, ...(rule.show ?? [])];
   const first = [...new Set(paths.map((path) => path.split(".", 1)[0] ?? path))];
   return first
     .filter((argument) => !known.some((names) => names?.includes(argument)))
@@ -120,8 +121,4 @@ function hint(meant: string | undefined): string {
 function argumentsOf({ input }: LintedTool): readonly string[] | undefined {
   const properties = input?.jsonSchema["properties"];
   return isJsonObject(properties) ? Object.keys(properties) : undefined;
-}
-
-function pathsIn(rule: Rule): readonly string[] {
-  return conditionsIn(rule).flatMap((condition) => ("path" in condition ? (condition.path ?? []) : []));
 }

@@ -111,13 +111,14 @@ export function policyFromJson(json: unknown): RulePolicy {
   const { name, tools = {}, constants = [] } = checked;
   const rules = rulesOf(checked);
   const book = ruleBook(rules, tools);
+  const counting = rules.filter((rule) => conditionsIn(rule).some(({ type }) => type === "calls"));
   const judge = (call: CallRequest): Decision => decide(book, call);
   const own: Pick<RulePolicy, keyof RulePolicy> = {
     name,
     rules,
     tools,
     constants,
-    counted: Object.freeze([...new Set(rules.filter(countsCalls).flatMap((rule) => rule.tools))]),
+    counted: Object.freeze([...new Set(counting.flatMap((rule) => rule.tools))]),
     toJSON: () => checked,
     explain,
     test: (cases) => testPolicy(judge, constants, cases),
@@ -139,8 +140,4 @@ export function policyFromJson(json: unknown): RulePolicy {
   const fields = Object.entries(own).map(([key, value]) => [key, { value, enumerable: true }] as const);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- defineProperties says nothing to TypeScript
   return Object.freeze(Object.defineProperties(judge, Object.fromEntries(fields))) as RulePolicy;
-}
-
-function countsCalls(rule: Rule): boolean {
-  return conditionsIn(rule).some(({ type }) => type === "calls");
 }

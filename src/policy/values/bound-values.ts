@@ -22,7 +22,7 @@ export function valuesIn(texts: readonly string[]): BoundValues {
   let known: Known | undefined;
   return {
     has: (value, type) => {
-      known ??= readAll(texts);
+      known ??= { ...scan(texts), texts };
       return hasAll(known, value, type === undefined ? { depth: 0 } : { depth: 0, type });
     },
   };
@@ -31,10 +31,6 @@ export function valuesIn(texts: readonly string[]): BoundValues {
 interface Known extends ReturnType<typeof scan> {
   readonly texts: readonly string[];
   folded?: { readonly texts: readonly string[]; readonly quoted: ReadonlySet<string> };
-}
-
-function readAll(texts: readonly string[]): Known {
-  return { ...scan(texts), texts };
 }
 
 interface Asked {
