@@ -2,7 +2,8 @@ import { describeType } from "./describe-type.ts";
 import type { Driver } from "./driver.ts";
 import { oneOf } from "../util/shape.ts";
 import { checkOptions, type TextDriverOptions } from "./text-options.ts";
-import { readCommands } from "./command-calls.ts";
+import { endOfObject, oneObject } from "./one-object.ts";
+import { type TextCall, type TextReading, violation } from "./text-protocol.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { callsOrAnswer, moreCalls, plainAnswer } from "./plain-answer.ts";
@@ -75,4 +76,81 @@ function commandGrammar(shape: ReplyShape): string {
       rules: [`call ::= ${terminal("@tool ")} (${calls.join(" | ")})`],
     };
   });
+}
+
+/** A line that may begin or end a code block, or one that is a command, with what stands before its arguments. */
+const line = /^([ \t]*)(?:(`{3,}|~{3,})(.*)|@tool\b[ \t]*(?:([^\s{]+)[ \t]*)?)/gm;
+
+/** Reads a reply whose commands stand each on a line; a reply without a command is the answer. Never throws. */
+function readCommands(text: string, prose: "refuse" | "keep"): TextReading {
+  const calls: TextCall[] = [];
+  const around: string[] = [];
+  let quoted = 0;
+  let at = 0;
+  let fence = "";
+  line.lastIndex = 0;
+  for (let found = line.exec(text); found !== null; found = line.exec(text)) {
+    const [whole, indent = "", marks, behind = "", name] = found;
+    if (marks !== undefined) {
+      if (!isIndented(indent)) fence = fenceAfter(fence, marks, behind.trim());
+      continue;
+    }
+    if (fence !== "" || isIndented(indent)) {
+      quoted += 1;
+      continue;
+    }
+    const read = readCommand(text, { name, from: found.index + whole.length });
+    if ("reason" in read) return violation(read.reason);
+    calls.push(read.call);
+    around.push(text.slice(at, found.index));
+    at = read.end;
+    line.lastIndex = at;
+  }
+  around.push(text.slice(at));
+  const isAlone = quoted === 0 && around.every((part) => part.trim() === "");
+  if (calls.length > 0 && isAlone) return { type: "calls", calls };
+  if (calls.length > 0 && prose === "keep") return { type: "calls", calls, text: around.join("").trim() };
+  if (calls.length > 0) return violation("there is text beside the commands");
+  if (quoted > 0) return violation("its command stands in a code block, where it does not run");
+  return { type: "final", content: text, plain: true };
+}
+
+/** Four blanks make a code block in Markdown. */
+function isIndented(indent: string): boolean {
+  return indent.length > 3 || indent.includes("\t");
+}
+
+/** The fence that is open behind a line of fence marks: a block ends with the marks that it began with, or more of them, and nothing else. */
+function fenceAfter(fence: string, marks: string, behind: string): string {
+  if (fence === "") return marks.startsWith("`") && behind.includes("`") ? "" : marks;
+  return marks.startsWith(fence) && behind === "" ? "" : fence;
+}
+
+type ReadCommand = { readonly call: TextCall; readonly end: number } | { readonly reason: string };
+
+/** The arguments are the object behind the name, however many lines it has; without one there are none. Behind it the line must end. */
+function readCommand(
+  text: string,
+  { name, from }: { readonly name: string | undefined; readonly from: number },
+): ReadCommand {
+  if (name === undefined) return { reason: "a command has no name: @tool <name> {arguments}" };
+  const rest = text.slice(from);
+  const object = /^\s*(?=\{)/.exec(rest)?.[0];
+  if (object === undefined) {
+    const behind = firstLine(rest);
+    if (behind.trim() !== "") return { reason: `the arguments of @tool ${name} are no JSON object` };
+    return { call: { name, arguments: {} }, end: from + behind.length };
+  }
+  const end = endOfObject(rest, object.length);
+  if (end === undefined) return { reason: `the arguments of @tool ${name} are not closed` };
+  const read = oneObject(rest.slice(object.length, end));
+  if (!read.ok) return { reason: `the arguments of @tool ${name} are no JSON object: ${read.reason}` };
+  if (firstLine(rest.slice(end)).trim() !== "")
+    return { reason: `there is text behind the arguments of @tool ${name}` };
+  return { call: { name, arguments: read.value }, end: from + end };
+}
+
+function firstLine(text: string): string {
+  const end = text.indexOf("\n");
+  return end === -1 ? text : text.slice(0, end);
 }

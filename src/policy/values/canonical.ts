@@ -5,11 +5,10 @@ import { canonicalEmail } from "./email.ts";
 import { canonicalHost } from "./host.ts";
 import { canonicalIban } from "./iban.ts";
 import { canonicalIdentifier } from "./identifier.ts";
-import { hasHidden } from "./normal.ts";
+import { canonicalText, hasHidden } from "./normal.ts";
 import { canonicalNumber } from "./number.ts";
 import { canonicalPath } from "./path.ts";
 import { canonicalPhone } from "./phone.ts";
-import { canonicalText } from "./plain-text.ts";
 import { canonicalUrl } from "./url.ts";
 
 const ofString: Readonly<Record<ValueType, (value: string) => string | undefined>> = {

@@ -4,11 +4,10 @@ import { canonicalEmail } from "./email.ts";
 import { canonicalHost } from "./host.ts";
 import { canonicalIban } from "./iban.ts";
 import { canonicalIdentifier, isDigits } from "./identifier.ts";
-import { compatible, hasHidden, maxValueLength } from "./normal.ts";
+import { canonicalText, compatible, hasHidden, maxValueLength } from "./normal.ts";
 import { canonicalNumber } from "./number.ts";
 import { canonicalPath } from "./path.ts";
 import { canonicalPhone } from "./phone.ts";
-import { canonicalText } from "./plain-text.ts";
 import { isKnownEnding } from "./top-level-domains.ts";
 import { canonicalUrl, isBareLink } from "./url.ts";
 
