@@ -21,6 +21,7 @@ export {
   type ExecResult,
   type Fetch,
   type FetchOptions,
+  type FilePart,
   type Handles,
   type HandlesOf,
   type ReadFiles,

@@ -28,10 +28,19 @@ export interface DirectoryEntry {
   readonly type: "file" | "folder" | "other";
 }
 
+/** A part of a file. */
+export interface FilePart {
+  /** The first byte, counted from 0. */
+  readonly from: number;
+  /** The most bytes; at the end of the file there are fewer, behind it none. */
+  readonly bytes: number;
+}
+
 /** Reads regular files and folders beneath what was declared and granted. */
 export interface ReadFiles {
   readText(path: string): Promise<string>;
-  readBytes(path: string): Promise<Uint8Array>;
+  /** The whole file, or a part of it; only parts can be read of a file over 100,000,000 bytes. */
+  readBytes(path: string, part?: FilePart): Promise<Uint8Array>;
   list(path: string): Promise<readonly DirectoryEntry[]>;
   /** Undefined when there is nothing. */
   stat(
@@ -61,8 +70,13 @@ export interface ExecOptions {
   readonly input?: string | Uint8Array;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** Most bytes of each output that are kept before the program is stopped. Default 1,000,000. */
+  /** The most bytes of each output that are kept. Default 1,000,000. */
   readonly maxBytes?: number;
+  /**
+   * The effect of `timeoutMs` and `maxBytes`. `fail`: the program is stopped, and the call fails. `cut`: the end of the time stops it, and what it
+   * printed until then is given; of a longer output the middle is left out, until there are 64 times as many bytes. Default `fail`.
+   */
+  readonly onLimit?: "fail" | "cut";
 }
 
 /** The end of a program. */
@@ -71,6 +85,10 @@ export interface ExecResult {
   readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
+  /** The limit that ended a program under `onLimit: "cut"`. */
+  readonly stoppedBy?: "time" | "output";
+  /** The bytes that were left out of both outputs under `onLimit: "cut"`; a line in their place tells them. */
+  readonly leftOutBytes?: number;
 }
 
 /** Runs a program with arguments as a list; no shell reads them. */

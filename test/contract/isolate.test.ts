@@ -5,7 +5,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { GivenHandles } from "../../src/adapters/isolate/broker.ts";
 import { inside } from "../../src/adapters/capability/lifetime.ts";
 import { enforcement, isolatedTool } from "../../src/adapters/isolate/isolate.ts";
-import { agent, fs } from "../../src/index.ts";
+import { callTool } from "../../src/doors.ts";
+import { agent, exec, fs } from "../../src/index.ts";
 import { powerGuard, scripted } from "../../src/testing.ts";
 import { WritError } from "../../src/error/writ-error.ts";
 import { contextOf, hasBoxes, need, toolOf } from "./isolate-context.ts";
@@ -262,7 +263,7 @@ describe.skipIf(!works)("the handles of an isolated tool", { timeout: 30_000 }, 
   });
 
   it("run programs, read variables and ask models", async () => {
-    const exec: GivenHandles["exec"] = async (program, args, options) => {
+    const runs: GivenHandles["exec"] = async (program, args, options) => {
       seen.push([program, args, { ...options, signal: undefined }]);
       return { exitCode: 0, signal: null, stdout: "out", stderr: "" };
     };
@@ -270,7 +271,7 @@ describe.skipIf(!works)("the handles of an isolated tool", { timeout: 30_000 }, 
     const needs = [need("exec", "git"), need("secret", "KEY"), need("env", "HOME"), need("llm")];
     const call = await toolOf("honest", "runsProgram", { needs });
     const result = { exitCode: 0, signal: null, stdout: "out", stderr: "" };
-    expect(await call({}, contextOf({ exec, env, secret: () => secret }))).toEqual({
+    expect(await call({}, contextOf({ exec: runs, env, secret: () => secret }))).toEqual({
       result,
       home: "/home",
       unset: true,
@@ -281,6 +282,22 @@ describe.skipIf(!works)("the handles of an isolated tool", { timeout: 30_000 }, 
     const asks = await toolOf("honest", "asksModel", { needs });
     const llm = async (prompt: string): Promise<string> => `answer to ${prompt}`;
     expect(await asks({ prompt: "why" }, contextOf({ llm }))).toBe("answer to why");
+  });
+
+  it("read parts of files, and cut what programs print [C38]", async () => {
+    const place = realpathSync(mkdtempSync(join(folder, "limits-")));
+    writeFileSync(join(place, "note"), "inside");
+    const needs = [fs.read(place), exec("yes")];
+    const made = await isolatedTool({
+      name: "limits",
+      description: "Reaches limits",
+      inputSchema: { type: "object" },
+      module: new URL("isolate-modules/honest.ts", import.meta.url),
+      export: "reachesLimits",
+      needs,
+    });
+    const result = await callTool(made, { path: join(place, "note") }, { grants: needs });
+    expect(result).toMatchObject({ status: "ok", value: { part: "sid", stoppedBy: "output" } });
   });
 
   it("fail as they do in this process, and their errors reach the runtime as they were", async () => {

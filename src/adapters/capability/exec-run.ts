@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { ExecResult } from "../../tool/handles.ts";
 import { atProgramEnd } from "../at-program-end.ts";
+import { keepEnds } from "./keep-ends.ts";
 import { handleFailed } from "./lifetime.ts";
 
 /** A program, ready to be started. */
@@ -12,6 +13,7 @@ export interface Start {
   readonly input?: string | Uint8Array;
   readonly maxBytes: number;
   readonly timeoutMs?: number;
+  readonly onLimit: "fail" | "cut";
   readonly resource: string;
 }
 
@@ -21,28 +23,30 @@ const longestTimerMs = 2_147_483_647;
 
 /** Runs a program in a process group of its own, and leaves nothing of the group running. @throws WritError `handle-failed` */
 export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResult> {
-  const { file, args, cwd, env, input, maxBytes, timeoutMs, resource } = start;
+  const { file, args, cwd, env, input, maxBytes, timeoutMs, resource, onLimit } = start;
   return new Promise((resolve, reject) => {
     const child = spawn(file, [...args], { cwd, env, shell: false, detached: true, stdio: "pipe" });
     const killGroup = (): void => killAll(child.pid);
-    const stop = (reason: string): void => {
+    let stoppedBy: ExecResult["stoppedBy"];
+    const stop = (limit: "time" | "output", reason: string): void => {
+      stoppedBy ??= limit;
       killGroup();
-      reject(handleFailed(resource, reason));
+      if (onLimit === "fail") reject(handleFailed(resource, reason));
     };
     const tooLong =
       timeoutMs === undefined
         ? undefined
         : setTimeout(
-            () => stop(`it did not end within ${timeoutMs} ms and was stopped.`),
+            () => stop("time", `it did not end within ${timeoutMs} ms and was stopped.`),
             Math.min(timeoutMs, longestTimerMs),
           );
     let grace: NodeJS.Timeout | undefined;
     signal.addEventListener("abort", killGroup, { once: true });
     const forget = atProgramEnd(killGroup);
-    const stdout = collect(child.stdout, maxBytes, () => stop(`it printed more than ${maxBytes} bytes.`));
-    const stderr = collect(child.stderr, maxBytes, () =>
-      stop(`it printed more than ${maxBytes} bytes of errors.`),
-    );
+    const tooMuch = (what: string) => (): void =>
+      stop("output", `it printed more than ${maxBytes} bytes${what}.`);
+    const stdout = collect(child.stdout, start, tooMuch(""));
+    const stderr = collect(child.stderr, start, tooMuch(" of errors"));
     // A program that does not read its input closes it.
     child.stdin.on("error", () => undefined);
     child.stdin.end(input);
@@ -63,20 +67,43 @@ export function runProgram(start: Start, signal: AbortSignal): Promise<ExecResul
     });
     child.once("close", (exitCode, endedBy) => {
       settle();
-      resolve({ exitCode, signal: endedBy, stdout: stdout(), stderr: stderr() });
+      const [out, errors] = [stdout(), stderr()];
+      const leftOutBytes = out.leftOut + errors.leftOut;
+      resolve({
+        exitCode,
+        signal: endedBy,
+        stdout: out.text,
+        stderr: errors.text,
+        ...(onLimit === "cut" && stoppedBy !== undefined && { stoppedBy }),
+        ...(leftOutBytes > 0 && { leftOutBytes }),
+      });
     });
   });
 }
 
-function collect(stream: NodeJS.ReadableStream, maxBytes: number, tooMuch: () => void): () => string {
-  const chunks: Buffer[] = [];
+/** An output as it is given. */
+interface Collected {
+  readonly text: string;
+  readonly leftOut: number;
+}
+
+/** A program that prints so many times what is kept has lost itself. */
+const floodFactor = 64;
+
+function collect(
+  stream: NodeJS.ReadableStream,
+  { maxBytes, onLimit }: Pick<Start, "maxBytes" | "onLimit">,
+  tooMuch: () => void,
+): () => Collected {
+  const kept = keepEnds(maxBytes);
+  const most = onLimit === "cut" ? floodFactor * maxBytes : maxBytes;
   let bytes = 0;
   stream.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes <= maxBytes) chunks.push(chunk);
-    else tooMuch();
+    if (bytes > most) tooMuch();
+    else kept.add(chunk);
   });
-  return () => Buffer.concat(chunks).toString("utf8");
+  return kept.collected;
 }
 
 function closeOutputs({ stdout, stderr }: ChildProcess): void {

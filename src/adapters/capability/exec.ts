@@ -61,7 +61,7 @@ function checkProgram(program: unknown): string {
 
 function checkOptions(
   args: readonly string[],
-  { input, timeoutMs, maxBytes = defaultMaxBytes }: ExecOptions,
+  { input, timeoutMs, maxBytes = defaultMaxBytes, onLimit = "fail" }: ExecOptions,
   resource: string,
 ): Omit<Start, "file" | "cwd" | "env"> {
   if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string" && !arg.includes("\0")))
@@ -70,7 +70,8 @@ function checkOptions(
   if (!(maxBytes > 0)) throw handleFailed(resource, "`maxBytes` must be a positive number.");
   if (timeoutMs !== undefined && !(timeoutMs > 0))
     throw handleFailed(resource, "`timeoutMs` must be a positive number.");
-  return { args, input, timeoutMs, maxBytes, resource };
+  if (onLimit !== "fail" && onLimit !== "cut") throw handleFailed(resource, '`onLimit` is "fail" or "cut".');
+  return { args, input, timeoutMs, maxBytes, onLimit, resource };
 }
 
 async function locate(program: string, resource: string): Promise<string> {

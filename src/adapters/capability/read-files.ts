@@ -1,7 +1,7 @@
 import { constants, type Dirent, type Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { resourceText } from "../../tool/capability.ts";
-import type { DirectoryEntry, ReadFiles } from "../../tool/handles.ts";
+import type { DirectoryEntry, FilePart, ReadFiles } from "../../tool/handles.ts";
 import { codeOf } from "../../util/thrown.ts";
 import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
 import { anchorOf, pathOnly, refuseOthers, withReal } from "./open-file.ts";
@@ -29,11 +29,11 @@ export function readFiles(lifetime: Lifetime, judge: FileJudge): ReadFiles {
       }
     });
   }
-  const readBytes = (path: string): Promise<Buffer> => at("readBytes", path, readWhole);
   return {
     readText: async (path) => (await at("readText", path, readWhole)).toString("utf8"),
-    readBytes: async (path) => {
-      const bytes = await readBytes(path);
+    readBytes: async (path, part) => {
+      const read = part === undefined ? readWhole : readPart(part);
+      const bytes = await at("readBytes", path, read);
       return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     },
     list: (path) => at("list", path, listFolder),
@@ -62,6 +62,27 @@ function readWhole(path: string, resource: string): Promise<Buffer> {
     if (stats.size > maxFileBytes) throw handleFailed(resource, `it has more than ${maxFileBytes} bytes.`);
     return file.readFile();
   });
+}
+
+/** Reads a part of a file of any size. */
+function readPart({ from, bytes }: FilePart): typeof readWhole {
+  return (path, resource) => {
+    if (!Number.isSafeInteger(from) || from < 0 || !Number.isSafeInteger(bytes) || bytes < 0)
+      throw handleFailed(resource, "a part has whole numbers `from` and `bytes`, from 0 on.");
+    if (bytes > maxFileBytes) throw handleFailed(resource, `a part has at most ${maxFileBytes} bytes.`);
+    return withReal({ path, flags: constants.O_RDONLY, resource }, async (file) => {
+      const stats = await file.stat();
+      refuseOthers(stats, resource);
+      const part = Buffer.alloc(Math.max(0, Math.min(bytes, stats.size - from)));
+      let filled = 0;
+      while (filled < part.length) {
+        const { bytesRead } = await file.read(part, filled, part.length - filled, from + filled);
+        if (bytesRead === 0) break; // somebody shortened the file meanwhile
+        filled += bytesRead;
+      }
+      return part.subarray(0, filled);
+    });
+  };
 }
 
 function listFolder(path: string, resource: string): Promise<readonly DirectoryEntry[]> {

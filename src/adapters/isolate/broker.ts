@@ -1,5 +1,5 @@
 import type { CapabilityKind } from "../../tool/capability.ts";
-import type { ExecOptions, FetchOptions, Handles, Secret } from "../../tool/handles.ts";
+import type { ExecOptions, FetchOptions, FilePart, Handles, Secret } from "../../tool/handles.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
 import { scrub } from "../capability/secrets.ts";
 
@@ -113,7 +113,7 @@ async function serveFiles(files: Handles["fs"], request: HandleRequest): Promise
     case "fs.readText":
       return { value: await files.readText(path) };
     case "fs.readBytes":
-      return { value: null, bytes: await files.readBytes(path) };
+      return { value: null, bytes: await files.readBytes(path, partOf(args[1])) };
     case "fs.list":
       return { value: (await files.list(path)).map(({ name, type }) => ({ name, type })) };
     case "fs.stat":
@@ -134,6 +134,12 @@ async function serveFiles(files: Handles["fs"], request: HandleRequest): Promise
       await files.remove(path);
   }
   return { value: null };
+}
+
+/** The numbers are judged by the handle. */
+function partOf(sent: Json | undefined): FilePart | undefined {
+  if (!isJsonObject(sent)) return undefined;
+  return { from: Number(sent["from"]), bytes: Number(sent["bytes"]) };
 }
 
 async function serveFetch(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
@@ -175,9 +181,10 @@ async function serveExec(handles: GivenHandles, request: HandleRequest): Promise
     ...((typeof input === "string" || input instanceof Uint8Array) && { input }),
     ...(typeof sent["timeoutMs"] === "number" && { timeoutMs: sent["timeoutMs"] }),
     ...(typeof sent["maxBytes"] === "number" && { maxBytes: Math.min(sent["maxBytes"], maxAnswerBytes) }),
+    ...(sent["onLimit"] === "cut" && { onLimit: "cut" }),
   };
-  const { exitCode, signal: killedBy, stdout, stderr } = await exec(text(args[0]), list, options);
-  return { value: { exitCode, signal: killedBy, stdout, stderr } };
+  const { exitCode, signal: killedBy, stdout, stderr, ...cut } = await exec(text(args[0]), list, options);
+  return { value: { exitCode, signal: killedBy, stdout, stderr, ...cut } };
 }
 
 /** `{ secret: name }` becomes the secret of that name, where the tool may use it. */

@@ -116,6 +116,15 @@ export async function runsProgram(_args: unknown, { exec, secret, env }: Context
   return { result, home: env?.("HOME"), unset: env?.("UNSET") === undefined };
 }
 
+export async function reachesLimits(
+  { path }: { readonly path: string },
+  { fs, exec }: Context,
+): Promise<unknown> {
+  const bytes = await fs?.readBytes(path, { from: 2, bytes: 3 });
+  const result = await exec?.("yes", [], { maxBytes: 100, onLimit: "cut" });
+  return { part: Buffer.from(bytes ?? []).toString(), stoppedBy: result?.stoppedBy };
+}
+
 export async function asksModel({ prompt }: { readonly prompt: string }, { llm }: Context): Promise<unknown> {
   return llm?.(prompt);
 }

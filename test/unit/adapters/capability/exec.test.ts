@@ -219,3 +219,62 @@ describe("a program that does not end", () => {
     expect(performance.now() - before).toBeLessThan(5000);
   });
 });
+
+describe("limits that cut [C38]", () => {
+  const cut = { onLimit: "cut" } as const;
+
+  it("leave the middle of a long output out, and say so", async () => {
+    const script = 'echo begin; head -c 30000 /dev/zero | tr "\\0" x; echo end';
+    const { stdout, stderr, leftOutBytes, ...ended } = await sh()("sh", ["-c", script], {
+      ...cut,
+      maxBytes: 1000,
+    });
+    expect(ended).toEqual({ exitCode: 0, signal: null });
+    expect(stdout).toMatch(/^begin\nx{244}\n\[… 29010 bytes are left out here …\]\nx{746}end\n$/);
+    expect({ stderr, leftOutBytes }).toEqual({ stderr: "", leftOutBytes: 29_010 });
+    const whole = await sh()("sh", ["-c", 'printf "%01000d" 7'], { ...cut, maxBytes: 1000 });
+    expect(whole).toEqual({ exitCode: 0, signal: null, stdout: "7".padStart(1000, "0"), stderr: "" });
+  });
+
+  it("cut no letter in two, whatever its bytes", async () => {
+    for (const letter of ["é", "日", "🙂", "a"])
+      for (const maxBytes of [97, 98, 99, 100, 101]) {
+        const script = `i=0; while [ $i -lt 100 ]; do printf ${letter}; i=$((i+1)); done`;
+        const { stdout } = await sh()("sh", ["-c", script], { ...cut, maxBytes });
+        expect(stdout).not.toContain("\ufffd");
+        const left = Number(/… (\d+) bytes/.exec(stdout)?.[1] ?? 0);
+        const kept = Buffer.byteLength(stdout.replace(/\n\[.*\]\n/, ""));
+        expect(left + kept).toBe(100 * Buffer.byteLength(letter));
+        expect(kept).toBeLessThanOrEqual(maxBytes);
+      }
+  });
+
+  it("give what was printed until the time was over, and leave nothing running", async () => {
+    const result = await sh()("sh", ["-c", "echo $$; sleep 60 & wait"], { ...cut, timeoutMs: 300 });
+    expect(result).toMatchObject({ exitCode: null, signal: "SIGKILL", stoppedBy: "time" });
+    await expect.poll(() => isAlive(Number(result.stdout))).toBe(false);
+  });
+
+  it("stop a flood, and keep no more of it than was asked for", async () => {
+    const { exec: run } = openHandles([exec("yes")]);
+    const { stdout, stoppedBy } = await run("yes", [], { ...cut, maxBytes: 10_000 });
+    expect(stoppedBy).toBe("output");
+    expect(stdout.length).toBeLessThan(10_100);
+  });
+
+  it("end a program that starts itself over and over", async () => {
+    // Two children each, six deep: as many as a machine for tests can bear.
+    const bomb = 'n() { [ "$1" -gt 0 ] && { n $(($1-1)) & n $(($1-1)) & }; sleep 60; }; echo $$; n 6';
+    const { stdout } = await sh()("sh", ["-c", bomb], { ...cut, timeoutMs: 500 });
+    const group = (): string =>
+      spawnSync("ps", ["-o", "stat=", "-g", stdout.trim()], { encoding: "utf8" })
+        .stdout.replaceAll(/^Z.*$/gm, "")
+        .trim();
+    await expect.poll(group).toBe("");
+  });
+
+  it("are one of two words", async () => {
+    const odd = { onLimit: "never" } as unknown as { onLimit: "cut" };
+    expect(await end(() => sh()("sh", [], odd))).toContain("onLimit");
+  });
+});

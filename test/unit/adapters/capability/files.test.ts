@@ -13,6 +13,7 @@ import {
   rm,
   stat,
   symlink,
+  truncate,
   writeFile,
 } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
@@ -141,6 +142,30 @@ describe("reading [Y11]", () => {
       name: "folder",
       type: "other",
     });
+  });
+
+  it("gives a part of a file, of any size [C38]", async () => {
+    const { fs } = open();
+    const part = async (from: number, bytes: number, name = "a.txt"): Promise<string> =>
+      Buffer.from(await fs.readBytes(join(data, name), { from, bytes })).toString();
+    expect(await part(0, 100)).toBe("inside");
+    expect(await part(2, 3)).toBe("sid");
+    expect(await part(6, 3)).toBe("");
+    expect(await part(600, 3)).toBe("");
+    expect(await part(2, 0)).toBe("");
+    await truncate(join(data, "a.txt"), 3_000_000_000); // holes take no room
+    expect(await end(() => fs.readBytes(join(data, "a.txt")))).toContain("more than 100000000 bytes");
+    expect(await part(2_999_999_999, 100)).toBe("\0");
+    for (const [from, bytes] of [
+      [-1, 1],
+      [0, -1],
+      [0.5, 1],
+      [Number.NaN, 1],
+      [0, Number.POSITIVE_INFINITY],
+      [0, 100_000_001],
+    ] as const)
+      expect(await end(() => part(from, bytes))).toContain("handle-failed");
+    expect(await end(() => part(0, 1, "sub"))).toContain("it is a folder");
   });
 
   it("looks for no path that is longer than any can be", async () => {
