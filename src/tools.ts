@@ -15,13 +15,13 @@ export { type CapabilityKind, parseCapabilities, parseCapability } from "./tool/
 export { type Constraints } from "./tool/constraints.ts";
 export {
   type AccessRecord,
+  type ByteRange,
   type DirectoryEntry,
   type Exec,
   type ExecOptions,
   type ExecResult,
   type Fetch,
   type FetchOptions,
-  type FilePart,
   type Handles,
   type HandlesOf,
   type ReadFiles,

@@ -29,7 +29,7 @@ export interface DirectoryEntry {
 }
 
 /** A part of a file. */
-export interface FilePart {
+export interface ByteRange {
   /** The first byte, counted from 0. */
   readonly from: number;
   /** The most bytes; at the end of the file there are fewer, behind it none. */
@@ -40,7 +40,7 @@ export interface FilePart {
 export interface ReadFiles {
   readText(path: string): Promise<string>;
   /** The whole file, or a part of it; only parts can be read of a file over 100,000,000 bytes. */
-  readBytes(path: string, part?: FilePart): Promise<Uint8Array>;
+  readBytes(path: string, part?: ByteRange): Promise<Uint8Array>;
   list(path: string): Promise<readonly DirectoryEntry[]>;
   /** Undefined when there is nothing. */
   stat(

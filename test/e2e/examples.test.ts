@@ -20,6 +20,11 @@ interface Expected {
 
 const expected: Readonly<Record<string, Expected>> = {
   calculator: { shows: "the command of the README", ends: "(3 + 5) * 2 = 16" },
+  workspace: {
+    shows: "a model that works on files and programs, and what each limit tells it",
+    ends: "Green tea costs 3.",
+    broken: { from: 'old: "tea 3"', to: 'old: "milk"' },
+  },
   "seeds/calculator": {
     shows: "two calls in order, and a division by zero that the model is told of [L1]",
     ends: "1 cannot be divided by 0.",

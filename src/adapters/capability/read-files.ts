@@ -1,7 +1,7 @@
 import { constants, type Dirent, type Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { resourceText } from "../../tool/capability.ts";
-import type { DirectoryEntry, FilePart, ReadFiles } from "../../tool/handles.ts";
+import type { DirectoryEntry, ByteRange, ReadFiles } from "../../tool/handles.ts";
 import { codeOf } from "../../util/thrown.ts";
 import { asHandleFailed, handleFailed, type Lifetime } from "./lifetime.ts";
 import { anchorOf, pathOnly, refuseOthers, withReal } from "./open-file.ts";
@@ -65,7 +65,7 @@ function readWhole(path: string, resource: string): Promise<Buffer> {
 }
 
 /** Reads a part of a file of any size. */
-function readPart({ from, bytes }: FilePart): typeof readWhole {
+function readPart({ from, bytes }: ByteRange): typeof readWhole {
   return (path, resource) => {
     if (!Number.isSafeInteger(from) || from < 0 || !Number.isSafeInteger(bytes) || bytes < 0)
       throw handleFailed(resource, "a part has whole numbers `from` and `bytes`, from 0 on.");

@@ -1,5 +1,5 @@
 import type { CapabilityKind } from "../../tool/capability.ts";
-import type { ExecOptions, FetchOptions, FilePart, Handles, Secret } from "../../tool/handles.ts";
+import type { ExecOptions, FetchOptions, ByteRange, Handles, Secret } from "../../tool/handles.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
 import { scrub } from "../capability/secrets.ts";
 
@@ -137,7 +137,7 @@ async function serveFiles(files: Handles["fs"], request: HandleRequest): Promise
 }
 
 /** The numbers are judged by the handle. */
-function partOf(sent: Json | undefined): FilePart | undefined {
+function partOf(sent: Json | undefined): ByteRange | undefined {
   if (!isJsonObject(sent)) return undefined;
   return { from: Number(sent["from"]), bytes: Number(sent["bytes"]) };
 }

@@ -1,0 +1,75 @@
+import "../check-node.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { fs } from "../../tool/capability.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { editFileTool } from "./edit-file.ts";
+import { findFilesTool } from "./find-files.ts";
+import { listFilesTool } from "./list-files.ts";
+import { readFileTool } from "./read-file.ts";
+import { searchFilesTool } from "./search-files.ts";
+import type { Workspace } from "./workspace.ts";
+import { writeFileTool } from "./write-file.ts";
+
+/** How file tools are made. */
+export interface FileToolsOptions {
+  /** The folder: an absolute path, or a `file:` address. Nothing outside of it is read or written. */
+  readonly root: string | URL;
+  /** Whether there are tools that write. Default false. */
+  readonly write?: boolean;
+  /** Whether what stands in the files is the author's own data. Default false: it is marked, and guards effects that come after it. */
+  readonly trusted?: boolean;
+  /** Names of folders that finding and searching do not go into. It hides nothing: they can be listed and read. Default `.git` and `node_modules`. */
+  readonly skip?: readonly string[];
+  /** The most characters of one result. What is longer is cut, and the model is told how to go on. Default 32,000. */
+  readonly outputChars?: number;
+  /** After so many milliseconds a call ends. Default 30,000. */
+  readonly timeMs?: number;
+}
+
+/**
+ * Makes the tools with which a model works on the files of one folder: `read_file`, `list_files`, `find_files`, `search_files`, and with `write` also
+ * `write_file` and `edit_file`. They need `fs.read` of the folder, and `fs.write` where they write: the agent grants both. Paths count from the
+ * folder; no link, `..` or race leads out of it. Their errors say what the model can do better.
+ *
+ * @throws WritError `capability-invalid` for a folder that is not absolute, `definition-invalid`
+ * @example
+ * ```ts
+ * import { agent, fs } from "writ";
+ * import { fileTools } from "writ/workspace";
+ *
+ * const root = "/srv/project";
+ *
+ * export const editor = agent({
+ *   name: "editor",
+ *   model: "ollama/qwen2.5:7b",
+ *   tools: [fileTools({ root, write: true })],
+ *   grants: [fs.read(root), fs.write(root)],
+ * });
+ * ```
+ */
+export function fileTools(options: FileToolsOptions): readonly Tool[] {
+  const { trusted = false, skip = [".git", "node_modules"], outputChars = 32_000, timeMs = 30_000 } = options;
+  for (const [field, value] of Object.entries({ outputChars, timeMs }))
+    checkBound("fileTools()", field, value);
+  const { scope } = fs.read(options.root);
+  const workspace: Workspace = {
+    root: scope === "/" ? "" : scope,
+    trusted,
+    skip: new Set(skip),
+    outputChars,
+    timeMs,
+  };
+  return [
+    readFileTool(workspace),
+    listFilesTool(workspace),
+    findFilesTool(workspace),
+    searchFilesTool(workspace),
+    ...(options.write === true ? [writeFileTool(workspace), editFileTool(workspace)] : []),
+  ];
+}
+
+/** @throws WritError `definition-invalid` */
+export function checkBound(where: string, field: string, value: number): void {
+  if (Number.isFinite(value) && value >= 1) return;
+  throw new WritError("definition-invalid", { where, reason: `\`${field}\` must be a number from 1 on.` });
+}

@@ -1,0 +1,56 @@
+import { fs as files } from "../../tool/capability.ts";
+import type { ReadFiles } from "../../tool/handles.ts";
+import { tool, type Tool } from "../../tool/tool.ts";
+import { globMatcher } from "./patterns.ts";
+import { pageOf } from "./page.ts";
+import { walk } from "./walk.ts";
+import type { Workspace } from "./workspace.ts";
+
+interface FindArguments {
+  readonly glob: string;
+  readonly path?: string;
+  readonly offset?: number;
+}
+
+/** The tool that finds files by their names. */
+export function findFilesTool(workspace: Workspace): Tool {
+  return tool({
+    name: "find_files",
+    description:
+      "Find files and folders by a glob: * and ? within a name, ** for any folders, {a,b} for either. Without a slash it is held to the name, in any folder. Links are not followed.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        glob: {
+          type: "string",
+          minLength: 1,
+          description: "Like *.ts, src/**/*.test.ts or {README,LICENSE}*",
+        },
+        path: { type: "string", description: "The folder to look in. Default: all" },
+        offset: { type: "integer", minimum: 0, description: "How many finds to leave out. Default 0" },
+      },
+      required: ["glob"],
+      additionalProperties: false,
+    },
+    effect: "read",
+    trusted: workspace.trusted,
+    timeoutMs: workspace.timeMs,
+    needs: [files.read(workspace.root || "/")],
+    execute: (args, { fs }) => found(workspace, args as unknown as FindArguments, fs),
+  });
+}
+
+async function found(
+  workspace: Workspace,
+  { glob, path = ".", offset = 0 }: FindArguments,
+  fs: ReadFiles,
+): Promise<string> {
+  const fits = await globMatcher(glob);
+  const walking = walk(workspace, path, fs);
+  const page = pageOf(offset, workspace.outputChars);
+  for await (const entry of walking.entries) {
+    if (!fits(entry.path)) continue;
+    if (!page.add(entry.type === "folder" ? `${entry.path}/` : entry.path)) break;
+  }
+  return page.text(walking.notes());
+}

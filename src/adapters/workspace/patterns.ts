@@ -1,0 +1,78 @@
+import { messageOf } from "../../error/writ-error.ts";
+import { linearFault } from "../../schema/linear-pattern.ts";
+
+/** Finds a pattern in a text: where its first match begins, or -1. Takes time linear in the text, whatever the pattern. */
+export type Finder = (text: string) => number;
+
+const longestPattern = 1000;
+
+/** What is looked for, as a model says it. */
+export interface Wanted {
+  readonly text: string;
+  readonly isPattern: boolean;
+  readonly ignoresCase: boolean;
+}
+
+/** The finder of a text or of a regular expression. Throws what the model can mend. */
+export async function finderOf({ text, isPattern, ignoresCase }: Wanted): Promise<Finder> {
+  if (isPattern) return expression(text, ignoresCase);
+  if (!ignoresCase) return (line) => line.indexOf(text);
+  const wanted = text.toLowerCase();
+  return (line) => line.toLowerCase().indexOf(wanted);
+}
+
+/** Whether a path fits a glob. One without a slash is held to the name alone, in any folder. */
+export async function globMatcher(glob: string): Promise<(path: string) => boolean> {
+  const written = glob.replace(/^(?:\.?\/)+/, "");
+  const find = await expression(`^(?:${globSource(written)})$`, false);
+  if (written.includes("/")) return (path) => find(path) === 0;
+  return (path) => find(path.slice(path.lastIndexOf("/") + 1)) === 0;
+}
+
+async function expression(source: string, ignoresCase: boolean): Promise<Finder> {
+  if (source.length > longestPattern)
+    throw new Error(`The pattern has more than ${longestPattern} characters; look for less.`);
+  const fault = linearFault(source);
+  if (fault !== undefined) throw new Error(`The pattern ${fault}.`);
+  const { RE2JS } = await import("re2js");
+  const flags = ignoresCase ? RE2JS.CASE_INSENSITIVE : 0;
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(source), flags);
+    return (text) => {
+      const matcher = compiled.matcher(text);
+      return matcher.find() ? matcher.start() : -1;
+    };
+  } catch (error) {
+    throw new Error(`${JSON.stringify(source)} is no pattern that can be looked for: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+const globToken = /\*\*\/|\*\*|\*|\?|\[!?[^\]/]+\]|[{},]|\\?[^]/gy;
+
+/** A glob as a regular expression: `*`, `?`, `[a-z]`, `{a,b}`, and `**` for any folders. */
+function globSource(glob: string): string {
+  let open = 0;
+  return (glob.match(globToken) ?? [])
+    .map((token) => {
+      if (token === "**/") return "(?:[^/]+/)*";
+      if (token === "**") return ".*";
+      if (token === "*") return "[^/]*";
+      if (token === "?") return "[^/]";
+      if (token.startsWith("[") && token.length > 2)
+        return token.replace(/^\[!/, "[^").replaceAll("\\", String.raw`\\`);
+      if (token === "{") {
+        open += 1;
+        return "(?:";
+      }
+      if (token === "}" && open > 0) {
+        open -= 1;
+        return ")";
+      }
+      if (token === "," && open > 0) return "|";
+      return token.replace(/^\\(?=.)/s, "").replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+    })
+    .join("")
+    .concat(")".repeat(open));
+}

@@ -1,0 +1,88 @@
+import { posix } from "node:path";
+import { isWritError, WritError } from "../../error/writ-error.ts";
+import type { ReadFiles } from "../../tool/handles.ts";
+import { nearest } from "../../util/nearest.ts";
+
+/** The folder that tools work in, and the bounds that all of them share. */
+export interface Workspace {
+  /** Absolute, without a slash at its end; empty for the whole machine. */
+  readonly root: string;
+  /** Whether what stands in the files is the author's own data. */
+  readonly trusted: boolean;
+  /** Names of folders that are not walked into. */
+  readonly skip: ReadonlySet<string>;
+  /** The most characters of one result. */
+  readonly outputChars: number;
+  readonly timeMs: number;
+}
+
+/** The path of the machine for one that a model wrote. It may lead anywhere: the handle judges it. */
+export function pathIn({ root }: Pick<Workspace, "root">, path: string): string {
+  if (path.startsWith("/")) return path;
+  return path === "" ? root || "/" : `${root}/${path}`;
+}
+
+/** A path as models are told it: from the folder of the tools. */
+export function shownPath({ root }: Pick<Workspace, "root">, path: string): string {
+  return posix.relative(root || "/", pathIn({ root }, path)) || ".";
+}
+
+/**
+ * Does a piece of work with one path. What a handle says of it is told with the path as the model wrote it: where the folder is on the machine, and
+ * where links lead, is nothing that a model has to know.
+ */
+export async function told<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isWritError(error, "capability-denied")) {
+      const reason = `${String(error.data.reason)} Paths count from the folder of this tool, and lead out of it nowhere.`;
+      throw new WritError("capability-denied", { resource: JSON.stringify(path), reason });
+    }
+    if (isWritError(error, "handle-failed"))
+      throw new Error(`${JSON.stringify(path)}: ${String(error.data.reason)}`, { cause: error });
+    throw error;
+  }
+}
+
+/** A regular file that is there, or an error that helps to find it. */
+export async function fileAt(
+  workspace: Workspace,
+  path: string,
+  fs: Pick<ReadFiles, "stat" | "list">,
+): Promise<{ readonly path: string; readonly bytes: number; readonly modifiedMs: number }> {
+  const place = pathIn(workspace, path);
+  const stats = await told(path, () => fs.stat(place));
+  if (stats === undefined) throw new Error(await missing(workspace, path, fs));
+  if (stats.type === "folder")
+    throw new Error(`${JSON.stringify(path)} is a folder; list_files shows what is in it.`);
+  if (stats.type === "other")
+    throw new Error(`${JSON.stringify(path)} is a device, a pipe or a socket, and no file that can be read.`);
+  return { path: place, ...stats };
+}
+
+/** A sentence about a path that leads to nothing, with a name that was meant where one is near. */
+export async function missing(
+  workspace: Workspace,
+  path: string,
+  fs: Pick<ReadFiles, "list">,
+): Promise<string> {
+  const folder = posix.dirname(pathIn(workspace, path));
+  const entries = await fs.list(folder).catch(() => undefined);
+  const there = `There is no ${JSON.stringify(path)}`;
+  if (entries === undefined)
+    return `${there}, and no folder ${JSON.stringify(shownPath(workspace, folder))}.`;
+  const meant = nearest(
+    posix.basename(path),
+    entries.map(({ name }) => name),
+  );
+  return meant === undefined
+    ? `${there}; find_files looks for names.`
+    : `${there}; did you mean ${JSON.stringify(posix.join(posix.dirname(path), meant))}?`;
+}
+
+/** A number with its thousands apart. */
+export function count(number: number, thing: string): string {
+  const digits = String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+  return `${digits} ${thing}${number === 1 ? "" : "s"}`;
+}
