@@ -52,6 +52,7 @@ export {
   unrecoverable,
 } from "./tool/recovery.ts";
 export {
+  byWords,
   type Passage,
   type RetrieveOptions,
   retriever,
@@ -65,3 +66,4 @@ export { type Tools } from "./policy/allow-list.ts";
 export { describeSkill, skillContext } from "./agent/describe/describe-skill.ts";
 export { type Routing } from "./agent/routing.ts";
 export { type AgenticSkill, type PlainSkill, type SkillDefinition, type ToolList } from "./agent/skill.ts";
+export { toolCatalogue, type ToolCatalogueDefinition } from "./agent/tool-catalogue.ts";

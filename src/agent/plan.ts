@@ -8,7 +8,7 @@ import type { SystemMessage } from "../message/message.ts";
 import { driverChoices } from "../model/driver-names.ts";
 import { checkedRetry, type RetryPace } from "../model/retry.ts";
 import type { Model, ModelSettings } from "../model/model.ts";
-import { type AllowList, allowList, flattenTools, type Tools } from "../policy/allow-list.ts";
+import { type AllowList, allowList, flattenTools, type Tools, withOffered } from "../policy/allow-list.ts";
 import { type Limits, limitsOf } from "../policy/account/budget.ts";
 import { annotated, checkPolicyNames } from "../policy/rules/annotate.ts";
 import { sensible } from "../policy/rules/sensible.ts";
@@ -235,7 +235,8 @@ function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): Ag
     checkOrder(tool, allowed, where);
   }
   if (model === undefined) throw new WritError("model-missing", { name, skill: skill.name });
-  const { policy = sensible } = definition;
+  const { policy = sensible, toolChoice } = definition;
+  const first = withOffered(allowed, typeof toolChoice === "object" ? [toolChoice.tool] : []);
   // The model writes the answer, so it is described and parsed as what goes in, like arguments.
   const source = skill.output ?? definition.output;
   const output = source === undefined ? undefined : toSchema(source, { name, role: "input" });
@@ -244,7 +245,7 @@ function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): Ag
     name: skill.name,
     description: skill.description,
     input: inputSchema(skill.input, skill.name),
-    gate: { agent: name, allowed: annotated(allowed, policy), policy },
+    gate: { agent: name, allowed: annotated(first, policy), policy },
     system: { role: "system", text: systemText(definition, skill, output) },
     output: skill.parse === undefined ? output : undefined,
     readAnswer: answerReader(output, skill.parse),

@@ -1,4 +1,4 @@
-import type { AllowList } from "../policy/allow-list.ts";
+import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Schema } from "../schema/schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
@@ -56,9 +56,10 @@ function describeObject(schema: JsonObject, depth: number): string {
 export type ShownTools = "types" | "schemas";
 
 /** The block of a prompt that lists the tools; no block when there are none. */
-export function toolList({ tools }: AllowList, label: string, show: ShownTools): readonly string[] {
-  if (tools.size === 0) return [];
-  const lines = [...tools.values()].map(({ name, description, input: { jsonSchema } }) => {
+export function toolList(allowed: AllowList, label: string, show: ShownTools): readonly string[] {
+  const tools = offeredTools(allowed);
+  if (tools.length === 0) return [];
+  const lines = tools.map(({ name, description, input: { jsonSchema } }) => {
     const shown = show === "types" ? describeType(jsonSchema) : JSON.stringify(jsonSchema);
     return `- ${name}: ${description}\n  ${label}: ${shown}`;
   });

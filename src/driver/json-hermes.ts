@@ -1,3 +1,4 @@
+import { offeredTools } from "../policy/allow-list.ts";
 import type { ResultMessage, ToolCall } from "../message/message.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { visibleJson } from "../util/visible-json.ts";
@@ -85,7 +86,7 @@ function taggedResult({ name, status, text }: ResultMessage): string {
 }
 
 function instructions({ allowed, output }: Shaping): string {
-  const tools = [...allowed.tools.values()].map(({ name, description, input }) =>
+  const tools = offeredTools(allowed).map(({ name, description, input }) =>
     JSON.stringify({
       type: "function",
       function: { name, description, parameters: input.jsonSchema },

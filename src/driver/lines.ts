@@ -1,5 +1,5 @@
 import { type Message, textOf, userMessage } from "../message/message.ts";
-import type { AllowList } from "../policy/allow-list.ts";
+import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import { parseJson } from "../util/json.ts";
 import type { Driver, TurnInput, WorkedExample } from "./driver.ts";
 import { blanks } from "./free-text.ts";
@@ -89,7 +89,7 @@ function written(message: Message, allowed: AllowList): string {
 }
 
 function head(instructions: string, allowed: AllowList, examples: readonly WorkedExample[]): string {
-  const tools = [...allowed.tools.values()].map(headLine);
+  const tools = offeredTools(allowed).map(headLine);
   const blocks = [
     instructions,
     tools.join("\n"),

@@ -3,7 +3,7 @@ import { callsOf, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ReplyFormat, ToolDescription } from "../model/model.ts";
 import { type WireNames, wireNames } from "../model/tool-names.ts";
-import type { AllowList } from "../policy/allow-list.ts";
+import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import { parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -123,7 +123,7 @@ interface ToldTools {
 /** What a model is told of the tools, made once for each list and its names. Depends on: the tools; their names as the provider takes them. */
 const toldTools = remembered((allowed: AllowList) =>
   remembered((names: WireNames): ToldTools => {
-    const tools = [...allowed.tools.values()].map(({ name, description, input }) => ({
+    const tools = offeredTools(allowed).map(({ name, description, input }) => ({
       name: names.toWire(name),
       description,
       inputSchema: input.jsonSchema,

@@ -1,3 +1,4 @@
+import { offeredTools } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { JsonObject } from "../util/json.ts";
 import { answerForm } from "./describe-type.ts";
@@ -20,7 +21,7 @@ export function callsOrAnswer({ noun, tool, calling }: CallForm): (shaping: Shap
   return ({ allowed, output }) => {
     const form = answerForm(output);
     if (allowed.tools.size === 0) return `Answer ${form}.`;
-    const tools = [...allowed.tools.values()].map(tool);
+    const tools = offeredTools(allowed).map(tool);
     const answering = `When no ${noun} is needed, or none is needed any more, answer ${form}.`;
     return [
       `Available ${noun}s, with the types of their arguments:\n${tools.join("\n")}`,

@@ -1,4 +1,4 @@
-import type { AllowList } from "../policy/allow-list.ts";
+import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
@@ -92,8 +92,9 @@ function readCall({ thought, tool: name, args }: JsonObject, allowed: AllowList)
   return { type: "call_tool", ...noteOf(thought), tool: tool.name, args: normal, repairs };
 }
 
-function toolsThere({ tools }: AllowList): string {
-  return tools.size === 0 ? "There is none." : `Available: ${[...tools.keys()].join(", ")}.`;
+function toolsThere(allowed: AllowList): string {
+  const names = offeredTools(allowed).map(({ name }) => name);
+  return names.length === 0 ? "There is none." : `Available: ${names.join(", ")}.`;
 }
 
 function readAnswer({ thought, answer = null }: JsonObject): Decision {
@@ -132,7 +133,7 @@ function invalid(problem: string): Decision {
 
 /** Tells the model the protocol: the rules, the catalogue of tools, and their schemas. */
 export function reactInstructions(allowed: AllowList, output?: Schema): string {
-  const tools = [...allowed.tools.values()];
+  const tools = offeredTools(allowed);
   const answer = answerPlace(output);
   const acting = [
     'To act: {"thought": "<why>", "type": "call_tool", "tool": "<name>", "args": {…}}',

@@ -1,6 +1,6 @@
 import { callsOf, type ReplyPart } from "../message/message.ts";
 import type { ModelFeatures, ReplyFormat } from "../model/model.ts";
-import type { AllowList } from "../policy/allow-list.ts";
+import { type AllowList, offeredTools } from "../policy/allow-list.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { JsonObject } from "../util/json.ts";
@@ -19,7 +19,7 @@ export interface ReplyShape {
 /** What the turn's choice of tools leaves open. Nobody can be made to call a tool that is not there. */
 export function shapeOf({ allowed, toolChoice, output }: Omit<Shaping, "model">): ReplyShape {
   const answer = output === undefined ? {} : { output: output.jsonSchema };
-  const tools = toolChoice === "none" ? [] : [...allowed.tools.values()];
+  const tools = toolChoice === "none" ? [] : offeredTools(allowed);
   const named = typeof toolChoice === "object" ? allowed.tools.get(toolChoice.tool) : undefined;
   if (named !== undefined) return { tools: [named], mayAnswer: false, ...answer };
   return { tools, mayAnswer: toolChoice !== "required" || tools.length === 0, ...answer };

@@ -1,3 +1,4 @@
+import { offeredTools } from "../policy/allow-list.ts";
 import type { ReplyFormat } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { JsonObject } from "../util/json.ts";
@@ -16,7 +17,7 @@ export function choiceOf(tool: string): string {
 /** Tells the model the names of the tools, and what they are for. */
 export function selectInstructions({ allowed, output }: Shaping): string {
   const answer = answerPlace(output);
-  const tools = [...allowed.tools.values()].map(({ name, description }) => `- ${name}: ${description}`);
+  const tools = offeredTools(allowed).map(({ name, description }) => `- ${name}: ${description}`);
   const toAnswer = `To answer: {"answer": ${answer}}`;
   const only = "Reply with exactly one JSON object and nothing else: no markdown, no commentary.";
   if (tools.length === 0) return `${only}\n${toAnswer}`;

@@ -11,6 +11,8 @@ export type Tools = readonly (Tool | Tools)[];
 export interface AllowList {
   readonly skill: string;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** What the model is told of, in the order in which it was told; undefined where that is everything. A call is held to `tools` alone. */
+  readonly offered?: ReadonlySet<string>;
   /** Tools whose use in a run is counted; undefined when no tool has constraints. */
   readonly counted?: ReadonlySet<string>;
 }
@@ -27,7 +29,25 @@ export function allowList(skill: string, tools: Tools): AllowList {
       throw new WritError("name-taken", { kind: "tool", name: tool.name, where: `skill "${skill}"` });
     byName.set(tool.name, tool);
   }
-  return { skill, tools: byName, counted: countedTools(byName.values()) };
+  return { skill, tools: byName, counted: countedTools(byName.values()), offered: firstOffered(byName) };
+}
+
+/** Without a catalogue everything is offered. */
+function firstOffered(tools: AllowList["tools"]): AllowList["offered"] {
+  const offered = [...tools.values()].filter(({ isCatalogued }) => isCatalogued !== true);
+  return offered.length === tools.size ? undefined : new Set(offered.map(({ name }) => name));
+}
+
+/** The tools that the model is told of. Those that were found stand last, so that what it was told before stays as it was. */
+export function offeredTools({ tools, offered }: AllowList): readonly Tool[] {
+  return offered === undefined ? [...tools.values()] : [...offered].flatMap((name) => tools.get(name) ?? []);
+}
+
+/** The list, with these tools offered too. */
+export function withOffered(list: AllowList, names: readonly string[]): AllowList {
+  const { offered } = list;
+  if (offered === undefined || names.every((name) => offered.has(name))) return list;
+  return { ...list, offered: new Set([...offered, ...names]) };
 }
 
 /** Effects of the tools of a list, by name. Memory can be read again: writing to it is not an effect. */
@@ -38,10 +58,10 @@ export function effectIn({ tools }: AllowList): EffectOf {
   };
 }
 
-/** The list with nothing in it but these names; a name that it does not have stays out. */
+/** The list with nothing in it but these names; a name that it does not have stays out. Who names tools need not look for them. */
 export function restrictList(list: AllowList, names: readonly string[]): AllowList {
   const kept = new Set(names);
-  return { ...list, tools: new Map([...list.tools].filter(([name]) => kept.has(name))) };
+  return withOffered({ ...list, tools: new Map([...list.tools].filter(([name]) => kept.has(name))) }, names);
 }
 
 /** The list, with calls of these tools counted too. */
@@ -57,7 +77,10 @@ export function flattenTools(tools: Tools): Tool[] {
 
 /** Tells the model that a tool is outside of its list, and never that such a tool exists. */
 export function refusalText(list: AllowList, name: string): string {
-  return `Tool '${name}' is not allowed for skill '${list.skill}'. Allowed: [${[...list.tools.keys()].join(", ")}]`;
+  const offered = offeredTools(list).map((tool) => tool.name);
+  const left = list.tools.size - offered.length;
+  const others = left > 0 ? `, and ${left} that can be looked for` : "";
+  return `Tool '${name}' is not allowed for skill '${list.skill}'. Allowed: [${offered.join(", ")}]${others}`;
 }
 
 /** The decision that goes with {@link refusalText}. */

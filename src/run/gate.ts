@@ -1,5 +1,5 @@
 import type { Said } from "../policy/rules/annotate.ts";
-import { type AllowList, restrictList } from "../policy/allow-list.ts";
+import { type AllowList, restrictList, withOffered } from "../policy/allow-list.ts";
 import { type CallRequest, type Decision, type Policy, strictest } from "../policy/decision.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Purse } from "../policy/account/purse.ts";
@@ -61,10 +61,11 @@ function countedIn(purse: Purse, call: CallRequest): CallRequest {
 }
 
 /** The gate after a call changed the mode of the run: never wider than before. */
-export function applyMode(gate: Gate, { restrictTo, preapproved }: Mode): Gate {
+export function applyMode(gate: Gate, { restrictTo, preapproved, offer = [] }: Mode): Gate {
+  const allowed = restrictTo === undefined ? gate.allowed : restrictList(gate.allowed, restrictTo);
   return {
     ...gate,
-    allowed: restrictTo === undefined ? gate.allowed : restrictList(gate.allowed, restrictTo),
+    allowed: withOffered(allowed, offer),
     policy: preapproved === undefined ? gate.policy : withoutAsking(gate.policy, new Set(preapproved)),
   };
 }

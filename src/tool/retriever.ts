@@ -2,6 +2,7 @@ import { checkShape, fromOne } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { callable, finite, fits, object, optional, string } from "../util/shape.ts";
+import { wordIndex } from "../util/word-index.ts";
 import { tool, type Tool, type ToolContext, type TypedTool } from "./tool.ts";
 
 /** A piece of text that was found. */
@@ -95,6 +96,38 @@ export function retriever({
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above takes these arguments
   return made as Tool as TypedTool<RetrieverQuery, Json>;
+}
+
+/**
+ * Searches passages by their words, for a {@link retriever}: those that fit best come first, and rare words count more than frequent ones. Good for some
+ * thousand passages, which are read once, here.
+ *
+ * @example
+ * ```ts
+ * import { byWords, retriever } from "writ/tools";
+ *
+ * const pages = [
+ *   { text: "Tea is served at four.", source: "house-rules.md" },
+ *   { text: "Dogs wait outside.", source: "house-rules.md" },
+ * ];
+ *
+ * export const rules = retriever({ name: "rules", description: "The rules of the house", retrieve: byWords(pages) });
+ * ```
+ */
+export function byWords(passages: readonly Passage[]): RetrieverDefinition["retrieve"] {
+  const search = wordIndex(
+    passages.map(({ text, source = "" }) => [
+      { text, weight: 1 },
+      { text: source, weight: 1 },
+    ]),
+  );
+  return (query, { limit }) =>
+    search(query)
+      .slice(0, limit)
+      .flatMap(({ index, score }) => {
+        const passage = passages[index];
+        return passage === undefined ? [] : [{ ...passage, score: Math.round(score * 100) / 100 }];
+      });
 }
 
 const passageShape = object({ text: string, source: optional(string), score: optional(finite) });

@@ -44,12 +44,14 @@ export interface ToolContext {
   readonly label: Label;
 }
 
-/** A change of the run after a call: it can only narrow what may be called. */
+/** A change of the run after a call: it can only narrow what may be called, and tell the model of more of it. */
 export interface Mode {
   /** The only names that may be called from now on, of those that may be called already. */
   readonly restrictTo?: readonly string[];
   /** Calls that no person needs to be asked about any more, though the policy asks. Never a call that the policy denies. */
   readonly preapproved?: readonly string[];
+  /** Tools of a catalogue that the model is told of from now on. Each may be called before too. */
+  readonly offer?: readonly string[];
 }
 
 /** The server that a tool is of. */
@@ -104,6 +106,8 @@ export interface Tool {
   readonly enforcement?: () => Promise<Enforcement>;
   /** The change that a successful call makes for the rest of the run. */
   readonly mode?: (args: unknown) => Mode | undefined;
+  /** Of a catalogue: the model is told of it once it was found. It may be called at any time. */
+  readonly isCatalogued?: boolean;
   /** The recovery of a call that fails; the agent's own rules stand behind it. */
   readonly recover?: Recovery;
   /** Bounds of its calls in a run, in number and order. */

@@ -7,6 +7,7 @@ import { heldToShape } from "../driver/reply-shape.ts";
 import { isPlain, joinLabels, untrustedFrom } from "../message/label.ts";
 import { callsOf, type ReplyMessage } from "../message/message.ts";
 import { spend } from "../policy/account/budget.ts";
+import { offeredTools } from "../policy/allow-list.ts";
 import type { Learned } from "../policy/knowledge/learned.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { driverNames } from "../model/driver-names.ts";
@@ -40,7 +41,7 @@ function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
 
 /** What a request is known by: the model, the tools, and what this turn adds to the transcript. */
 export function requestFingerprint({ transcript, sent, gate }: State, { model }: Run): string {
-  const tools = [...gate.allowed.tools.values()].map(({ name, description, input }) => [
+  const tools = offeredTools(gate.allowed).map(({ name, description, input }) => [
     name,
     description,
     input.jsonSchema,

@@ -25,6 +25,11 @@ const expected: Readonly<Record<string, Expected>> = {
     ends: "Green tea costs 3.",
     broken: { from: 'old: "tea 3"', to: 'old: "milk"' },
   },
+  catalogue: {
+    shows: "three hundred tools, of which the model is told those that it looked for",
+    ends: "Contract 7 is archived.",
+    broken: { from: "limit: 3", to: "limit: 4" },
+  },
   "seeds/calculator": {
     shows: "two calls in order, and a division by zero that the model is told of [L1]",
     ends: "1 cannot be divided by 0.",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agent } from "../../../src/index.ts";
 import { scripted } from "../../../src/testing.ts";
-import { type Passage, retriever, type RetrieverDefinition } from "../../../src/tool/retriever.ts";
+import { byWords, type Passage, retriever, type RetrieverDefinition } from "../../../src/tool/retriever.ts";
 import type { ToolContext } from "../../../src/tool/tool.ts";
 
 const context = { signal: new AbortController().signal } as ToolContext;
@@ -83,5 +83,22 @@ describe("retriever", () => {
 
   it("refuses what is no search", () => {
     expect(() => searching("index" as never)).toThrow('Retriever "search": `retrieve` must be a function');
+  });
+});
+
+describe("a search by words [C35]", () => {
+  it("gives passages best first, with their score, and no more than asked for", async () => {
+    const pages = [
+      { text: "Dogs wait outside of the house.", source: "animals.md" },
+      { text: "Tea is served at four.", source: "house-rules.md" },
+      { text: "Teas of the week: green tea, black tea.", source: "menu.md" },
+    ];
+    const signal = new AbortController().signal;
+    const search = byWords(pages);
+    const found = await search("when is tea served?", { limit: 5, signal });
+    expect(found.map(({ source }) => source)).toEqual(["house-rules.md", "menu.md"]);
+    expect(found[0]).toMatchObject({ text: "Tea is served at four.", score: expect.any(Number) });
+    expect(await search("house", { limit: 1, signal })).toHaveLength(1);
+    expect(await search("coffee", { limit: 5, signal })).toEqual([]);
   });
 });

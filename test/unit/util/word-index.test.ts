@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { wordIndex } from "../../../src/util/word-index.ts";
+
+const texts = [
+  "Search the files of a folder",
+  "send_mail: Sends an e-mail to a customer",
+  "list mails of an inbox",
+  "getWeatherForecast",
+  "the weather today, the weather tomorrow",
+  "Größe ändern",
+  "queries a database",
+];
+const search = wordIndex(texts.map((text) => [{ text, weight: 1 }]));
+const found = (query: string): readonly string[] => search(query).map(({ index }) => texts[index] ?? "");
+
+describe("an index of words [C35]", () => {
+  it.each([
+    ["searching file", ["Search the files of a folder"]],
+    ["mail", [texts[1], texts[2]]],
+    ["send mails", [texts[1], texts[2]]],
+    ["forecast", ["getWeatherForecast"]],
+    ["WEATHER", [texts[4], texts[3]]],
+    ["weath", [texts[4], texts[3]]],
+    ["ANDERN", ["Größe ändern"]],
+    ["query", ["queries a database"]],
+    ["the of an", []],
+    ["rain", []],
+    ["", []],
+    ["...", []],
+  ])("finds %j", (query, wanted) => {
+    expect(new Set(found(query))).toEqual(new Set(wanted));
+  });
+
+  it("gives the best first, and rare words more weight", () => {
+    const lines = Array.from({ length: 50 }, (_, at) => `order number ${at}`);
+    const index = wordIndex([...lines, "order tea"].map((text) => [{ text, weight: 1 }]));
+    expect(index("order tea")[0]?.index).toBe(50);
+    expect(index("number 7").map(({ index }) => index)[0]).toBe(7);
+    const scores = index("order number").map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((one, other) => other - one));
+    const weighed = wordIndex([[{ text: "tea", weight: 1 }], [{ text: "tea", weight: 3 }]]);
+    expect(weighed("tea").map(({ index }) => index)).toEqual([1, 0]);
+  });
+
+  it("takes no long time for long queries", () => {
+    const before = performance.now();
+    search(`${"s".repeat(100_000)} ${"ing ".repeat(50_000)}`);
+    expect(performance.now() - before).toBeLessThan(1_000);
+  });
+});
