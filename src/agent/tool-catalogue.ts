@@ -5,9 +5,9 @@ import { didYouMean } from "../util/nearest.ts";
 import { wordIndex } from "../util/word-index.ts";
 import { type Mode, tool, type Tool } from "../tool/tool.ts";
 
-/** How a catalogue is made. */
+/** The settings of a catalogue. */
 export interface ToolCatalogueDefinition {
-  /** What can be found, in lists as deep as one likes. */
+  /** The tools that can be found, in lists as deep as one likes. */
   readonly tools: Tools;
   /** The name of the tool that finds them. Default `find_tools`. */
   readonly name?: string;
@@ -16,12 +16,14 @@ export interface ToolCatalogueDefinition {
 }
 
 /**
- * Makes a catalogue of many tools: the model is told of one tool, with which it looks for others. What it found is offered to it from then on, in all
- * turns of the run. The allow-list has all of them from the beginning: it, and not what was found, decides what a call may do, so that a call of a tool
- * that the model knows from elsewhere runs like any other.
+ * Makes a catalogue of many tools: the model is told of one tool, with which it looks for others. What it
+ * found is offered to it from then on, in all turns of the run. The allow-list has all of them from the
+ * beginning: it, and not what was found, decides what a call may do, so that a call of a tool that the model
+ * knows from elsewhere runs like any other.
  *
- * The tool takes `query` (words: the best tools come first), `names` (exact names: their arguments too), or neither: then it lists all names, from
- * `offset` on. Give the result to a list of tools; those beside it are offered always.
+ * The tool takes `query` (words: the best tools come first), `names` (exact names: their arguments too), or
+ * neither: then it lists all names, from `offset` on. Give the result to a list of tools; those beside it are
+ * offered always.
  *
  * @throws WritError `definition-invalid`, `name-invalid`, `name-taken`
  * @example
@@ -59,7 +61,10 @@ export function toolCatalogue({
   ];
 }
 
-/** Looks for tools by words, the best first. The name says most, then the description, then what the arguments are called. */
+/**
+ * Looks for tools by words, the best first. The name says most, then the description, then what the arguments
+ * are called.
+ */
 function searchIn(entries: readonly Tool[]): (query: string) => readonly Tool[] {
   const search = wordIndex(
     entries.map(({ name, description, input: { jsonSchema } }) => {
@@ -107,7 +112,7 @@ function finderTool(finder: Finder): Tool {
     effect: "none",
     execute: (args: unknown) => answerTo(finder, args as FindArguments),
   });
-  // The same search again: what a call offers has to follow from its arguments, as in a run that is played again.
+  // The same search again: an offer has to follow from the arguments, as in a run that is played again.
   const mode = (args: unknown): Mode | undefined => {
     const offer = foundBy(finder, args as FindArguments).map((each) => each.name);
     return offer.length === 0 ? undefined : { offer };

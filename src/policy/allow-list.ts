@@ -11,7 +11,10 @@ export type Tools = readonly (Tool | Tools)[];
 export interface AllowList {
   readonly skill: string;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** What the model is told of, in the order in which it was told; undefined where that is everything. A call is held to `tools` alone. */
+  /**
+   * The tools that the model is told of, in the order of telling; undefined for all. A call is held to
+   * `tools` alone.
+   */
   readonly offered?: ReadonlySet<string>;
   /** Tools whose use in a run is counted; undefined when no tool has constraints. */
   readonly counted?: ReadonlySet<string>;
@@ -38,7 +41,10 @@ function firstOffered(tools: AllowList["tools"]): AllowList["offered"] {
   return offered.length === tools.size ? undefined : new Set(offered.map(({ name }) => name));
 }
 
-/** The tools that the model is told of. Those that were found stand last, so that what it was told before stays as it was. */
+/**
+ * The tools that the model is told of. Those that were found stand last, so that what it was told before
+ * stays as it was.
+ */
 export function offeredTools({ tools, offered }: AllowList): readonly Tool[] {
   return offered === undefined ? [...tools.values()] : [...offered].flatMap((name) => tools.get(name) ?? []);
 }
@@ -58,7 +64,10 @@ export function effectIn({ tools }: AllowList): EffectOf {
   };
 }
 
-/** The list with nothing in it but these names; a name that it does not have stays out. Who names tools need not look for them. */
+/**
+ * The list with nothing in it but these names; a name that it does not have stays out. Who names tools need
+ * not look for them.
+ */
 export function restrictList(list: AllowList, names: readonly string[]): AllowList {
   const kept = new Set(names);
   return withOffered({ ...list, tools: new Map([...list.tools].filter(([name]) => kept.has(name))) }, names);

@@ -73,8 +73,9 @@ export interface ExecOptions {
   /** The most bytes of each output that are kept. Default 1,000,000. */
   readonly maxBytes?: number;
   /**
-   * The effect of `timeoutMs` and `maxBytes`. `fail`: the program is stopped, and the call fails. `cut`: the end of the time stops it, and what it
-   * printed until then is given; of a longer output the middle is left out, until there are 64 times as many bytes. Default `fail`.
+   * The effect of `timeoutMs` and `maxBytes`. `fail`: the program is stopped, and the call fails. `cut`: the
+   * end of the time stops it, and what it printed until then is given; of a longer output the middle is left
+   * out, until there are 64 times as many bytes. Default `fail`.
    */
   readonly onLimit?: "fail" | "cut";
 }
@@ -87,7 +88,9 @@ export interface ExecResult {
   readonly stderr: string;
   /** The limit that ended a program under `onLimit: "cut"`. */
   readonly stoppedBy?: "time" | "output";
-  /** The bytes that were left out of both outputs under `onLimit: "cut"`; a line in their place tells them. */
+  /**
+   * The bytes that were left out of both outputs under `onLimit: "cut"`; a line in their place tells them.
+   */
   readonly leftOutBytes?: number;
 }
 

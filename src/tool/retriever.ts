@@ -42,8 +42,9 @@ export interface RetrieverQuery {
 }
 
 /**
- * Makes a tool of a search: the model gives a query and gets passages as JSON, each with `text` and, where known, `source` and `score`.
- * Never more than `limit`, whatever the search gives. The index behind it (vectors, words, a web search) is the author's.
+ * Makes a tool of a search: the model gives a query and gets passages as JSON, each with `text` and, where
+ * known, `source` and `score`. Never more than `limit`, whatever the search gives. The index behind it
+ * (vectors, words, a web search) is the author's.
  *
  * @throws WritError `name-invalid`, `definition-invalid`
  * @example
@@ -99,8 +100,8 @@ export function retriever({
 }
 
 /**
- * Searches passages by their words, for a {@link retriever}: those that fit best come first, and rare words count more than frequent ones. Good for some
- * thousand passages, which are read once, here.
+ * Searches passages by their words, for a {@link retriever}: those that fit best come first, and rare words
+ * count more than frequent ones. Good for some thousand passages, which are read once, here.
  *
  * @example
  * ```ts

@@ -19,8 +19,9 @@ const prefixWeight = 0.5;
 const leastPrefix = 3;
 
 /**
- * Makes an index of entries by their words: the entries that fit a query come best first. Rare words count more than frequent ones, and a word that
- * stands often counts less each time. Case, accents and the usual endings make no difference; names are taken apart at capitals, `_`, `-`, `.` and `/`.
+ * Makes an index of entries by their words: the entries that fit a query come best first. Rare words count
+ * more than frequent ones, and a word that stands often counts less each time. Case, accents and the usual
+ * endings make no difference; names are taken apart at capitals, `_`, `-`, `.` and `/`.
  */
 export function wordIndex(entries: readonly (readonly Weighed[])[]): (query: string) => readonly Hit[] {
   const places = new Map<string, Map<number, number>>();

@@ -1,4 +1,7 @@
-/** The bytes of a long output that are kept: its beginning and, three times as many, its end, where errors stand. */
+/**
+ * The bytes of a long output that are kept: its beginning and, three times as many, its end, where errors
+ * stand.
+ */
 export interface KeptEnds {
   readonly add: (chunk: Buffer) => void;
   readonly collected: () => { readonly text: string; readonly leftOut: number };

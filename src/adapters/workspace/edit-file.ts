@@ -13,7 +13,10 @@ interface EditArguments {
   readonly all?: boolean;
 }
 
-/** The tool that replaces one text of a file by another one. What it gives is its own count, and says nothing of a stranger's. */
+/**
+ * The tool that replaces one text of a file by another one. What it gives is its own count, and says nothing
+ * of a stranger's.
+ */
 export function editFileTool(workspace: Workspace): Tool {
   const root = workspace.root || "/";
   return tool({
@@ -77,7 +80,9 @@ async function edited(workspace: Workspace, args: EditArguments, fs: Handles["fs
   return `Replaced it ${where} of ${shownPath(workspace, path)}.`;
 }
 
-/** The two texts with the line breaks of the file: models write \n, and each line of a file may end with \r\n. */
+/**
+ * The two texts with the line breaks of the file: models write \n, and each line of a file may end with \r\n.
+ */
 function inBreaksOf(text: string, args: EditArguments): Pick<EditArguments, "old" | "new"> {
   const isWindows = text.includes("\r\n") && !/(?<!\r)\n/.test(text);
   if (!isWindows) return args;
@@ -98,7 +103,10 @@ function lineAt(text: string, place: number): number {
   return text.slice(0, place).split("\n").length;
 }
 
-/** The reason why a text was not found; the line where it stands with other spaces is what models get wrong most. */
+/**
+ * The reason why a text was not found; the line where it stands with other spaces is what models get wrong
+ * most.
+ */
 function notThere(text: string, { path, old }: EditArguments): string {
   const wanted = old.split("\n").map(withoutSpaces);
   while (wanted.length > 0 && wanted[0] === "") wanted.shift();

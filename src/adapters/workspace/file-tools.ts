@@ -10,26 +10,36 @@ import { searchFilesTool } from "./search-files.ts";
 import type { Workspace } from "./workspace.ts";
 import { writeFileTool } from "./write-file.ts";
 
-/** How file tools are made. */
+/** The settings of file tools. */
 export interface FileToolsOptions {
   /** The folder: an absolute path, or a `file:` address. Nothing outside of it is read or written. */
   readonly root: string | URL;
-  /** Whether there are tools that write. Default false. */
+  /** True: there are tools that write. Default false. */
   readonly write?: boolean;
-  /** Whether what stands in the files is the author's own data. Default false: it is marked, and guards effects that come after it. */
+  /**
+   * True: what stands in the files is the author's own data. Default false: it is marked, and guards later
+   * effects.
+   */
   readonly trusted?: boolean;
-  /** Names of folders that finding and searching do not go into. It hides nothing: they can be listed and read. Default `.git` and `node_modules`. */
+  /**
+   * Names of folders that finding and searching do not go into. It hides nothing: they can be listed and
+   * read. Default `.git` and `node_modules`.
+   */
   readonly skip?: readonly string[];
-  /** The most characters of one result. What is longer is cut, and the model is told how to go on. Default 32,000. */
+  /**
+   * The most characters of one result. What is longer is cut, and the model is told how to go on. Default
+   * 32,000.
+   */
   readonly outputChars?: number;
   /** After so many milliseconds a call ends. Default 30,000. */
   readonly timeMs?: number;
 }
 
 /**
- * Makes the tools with which a model works on the files of one folder: `read_file`, `list_files`, `find_files`, `search_files`, and with `write` also
- * `write_file` and `edit_file`. They need `fs.read` of the folder, and `fs.write` where they write: the agent grants both. Paths count from the
- * folder; no link, `..` or race leads out of it. Their errors say what the model can do better.
+ * Makes the tools with which a model works on the files of one folder: `read_file`, `list_files`,
+ * `find_files`, `search_files`, and with `write` also `write_file` and `edit_file`. They need `fs.read` of
+ * the folder, and `fs.write` where they write: the agent grants both. Paths count from the folder; no link,
+ * `..` or race leads out of it. Their errors say what the model can do better.
  *
  * @throws WritError `capability-invalid` for a folder that is not absolute, `definition-invalid`
  * @example

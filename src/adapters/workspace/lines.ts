@@ -15,7 +15,7 @@ export interface Line {
   readonly text: string;
   /** The bytes that `text` does not have: of a line over 100,000 bytes only the beginning is kept. */
   readonly leftOut: number;
-  /** Whether its bytes are UTF-8; else `text` has signs in the place of those that are not. */
+  /** False: `text` has signs in the place of bytes that are not UTF-8. */
   readonly isUtf8: boolean;
 }
 
@@ -27,10 +27,13 @@ export type Visited =
 
 const windowBytes = 1_000_000;
 const keptBytes = 100_000;
-/** So much of a file is looked at for a NUL, which no text has. */
+/** The first bytes of a file, which are looked at for a NUL: a text has none. */
 const judgedBytes = 8_000;
 
-/** Visits the lines of a file in their order, until `visit` gives false. A file of any size takes no more memory than a window. */
+/**
+ * Visits the lines of a file in their order, until `visit` gives false. A file of any size takes no more
+ * memory than a window.
+ */
 export async function eachLine(file: TextFile, visit: (line: Line) => boolean): Promise<Visited> {
   const taken = lineTaker();
   for (let from = 0; from < file.bytes; from += windowBytes) {

@@ -1,12 +1,15 @@
 import { messageOf } from "../../error/writ-error.ts";
 import { linearFault } from "../../schema/linear-pattern.ts";
 
-/** Finds a pattern in a text: where its first match begins, or -1. Takes time linear in the text, whatever the pattern. */
+/**
+ * Finds a pattern in a text: where its first match begins, or -1. Takes time linear in the text, whatever the
+ * pattern.
+ */
 export type Finder = (text: string) => number;
 
 const longestPattern = 1000;
 
-/** What is looked for, as a model says it. */
+/** A text or a pattern to look for, as a model says it. */
 export interface Wanted {
   readonly text: string;
   readonly isPattern: boolean;
@@ -21,7 +24,7 @@ export async function finderOf({ text, isPattern, ignoresCase }: Wanted): Promis
   return (line) => line.toLowerCase().indexOf(wanted);
 }
 
-/** Whether a path fits a glob. One without a slash is held to the name alone, in any folder. */
+/** The judge of paths by a glob. A glob without a slash is held to the name alone, in any folder. */
 export async function globMatcher(glob: string): Promise<(path: string) => boolean> {
   const written = glob.replace(/^(?:\.?\/)+/, "");
   const find = await expression(`^(?:${globSource(written)})$`, false);

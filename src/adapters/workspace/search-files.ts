@@ -10,7 +10,7 @@ import { count, missing, pathIn, shownPath, told, type Workspace } from "./works
 
 /** A search reads so many bytes at most. */
 const mostBytes = 500_000_000;
-/** What is shown of a long line, around the match. */
+/** The characters of a long line that are shown on each side of a match. */
 const aroundChars = 200;
 
 interface SearchArguments {

@@ -6,35 +6,45 @@ import { type Effect, tool, type Tool } from "../../tool/tool.ts";
 import { isRefusedVariable } from "../capability/exec-variables.ts";
 import { checkBound } from "./file-tools.ts";
 
-/** How a shell tool is made. */
+/** The settings of a shell tool. */
 export interface ShellToolOptions {
   /** Default `run_program`. */
   readonly name?: string;
   /**
-   * The programs that may be run. A list names them: `["ls", "wc"]`. An object gives each a name for the model, and first arguments that stand before
-   * those of the model: `{ log: ["git", "log", "--oneline"] }`.
+   * The programs that may be run. A list names them: `["ls", "wc"]`. An object gives each a name for the
+   * model, and first arguments that stand before those of the model: `{ log: ["git", "log", "--oneline"] }`.
    */
   readonly programs:
     | readonly string[]
     | Readonly<Record<string, readonly [program: string, ...args: string[]]>>;
-  /** The folder that they run in: an absolute path, or a `file:` address. Default: a new empty one for each call. */
+  /**
+   * The folder that they run in: an absolute path, or a `file:` address. Default: a new empty one for each
+   * call.
+   */
   readonly cwd?: string | URL;
-  /** Variables: texts, `env("NAME")` for one of this process, `secret("NAME")`. Beside these there are PATH, HOME (an empty folder) and LANG. */
+  /**
+   * Variables: texts, `env("NAME")` for one of this process, `secret("NAME")`. Beside these there are PATH,
+   * HOME (an empty folder) and LANG.
+   */
   readonly env?: Readonly<Record<string, string | Capability<"env"> | Capability<"secret">>>;
-  /** After so many milliseconds a program is stopped, and the model told what it printed until then. Default 120,000. */
+  /**
+   * After so many milliseconds a program is stopped, and the model told what it printed until then. Default
+   * 120,000.
+   */
   readonly timeMs?: number;
   /** The most bytes of each output that the model is told; of more the middle is left out. Default 32,000. */
   readonly outputBytes?: number;
-  /** What the programs do to the world. Default `irreversible`. */
+  /** The effect of the programs on the world. Default `irreversible`. */
   readonly effect?: Exclude<Effect, "undeclared">;
-  /** Whether what they print is the author's own data. Default false. */
+  /** True: the programs print the author's own data. Default false. */
   readonly trusted?: boolean;
 }
 
 /**
- * Makes a tool with which a model runs programs of a list. No shell reads the arguments, the environment is empty but for what is named, and the whole
- * group of processes ends with the call. It needs `exec` of each program, and `fs.read` of the folder: the agent grants them. What a program does once it
- * runs, and which options it takes, is not judged: name programs that may do all they can.
+ * Makes a tool with which a model runs programs of a list. No shell reads the arguments, the environment is
+ * empty but for what is named, and the whole group of processes ends with the call. It needs `exec` of each
+ * program, and `fs.read` of the folder: the agent grants them. What a program does once it runs, and which
+ * options it takes, is not judged: name programs that may do all they can.
  *
  * @throws WritError `definition-invalid`, `capability-invalid`
  * @example
@@ -159,7 +169,7 @@ function valuesOf(
   return values;
 }
 
-/** What a program printed, and how it ended. */
+/** The output of a program, and its end, as the model is told them. */
 function shown(
   { exitCode, signal, stdout, stderr, stoppedBy, leftOutBytes = 0 }: ExecResult,
   timeMs: number,

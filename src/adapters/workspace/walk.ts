@@ -20,8 +20,8 @@ const maxEntries = 50_000;
 const maxDepth = 64;
 
 /**
- * Walks through a folder and all beneath it, by the names' order. Links are told of and not followed, so that a walk ends, and stays where it began.
- * Folders that cannot be read are passed over.
+ * Walks through a folder and all beneath it, by the names' order. Links are told of and not followed, so that
+ * a walk ends, and stays where it began. Folders that cannot be read are passed over.
  */
 export function walk(workspace: Workspace, start: string, fs: Pick<ReadFiles, "list">): Walk {
   let looked = 0;

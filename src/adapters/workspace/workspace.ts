@@ -7,7 +7,7 @@ import { nearest } from "../../util/nearest.ts";
 export interface Workspace {
   /** Absolute, without a slash at its end; empty for the whole machine. */
   readonly root: string;
-  /** Whether what stands in the files is the author's own data. */
+  /** True: what stands in the files is the author's own data. */
   readonly trusted: boolean;
   /** Names of folders that are not walked into. */
   readonly skip: ReadonlySet<string>;
@@ -28,8 +28,8 @@ export function shownPath({ root }: Pick<Workspace, "root">, path: string): stri
 }
 
 /**
- * Does a piece of work with one path. What a handle says of it is told with the path as the model wrote it: where the folder is on the machine, and
- * where links lead, is nothing that a model has to know.
+ * Does a piece of work with one path. What a handle says of it is told with the path as the model wrote it:
+ * where the folder is on the machine, and where links lead, is nothing that a model has to know.
  */
 export async function told<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
   try {

@@ -305,6 +305,22 @@ describe("edit_file [C38]", () => {
   });
 });
 
+describe("a file that somebody else changes [C38]", () => {
+  it("is not overwritten by an edit of what it was", async () => {
+    const edit = fileTools({ root: "/work", write: true }).find(({ name }) => name === "edit_file");
+    const written: string[] = [];
+    let looks = 0;
+    const files = {
+      stat: async () => ({ type: "file", bytes: 3, modifiedMs: (looks += 1) }),
+      readBytes: async () => Buffer.from("tea"),
+      writeText: async (path: string) => void written.push(path),
+    };
+    const editing = async () => edit?.execute({ path: "a", old: "tea", new: "x" }, { fs: files } as never);
+    await expect(editing()).rejects.toThrow('"a" was changed by somebody else just now. Read it again.');
+    expect(written).toEqual([]);
+  });
+});
+
 describe("file tools", () => {
   it("declare what they do, and write only where they are told to", () => {
     const about = (write: boolean) =>
