@@ -111,7 +111,8 @@ describe("a path that leads out [C38]", () => {
     exchanging.kill("SIGKILL");
     await once(exchanging, "exit");
     expect(seen.filter((text) => text.includes("the secret"))).toEqual([]);
-    expect(new Set(seen.map((text) => text.split(":")[0]))).toEqual(new Set(["ok", "denied", "error"]));
+    expect(seen.filter((text) => text.startsWith("ok"))).not.toEqual([]);
+    expect(seen.filter((text) => /^(?:denied|error)/.test(text))).not.toEqual([]);
     expect(outside()).toBe("the secret");
     expect(readdirSync(join(top, "outside"))).toEqual(["secret.txt"]);
   });

@@ -91,11 +91,11 @@ describe("a shell tool [C38]", () => {
 
   it("ends with its time, and tells what there was until then", async () => {
     const file = join(root, "late");
-    const script = `echo begun; sleep 2; touch ${file}`;
-    expect(await run({ programs: ["sh"], timeMs: 200 }, { program: "sh", args: ["-c", script] })).toBe(
-      "ok: begun\n[stopped after 200 ms: it had not ended]",
+    const script = `echo begun; sleep 1.5; touch ${file}`;
+    expect(await run({ programs: ["sh"], timeMs: 500 }, { program: "sh", args: ["-c", script] })).toBe(
+      "ok: begun\n[stopped after 500 ms: it had not ended]",
     );
-    await new Promise((resolve) => setTimeout(resolve, 2_200));
+    await new Promise((resolve) => setTimeout(resolve, 1_800));
     expect(existsSync(file)).toBe(false);
   });
 
