@@ -149,11 +149,11 @@ export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
  * ```
  */
 export function addUser(transcript: ReadyTranscript, message: UserMessage): ReadyTranscript {
-  const { state, length, tip } = valueOf(transcript);
+  const { state, open: openCalls, length, tip } = valueOf(transcript);
   const fault =
     misfitText(messageShape, message) ?? (message.role === "user" ? undefined : 'its `role` is not "user"');
   if (fault !== undefined) throw invalid(length, `is no message: ${fault}`);
-  if (state === "open") throw invalid(length, `cannot stand here: ${withoutResult}`);
+  if (state === "open") throw invalid(length, `cannot stand here: ${withoutResult(openCalls)}`);
   return ready(append(tip, [message]));
 }
 
@@ -316,17 +316,33 @@ function settleRead(transcript: Transcript, callId: string, result: ToolResult):
   }
 }
 
-const withoutResult = "a call has no result yet";
+function withoutResult(calls: readonly ToolCall[]): string {
+  return `a call has no result yet: ${namedCalls(calls)}`;
+}
+
+/** Calls as errors name them. */
+export function namedCalls(calls: readonly ToolCall[]): string {
+  return calls.map(({ id, name }) => `"${id}" of ${name}`).join(", ");
+}
+
+/** Results are matched by the id of their call, in whatever order they stand. */
+function checkOpen(transcript: OpenTranscript, callId: string): void {
+  const { open } = transcript;
+  if (open.some(({ id }) => id === callId)) return;
+  const isSettled = waitingOf(transcript)?.results.has(callId) === true;
+  const fault = isSettled ? "which has its result already" : "which no open call has as its id";
+  throw new TypeError(`it is the result of "${callId}", ${fault}; open: ${namedCalls(open)}`);
+}
 
 function addAny(transcript: Transcript, message: Message): Transcript {
   if (message.role === "tool") {
-    if (transcript.state !== "open") throw new TypeError("a result without an open call");
+    if (transcript.state !== "open")
+      throw new TypeError(`it is the result of "${message.callId}", and no call is open`);
     const { role: _role, callId, name: _name, ...result } = message;
-    if (transcript.open[0]?.id !== callId)
-      throw new TypeError("results must stand in the order of their calls");
+    checkOpen(transcript, callId);
     return settle(transcript, callId, result);
   }
-  if (transcript.state === "open") throw new TypeError(withoutResult);
+  if (transcript.state === "open") throw new TypeError(withoutResult(transcript.open));
   if (message.role === "assistant") return addReply(transcript, message);
   if (message.role === "user") return addUser(transcript, message);
   if (transcript.length > 0) throw new TypeError("a system message can only be the first");
