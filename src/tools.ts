@@ -8,6 +8,7 @@ export { type InferInput, type InferOutput, type SchemaSource } from "./schema/t
 
 export { type Integrity, type Label, type Secrecy } from "./message/label.ts";
 
+export { type DataTool, validateCall, type Validated, validateResult } from "./tool/data-tool.ts";
 export { type Act } from "./tool/acts.ts";
 export { escalate, throwException, type Verdict } from "./tool/builtins.ts";
 export { type CallScope } from "./tool/call-scope.ts";
@@ -59,7 +60,14 @@ export {
   type RetrieverDefinition,
   type RetrieverQuery,
 } from "./tool/retriever.ts";
-export { type ArgumentsOf, type Mode, type ToolDefinition } from "./tool/tool.ts";
+export {
+  type ArgumentsOf,
+  type GivenBy,
+  type Mode,
+  type ResultFor,
+  type SentTo,
+  type ToolDefinition,
+} from "./tool/tool.ts";
 
 export { type Tools } from "./policy/allow-list.ts";
 

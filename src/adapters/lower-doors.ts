@@ -219,11 +219,11 @@ export async function decide(request: DecideRequest & WithModel): Promise<Chosen
  * console.log(weather); // weather in Lima: sunny
  * ```
  */
-export function call<Result>(
-  tool: TypedTool<never, Result>,
-  args: Readonly<Record<string, unknown>>,
+export function call<Given, Sent = Readonly<Record<string, unknown>>>(
+  tool: TypedTool<never, unknown, Sent, Given>,
+  args: NoInfer<Sent>,
   options: Pick<CallToolOptions, "signal" | "grants"> = {},
-): Promise<Result> {
+): Promise<Given> {
   return callWith(tool, args, { ...options, host: nodeHost });
 }
 

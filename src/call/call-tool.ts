@@ -12,7 +12,8 @@ import { addedLabel } from "../policy/knowledge/result-label.ts";
 import { describeIssues } from "../schema/schema.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";
-import type { Tool, ToolContext, TypedTool } from "../tool/tool.ts";
+import { checkCallable, type Tool, type ToolContext, type TypedTool } from "../tool/tool.ts";
+import { wrongResult } from "../tool/wrong-values.ts";
 import { interruptBy } from "../util/interrupt.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { callAround, type OpenCall, openCall, openCallScope } from "../run/scope.ts";
@@ -131,11 +132,12 @@ function directGate(agent: string, { allowed, powers, around }: Passing): Gate {
 }
 
 /** Calls the tool as the ordinary function that it is, with arguments by their names; only they and its result are checked. */
-export async function callWith<Result>(
-  tool: TypedTool<never, Result>,
-  args: Readonly<Record<string, unknown>>,
+export async function callWith<Sent, Given>(
+  tool: TypedTool<never, unknown, Sent, Given>,
+  args: Sent,
   options: Pick<CallToolOptions, "signal" | "grants"> & Machine,
-): Promise<Result> {
+): Promise<Given> {
+  checkCallable(tool);
   const { name, input, output } = tool;
   const { host, grants } = options;
   const parsed = await input.parse(args);
@@ -157,9 +159,9 @@ export async function callWith<Result>(
     };
     const value = await within(host, scope, () => tool.execute(parsed.value as never, context));
     const checked = await output?.parse(value);
-    if (checked === undefined) return value;
-    if (checked.ok) return checked.value as Result;
-    const reason = `Tool '${name}' failed: its result does not match its output schema: ${describeIssues(checked.issues)}`;
+    if (checked === undefined) return value as Given;
+    if (checked.ok) return checked.value as Given;
+    const reason = `${wrongResult(name)}: ${describeIssues(checked.issues)}`;
     throw new WritError("tool-failed", { tool: name, reason });
   } finally {
     end();

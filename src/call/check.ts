@@ -5,8 +5,9 @@ import type { CallRequest, Decision, Policy, RunKnowledge } from "../policy/deci
 import { knowing } from "../policy/knowledge/learned.ts";
 import { judgeOf } from "../run/gate.ts";
 import { propertyNames } from "../schema/property-names.ts";
-import { describeIssues, type Issue, type ParseResult } from "../schema/schema.ts";
+import type { ParseResult } from "../schema/schema.ts";
 import type { Tool } from "../tool/tool.ts";
+import { argumentProblem, wrongArguments } from "../tool/wrong-values.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { plainJson } from "../util/plain-json.ts";
@@ -46,7 +47,7 @@ function copyOf(value: Json): Json {
 /** Asks the policy about a call whose arguments were read. */
 function weigh(at: Call, tool: Tool, parsed: ParseResult<unknown>): Fate {
   const { proposed: call } = at;
-  if (!parsed.ok) return invalid(call, tool, problemIn(call, tool, parsed.issues));
+  if (!parsed.ok) return invalid(call, tool, argumentProblem(tool.input, call.arguments, parsed.issues));
   const { value: args, coerced } = parsed;
   const request = new JudgedCall(at, tool, args);
   const decision = decisionOf(judgeOf(at.batch.gate), request);
@@ -135,32 +136,14 @@ function decisionOf(policy: Policy, request: CallRequest): Decision {
   }
 }
 
-/** What is wrong with arguments: first the names of what must be there and is not. */
-function problemIn({ arguments: sent }: ToolCall, tool: Tool, issues: readonly Issue[]): string {
-  const { required } = tool.input.jsonSchema;
-  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
-  const missing = new Set(isJsonObject(sent) ? names.filter((name) => !Object.hasOwn(sent, name)) : []);
-  if (missing.size === 0) return describeIssues(issues);
-  const others = issues.filter(
-    ({ path: [first, ...rest] }) => rest.length > 0 || !missing.has(String(first)),
-  );
-  const told = `Missing required parameters: ${[...missing].join(", ")}`;
-  return others.length === 0 ? told : `${told}; ${describeIssues(others)}`;
-}
-
-/** More of a schema than this helps no model. */
-const longestSchema = 2000;
-
 function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
-  const schema = JSON.stringify(tool.input.jsonSchema);
-  const shown = schema.length > longestSchema ? `${schema.slice(0, longestSchema)}…` : schema;
-  const text = `Tool '${tool.name}' received invalid arguments: ${problem}. It did not run. The arguments must match this JSON Schema: ${shown}`;
   const decision: Decision = {
     verdict: "deny",
     rule: "arguments",
     reason: problem,
     remedy: "arguments that match the input schema",
   };
+  const text = wrongArguments(tool, problem);
   const result: ToolResult = { status: "invalid", text, note: `the model sent: ${rawArguments(call)}` };
   return { ...refused(call, decision, result), wrong: { tool, problem } };
 }

@@ -12,6 +12,7 @@ import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
+import { wrongResult } from "../tool/wrong-values.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { after, always, attempt, fold, type Maybe } from "../util/maybe.ts";
@@ -282,8 +283,12 @@ function checkResult(tool: Tool, value: unknown): Maybe<Settled> {
 
 function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | undefined): ToolResult {
   if (checked?.ok === false) {
-    const text = `Tool '${tool.name}' failed: its result does not match its output schema`;
-    return { status: "error", text: `${text}.`, note: describeIssues(checked.issues), label: trustedLabel };
+    return {
+      status: "error",
+      text: `${wrongResult(tool.name)}.`,
+      note: describeIssues(checked.issues),
+      label: trustedLabel,
+    };
   }
   const json = toJson(checked === undefined ? value : checked.value);
   if (json.ok) return { status: "ok", text: resultText(json.value), value: json.value };

@@ -10,10 +10,12 @@ import {
   type UserMessage,
   userMessage,
 } from "../message/message.ts";
-import { acceptableId, readTranscript, type ReadyTranscript } from "../message/transcript.ts";
+import { acceptableId, namedCalls, readTranscript, type ReadyTranscript } from "../message/transcript.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
+import { type DataTool, inputOf } from "../tool/data-tool.ts";
 import { checkToolName, type Tool } from "../tool/tool.ts";
 import { drain } from "../util/drain.ts";
+import { fits, record, shownValue, string } from "../util/shape.ts";
 import { assemble, type NameCall, type Reply } from "./assemble.ts";
 import type {
   Delta,
@@ -26,8 +28,8 @@ import type {
 } from "./model.ts";
 import { type WireNames, wireNames } from "./tool-names.ts";
 
-/** Tools, their descriptions alone, and collections of both, as deep as one likes: nothing is carried out here. */
-export type ChatTools = readonly (Tool | ToolDescription | ChatTools)[];
+/** Tools, tools as data, and collections of both, as deep as one likes: nothing is carried out here. */
+export type ChatTools = readonly (Tool | DataTool | ChatTools)[];
 
 /** One question without a loop. */
 export interface ChatRequest {
@@ -58,8 +60,8 @@ export interface ChatReply {
  * Asks the model once. What is wrong with the request is found before the model is asked. Calls get ids that are theirs alone and that every
  * provider takes; tools keep their names, whatever names the provider takes.
  *
- * @throws WritError `transcript-invalid` for a history that no provider takes, `name-invalid`, `name-taken` and `definition-invalid` for the
- * tools; what the model's adapter throws, anything else that it throws as `provider-failed`. An aborted request throws the signal's reason.
+ * @throws WritError `transcript-invalid` for a history that no provider takes, `name-invalid`, `name-taken`, `definition-invalid` and
+ * `schema-invalid` for the tools; what the model's adapter throws, anything else that it throws as `provider-failed`. An aborted request throws the signal's reason.
  */
 export function chatWith(model: Model, request: ChatRequest): Promise<ChatReply> {
   return drain(chatStreamWith(model, request));
@@ -119,12 +121,16 @@ function failure({ id }: Model, reason: string, options?: WritErrorOptions): Wri
 /** Checks the history as a transcript: providers refuse a call without its result, and do not say which. */
 function historyOf(messages: ChatRequest["messages"]): ReadyTranscript {
   const given = typeof messages === "string" ? userMessage(messages) : messages;
+  if (!fits(record, given) && !Array.isArray(given)) {
+    const reason = `\`messages\` must be a text, a message or a list of them, got ${shownValue(given)}.`;
+    throw new WritError("definition-invalid", { where: "A chat request", reason });
+  }
   const history = "role" in given ? [given] : given;
   const transcript = readTranscript({ messages: history });
   if (transcript.state === "ready") return transcript;
-  const calls = transcript.open.map(({ id, name }) => `"${id}" of ${name}`).join(", ");
   const index = history.findLastIndex(({ role }) => role === "assistant");
-  throw new WritError("transcript-invalid", { index, reason: `has calls without a result: ${calls}` });
+  const reason = `has calls without a result: ${namedCalls(transcript.open)}`;
+  throw new WritError("transcript-invalid", { index, reason });
 }
 
 /** Names the calls of a reply, and their deltas after them: a provider can give several calls one id, or none. */
@@ -157,13 +163,18 @@ function describeAll(tools: ChatTools, found = new Map<string, ToolDescription>(
       describeAll(entry, found);
       continue;
     }
-    const { name, description } = entry;
+    const { name, description } = dataOf(entry);
     checkToolName(name);
     if (found.has(name)) throw new WritError("name-taken", { kind: "tool", name, where: "a chat request" });
-    const inputSchema = "input" in entry ? entry.input.jsonSchema : entry.inputSchema;
-    found.set(name, { name, description, inputSchema });
+    found.set(name, { name, description, inputSchema: inputOf(entry).jsonSchema });
   }
   return found;
+}
+
+function dataOf(entry: Tool | DataTool): Tool | DataTool {
+  if (fits(record, entry) && fits(string, entry.description)) return entry;
+  const reason = `a tool is an object with name and description, got ${shownValue(entry)}.`;
+  throw new WritError("definition-invalid", { where: "The `tools` of a chat request", reason });
 }
 
 function isCollection(entry: ChatTools[number]): entry is ChatTools {

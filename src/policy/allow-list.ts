@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { EffectOf } from "../tool/acts.ts";
-import type { Tool } from "../tool/tool.ts";
+import { checkCallable, type Tool } from "../tool/tool.ts";
 import { countedTools } from "./account/constraints.ts";
 import type { Decision } from "./decision.ts";
 
@@ -23,7 +23,7 @@ export interface AllowList {
 /**
  * Makes the allow-list of a skill.
  *
- * @throws WritError `name-taken` when two tools have one name.
+ * @throws WritError `name-taken` when two tools have one name, `definition-invalid` for what is no tool.
  */
 export function allowList(skill: string, tools: Tools): AllowList {
   const byName = new Map<string, Tool>();
@@ -79,9 +79,13 @@ export function withCounted(list: AllowList, names: readonly string[]): AllowLis
   return { ...list, counted: new Set([...(list.counted ?? []), ...names]) };
 }
 
-/** All tools of nested collections, in order. */
+/** All tools of nested collections, in order. @throws WritError `definition-invalid` for what is no tool, or one as data */
 export function flattenTools(tools: Tools): Tool[] {
-  return tools.flatMap((entry) => (isTool(entry) ? [entry] : flattenTools(entry)));
+  return tools.flatMap((entry) => {
+    if (!isTool(entry)) return flattenTools(entry);
+    checkCallable(entry);
+    return [entry];
+  });
 }
 
 /** Tells the model that a tool is outside of its list, and never that such a tool exists. */

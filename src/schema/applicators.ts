@@ -193,15 +193,16 @@ function additionalPropertiesCheck(held: Json, { schema, judgeOf, matcherOf }: M
     if (marks !== undefined) marks.allNames = true;
     return visit.all(visit.work.namesOf(value), (name) => {
       if (names.has(name) || patterns.some((matches) => matches(name, visit.work))) return true;
-      if (held === false) return visit.fault(() => `unknown${knownOf(names)}`, name);
+      if (held === false) return visit.fault(() => unknownField([...names]), name);
       return visit.inside(name, check, value[name]);
     });
   };
 }
 
-function knownOf(names: ReadonlySet<string>): string {
-  const shown = [...names].slice(0, 20).join(", ");
-  return names.size === 0 ? "" : `; known: ${shown}${names.size > 20 ? ", …" : ""}`;
+/** A field that a schema has no place for, with the fields that it has. */
+export function unknownField(names: readonly string[]): string {
+  if (names.length === 0) return "unknown";
+  return `unknown; known: ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}`;
 }
 
 function unevaluatedItemsCheck(held: Json, { judgeOf }: Making): Check {

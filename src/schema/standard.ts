@@ -1,9 +1,11 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { after } from "../util/maybe.ts";
 import { copyJson, followPointer } from "./check-schema.ts";
 import { own } from "./keywords.ts";
 import { type Issue, type JsonSchema, type ParseResult, pathText } from "./schema.ts";
+import { unknownFields } from "./unknown-fields.ts";
 import type { Work } from "./work.ts";
 
 /** One of a name's schemas: of what comes in or of what goes out. */
@@ -18,6 +20,12 @@ export interface Guide {
   readonly endsOf: (schema: JsonObject) => readonly Json[];
 }
 
+/** The owner of a schema, and the fate of fields that it does not have. */
+export interface StandardPlace extends SchemaPlace {
+  /** Refuses fields for which what the model is shown leaves no room. Default: libraries drop them. */
+  readonly refusesUnknown?: boolean;
+}
+
 /** A schema before coercion is added. `check` never throws, and tells the issues that it finds with the work that is left. */
 export interface CheckedSource {
   readonly jsonSchema: JsonSchema;
@@ -26,7 +34,10 @@ export interface CheckedSource {
 }
 
 /** Reads a Standard Schema. @throws WritError `schema-invalid`, `schema-without-json-schema` */
-export function fromStandard(source: StandardSchemaV1, place: SchemaPlace): CheckedSource {
+export function fromStandard(
+  source: StandardSchemaV1,
+  { refusesUnknown = false, ...place }: StandardPlace,
+): CheckedSource {
   const standard = source["~standard"] as
     | Partial<StandardSchemaV1.Props & StandardJSONSchemaV1.Props>
     | undefined;
@@ -42,7 +53,23 @@ export function fromStandard(source: StandardSchemaV1, place: SchemaPlace): Chec
     const reference = own(schema, "$ref");
     return typeof reference === "string" ? [followPointer(jsonSchema, reference) ?? false] : [];
   };
-  return { jsonSchema, guide: { schema: jsonSchema, endsOf }, check: (value) => runCheck(validate, value) };
+  const guide = { schema: jsonSchema, endsOf };
+  const check = (value: unknown): ReturnType<typeof runCheck> => runCheck(validate, value);
+  if (!refusesUnknown) return { jsonSchema, guide, check };
+  const whole = (value: unknown): ReturnType<typeof runCheck> =>
+    after(check(value), (result) => withUnknown(result, unknownFields(value, jsonSchema)));
+  return { jsonSchema, guide, check: whole };
+}
+
+/** A value with unknown fields does not fit, whatever its library says; they stand beside what else is wrong. */
+function withUnknown(result: ParseResult<unknown>, unknown: readonly Issue[]): ParseResult<unknown> {
+  if (unknown.length === 0) return result;
+  if (result.ok) return { ok: false, issues: unknown };
+  const told = new Set(result.issues.map(({ path }) => pathText(path)));
+  return {
+    ok: false,
+    issues: [...result.issues, ...unknown.filter(({ path }) => !told.has(pathText(path)))],
+  };
 }
 
 type Validate = StandardSchemaV1.Props["validate"];
@@ -122,11 +149,21 @@ const openingKeywords = [
   "$ref",
 ];
 
-/** Libraries leave open whether further properties may come; a model is told plainly that it shall add none. */
+/** Libraries leave open whether further properties may come; a model is told plainly that it shall add none, at no depth. */
 function closed(schema: JsonObject): JsonSchema {
+  const { items, anyOf, oneOf, properties } = schema;
+  if (isJsonObject(items)) return { ...schema, items: closed(items) };
+  if (properties === undefined && Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.map(closedPart) };
+  if (properties === undefined && Array.isArray(oneOf)) return { ...schema, oneOf: oneOf.map(closedPart) };
   if (own(schema, "type") !== "object" || openingKeywords.some((name) => Object.hasOwn(schema, name)))
     return schema;
-  return { ...schema, additionalProperties: false };
+  if (!isJsonObject(properties)) return { ...schema, additionalProperties: false };
+  const parts = Object.entries(properties).map(([name, part]) => [name, closedPart(part)] as const);
+  return { ...schema, properties: Object.fromEntries(parts), additionalProperties: false };
+}
+
+function closedPart(part: Json): Json {
+  return isJsonObject(part) ? closed(part) : part;
 }
 
 function adviceFor(vendor: string, role: string): string {

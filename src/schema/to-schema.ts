@@ -3,7 +3,7 @@ import { WritError } from "../error/writ-error.ts";
 import { coerce } from "./coerce.ts";
 import { fromJsonSchema } from "./json-schema.ts";
 import type { Issue, JsonSchema, ParseResult, Schema } from "./schema.ts";
-import { type CheckedSource, fromStandard, type SchemaPlace } from "./standard.ts";
+import { type CheckedSource, fromStandard, type SchemaPlace, type StandardPlace } from "./standard.ts";
 import { isJsonObject } from "../util/json.ts";
 import { kindOf } from "../util/shape.ts";
 import { Work } from "./work.ts";
@@ -58,7 +58,7 @@ export type InferInput<Source extends SchemaSource> = Source extends StandardSch
   : unknown;
 
 /** The owner of a schema, and the strictness with which it is taken. */
-export interface SchemaOptions extends SchemaPlace {
+export interface SchemaOptions extends StandardPlace {
   /** `safe` changes the form of values that do not fit, without loss. Default: `safe` for input, `none` for output. */
   readonly coerce?: "safe" | "none";
 }
@@ -121,9 +121,9 @@ interface Attempt {
   readonly work: Work;
 }
 
-function checkedSource(source: unknown, { name, role }: SchemaOptions): CheckedSource {
+function checkedSource(source: unknown, { name, role, refusesUnknown }: SchemaOptions): CheckedSource {
   const place: SchemaPlace = { name, role };
-  if (isStandard(source)) return fromStandard(source, place);
+  if (isStandard(source)) return fromStandard(source, { ...place, refusesUnknown });
   if (isJsonObject(source)) return fromJsonSchema(source, place);
   const found = source === undefined ? "missing" : kindOf(source);
   throw new WritError("schema-invalid", { ...place, reason: `it is ${found}.` });

@@ -4,9 +4,10 @@ import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Schema } from "../schema/schema.ts";
-import { toSchema, type InferOutput, type SchemaSource } from "../schema/to-schema.ts";
+import { type InferInput, type InferOutput, type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { callable, fits, number, object, oneOf, optional, shapeOf, shownValue } from "../util/shape.ts";
+import { kindOf } from "../util/shape.ts";
 import type { Label, Secrecy } from "../message/label.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Capability } from "./capability.ts";
@@ -14,6 +15,7 @@ import { checkParameters, securityFields } from "./check-security.ts";
 import { checkConstraints, type Constraints } from "./constraints.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { HandlesOf } from "./handles.ts";
+import type { Labelled } from "./labelled.ts";
 import type { Parameters } from "./parameters.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 
@@ -116,8 +118,13 @@ export interface Tool {
   execute(args: unknown, context: ToolContext): unknown;
 }
 
-/** A tool whose argument and result types are known, for calling it directly and for type checks. */
-export interface TypedTool<Args, Result> extends Tool {
+/**
+ * A tool whose types are known, for calling it directly and for type checks: `Args` and `Result` are those of its function, `Sent` is what its input
+ * schema takes (defaults may be left out), `Given` what its output schema makes of the result.
+ */
+export interface TypedTool<Args, Result, Sent = Args, Given = Result> extends Tool {
+  /** For TypeScript alone, and never there. */
+  readonly types?: { sent(args: Sent): void; readonly given: Given };
   execute(args: Args, context: ToolContext): Result | Promise<Result>;
 }
 
@@ -126,19 +133,35 @@ export type ArgumentsOf<Input extends SchemaSource> = Input extends StandardSche
   ? InferOutput<Input>
   : JsonObject;
 
+/** The arguments that a tool may be called with: those that its input schema takes. */
+export type SentTo<Input extends SchemaSource> = Input extends StandardSchemaV1
+  ? InferInput<Input>
+  : Readonly<Record<string, unknown>>;
+
+/** The results that the function of a tool may give: those that its output schema takes, with a label or without. Anything where there is none for TypeScript. */
+export type ResultFor<Output extends SchemaSource | undefined> = Output extends StandardSchemaV1
+  ? InferInput<Output> | Labelled<InferInput<Output>>
+  : unknown;
+
+/** The value that a tool gives in the end: the one that its output schema makes of the result of its function. */
+export type GivenBy<Output extends SchemaSource | undefined, Result> = Output extends StandardSchemaV1
+  ? InferOutput<Output>
+  : Result;
+
 /** The definition of a tool. */
 export interface ToolDefinition<
   Input extends SchemaSource,
   Result,
   Needs extends readonly Capability[] = readonly Capability[],
+  Output extends SchemaSource | undefined = SchemaSource | undefined,
 > {
   /** 1 to 64 letters, digits, `_`, `-` or `.`; starts with a letter or `_`. */
   readonly name: string;
   readonly description: string;
   /** Any Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12. The tool never runs with arguments that do not match. */
   readonly inputSchema: Input;
-  /** The schema of the result. A result that does not match is an error and never reaches the model. */
-  readonly outputSchema?: SchemaSource;
+  /** When given, a result that does not match is an error and never reaches the model; `execute` is held to it while it is compiled, too. */
+  readonly outputSchema?: Output;
   /** The effect of a call on the world. Default: undeclared, which starts nothing early. */
   readonly effect?: Exclude<Effect, "undeclared">;
   /** `true`: one call of this tool at a time. A function: calls with the same key one at a time. */
@@ -190,16 +213,18 @@ export interface ToolDefinition<
  */
 export function tool<
   const Input extends SchemaSource,
-  Result,
+  Result extends ResultFor<Output>,
   const Needs extends readonly Capability[] = readonly [],
->(definition: ToolDefinition<Input, Result, Needs>): TypedTool<ArgumentsOf<Input>, Result> {
+  Output extends SchemaSource | undefined = undefined,
+>(
+  definition: ToolDefinition<Input, Result, Needs, Output>,
+): TypedTool<ArgumentsOf<Input>, Result, SentTo<Input>, GivenBy<Output, Result>> {
   const { name, description, exclusive, timeoutMs, notation } = definition;
   checkToolName(name);
   const where = `Tool "${name}"`;
   checkShape(where, definition, shape);
   const { effect = "undeclared" } = definition;
-  const input = asObject(toSchema(definition.inputSchema, { name, role: "input" }));
-  checkArguments(name, input);
+  const input = argumentSchema(definition.inputSchema, name);
   checkNotation(name, notation, input);
   checkRecovery(definition.recover, where);
   checkConstraints(name, definition.constraints);
@@ -249,17 +274,25 @@ export function checkToolName(name: unknown): void {
     throw new WritError("name-invalid", { kind: "A tool", name: String(name) });
 }
 
-/** Providers take only objects as arguments. */
-/** Arguments are always an object: a schema that leaves out to say so is shown as one that says it. */
-function asObject<Value>(schema: Schema<Value>): Schema<Value> {
-  const { jsonSchema } = schema;
-  return jsonSchema["type"] === undefined
-    ? { ...schema, jsonSchema: { type: "object", ...jsonSchema } }
-    : schema;
+/** Tells a tool from one as data, which nothing can call. @throws WritError `definition-invalid` */
+export function checkCallable(given: Tool): void {
+  const { name, input, execute } = (given as Partial<Tool> | null | undefined) ?? {};
+  if (typeof execute === "function" && typeof input?.parse === "function") return;
+  const reason =
+    "it is no tool that can be called: make it with tool(), or give it to chat() and call it yourself.";
+  throw new WritError("definition-invalid", { where: `Tool "${name ?? kindOf(given)}"`, reason });
 }
 
-function checkArguments(name: string, { jsonSchema: { type } }: Schema): void {
-  if (type === undefined || type === "object") return;
+/**
+ * The schema of a tool's arguments. They are always an object, as providers want it: a schema that leaves out to say so is shown as one that says it.
+ *
+ * @throws WritError `schema-invalid`, `schema-without-json-schema`
+ */
+export function argumentSchema(source: SchemaSource, name: string): Schema {
+  const schema = toSchema(source, { name, role: "input", refusesUnknown: true });
+  const { type } = schema.jsonSchema;
+  if (type === "object") return schema;
+  if (type === undefined) return { ...schema, jsonSchema: { type: "object", ...schema.jsonSchema } };
   const reason = `the arguments of a tool are an object, and this schema wants ${JSON.stringify(type)}.`;
   throw new WritError("schema-invalid", { role: "input", name, reason });
 }

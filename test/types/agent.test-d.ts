@@ -2,7 +2,9 @@ import type { JsonObject } from "../../src/util/json.ts";
 import { type } from "arktype";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { agent, type Agent, tool } from "../../src/index.ts";
+import { call } from "../../src/doors.ts";
+import { agent, type Agent, type Tool, tool } from "../../src/index.ts";
+import { labelled, validateCall, type Validated, validateResult } from "../../src/tools.ts";
 
 describe("inference", () => {
   it("gives execute the arguments of the schema, and the tool their types [H8, T4]", () => {
@@ -29,6 +31,60 @@ describe("inference", () => {
       inputSchema: { type: "object" },
       execute: (args) => expectTypeOf(args).toEqualTypeOf<JsonObject>(),
     });
+  });
+
+  it("holds execute to the output schema, and gives what the schema makes of its result [H8, T4]", () => {
+    const about = { name: "t", description: "", inputSchema: z.object({}) };
+    const dated = tool({
+      ...about,
+      outputSchema: z.object({ kind: z.enum(["day", "week"]), at: z.string().transform(Number) }),
+      execute: () => ({ kind: "day" as const, at: "7" }),
+    });
+    expectTypeOf(call(dated, {})).resolves.toEqualTypeOf<{ kind: "day" | "week"; at: number }>();
+    tool({ ...about, outputSchema: z.enum(["a", "b"]), execute: async () => Promise.resolve("a" as const) });
+    tool({ ...about, outputSchema: z.number(), execute: () => labelled(7, { integrity: "trusted" }) });
+    tool({ ...about, outputSchema: type({ b: "number" }), execute: () => ({ b: 1 }) });
+    tool({ ...about, outputSchema: { type: "string" }, execute: () => 7 }); // a JSON Schema says nothing to TypeScript
+    // @ts-expect-error a text is no number
+    tool({ ...about, outputSchema: z.object({ b: z.number() }), execute: () => ({ b: "x" }) });
+    const late = async (): Promise<{ b: string }> => Promise.resolve({ b: "x" });
+    // @ts-expect-error a promise of a text is none either
+    tool({ ...about, outputSchema: z.object({ b: z.number() }), execute: late });
+    // @ts-expect-error b is missing
+    tool({ ...about, outputSchema: type({ b: "number" }), execute: () => ({}) });
+  });
+
+  it("holds the arguments of call() to the input schema [H8]", () => {
+    const read = tool({
+      name: "read",
+      description: "",
+      inputSchema: z.object({ path: z.string(), lines: z.number().default(10) }),
+      execute: ({ path, lines }) => path.length + lines,
+    });
+    expectTypeOf(call(read, { path: "/a" })).resolves.toEqualTypeOf<number>();
+    // @ts-expect-error a number is no path
+    void call(read, { path: 1 });
+    // @ts-expect-error the path is missing
+    void call(read, {});
+    const raw = tool({ name: "raw", description: "", inputSchema: { type: "object" }, execute: () => "x" });
+    expectTypeOf(call(raw, { anything: 1 })).resolves.toEqualTypeOf<string>();
+    const whichever: Tool = read;
+    expectTypeOf(call(whichever, { anything: 1 })).resolves.toBeUnknown();
+  });
+
+  it("types what validateCall and validateResult give, of tools and of tools as data [H8]", () => {
+    const schemas = { inputSchema: z.object({ n: z.number().default(1) }), outputSchema: z.string() };
+    const data = { name: "d", description: "", ...schemas };
+    expectTypeOf(validateCall(data, {})).resolves.toEqualTypeOf<Validated<{ n: number }>>();
+    expectTypeOf(validateResult(data, "x")).resolves.toEqualTypeOf<Validated<string>>();
+    expectTypeOf(validateCall({ name: "d", description: "" }, {})).resolves.toEqualTypeOf<
+      Validated<JsonObject>
+    >();
+    const made = tool({ ...data, execute: ({ n }) => String(n) });
+    expectTypeOf(validateCall(made, {})).resolves.toEqualTypeOf<Validated<{ n: number }>>();
+    expectTypeOf(validateResult(made, "x")).resolves.toEqualTypeOf<Validated<string>>();
+    // @ts-expect-error a tool as data cannot be called
+    agent({ name: "a", tools: [data] });
   });
 
   it("types input and output of an agent [A1, T3]", () => {

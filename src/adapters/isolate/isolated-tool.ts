@@ -1,10 +1,12 @@
 import { WritError } from "../../error/writ-error.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
 import type { SchemaSource } from "../../schema/to-schema.ts";
 import type { Capability } from "../../tool/capability.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";
 import type { HandlesOf } from "../../tool/handles.ts";
 import {
   type ArgumentsOf,
+  type SentTo,
   tool,
   type ToolContext,
   type ToolDefinition,
@@ -76,15 +78,18 @@ export interface IsolatedToolDefinition<
 export async function isolatedTool<
   const Input extends SchemaSource,
   const Needs extends readonly Capability[] = readonly [],
->(definition: IsolatedToolDefinition<Input, Needs>): Promise<TypedTool<ArgumentsOf<Input>, Json>> {
+>(
+  definition: IsolatedToolDefinition<Input, Needs>,
+): Promise<TypedTool<ArgumentsOf<Input>, Json, SentTo<Input>>> {
   const { name, allowUnenforced, timeoutMs = 30_000 } = definition;
   const { processes = 2, idleMs = 30_000, fresh = false } = definition;
   checkBounds(definition);
   const layout = layoutOf({ name, module: definition.module, files: definition.files });
   const start = async (): Promise<Cell> => startCell(cellOptions(definition, layout, await boxes()));
   const pool = openPool({ start, processes, idleMs, fresh });
-  const made = tool<Input, Json, readonly Capability[]>({
+  const made = tool<Input, Json, readonly Capability[], JsonSchema | undefined>({
     ...definition,
+    outputSchema: definition.outputSchema as JsonSchema | undefined, // held to at run time: nobody knows the type of code elsewhere
     timeoutMs,
     execute: (args, context) => callCell(pool, { tool: name, args, context, handles: context, timeoutMs }),
   });

@@ -274,6 +274,7 @@ describe("execution", () => {
       outputSchema: z.string(),
       effect: "none",
       exclusive: false,
+      execute: () => "",
     });
     expect(await recoverExecution(recovering({ error: boom, tool: named }, () => fix(() => "12")))).toEqual({
       type: "fixed",

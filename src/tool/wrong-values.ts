@@ -1,0 +1,31 @@
+import { describeIssues, type Issue, type Schema } from "../schema/schema.ts";
+import { isJsonObject } from "../util/json.ts";
+import type { Tool } from "./tool.ts";
+
+/** What is wrong with arguments: first the names of what must be there and is not. */
+export function argumentProblem({ jsonSchema }: Schema, sent: unknown, issues: readonly Issue[]): string {
+  const { required } = jsonSchema;
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const missing = new Set(isJsonObject(sent) ? names.filter((name) => !Object.hasOwn(sent, name)) : []);
+  if (missing.size === 0) return describeIssues(issues);
+  const others = issues.filter(
+    ({ path: [first, ...rest] }) => rest.length > 0 || !missing.has(String(first)),
+  );
+  const told = `Missing required parameters: ${[...missing].join(", ")}`;
+  return others.length === 0 ? told : `${told}; ${describeIssues(others)}`;
+}
+
+/** More of a schema than this helps no model. */
+const longestSchema = 2000;
+
+/** What a model is told of a call whose arguments are wrong. */
+export function wrongArguments({ name, input }: Pick<Tool, "name" | "input">, problem: string): string {
+  const schema = JSON.stringify(input.jsonSchema);
+  const shown = schema.length > longestSchema ? `${schema.slice(0, longestSchema)}…` : schema;
+  return `Tool '${name}' received invalid arguments: ${problem}. It did not run. The arguments must match this JSON Schema: ${shown}`;
+}
+
+/** What a model is told of a result that it must not see. */
+export function wrongResult(name: string): string {
+  return `Tool '${name}' failed: its result does not match its output schema`;
+}
