@@ -38,5 +38,5 @@ export { pipe } from "./agent/compose/pipe.ts";
 export { race } from "./agent/compose/race.ts";
 export { repeat, type RepeatOptions, type Round, type UntilOptions } from "./agent/compose/repeat.ts";
 export { wrap } from "./agent/compose/wrap.ts";
-export { type InputOf, type OutputOf } from "./agent/definition.ts";
+export { type InputOf, type MadeFor, type OutputOf } from "./agent/definition.ts";
 export { type Subagent, subagents, type SubagentsOptions } from "./agent/subagents.ts";

@@ -73,5 +73,11 @@ export { type Tools } from "./policy/allow-list.ts";
 
 export { describeSkill, skillContext } from "./agent/describe/describe-skill.ts";
 export { type Routing } from "./agent/routing.ts";
-export { type AgenticSkill, type PlainSkill, type SkillDefinition, type ToolList } from "./agent/skill.ts";
+export {
+  type AgenticSkill,
+  type MadeBy,
+  type PlainSkill,
+  type SkillDefinition,
+  type ToolList,
+} from "./agent/skill.ts";
 export { toolCatalogue, type ToolCatalogueDefinition } from "./agent/tool-catalogue.ts";

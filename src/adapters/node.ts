@@ -1,5 +1,6 @@
 import { type Agent, makeAgent } from "../agent/agent.ts";
-import type { AgentDefinition, InputOf, OutputOf } from "../agent/definition.ts";
+import type { AgentDefinition, InputOf, MadeFor, OutputOf } from "../agent/definition.ts";
+import type { Skill } from "../agent/skill.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import { nodeHost } from "./clock.ts";
 import { resolveModel } from "./model/resolve.ts";
@@ -39,6 +40,7 @@ const wiring = { host: nodeHost, resolveModel };
 export function agent<
   In extends SchemaSource | undefined = undefined,
   Out extends SchemaSource | undefined = undefined,
->(definition: AgentDefinition<In, Out>): Agent<InputOf<In>, OutputOf<Out>> {
+  const Skills extends readonly Skill<MadeFor<Out>>[] = readonly Skill[],
+>(definition: AgentDefinition<In, Out, Skills>): Agent<InputOf<In>, OutputOf<Out, Skills>> {
   return makeAgent(definition, wiring);
 }

@@ -29,11 +29,24 @@ export type ModelSource = Model | ModelFunction | AiSdkModelLike | string;
 /** What an agent takes: text, or what its input schema takes. */
 export type InputOf<In> = In extends SchemaSource ? InferInput<In> : string | JsonObject;
 
-/** What an agent gives: text, or what its output schema gives. */
-export type OutputOf<Out> = Out extends SchemaSource ? InferOutput<Out> : string;
+/** What an agent gives: what its output schema gives, else what its skills make, else text. */
+export type OutputOf<Out, Skills extends readonly Skill[] = readonly []> = Out extends SchemaSource
+  ? InferOutput<Out>
+  : [Skills[number]] extends [never]
+    ? string
+    : OwnOutput<Skills[number]>;
+
+type OwnOutput<Each> = Each extends Skill<infer Made> ? ([Made] extends [never] ? string : Made) : string;
+
+/** What a skill may make for an agent with this output: what its schema takes, or gives. */
+export type MadeFor<Out> = Out extends SchemaSource ? InferInput<Out> | InferOutput<Out> : never;
 
 /** How an agent is defined. */
-export interface AgentDefinition<In extends SchemaSource | undefined, Out extends SchemaSource | undefined> {
+export interface AgentDefinition<
+  In extends SchemaSource | undefined,
+  Out extends SchemaSource | undefined,
+  Skills extends readonly Skill[] = readonly Skill[],
+> {
   readonly name: string;
   readonly description?: string;
   /** What the model is told before everything else. */
@@ -43,7 +56,7 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
   readonly driver?: DriverChoice;
   /** The agent's tools. Without `skills` they are its one skill; with them, the tools that skills list by name. */
   readonly tools?: ToolList;
-  readonly skills?: readonly Skill[];
+  readonly skills?: Skills;
   /** Chooses one of several skills for an input; undefined leaves the choice to the others. */
   readonly selectSkill?: (input: unknown) => string | undefined;
   /** How one of several skills that take the input is chosen when no function does. Default: by one turn of the model; without a model, the first. */
@@ -89,6 +102,6 @@ export interface AgentDefinition<In extends SchemaSource | undefined, Out extend
   readonly metadata?: JsonObject;
   /** What the agent takes. Default: text. The model is given it as JSON. */
   readonly input?: In;
-  /** What the agent gives. Default: text. An answer that does not match is sent back to the model. */
+  /** What the agent gives, whichever skill made it. Default: what its skills make, else text. An answer that does not match is sent back to the model. */
   readonly output?: Out;
 }

@@ -27,6 +27,7 @@ import { type AnswerReader, answerReader } from "./answer.ts";
 import type { Routing } from "./routing.ts";
 import type { AgentDefinition, ModelSource } from "./definition.ts";
 import { checkLibrary, libraryOf } from "./skill-library.ts";
+import { skillOutput } from "./skill-output.ts";
 import type { AgenticSkill, PlainSkill, Skill, ToolList } from "./skill.ts";
 
 /** What every planned skill has. */
@@ -237,9 +238,7 @@ function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): Ag
   if (model === undefined) throw new WritError("model-missing", { name, skill: skill.name });
   const { policy = sensible, toolChoice } = definition;
   const first = withOffered(allowed, typeof toolChoice === "object" ? [toolChoice.tool] : []);
-  // The model writes the answer, so it is described and parsed as what goes in, like arguments.
-  const source = skill.output ?? definition.output;
-  const output = source === undefined ? undefined : toSchema(source, { name, role: "input" });
+  const output = skillOutput(skill, definition);
   return {
     type: "agentic",
     name: skill.name,

@@ -1,14 +1,19 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Tools } from "../policy/allow-list.ts";
-import type { SchemaSource } from "../schema/to-schema.ts";
+import type { InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import { isKnowledge, type Knowledge } from "../tool/knowledge.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
 
 /** Tools as a skill lists them: handles, collections of them, or names of tools that the agent has. */
 export type ToolList = readonly (Tool | Tools | string)[];
 
+/** What a skill makes, for TypeScript alone and never there. A method, so that a skill fits an agent when its values can be those of the agent. */
+interface Making<Made> {
+  readonly types?: { makes(value: Made): void };
+}
+
 /** A skill that the model carries out with the tools it lists, and no others. */
-export interface AgenticSkill {
+export interface AgenticSkill<Made = never> extends Making<Made> {
   readonly type: "agentic";
   readonly name: string;
   readonly description: string;
@@ -24,7 +29,7 @@ export interface AgenticSkill {
 }
 
 /** A skill that is a function: no model is asked. */
-export interface PlainSkill {
+export interface PlainSkill<Made = never> extends Making<Made> {
   readonly type: "plain";
   readonly name: string;
   readonly description: string;
@@ -36,25 +41,33 @@ export interface PlainSkill {
   readonly execute: (input: unknown) => unknown;
 }
 
-/** A named way of working. */
-export type Skill = AgenticSkill | PlainSkill;
+/** A named way of working. `Made` is what it makes; `never` for one that gives what its agent gives. */
+export type Skill<Made = never> = AgenticSkill<Made> | PlainSkill<Made>;
+
+/** What a skill makes: what its output schema says, else what its `parse` or `execute` gives; `never` for what its agent gives. */
+export type MadeBy<Output extends SchemaSource | undefined, Result> = Output extends SchemaSource
+  ? InferOutput<Output>
+  : Awaited<Result>;
 
 /** How a skill is defined: with `tools` for the model, or with `execute` as a plain function. */
-export type SkillDefinition =
+export type SkillDefinition<
+  Output extends SchemaSource | undefined = SchemaSource | undefined,
+  Result = unknown,
+> =
   | (SkillAbout & {
       /** What the model is told beside the agent's instructions while it works this way. */
       readonly instructions?: string;
       /** All that the model may call. An empty list: it works without tools. */
       readonly tools: ToolList;
-      /** What the answer must be. Default: text. */
-      readonly output?: SchemaSource;
+      /** What the answer must be. It must be able to be what the agent gives. Default: the agent's `output`, else text. */
+      readonly output?: Output;
       /** Makes the output of the answer's text; what it throws is told to the model, which answers again. With `output`, that is checked after it. */
-      readonly parse?: (text: string) => unknown;
+      readonly parse?: (text: string) => Result;
       /** Whether the agent's memory tools may be called. Default: when the agent has a memory. */
       readonly memory?: boolean;
     })
   | (SkillAbout & {
-      execute(input: unknown): unknown;
+      execute(input: unknown): Result;
       /** Is what it gives the author's own, as far as its input is? Default: no; a function can fetch what strangers wrote, and its answer counts as theirs. */
       readonly trusted?: boolean;
     });
@@ -82,7 +95,9 @@ interface SkillAbout {
  * export const shout = skill({ name: "shout", description: "Upper case", trusted: true, execute: (input) => String(input).toUpperCase() });
  * ```
  */
-export function skill(definition: SkillDefinition): Skill {
+export function skill<Output extends SchemaSource | undefined = undefined, Result = never>(
+  definition: SkillDefinition<Output, Result>,
+): Skill<MadeBy<Output, Result>> {
   checkName(definition.name, "A skill");
   const { name, description, knowledge, input, modelDescription } = definition;
   checkKnowledge(name, knowledge);

@@ -3,7 +3,7 @@ import { type } from "arktype";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { call } from "../../src/doors.ts";
-import { agent, type Agent, type Tool, tool } from "../../src/index.ts";
+import { agent, type Agent, type Skill, skill, type Tool, tool } from "../../src/index.ts";
 import { labelled, validateCall, type Validated, validateResult } from "../../src/tools.ts";
 
 describe("inference", () => {
@@ -103,5 +103,40 @@ describe("inference", () => {
     void typed({});
     // @ts-expect-error a tool is no text
     agent({ name: "a", tools: [7] });
+  });
+
+  it("holds the output of skills to that of their agent, and gives theirs where it has none [K2]", () => {
+    const about = { description: "", tools: [] };
+    const counted = z.object({ n: z.number() });
+    const text = skill({ ...about, name: "text", output: z.string() });
+    const count = skill({ ...about, name: "count", output: counted });
+    const open = skill({ ...about, name: "open" });
+    const parsed = skill({ ...about, name: "parsed", parse: async (said) => Promise.resolve(said.length) });
+    const plain = skill({ name: "plain", description: "", execute: (input) => String(input).length > 3 });
+    const raw = skill({ ...about, name: "raw", output: { type: "object" } });
+    const named = { name: "a", model: () => "x" };
+    expectTypeOf(
+      agent({ ...named, output: counted, skills: [open, count, raw] })("x"),
+    ).resolves.toEqualTypeOf<{
+      n: number;
+    }>();
+    // @ts-expect-error a text is no { n: number }
+    agent({ ...named, output: counted, skills: [open, text] });
+    // @ts-expect-error neither is a number
+    agent({ ...named, output: counted, skills: [parsed] });
+    // @ts-expect-error nor true or false
+    agent({ ...named, output: counted, skills: [plain] });
+    expectTypeOf(agent({ ...named, skills: [open] })("x")).resolves.toEqualTypeOf<string>();
+    expectTypeOf(agent({ ...named, skills: [open, count] })("x")).resolves.toEqualTypeOf<
+      string | { n: number }
+    >();
+    expectTypeOf(agent({ ...named, skills: [parsed, plain] })("x")).resolves.toEqualTypeOf<
+      number | boolean
+    >();
+    const known: readonly Skill[] = [open];
+    expectTypeOf(agent({ ...named, skills: known })("x")).resolves.toEqualTypeOf<string>();
+    expectTypeOf(
+      agent<undefined, undefined>({ ...named, skills: [text] })("x"),
+    ).resolves.toEqualTypeOf<string>();
   });
 });

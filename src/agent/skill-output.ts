@@ -1,0 +1,41 @@
+import { WritError } from "../error/writ-error.ts";
+import { clashOf } from "../schema/clash.ts";
+import type { Schema } from "../schema/schema.ts";
+import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
+import type { Json } from "../util/json.ts";
+import { after } from "../util/maybe.ts";
+import type { AgenticSkill } from "./skill.ts";
+
+/**
+ * The schema of what a skill answers: its own, behind which the agent's stands, so that an agent never gives what its type does not say. The model
+ * writes the answer, so it is described and parsed as what goes in, like arguments.
+ *
+ * @throws WritError `definition-invalid` where no answer of the skill could be the agent's, `schema-invalid`, `schema-without-json-schema`
+ */
+export function skillOutput(
+  { name, output }: Pick<AgenticSkill, "name" | "output">,
+  agent: { readonly name: string; readonly output?: SchemaSource },
+): Schema | undefined {
+  const own = output ?? agent.output;
+  if (own === undefined) return undefined;
+  const made = toSchema(own, { name: output === undefined ? agent.name : name, role: "input" });
+  if (agent.output === undefined || own === agent.output) return made;
+  const wanted = toSchema(agent.output, { name: agent.name, role: "input", coerce: "none" });
+  const clash = clashOf(madeBy(own, name), wanted.jsonSchema);
+  if (clash !== undefined) {
+    const reason = `its \`output\` can never be the agent's: ${clash}.`;
+    throw new WritError("definition-invalid", { where: `Skill "${name}" of agent "${agent.name}"`, reason });
+  }
+  const parse: Schema["parse"] = (value) =>
+    after(made.parse(value), (read) => (read.ok ? wanted.parse(read.value) : read));
+  return { ...made, parse };
+}
+
+/** What a schema makes of what it takes, where it can say so: functions in it (`transform`) cannot be described. */
+function madeBy(source: SchemaSource, name: string): Json {
+  try {
+    return toSchema(source, { name, role: "output" }).jsonSchema;
+  } catch {
+    return {};
+  }
+}
