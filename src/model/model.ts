@@ -127,6 +127,11 @@ export interface Model {
   /** Provider and name, like `ollama/qwen2.5:7b`. */
   readonly id: string;
   readonly features: ModelFeatures;
+  /**
+   * What it was made with, as data, defaults filled in: provider, name, and what its adapter has of host, port, temperature and the like. Never a key or a
+   * header. Undefined where the adapter does not say.
+   */
+  readonly settings?: JsonObject;
   /** Where it is asked; undefined for a model of this process, and where the adapter does not know. */
   readonly endpoint?: ModelEndpoint;
   /** Asks its provider again by itself, as `withRetry` does: a run does not ask again on top of it. */

@@ -74,6 +74,7 @@ export function retrying(model: Model, options: RetryOptions, host: Pick<Host, "
     get features() {
       return model.features; // some models only know them late
     },
+    settings: model.settings,
     price: model.price,
     endpoint: model.endpoint,
     retries: true,

@@ -6,6 +6,7 @@ import { providerError } from "./ai-sdk-errors.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, toPrompt } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
+import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, orAborted } from "./streams.ts";
 
 /**
@@ -112,6 +113,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   const { provider, modelId } = model;
   return {
     id: `${provider}/${modelId}`,
+    settings: settingsData({ provider, name: modelId, ...options.settings }),
     features: { tools: true, ...formatFeatures(model), ...options.features },
     price: options.price,
     async *stream(request, { signal }): AsyncGenerator<Delta> {

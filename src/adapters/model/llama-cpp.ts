@@ -5,6 +5,7 @@ import { modelPath } from "../model-files/cache.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
 import { type LlamaCppSource, withoutUndefined } from "./llama-cpp-source.ts";
 import { atLeastOne } from "./options.ts";
+import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
 /** Options of a model inside the process, and the settings of requests that say nothing themselves. */
@@ -82,6 +83,7 @@ export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): Lla
   };
   return {
     id: `llama-cpp/${name}`,
+    settings: settingsData({ provider: "llama-cpp", ...engine, ...source.defaults }),
     get features() {
       return (features ??= featuresOf(path)) ?? withoutFile;
     },

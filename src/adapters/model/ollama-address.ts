@@ -9,6 +9,9 @@ export interface OllamaAddress {
 
 const defaultPort = 11_434;
 
+/** The temperature of a request that says nothing of it. */
+export const defaultTemperature = 0.7;
+
 /**
  * Reads an address as Ollama's own tools do: the scheme may be missing, and without one the port too. What a server listens on everywhere
  * (`0.0.0.0`) is no address to reach it at: it becomes this machine's. A name and password become a header, `fetch` takes them nowhere else.

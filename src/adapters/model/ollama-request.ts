@@ -9,7 +9,7 @@ import type {
 } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { visible } from "../../util/visible.ts";
-import type { OllamaAddress } from "./ollama-address.ts";
+import { defaultTemperature, type OllamaAddress } from "./ollama-address.ts";
 import { openClient } from "./ollama-client.ts";
 import { type AskedOllama, ollamaError } from "./ollama-errors.ts";
 import { toOllamaFormat } from "./ollama-schema.ts";
@@ -136,7 +136,11 @@ function chatBody({ name, options }: OllamaSource, request: ModelRequest): ChatR
     ...(format === undefined ? {} : { format: toOllamaFormat(format.schema) }),
     ...(options.think === undefined ? {} : { think: options.think }),
     ...(options.keepAlive === undefined ? {} : { keep_alive: options.keepAlive }),
-    options: { temperature: 0.7, ...samplingOptions(options), ...samplingOptions(request.settings) },
+    options: {
+      temperature: defaultTemperature,
+      ...samplingOptions(options),
+      ...samplingOptions(request.settings),
+    },
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's types are narrower than the server: a content may be null, and results may name the call they belong to
   return body as unknown as ChatRequest;

@@ -1,8 +1,9 @@
 import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
-import { defaultHost, ollamaAddress } from "./ollama-address.ts";
+import { defaultHost, defaultTemperature, ollamaAddress } from "./ollama-address.ts";
 import type { OllamaOptions, OllamaSource } from "./ollama-request.ts";
 import { atLeastOne } from "./options.ts";
+import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
 export { type OllamaModel, ollamaModels, ollamaRunning } from "./ollama-models.ts";
@@ -41,8 +42,18 @@ export function ollama(name: string, options: OllamaOptions = {}): Model {
     options,
     address: { ...address, headers: { ...address.headers, ...options.headers } },
   };
+  const { headers: _headers, fetch: _fetch, warn: _warn, host: _host, ...settings } = options;
+  const url = new URL(address.url);
   return {
     id: `ollama/${name}`,
+    settings: settingsData({
+      provider: "ollama",
+      name,
+      ...settings,
+      temperature: options.temperature ?? defaultTemperature,
+      host: url.hostname,
+      port: Number(url.port) || (url.protocol === "https:" ? 443 : 80),
+    }),
     features: { format: "schema" },
     endpoint: endpointOf(source.address.url, source.address.headers),
     price: () => 0,

@@ -3,6 +3,7 @@ import type { Model } from "../../model/model.ts";
 import { isLocal, openaiServer } from "./openai-compatible-address.ts";
 import { featuresOf, type OpenaiCompatibleOptions, type OpenaiSource } from "./openai-compatible-source.ts";
 import { atLeastOne } from "./options.ts";
+import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
 export type { OpenaiCompatibleOptions } from "./openai-compatible-source.ts";
@@ -38,6 +39,13 @@ export function openaiCompatible(name: string, options: OpenaiCompatibleOptions 
   const source: OpenaiSource = { name, options, server, llamaCpp: undefined, refusesFormat: false };
   return {
     id: `openai-compatible/${name}`,
+    settings: settingsData({
+      provider: "openai-compatible",
+      name,
+      baseUrl: server.url,
+      ...options.settings,
+      maxReplyBytes,
+    }),
     get features() {
       return featuresOf(source);
     },

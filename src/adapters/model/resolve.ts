@@ -52,13 +52,14 @@ const carded = new WeakMap<Model, Model>();
 
 /** The same model; its card is read when its features are first asked for. Models that belong to no provider have no cards. */
 function withCard(model: Model): Model {
-  const { id, price, endpoint, retries } = model;
+  const { id, settings, price, endpoint, retries } = model;
   if (!id.includes("/")) return model;
   const known = carded.get(model);
   if (known !== undefined) return known;
   let driver: ModelFeatures["driver"] | null = null;
   const made: Model = {
     id,
+    settings,
     price,
     endpoint,
     retries,

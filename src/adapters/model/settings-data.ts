@@ -1,0 +1,12 @@
+import type { Json, JsonObject } from "../../util/json.ts";
+
+/** The settings of a model as data that nobody can change: what is undefined is left out, and so is what is no JSON, like functions. */
+export function settingsData(fields: Readonly<Record<string, unknown>>): JsonObject {
+  return frozen(JSON.parse(JSON.stringify(fields)) as JsonObject);
+}
+
+function frozen<Value extends Json>(value: Value): Value {
+  if (typeof value !== "object" || value === null) return value;
+  for (const part of Object.values(value as JsonObject)) frozen(part);
+  return Object.freeze(value);
+}
