@@ -48,6 +48,7 @@ export { type SafeLoopOptions, type StepTaken, type ToolsByName } from "./turn/s
 
 export { type EndCause } from "./run/end.ts";
 
+export { type Listeners } from "./agent/observers.ts";
 export { type ExecuteRequest } from "./agent/execute-calls.ts";
 export { type LoopDefinition } from "./agent/run-loop.ts";
 

@@ -1,5 +1,4 @@
 import { surrounded } from "../run/powers.ts";
-import type { Host } from "../journal/host.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
 import { agentAsTool, type AsToolOptions, checkAsTool } from "./as-tool.ts";
@@ -10,7 +9,7 @@ import { enforcementOf, type ToolEnforcement } from "./describe/enforcement.ts";
 import type { AgentManifest } from "./describe/manifest-data.ts";
 import type { AgentInside } from "./describe/manifest-origin.ts";
 import { manifestOf } from "./describe/manifest.ts";
-import { type AnyDefinition, planAgent, type ResolveModel } from "./plan.ts";
+import { type AnyDefinition, planAgent, type Wiring } from "./plan.ts";
 import { type AroundAgent, beginAgent, resumeAgent } from "./run-agent.ts";
 import { type Runnable, runnable, type RunOptions, type RunResult, endOf } from "./runnable.ts";
 import { walkTurns } from "./turns.ts";
@@ -61,12 +60,6 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
   with(changes: Partial<AnyDefinition> | DefinitionChange): Agent<Input, Output>;
 }
 
-/** What the core needs from outside to make agents. */
-export interface Wiring {
-  readonly host: Host;
-  readonly resolveModel: ResolveModel;
-}
-
 /** What is said of an agent without running it. */
 function lookingInto({
   plan,
@@ -92,7 +85,7 @@ function agentInside({ plan, definition }: AroundAgent): AgentInside {
 
 /** Makes an agent for a host. `adapters/node.ts` has the one for Node, under the name `agent`. */
 export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiring): Agent<Input, Output> {
-  const plan = planAgent(definition, wiring.resolveModel);
+  const plan = planAgent(definition, wiring);
   const { name, description = "" } = definition;
   const around = { definition, plan, host: wiring.host };
   const skills = [...plan.skills.values()].map((skill) => ({

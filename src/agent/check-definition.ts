@@ -1,4 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
+import { isEventType } from "../event/event.ts";
 import { intentParts } from "../policy/knowledge/intent.ts";
 import { endCauses } from "../run/end.ts";
 import { didYouMean } from "../util/nearest.ts";
@@ -52,6 +53,15 @@ const capabilities = listOf(
   'a list of capabilities like net("api.weather.com")',
 );
 
+const listeners = shapeOf(
+  'functions by the type of their event, like { "tool-end": (event) => ... }',
+  (value) =>
+    fits(record, value) &&
+    Object.entries(value).every(
+      ([type, listener]) => isEventType(type) && fits(optional(callable), listener),
+    ),
+);
+
 const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Shape<unknown> } = {
   name: string,
   description: string,
@@ -59,11 +69,14 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   model: anything,
   driver: either(named("the name of a driver", string), having("a driver", "request", "read")),
   tools: toolsOfAgent,
+  autoTools: list,
   skills,
   selectSkill: callable,
   routing: either(oneOf("first"), record),
   memory: having("what memoryBank() gives", "read", "write", "search"),
   compaction: record,
+  onEvent: callable,
+  on: listeners,
   hooks: list,
   recover: record,
   budget: record,

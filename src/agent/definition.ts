@@ -1,10 +1,12 @@
 import type { DriverChoice } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
+import type { AgentEvent } from "../event/event.ts";
 import type { Hook } from "../hook/hook.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { RetryPace } from "../model/retry.ts";
 import type { ModelFunction } from "../model/function-model.ts";
 import type { Budget } from "../policy/account/budget.ts";
+import type { Tools } from "../policy/allow-list.ts";
 import type { Policy } from "../policy/decision.ts";
 import type { InferInput, InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import type { CompactionOptions } from "../session/compaction.ts";
@@ -13,6 +15,7 @@ import type { EndCause } from "../run/end.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { RecoveryRules } from "../tool/recovery-rules.ts";
 import type { JsonObject } from "../util/json.ts";
+import type { Listeners } from "./observers.ts";
 import type { Routing } from "./routing.ts";
 import type { Skill, ToolList } from "./skill.ts";
 
@@ -54,8 +57,10 @@ export interface AgentDefinition<
   readonly model?: ModelSource;
   /** How calls are spoken of with the model. Default `auto`: native where the model can, the JSON protocol elsewhere. */
   readonly driver?: DriverChoice;
-  /** The agent's tools. Without `skills` they are its one skill; with them, the tools that skills list by name. */
+  /** The agent's tools. Without `skills` they are its one skill; with them, the tools that skills list by name, which is deprecated. */
   readonly tools?: ToolList;
+  /** Tools that belong to the agent, and not to one way of working: every agentic skill may call them, after its own. */
+  readonly autoTools?: Tools;
   readonly skills?: Skills;
   /** Chooses one of several skills for an input; undefined leaves the choice to the others. */
   readonly selectSkill?: (input: unknown) => string | undefined;
@@ -65,6 +70,13 @@ export interface AgentDefinition<
   readonly memory?: MemoryBank;
   /** Takes the oldest turns out of what the model is sent when there is too much. Default: nothing is taken out. */
   readonly compaction?: CompactionOptions;
+  /**
+   * Told each event of every run of the agent, and of the runs inside them, before the run goes on. It changes nothing: its events are copies, and what
+   * it throws is a process warning (`WRIT_OBSERVER_FAILED`).
+   */
+  readonly onEvent?: (event: AgentEvent) => unknown;
+  /** Told as `onEvent` is, each of the events of one type. */
+  readonly on?: Listeners;
   /** Code that may change what happens in a run. */
   readonly hooks?: readonly Hook[];
   /** What happens when calls fail, for tools that do not say so themselves. */

@@ -1,5 +1,7 @@
 import { type Drivers, driversFor } from "../driver/choose.ts";
 import { WritError } from "../error/writ-error.ts";
+import type { AgentEvent } from "../event/event.ts";
+import type { Host, Warning } from "../journal/host.ts";
 import type { PlannedGate } from "../run/gate.ts";
 import { type Hooks, sortHooks } from "../hook/run-hooks.ts";
 import type { Compact } from "../turn/options.ts";
@@ -24,6 +26,7 @@ import type { Recovery } from "../tool/recovery.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { type AnswerReader, answerReader } from "./answer.ts";
+import { observerOf } from "./observers.ts";
 import type { Routing } from "./routing.ts";
 import type { AgentDefinition, ModelSource } from "./definition.ts";
 import { checkLibrary, libraryOf } from "./skill-library.ts";
@@ -73,6 +76,8 @@ export interface AgentPlan {
   readonly hooks: Hooks;
   readonly recoveryOf: (tool: Tool) => Recovery | undefined;
   readonly compact?: Compact;
+  /** The author's observers. */
+  readonly observe?: (event: AgentEvent) => void;
   readonly settings: ModelSettings;
   readonly retry: RetryPace | false;
   readonly input?: Schema;
@@ -85,6 +90,12 @@ export type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSour
 /** Makes a model of what the author gave. @throws WritError `model-invalid`, `model-name-invalid` */
 export type ResolveModel = (source: ModelSource, agent: string) => Model;
 
+/** What the core needs from outside to make agents. */
+export interface Wiring {
+  readonly host: Host;
+  readonly resolveModel: ResolveModel;
+}
+
 /** Names that the runtime provides itself. */
 const reserved = new Set(["memory_read", "memory_write", "memory_search", "escalate", "throwException"]);
 
@@ -93,7 +104,7 @@ const reserved = new Set(["memory_read", "memory_write", "memory_search", "escal
  *
  * @throws WritError with the code and the name of the first thing that is wrong.
  */
-export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel): AgentPlan {
+export function planAgent(definition: AnyDefinition, { host, resolveModel }: Wiring): AgentPlan {
   checkDefinition(definition);
   const { name, budget = {}, recover = {}, compaction } = definition;
   checkName(name, "An agent");
@@ -102,7 +113,7 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
   const grants = (definition.grants ?? []).map(readCapability);
   const limits = limitsOf(budget, name);
   const model = definition.model === undefined ? undefined : resolveModel(definition.model, name);
-  const skills = planSkills(definition, model);
+  const skills = planSkills(definition, model, host);
   if (limits.costUsd !== Infinity && budget.price === undefined && model?.price === undefined)
     throw new WritError("budget-without-price", { name, model: model?.id ?? "none" });
   checkNames(definition, skills);
@@ -114,6 +125,7 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
     selectSkill,
     routing,
     limits,
+    observe: observerOf(definition, host),
     hooks: sortHooks(definition.hooks ?? [], name),
     compact: compaction === undefined ? undefined : compactor(compaction),
     recoveryOf: (tool) => recoveryFor(tool, recover),
@@ -124,14 +136,18 @@ export function planAgent(definition: AnyDefinition, resolveModel: ResolveModel)
   };
 }
 
-function planSkills(definition: AnyDefinition, model: Model | undefined): ReadonlyMap<string, PlannedSkill> {
+function planSkills(
+  definition: AnyDefinition,
+  model: Model | undefined,
+  { warn }: Host,
+): ReadonlyMap<string, PlannedSkill> {
   const pool = poolOf(definition);
   const skills = new Map<string, PlannedSkill>();
   for (const skill of skillsOf(definition)) {
     const { name } = skill;
     if (skills.has(name))
       throw new WritError("name-taken", { kind: "skill", name, where: `agent "${definition.name}"` });
-    const around = { definition, pool, model };
+    const around = { definition, pool, model, warn };
     skills.set(name, skill.type === "plain" ? planPlain(skill, definition) : planSkill(skill, around));
   }
   return skills;
@@ -203,6 +219,7 @@ interface Around {
   readonly definition: AnyDefinition;
   readonly pool: ReadonlyMap<string, Tool>;
   readonly model: Model | undefined;
+  readonly warn: Host["warn"];
 }
 
 function planPlain(skill: PlainSkill, { name, output }: AnyDefinition): PlainPlan {
@@ -218,18 +235,20 @@ function planPlain(skill: PlainSkill, { name, output }: AnyDefinition): PlainPla
   };
 }
 
-function planSkill(skill: AgenticSkill, { definition, pool, model }: Around): AgenticPlan {
+function planSkill(skill: AgenticSkill, { definition, pool, model, warn }: Around): AgenticPlan {
   const { name } = definition;
   const where = `skill "${skill.name}" of agent "${name}"`;
-  const own = allowList(skill.name, [
-    ...withoutNames(skill.tools, { where: `Skill "${skill.name}" of agent "${name}"`, pool }),
+  const own = [
+    ...flattenTools(
+      withoutNames(skill.tools, { where: `Skill "${skill.name}" of agent "${name}"`, pool, warn }),
+    ),
     ...(skill.knowledge ?? []),
-  ]);
-  checkTools(own, where);
+  ];
+  const auto = flattenTools(definition.autoTools ?? []).filter((tool) => !own.includes(tool));
+  checkTools(allowList(skill.name, [...own, ...auto]), where);
   const remembers = definition.memory !== undefined && skill.memory !== false;
-  const allowed = remembers
-    ? allowList(skill.name, [...own.tools.values(), ...memoryTools(definition.memory, name)])
-    : own;
+  const memory = remembers ? memoryTools(definition.memory, name) : [];
+  const allowed = allowList(skill.name, [...own, ...auto, ...memory]);
   for (const tool of allowed.tools.values()) {
     const library = libraryOf(tool);
     if (library !== undefined) checkLibrary(library, allowed.tools.keys());
@@ -282,10 +301,22 @@ function checkOrder({ name, constraints }: Tool, { tools }: AllowList, where: st
   });
 }
 
+interface Naming {
+  readonly where: string;
+  readonly pool: ReadonlyMap<string, Tool>;
+  readonly warn?: Host["warn"];
+}
+
+function namedTool(name: string, where: string): Warning {
+  const text = `${where} lists the tool "${name}" by its name, which is deprecated. List what tool() gave in its place, like \`tools: [${name}]\` for \`const ${name} = tool(...)\`: TypeScript knows it, and a misspelt one does not compile.`;
+  return { code: "WRIT_TOOL_BY_NAME", text, isDeprecation: true };
+}
+
 /** Puts tools in the place of their names. */
-function withoutNames(tools: ToolList, from: { where: string; pool: ReadonlyMap<string, Tool> }): Tools {
+function withoutNames(tools: ToolList, from: Naming): Tools {
   return tools.map((entry) => {
     const tool = typeof entry === "string" ? from.pool.get(entry) : entry;
+    if (typeof entry === "string" && tool !== undefined) from.warn?.(namedTool(entry, from.where));
     if (tool !== undefined && typeof tool === "object") return tool;
     throw new WritError("tool-unknown", {
       where: from.where,

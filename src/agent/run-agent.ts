@@ -64,7 +64,8 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   return after(readInput(wanted.input, { name: plan.name, schema: plan.input }), (read) => {
     const input = withoutSecrets(read, host);
     const run = { ...around, ...wanted, base, input };
-    const options = { ...base, agent: plan.name, input, durationMs: plan.limits.durationMs };
+    const { limits, observe } = plan;
+    const options = { ...base, agent: plan.name, input, durationMs: limits.durationMs, observe };
     return { runId: base.runId, framed: frame(options, (inside) => runAgent(run, inside)) };
   });
 }
@@ -111,7 +112,8 @@ export function beginCycle(
   const run: AgentRun = { ...around, ...wanted, base, input };
   const cycling = loopOptions(skill, run, { transcript, from });
   const { durationMs } = plan.limits;
-  const framing = { ...base, agent: plan.name, input, durationMs, elapsedMs: from?.elapsedMs };
+  const { observe } = plan;
+  const framing = { ...base, agent: plan.name, input, durationMs, observe, elapsedMs: from?.elapsedMs };
   const framed = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
     const work = (session?: OpenSession): Maybe<Finished> =>

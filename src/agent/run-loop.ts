@@ -3,9 +3,8 @@ import type { AgentEvent } from "../event/event.ts";
 import { surrounded } from "../run/powers.ts";
 import { isAsked, textOf } from "../message/message.ts";
 import type { Transcript } from "../message/transcript.ts";
-import type { Wiring } from "./agent.ts";
 import { checkRequest } from "./check-request.ts";
-import { type AnyDefinition, planAgent } from "./plan.ts";
+import { type AnyDefinition, planAgent, type Wiring } from "./plan.ts";
 import { beginCycle } from "./run-agent.ts";
 import { type Begun, readerOf, type RunOptions, type RunResult } from "./runnable.ts";
 
@@ -34,7 +33,7 @@ function begin(given: LoopDefinition, options: RunOptions, wiring: Wiring): Begu
   const { transcript, ...rest } = given;
   const definition: AnyDefinition = { name: "loop", ...rest };
   const { name } = definition;
-  const plan = planAgent(definition, wiring.resolveModel);
+  const plan = planAgent(definition, wiring);
   const skill = plan.skills.get(name);
   if (skill?.type !== "agentic") throw new WritError("model-missing", { name, skill: name });
   if (transcript.state === "open")

@@ -4,7 +4,10 @@ import type { InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import { isKnowledge, type Knowledge } from "../tool/knowledge.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
 
-/** Tools as a skill lists them: handles, collections of them, or names of tools that the agent has. */
+/**
+ * Tools as a skill lists them: what `tool()` gave, and collections of it. A name of a tool that the agent has is deprecated: it works, and a process
+ * warning (`WRIT_TOOL_BY_NAME`) says once what to list in its place.
+ */
 export type ToolList = readonly (Tool | Tools | string)[];
 
 /** What a skill makes, for TypeScript alone and never there. A method, so that a skill fits an agent when its values can be those of the agent. */

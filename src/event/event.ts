@@ -194,15 +194,42 @@ export interface Envelope {
  * ```
  */
 export function isFact(event: RunEvent): event is Fact {
-  return !liveTypes.has(event.type);
+  return kinds[event.type] === "fact";
 }
 
-const liveTypes: ReadonlySet<RunEvent["type"]> = new Set<LiveEvent["type"]>([
-  "message-start",
-  "text-delta",
-  "reasoning-delta",
-  "call-delta",
-  "output-delta",
-  "delegation-start",
-  "tool-progress",
-]);
+/** Tells whether there are events of a type. */
+export function isEventType(type: string): type is RunEvent["type"] {
+  return Object.hasOwn(kinds, type);
+}
+
+const kinds: {
+  readonly [Type in RunEvent["type"]]: Type extends Fact["type"] ? "fact" : "live";
+} = {
+  "run-start": "fact",
+  "skill-chosen": "fact",
+  "turn-start": "fact",
+  "message-end": "fact",
+  "usage-add": "fact",
+  "call-decided": "fact",
+  "approval-request": "fact",
+  "approval-answer": "fact",
+  "capability-checked": "fact",
+  "tool-start": "fact",
+  "tool-end": "fact",
+  "knowledge-used": "fact",
+  "delegation-end": "fact",
+  "budget-threshold": "fact",
+  "budget-extended": "fact",
+  "compaction-end": "fact",
+  "hook-end": "fact",
+  "retry-start": "fact",
+  "turn-end": "fact",
+  "run-end": "fact",
+  "message-start": "live",
+  "text-delta": "live",
+  "reasoning-delta": "live",
+  "call-delta": "live",
+  "output-delta": "live",
+  "delegation-start": "live",
+  "tool-progress": "live",
+};

@@ -30,11 +30,16 @@ function freeze(value: unknown): void {
   for (const field of Object.values(value)) freeze(field);
 }
 
-function frozenCopy(value: unknown): unknown {
+/** A copy of a value, and of all that is plain in it, which cannot be changed. */
+export function frozenCopy<Value>(value: Value): Value {
+  return copied(value) as Value;
+}
+
+function copied(value: unknown): unknown {
   if (!isPlain(value)) return value;
-  if (Array.isArray(value)) return Object.freeze(value.map((entry) => frozenCopy(entry)));
+  if (Array.isArray(value)) return Object.freeze(value.map((entry) => copied(entry)));
   const fields = Object.entries(value).map(
-    ([key, field]: [string, unknown]) => [key, frozenCopy(field)] as const,
+    ([key, field]: [string, unknown]) => [key, copied(field)] as const,
   );
   return Object.freeze(Object.fromEntries(fields));
 }

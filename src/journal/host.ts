@@ -17,4 +17,13 @@ export interface Host {
   readonly digest: (text: string) => string;
   /** The source of handles to the world. Without it a tool has none. */
   readonly powers?: PowerPort;
+  /** Tells the author what no run fails by. Without it nobody is told. */
+  readonly warn?: (warning: Warning) => void;
+}
+
+/** What the author should know: `code` is the same for the same kind of thing. */
+export interface Warning {
+  readonly code: "WRIT_TOOL_BY_NAME" | "WRIT_OBSERVER_FAILED";
+  readonly text: string;
+  readonly isDeprecation: boolean;
 }

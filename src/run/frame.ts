@@ -26,8 +26,10 @@ export interface FrameOptions extends RunTime {
   readonly agent: string;
   readonly input: Json;
   readonly signal?: AbortSignal;
-  /** Whether somebody watches. If not, and nobody watches the run around it, no event is made at all. */
+  /** Whether somebody watches. If not, and nobody watches the run around it or observes the agent, no event is made at all. */
   readonly watched: boolean;
+  /** The agent's own observers. They never throw. */
+  readonly observe?: (event: AgentEvent) => void;
   /** The run around this one. */
   readonly parent?: Scope;
   /** The call in whose code it was begun, as it was then. */
@@ -135,7 +137,7 @@ async function runFramed(
   { stop, events }: Running,
   work: (frame: Frame) => Maybe<Finished>,
 ): Promise<LoopResult> {
-  const forward = forwarding(events, options.parent);
+  const forward = forwarding(events, options);
   const about: { frame?: Frame } = {};
   const tell = forward === undefined ? undefined : telling(options, forward, about);
   const unlink = linkSignal(options.signal, stop);
@@ -207,18 +209,15 @@ function labelled({ around }: FrameOptions, { label = trustedLabel }: Finished):
   return around === undefined ? label : joinLabels(around.label, label);
 }
 
-/** Where the events of this run go: to its own reader, and up to that of the run around it. */
+/** Where the events of this run go: to the agent's observers, to its own reader, and up to those of the run around it. */
 function forwarding(
   events: Channel<AgentEvent> | undefined,
-  parent: Scope | undefined,
+  { observe, parent }: FrameOptions,
 ): ((event: AgentEvent) => void) | undefined {
-  const up = parent?.forward;
-  if (events === undefined) return up;
-  if (up === undefined) return (event) => events.push(event);
-  return (event) => {
-    events.push(event);
-    up(event);
-  };
+  const push = events === undefined ? undefined : (event: AgentEvent) => events.push(event);
+  const all = [observe, push, parent?.forward].filter((each) => each !== undefined);
+  if (all.length < 2) return all[0];
+  return (event) => all.forEach((each) => each(event));
 }
 
 /** Puts the envelope on. `seq` counts the facts of this run alone. */

@@ -30,7 +30,7 @@ describe("the output of a skill beside that of its agent", () => {
     ],
     ["of another library", type({ n: "string" }), counted, "`n` is string where number is wanted"],
     ["a JSON Schema", { type: "string" }, { type: ["number", "null"] }, "string where number is wanted"],
-  ])("is refused when the agent is made: %s [K2]", (_, own, output, clash) => {
+  ])("is refused when the agent is made: %s [K2]", (_, ...[own, output, clash]) => {
     expect(() => made(own, output)).toThrow(
       expect.objectContaining({
         code: "definition-invalid",

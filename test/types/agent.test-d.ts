@@ -135,8 +135,6 @@ describe("inference", () => {
     >();
     const known: readonly Skill[] = [open];
     expectTypeOf(agent({ ...named, skills: known })("x")).resolves.toEqualTypeOf<string>();
-    expectTypeOf(
-      agent<undefined, undefined>({ ...named, skills: [text] })("x"),
-    ).resolves.toEqualTypeOf<string>();
+    expectTypeOf(agent({ ...named, skills: [text] })("x")).resolves.toEqualTypeOf<string>();
   });
 });
