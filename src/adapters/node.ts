@@ -1,6 +1,7 @@
 import { type Agent, makeAgent } from "../agent/agent.ts";
 import type { AgentDefinition, InputOf, MadeFor, OutputOf } from "../agent/definition.ts";
 import type { Skill } from "../agent/skill.ts";
+import type { DriverChoice } from "../driver/choose.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import { nodeHost } from "./clock.ts";
 import { resolveModel } from "./model/resolve.ts";
@@ -41,6 +42,7 @@ export function agent<
   In extends SchemaSource | undefined = undefined,
   Out extends SchemaSource | undefined = undefined,
   const Skills extends readonly Skill<MadeFor<Out>>[] = readonly Skill[],
->(definition: AgentDefinition<In, Out, Skills>): Agent<InputOf<In>, OutputOf<Out, Skills>> {
+  Driver extends DriverChoice = "auto",
+>(definition: AgentDefinition<In, Out, Skills, Driver>): Agent<InputOf<In>, OutputOf<Out, Skills, Driver>> {
   return makeAgent(definition, wiring);
 }

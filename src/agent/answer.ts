@@ -9,14 +9,25 @@ import { lenientJson } from "../util/lenient-json.ts";
 /** Makes the author's output of what the model answered, or says what is wrong with it. */
 export type AnswerReader = (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
 
+/** How answers are read beside their schema. */
+export interface Answering {
+  readonly parse?: (text: string) => unknown;
+  /** Without a schema an answer that is JSON stays what it is. Default: it becomes text. */
+  readonly keepsJson?: boolean;
+}
+
 /**
- * Makes the reader of answers: what the author's own `parse` makes of the text, else text as it is without a schema, else what the schema
+ * Makes the reader of answers: what the author's own `parse` makes of the text, else the answer as it is without a schema, else what the schema
  * makes of the answer's JSON. That is read strictly first, then leniently (fences, prose around it, commas too many). An answer that something
  * is made of must be whole: one that was cut off at the token limit is refused.
  */
-export function answerReader(output: Schema | undefined, parse?: (text: string) => unknown): AnswerReader {
+export function answerReader(
+  output: Schema | undefined,
+  { parse, keepsJson = false }: Answering = {},
+): AnswerReader {
   if (parse !== undefined) return parsedBy(parse, output);
-  if (output === undefined) return (content) => ({ ok: true, output: contentText(content) });
+  if (output === undefined)
+    return (content) => ({ ok: true, output: keepsJson ? content : contentText(content) });
   return async (content, finishReason) => {
     const found = valuesIn(content, output, finishReason);
     let problem = found.problem;

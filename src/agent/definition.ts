@@ -1,4 +1,4 @@
-import type { DriverChoice } from "../driver/choose.ts";
+import type { AnswerIn, DriverChoice } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Hook } from "../hook/hook.ts";
@@ -32,14 +32,19 @@ export type ModelSource = Model | ModelFunction | AiSdkModelLike | string;
 /** What an agent takes: text, or what its input schema takes. */
 export type InputOf<In> = In extends SchemaSource ? InferInput<In> : string | JsonObject;
 
-/** What an agent gives: what its output schema gives, else what its skills make, else text. */
-export type OutputOf<Out, Skills extends readonly Skill[] = readonly []> = Out extends SchemaSource
+/** What an agent gives: what its output schema gives, else what its skills make, else an answer in the form of its driver: text, or JSON. */
+export type OutputOf<
+  Out,
+  Skills extends readonly Skill[] = readonly [],
+  Driver extends DriverChoice = "auto",
+> = Out extends SchemaSource
   ? InferOutput<Out>
   : [Skills[number]] extends [never]
-    ? string
-    : OwnOutput<Skills[number]>;
+    ? AnswerIn<Driver>
+    : OwnOutput<Skills[number], AnswerIn<Driver>>;
 
-type OwnOutput<Each> = Each extends Skill<infer Made> ? ([Made] extends [never] ? string : Made) : string;
+type OwnOutput<Each, Answer> =
+  Each extends Skill<infer Made> ? ([Made] extends [never] ? Answer : Made) : Answer;
 
 /** What a skill may make for an agent with this output: what its schema takes, or gives. */
 export type MadeFor<Out> = Out extends SchemaSource ? InferInput<Out> | InferOutput<Out> : never;
@@ -49,6 +54,7 @@ export interface AgentDefinition<
   In extends SchemaSource | undefined,
   Out extends SchemaSource | undefined,
   Skills extends readonly Skill[] = readonly Skill[],
+  Driver extends DriverChoice = DriverChoice,
 > {
   readonly name: string;
   readonly description?: string;
@@ -56,7 +62,7 @@ export interface AgentDefinition<
   readonly instructions?: string;
   readonly model?: ModelSource;
   /** How calls are spoken of with the model. Default `auto`: native where the model can, the JSON protocol elsewhere. */
-  readonly driver?: DriverChoice;
+  readonly driver?: Driver;
   /** The agent's tools. Without `skills` they are its one skill; with them, the tools that skills list by name, which is deprecated. */
   readonly tools?: ToolList;
   /** Tools that belong to the agent, and not to one way of working: every agentic skill may call them, after its own. */

@@ -1,4 +1,4 @@
-import { type Drivers, driversFor } from "../driver/choose.ts";
+import { answersJson, type Drivers, driversFor } from "../driver/choose.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Host, Warning } from "../journal/host.ts";
@@ -266,7 +266,7 @@ function planSkill(skill: AgenticSkill, { definition, pool, model, warn }: Aroun
     gate: { agent: name, allowed: annotated(first, policy), policy },
     system: { role: "system", text: systemText(definition, skill, output) },
     output: skill.parse === undefined ? output : undefined,
-    readAnswer: answerReader(output, skill.parse),
+    readAnswer: answerReader(output, { parse: skill.parse, keepsJson: answersJson(definition.driver) }),
     model,
     drivers: () => driversFor(definition.driver ?? "auto", model),
   };

@@ -1,7 +1,8 @@
 import type { DriverName } from "../model/driver-names.ts";
 import type { Model } from "../model/model.ts";
+import type { Json } from "../util/json.ts";
 import { commandDriver } from "./command.ts";
-import type { Driver } from "./driver.ts";
+import type { Driver, JsonAnswering } from "./driver.ts";
 import { jsonDriver } from "./json.ts";
 import { linesDriver } from "./lines.ts";
 import { nativeDriver } from "./native.ts";
@@ -11,6 +12,22 @@ import { selectDriver } from "./select.ts";
 
 /** An author's word for a driver: its name, the driver itself, or `auto`. */
 export type DriverChoice = "auto" | DriverName | Driver;
+
+/**
+ * What an agent without a schema answers with: any JSON where its program chose a driver whose answers are JSON, else text. Of a choice that TypeScript
+ * does not know it takes the default.
+ */
+export type AnswerIn<Choice> = DriverChoice extends Choice
+  ? string
+  : Choice extends "json" | "inline" | "react" | "select" | JsonAnswering
+    ? Json
+    : string;
+
+/** Whether a program chose a driver whose answers are JSON. With `auto` an agent gives text, whichever driver its model gets. */
+export function answersJson(choice: DriverChoice = "auto"): boolean {
+  if (choice === "auto") return false;
+  return (typeof choice === "string" ? named[choice] : choice).answers === "json";
+}
 
 /** The drivers to try, the best first. The next one is tried when the provider says that the model has no native tools. */
 export type Drivers = readonly [Driver, ...Driver[]];

@@ -55,12 +55,21 @@ function describeObject(schema: JsonObject, depth: number): string {
  */
 export type ShownTools = "types" | "schemas";
 
-/** The block of a prompt that lists the tools; no block when there are none. */
-export function toolList(allowed: AllowList, label: string, show: ShownTools): readonly string[] {
+/** The characters of schemas that a prompt has room for by default: about a quarter of the smallest contexts in use. */
+const roomForSchemas = 4000;
+
+/**
+ * The block of a prompt that lists the tools; no block when there are none. Where the author does not choose, schemas are
+ * shown as long as all of them fit into a bounded part of the prompt, else types.
+ */
+export function toolList(allowed: AllowList, label: string, show?: ShownTools): readonly string[] {
   const tools = offeredTools(allowed);
   if (tools.length === 0) return [];
-  const lines = tools.map(({ name, description, input: { jsonSchema } }) => {
-    const shown = show === "types" ? describeType(jsonSchema) : JSON.stringify(jsonSchema);
+  const schemas = tools.map(({ input }) => JSON.stringify(input.jsonSchema));
+  const fit = schemas.reduce((sum, { length }) => sum + length, 0) <= roomForSchemas;
+  const isWhole = (show ?? (fit ? "schemas" : "types")) === "schemas";
+  const lines = tools.map(({ name, description, input }, index) => {
+    const shown = isWhole ? schemas[index] : describeType(input.jsonSchema);
     return `- ${name}: ${description}\n  ${label}: ${shown}`;
   });
   return [`Available tools:\n${lines.join("\n")}`];

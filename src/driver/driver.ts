@@ -64,6 +64,8 @@ export interface Driver {
   readonly passthrough: boolean;
   /** Results are shown as they are, whatever their label: a mark would not fit the few words of its notation. */
   readonly plainResults?: boolean;
+  /** Its answers are JSON: where a program chose it and wants no schema, an agent gives them as they are, and not as text. */
+  readonly answers?: "json";
   /** Number of violations in a row that end the run. Default 4: the model is asked again three times. */
   readonly maxViolations?: number;
   request(turn: TurnInput): ModelRequest;
@@ -81,4 +83,9 @@ export interface Driver {
    * are no JSON.
    */
   partialAnswer?(partial: Json): Json | undefined;
+}
+
+/** A driver whose answers are JSON, not only text. */
+export interface JsonAnswering extends Driver {
+  readonly answers: "json";
 }

@@ -1,5 +1,5 @@
 import type { ResultMessage, ToolCall } from "../message/message.ts";
-import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
+import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { lenientJson } from "../util/lenient-json.ts";
 import { visibleJson } from "../util/visible-json.ts";
 import type { JsonSettings } from "./json-settings.ts";
@@ -9,7 +9,10 @@ import {
   protocolSchema,
   readProtocol,
   readProtocolObject,
+  shortThought,
 } from "./json-protocol.ts";
+import { toldResult } from "./mark-results.ts";
+import { insideFence, oneObject } from "./one-object.ts";
 import { asChat, inWords, resend } from "./text-chat.ts";
 import type { TextProtocol, TextReading } from "./text-protocol.ts";
 
@@ -24,6 +27,7 @@ export function actionProtocol({ show, resultRole, maxRetries, ...bounds }: Json
         calls: actionCalls,
         answer: (content) => JSON.stringify({ final: { content } }),
         result: resultObject,
+        again: (raw) => withShortThought(raw, bounds.maxThought),
         resultRole,
       }),
     ),
@@ -47,12 +51,19 @@ function actionCalls(calls: readonly ToolCall[]): string {
     .join("\n");
 }
 
+/** A reply as the model is shown it again: a thought is no longer there than one may be. */
+function withShortThought(raw: string, maxThought: number): string {
+  const read = oneObject(insideFence(raw) ?? raw);
+  const thought = read.ok ? read.value["thought"] : undefined;
+  if (!read.ok || typeof thought !== "string" || thought.length <= maxThought) return raw;
+  return JSON.stringify({ ...read.value, thought: shortThought(thought, maxThought) });
+}
+
 /** The result of a call as one JSON object, so that the model sees the form it is asked to keep. */
-export function resultObject({ name, status, text }: ResultMessage): string {
-  const parsed = parseJson(text);
-  const told =
-    status === "ok" ? { tool: name, result: parsed.ok ? parsed.value : text } : { tool: name, error: text };
-  return visibleJson(JSON.stringify(told));
+export function resultObject(message: ResultMessage): string {
+  const { mark, value } = toldResult(message);
+  const told = message.status === "ok" ? { result: value } : { error: value };
+  return visibleJson(JSON.stringify({ tool: message.name, ...mark, ...told }));
 }
 
 /**

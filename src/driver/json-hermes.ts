@@ -1,11 +1,12 @@
 import { offeredTools } from "../policy/allow-list.ts";
 import type { ResultMessage, ToolCall } from "../message/message.ts";
-import { isJsonObject, parseJson } from "../util/json.ts";
+import { isJsonObject } from "../util/json.ts";
 import { visibleJson } from "../util/visible-json.ts";
 import { describeType } from "./describe-type.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";
 import { type JsonSettings, wholeAnswers } from "./json-settings.ts";
+import { toldResult } from "./mark-results.ts";
 import { endOfObject, oneObject } from "./one-object.ts";
 import { moreCalls, objectCalls, plainAnswer } from "./plain-answer.ts";
 import { type ReplyShape, type Shaping } from "./reply-shape.ts";
@@ -78,11 +79,10 @@ function taggedCalls(calls: readonly ToolCall[]): string {
     .join("\n");
 }
 
-function taggedResult({ name, status, text }: ResultMessage): string {
-  const parsed = parseJson(text);
-  const content = parsed.ok ? parsed.value : text;
-  const told = status === "ok" ? { name, content } : { name, error: text };
-  return `<tool_response>\n${visibleJson(JSON.stringify(told))}\n</tool_response>`;
+function taggedResult(message: ResultMessage): string {
+  const { mark, value } = toldResult(message);
+  const told = message.status === "ok" ? { content: value } : { error: value };
+  return `<tool_response>\n${visibleJson(JSON.stringify({ name: message.name, ...mark, ...told }))}\n</tool_response>`;
 }
 
 function instructions({ allowed, output }: Shaping): string {

@@ -59,7 +59,7 @@ function isCall(reply: JsonObject, tool: string, { allowed }: TurnInput): boolea
   return Object.hasOwn(reply, "arguments") || allowed.tools.has(matchTool(tool, allowed));
 }
 
-function instructions({ allowed, output, model }: Shaping, show: ShownTools): string {
+function instructions({ allowed, output, model }: Shaping, show: ShownTools | undefined): string {
   const answer = answerPlace(output);
   const plain =
     output === undefined ? "plain text" : `JSON and nothing else: ${describeType(output.jsonSchema)}`;

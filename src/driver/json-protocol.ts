@@ -40,11 +40,16 @@ export function readProtocolObject(
     return violation('"thought" must be a short text');
   if (thought !== undefined && thought.length > maxThought && longThought === "refuse")
     return violation(`"thought" has ${thought.length} characters, and may have ${maxThought}`);
-  const note = thought === undefined ? {} : { thought: thought.slice(0, maxThought) };
+  const note = thought === undefined ? {} : { thought: shortThought(thought, maxThought) };
   if (action !== undefined && final !== undefined) return violation('it has both "action" and "final"');
   if (final !== undefined) return readFinal(final, note);
   if (action !== undefined) return readAction(action, note);
   return violation('it has neither "action" nor "final"');
+}
+
+/** The beginning of a thought. No character of two halves is cut in the middle. */
+export function shortThought(thought: string, maxThought: number): string {
+  return thought.slice(0, maxThought).replace(/[\ud800-\udbff]$/, "");
 }
 
 function readFinal(final: Json, note: { thought?: string }): TextReading {
@@ -69,7 +74,7 @@ function readAction(action: Json, note: { thought?: string }): TextReading {
  */
 export function protocolInstructions(
   { allowed, output }: Pick<TurnInput, "allowed" | "output">,
-  show: ShownTools,
+  show: ShownTools | undefined,
 ): string {
   const answer = answerPlace(output, "your answer");
   return [
@@ -79,7 +84,7 @@ export function protocolInstructions(
       'To call a tool: {"thought": "<short note>", "action": {"tool": "<name>", "args": {…}}}',
       `To finish: {"final": {"content": ${answer}}}`,
       "One tool call in a reply; its result comes back to you, then you call again or finish.",
-      "Never invent tools or fields.",
+      "Never invent tool names or fields.",
     ].join("\n"),
   ].join("\n\n");
 }

@@ -26,12 +26,16 @@ export interface JsonDriverOptions extends TextDriverOptions {
   readonly maxThought?: number;
   /** Treatment of a thought that is longer: `cut` (default), or `refuse` the reply. */
   readonly longThought?: LongThought;
-  /** The tools in the prompt: as `types` (default), a short notation, or as their JSON `schemas`. */
+  /**
+   * The tools in the prompt: as `types`, a short notation, or as their JSON `schemas` to the letter. Default: schemas
+   * when all of them have 4,000 characters at most, else types.
+   */
   readonly show?: ShownTools;
 }
 
 /** The options with their defaults. */
-export type JsonSettings = Readonly<Required<JsonDriverOptions>>;
+export type JsonSettings = Readonly<Required<Omit<JsonDriverOptions, "show">>> &
+  Pick<JsonDriverOptions, "show">;
 
 /** @throws WritError `definition-invalid` for what is no such option. */
 export function jsonSettings(options: JsonDriverOptions): JsonSettings {
@@ -43,7 +47,7 @@ export function jsonSettings(options: JsonDriverOptions): JsonSettings {
     maxThought: whole,
   });
   const { dialect = "action", mode = "strict", resultRole = "user", longThought = "cut" } = options;
-  const { show = "types", maxThought = 200, maxRetries = defaultRetries } = options;
+  const { show, maxThought = 200, maxRetries = defaultRetries } = options;
   return { dialect, mode, resultRole, longThought, show, maxThought, maxRetries };
 }
 

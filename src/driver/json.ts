@@ -1,4 +1,4 @@
-import type { Driver } from "./driver.ts";
+import type { JsonAnswering } from "./driver.ts";
 import { actionProtocol, mendAction } from "./json-action.ts";
 import { hermesProtocol } from "./json-hermes.ts";
 import { inlineProtocol } from "./json-inline.ts";
@@ -27,10 +27,13 @@ import { textDriver } from "./text-driver.ts";
  * });
  * ```
  */
-export function jsonDriver(options: JsonDriverOptions = {}): Driver {
+export function jsonDriver(options: JsonDriverOptions = {}): JsonAnswering {
   const settings = jsonSettings(options);
   const { dialect, mode } = settings;
-  if (dialect === "inline") return textDriver(readBeyond(inlineProtocol(settings), mode));
-  if (dialect === "hermes") return textDriver(readBeyond(hermesProtocol(settings), mode));
-  return textDriver(readBeyond(actionProtocol(settings), mode, mendAction(settings)));
+  const protocol = {
+    action: () => readBeyond(actionProtocol(settings), mode, mendAction(settings)),
+    inline: () => readBeyond(inlineProtocol(settings), mode),
+    hermes: () => readBeyond(hermesProtocol(settings), mode),
+  }[dialect]();
+  return { ...textDriver(protocol), answers: "json" };
 }

@@ -2,7 +2,7 @@ import { labelOf, type Message, type ResultMessage, type SystemMessage } from ".
 import { shownAs } from "../message/shown.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { visibleJson } from "../util/visible-json.ts";
 import type { Driver, TurnInput } from "./driver.ts";
@@ -38,10 +38,29 @@ function withRule(system: SystemMessage): SystemMessage {
   return { ...system, text: system.text === "" ? rule : `${system.text}\n\n${rule}` };
 }
 
+// Register: what stands in the mark of a message, for protocols whose results are JSON objects themselves.
+const marked = new WeakMap<ResultMessage, Json>();
+
 function withMark(message: ResultMessage): ResultMessage {
   if (labelOf(message).integrity === "trusted") return message;
   const { name, value, text } = message;
   const isStructured = (isJsonObject(value) || Array.isArray(value)) && JSON.stringify(value) === text;
-  const marked = { tool: name, trusted: false, value: isStructured ? value : text };
-  return { ...message, text: visibleJson(JSON.stringify(marked)) };
+  const told = isStructured ? value : text;
+  const shown = {
+    ...message,
+    text: visibleJson(JSON.stringify({ tool: name, trusted: false, value: told })),
+  };
+  marked.set(shown, told);
+  return shown;
+}
+
+/** What a protocol that writes results as JSON tells of one: its value, and `trusted: false` beside it where it is marked, not a mark inside. */
+export function toldResult(message: ResultMessage): {
+  readonly mark: { readonly trusted?: false };
+  readonly value: Json;
+} {
+  const value = marked.get(message);
+  if (value !== undefined) return { mark: { trusted: false }, value };
+  const parsed = message.status === "ok" ? parseJson(message.text) : undefined;
+  return { mark: {}, value: parsed?.ok === true ? parsed.value : message.text };
 }

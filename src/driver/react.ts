@@ -9,7 +9,7 @@ import {
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { checkOptions } from "./text-options.ts";
-import type { Driver, TurnInput } from "./driver.ts";
+import type { JsonAnswering, TurnInput } from "./driver.ts";
 import { insideFence, oneObject } from "./one-object.ts";
 import {
   decisionGrammar,
@@ -51,7 +51,7 @@ export interface ReactDriverOptions {
  * });
  * ```
  */
-export function reactDriver(options: ReactDriverOptions = {}): Driver {
+export function reactDriver(options: ReactDriverOptions = {}): JsonAnswering {
   checkOptions("reactDriver()", options);
   const { maxRetries = 2, finalViaInference = false } = options;
   const restates = (turn: TurnInput): boolean =>
@@ -70,6 +70,7 @@ export function reactDriver(options: ReactDriverOptions = {}): Driver {
   });
   return {
     ...driver,
+    answers: "json",
     read(reply, turn) {
       const reading = driver.read(reply, turn);
       const isHalf = finalViaInference && reading.type === "final" && !restates(turn);

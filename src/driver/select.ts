@@ -4,7 +4,7 @@ import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { checkOptions, type TextDriverOptions } from "./text-options.ts";
-import type { Driver, TurnInput } from "./driver.ts";
+import type { JsonAnswering, TurnInput } from "./driver.ts";
 import { resultObject } from "./json-action.ts";
 import { shapeOf } from "./reply-shape.ts";
 import {
@@ -42,9 +42,9 @@ export type SelectDriverOptions = Pick<TextDriverOptions, "maxRetries">;
  * });
  * ```
  */
-export function selectDriver(options: SelectDriverOptions = {}): Driver {
+export function selectDriver(options: SelectDriverOptions = {}): JsonAnswering {
   checkOptions("selectDriver()", options);
-  return textDriver({
+  const driver = textDriver({
     name: "select",
     maxRetries: options.maxRetries,
     conversation: asChat(selectInstructions, exchange),
@@ -54,6 +54,7 @@ export function selectDriver(options: SelectDriverOptions = {}): Driver {
     question: argumentsQuestion,
     partialAnswer: (partial) => (isJsonObject(partial) ? partial["answer"] : undefined),
   });
+  return { ...driver, answers: "json" };
 }
 
 /** Asks for the arguments of the tool that was chosen. Refused ones leave their tool in the transcript, and the model chooses again. */

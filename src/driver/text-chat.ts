@@ -67,6 +67,8 @@ export interface TextWords {
   /** Default: the text of the answer. */
   answer?(text: string): string;
   result(message: ResultMessage): string;
+  /** A reply that the model wrote in these words, as it is shown it again. Default: as it is. */
+  again?(raw: string): string;
   /** The role in which results go back. Chat templates of models without tools often refuse `tool`. Default `user`. */
   readonly resultRole?: "user" | "tool";
 }
@@ -88,7 +90,7 @@ export interface TextWords {
  */
 export function inWords(words: TextWords): (exchanged: Exchanged) => readonly Message[] {
   const told = onceForResults((reply, results) => [
-    spoken(reply.raw ?? written(reply, words)),
+    spoken(reply.raw === undefined ? written(reply, words) : (words.again?.(reply.raw) ?? reply.raw)),
     ...resultMessages(results, words),
   ]);
   return ({ reply, results }) => told(reply, results);

@@ -248,7 +248,7 @@ describe("a journal that fails below a call", () => {
     const swallowing = tool({
       name: "sub",
       description: "",
-      inputSchema: z.object({}),
+      inputSchema: z.object({ input: z.string() }),
       execute: (_args, { run }) =>
         child()
           .run("y", { parent: run })

@@ -111,8 +111,7 @@ describe("json, strict", () => {
     const model = scripted([json({ action: { tool: "far/sum", args: { a: 1, b: 2 } } }), final], {
       features: { tools: false },
     });
-    const driver = jsonDriver({ show: "schemas" });
-    await agent({ name: "a", model, driver, tools })("Go.");
+    await agent({ name: "a", model, tools })("Go.");
     const system = model.requests[0]?.messages[0];
     for (const each of tools)
       expect(system?.role === "system" && system.text).toContain(

@@ -24,9 +24,10 @@ const lastUserText = (model: ReturnType<typeof scripted>): string => {
 };
 
 describe("JSON protocol", () => {
-  it("cases 40 and 46: the note session; its result comes back, and the final value keeps its shape [P1, P2, P3, P6, P7, P10]", async () => {
-    const model = scripted([saveNote, '{"final":{"content":{"status":"ok","upserted":1}}}']);
-    const notes = agent({ name: "notes", model, driver: "json", tools: [upsert], markResults: false });
+  it("cases 40 and 46: the note session; its result comes back, and the final value keeps its shape [P1, P2, P3, P6, P7, P8, P10]", async () => {
+    const replies = [saveNote, '{"final":{"content":{"status":"ok","upserted":1}}}'];
+    const model = scripted(replies);
+    const notes = agent({ name: "notes", model, driver: "json", tools: [upsert] });
     const result = await notes.run("Save this note");
     expect(result.outcome).toEqual({
       type: "answered",
@@ -34,17 +35,24 @@ describe("JSON protocol", () => {
       finishReason: "stop",
     });
     expect(result.text).toBe('{"status":"ok","upserted":1}');
+    expect(await notes.with({ model: scripted(replies) })("Save this note")).toEqual({
+      status: "ok",
+      upserted: 1,
+    });
     const second = model.requests[1]?.messages ?? [];
     expect(second[2]).toEqual({ role: "assistant", parts: [{ type: "text", text: saveNote }] });
-    expect(lastUserText(model)).toBe('{"tool":"kom.memory.v1.upsert_memory","result":{"upserted":1}}');
+    const marked = { tool: "kom.memory.v1.upsert_memory", trusted: false, result: { upserted: 1 } };
+    expect(lastUserText(model)).toBe(JSON.stringify(marked)); // what nobody vouches for says so, and stands once
+    const own = notes.with({ model: scripted(replies), tools: [{ ...upsert, trusted: true }] });
+    expect((await own.run("Save this note")).outcome).toEqual(result.outcome);
     expect(model.requests[0]?.tools).toEqual([]);
     const system = model.requests[0]?.messages[0];
     for (const clause of [
-      "- kom.memory.v1.upsert_memory: Save notes\n  args: { namespace: string, items: { text: string }[] }",
+      `- kom.memory.v1.upsert_memory: Save notes\n  args: ${JSON.stringify(upsert.input.jsonSchema)}`,
       "exactly one JSON object and nothing else: no markdown, no commentary",
       '{"thought": "<short note>", "action": {"tool": "<name>", "args": {…}}}',
       '{"final": {"content": <your answer>}}',
-      "Never invent tools or fields.",
+      "Never invent tool names or fields.",
     ]) {
       expect(system?.role === "system" ? system.text : "").toContain(clause);
     }
@@ -115,6 +123,64 @@ describe("JSON protocol", () => {
       type: "reasoning",
       text: "t".repeat(200),
     });
+  });
+
+  it("case 44: sends a thought back no longer than it may be, and the call as it was, in every later request [P4]", async () => {
+    const action = { tool: "add", args: { a: 1, b: 2 } };
+    const long = `${"t".repeat(199)}\u{1f600}${"t".repeat(5000)}`;
+    const reply = (thought: string): string => JSON.stringify({ thought, action });
+    const fenced = `\`\`\`json\n${reply(long)}\n\`\`\``; // refused, and sent back too
+    const model = scripted([reply(long), fenced, reply("short"), '{"final":{"content":"3"}}']);
+    const { transcript } = await agent({ name: "a", model, driver: "json", tools: [add] }).run("go");
+    const sent = (model.requests.at(-1)?.messages ?? []).flatMap((message) =>
+      message.role === "assistant"
+        ? message.parts.map((part) => (part.type === "text" ? part.text : ""))
+        : [],
+    );
+    const cut = reply("t".repeat(199)); // no half of a character is left
+    expect(sent).toEqual([cut, cut, reply("short")]);
+    for (const { messages } of model.requests) expect(JSON.stringify(messages).length).toBeLessThan(5000);
+    expect(transcript.messages[2]).toMatchObject({ raw: reply(long) }); // the record has what the model wrote
+  });
+
+  it("shows the schemas of tools as long as they fit into a bounded part of the prompt, and types beyond [P6, P8]", async () => {
+    const wide = (fields: number) =>
+      fakeTool("wide", "x", {
+        inputSchema: z.object(
+          Object.fromEntries(Array.from({ length: fields }, (_, n) => [`field_${n}`, z.string().max(n + 1)])),
+        ),
+      });
+    const systemWith = async (
+      driver: "json" | "inline" | ReturnType<typeof jsonDriver>,
+      fields: number,
+    ): Promise<string> => {
+      const model = scripted(['{"final":{"content":"x"}}']);
+      await agent({ name: "a", model, driver, tools: [add, wide(fields)] }).run("go");
+      const system = model.requests[0]?.messages[0];
+      return system?.role === "system" ? system.text : "";
+    };
+    const schema = (fields: number): string => JSON.stringify(wide(fields).input.jsonSchema);
+    for (const driver of ["json", "inline"] as const) {
+      expect(await systemWith(driver, 20)).toContain(schema(20));
+      const large = await systemWith(driver, 100);
+      expect(large).not.toContain("additionalProperties");
+      expect(large).toContain("field_99: string");
+      expect(large).toContain("{ a: number (first number), b: number (second number) }");
+    }
+    expect(await systemWith(jsonDriver({ show: "schemas" }), 100)).toContain(schema(100));
+    expect(await systemWith(jsonDriver({ show: "types" }), 2)).toContain("field_1: string");
+    expect(await systemWith(jsonDriver({ show: "types" }), 2)).not.toContain("additionalProperties");
+  });
+
+  it("case 46: gives the value of `final.content` as it is where the program chose the protocol, and text otherwise [P7]", async () => {
+    const values = [{ status: "ok" }, [1, 2], 7, true, null, "text"];
+    for (const content of values) {
+      const text = JSON.stringify({ final: { content } });
+      for (const driver of ["json", jsonDriver({ maxRetries: 1 })] as const)
+        expect(await agent({ name: "a", model: scripted([text]), driver })("go")).toEqual(content);
+      const auto = agent({ name: "a", model: scripted([text], { features: { tools: false } }) });
+      expect(await auto("go")).toBe(typeof content === "string" ? content : JSON.stringify(content));
+    }
   });
 
   it("holds models that can be constrained to the calls that are allowed", async () => {

@@ -237,7 +237,10 @@ describe("answers as they are read", () => {
     );
     expect(await read("12", z.number(), "length")).toContain("cut off");
     expect(await read("a tex", z.string(), "length")).toContain("cut off");
-    const parsed = await answerReader(undefined, (text) => Number.parseInt(text, 10))("12", "length");
+    const parsed = await answerReader(undefined, { parse: (text) => Number.parseInt(text, 10) })(
+      "12",
+      "length",
+    );
     expect(parsed).toMatchObject({ ok: false, reason: expect.stringContaining("cut off") });
     expect(await answerReader(undefined)("a tex", "length")).toEqual({ ok: true, output: "a tex" });
   });

@@ -1,8 +1,9 @@
-import type { JsonObject } from "../../src/util/json.ts";
+import type { Json, JsonObject } from "../../src/util/json.ts";
 import { type } from "arktype";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { call } from "../../src/doors.ts";
+import { jsonDriver } from "../../src/drivers.ts";
 import { agent, type Agent, type Skill, skill, type Tool, tool } from "../../src/index.ts";
 import { labelled, validateCall, type Validated, validateResult } from "../../src/tools.ts";
 
@@ -136,5 +137,18 @@ describe("inference", () => {
     const known: readonly Skill[] = [open];
     expectTypeOf(agent({ ...named, skills: known })("x")).resolves.toEqualTypeOf<string>();
     expectTypeOf(agent({ ...named, skills: [text] })("x")).resolves.toEqualTypeOf<string>();
+  });
+
+  it("gives JSON where the program chose a driver whose answers are JSON, and text elsewhere [P7]", () => {
+    const named = { name: "a", model: () => "x" };
+    expectTypeOf(agent({ ...named, driver: "json" })("x")).resolves.toEqualTypeOf<Json>();
+    expectTypeOf(
+      agent({ ...named, driver: jsonDriver({ maxRetries: 1 }) })("x"),
+    ).resolves.toEqualTypeOf<Json>();
+    expectTypeOf(agent({ ...named, driver: "auto" })("x")).resolves.toEqualTypeOf<string>();
+    expectTypeOf(agent({ ...named, driver: "native" })("x")).resolves.toEqualTypeOf<string>();
+    expectTypeOf(
+      agent({ ...named, driver: "json", output: z.number() })("x"),
+    ).resolves.toEqualTypeOf<number>();
   });
 });
