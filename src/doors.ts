@@ -30,7 +30,7 @@ export {
   type TranscriptJson,
 } from "./message/transcript.ts";
 
-export { type Delegation, type Envelope, type LiveEvent } from "./event/event.ts";
+export { type Delegation, type Envelope, type Listeners, type LiveEvent } from "./event/event.ts";
 
 export { type Host } from "./journal/host.ts";
 export { type Step } from "./journal/journal.ts";
@@ -48,7 +48,6 @@ export { type SafeLoopOptions, type StepTaken, type ToolsByName } from "./turn/s
 
 export { type EndCause } from "./run/end.ts";
 
-export { type Listeners } from "./agent/observers.ts";
 export { type ExecuteRequest } from "./agent/execute-calls.ts";
 export { type LoopDefinition } from "./agent/run-loop.ts";
 

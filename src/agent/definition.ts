@@ -1,6 +1,6 @@
 import type { AnswerIn, DriverChoice } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
-import type { AgentEvent } from "../event/event.ts";
+import type { AgentEvent, Listeners } from "../event/event.ts";
 import type { Hook } from "../hook/hook.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { RetryPace } from "../model/retry.ts";
@@ -15,7 +15,6 @@ import type { EndCause } from "../run/end.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { RecoveryRules } from "../tool/recovery-rules.ts";
 import type { JsonObject } from "../util/json.ts";
-import type { Listeners } from "./observers.ts";
 import type { Routing } from "./routing.ts";
 import type { Skill, ToolList } from "./skill.ts";
 

@@ -1,23 +1,7 @@
 import { messageOf } from "../error/writ-error.ts";
-import type { AgentEvent } from "../event/event.ts";
+import type { AgentEvent, Listeners } from "../event/event.ts";
 import { frozenCopy } from "../hook/freeze-input.ts";
 import type { Host } from "../journal/host.ts";
-
-/**
- * Listeners by the type of event: `{ "tool-end": ({ name, arguments: args, result }) => … }`.
- *
- * @example
- * ```ts
- * import { agent } from "writ";
- * import type { Listeners } from "writ/doors";
- *
- * const on: Listeners = { "tool-end": ({ name, result }) => console.log(name, result.text) };
- * export const helpful = agent({ name: "helpful", model: "ollama/qwen2.5:7b", on });
- * ```
- */
-export type Listeners = {
-  readonly [Type in AgentEvent["type"]]?: (event: Extract<AgentEvent, { readonly type: Type }>) => unknown;
-};
 
 /** The observers of a definition. */
 export interface Observed {

@@ -184,6 +184,22 @@ export interface Envelope {
 }
 
 /**
+ * Listeners by the type of event: `{ "tool-end": ({ name, arguments: args, result }) => … }`.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import type { Listeners } from "writ/doors";
+ *
+ * const on: Listeners = { "tool-end": ({ name, result }) => console.log(name, result.text) };
+ * export const helpful = agent({ name: "helpful", model: "ollama/qwen2.5:7b", on });
+ * ```
+ */
+export type Listeners = {
+  readonly [Type in AgentEvent["type"]]?: (event: Extract<AgentEvent, { readonly type: Type }>) => unknown;
+};
+
+/**
  * Tells facts from live events.
  *
  * @example
