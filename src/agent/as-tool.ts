@@ -2,6 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { roomIn, type Room } from "../schema/room.ts";
 import type { Schema } from "../schema/schema.ts";
 import { toSchema } from "../schema/to-schema.ts";
+import { refusingUnknown } from "../schema/unknown-fields.ts";
 import type { Capability } from "../tool/capability.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { setInside } from "./describe/manifest-origin.ts";
@@ -56,7 +57,9 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
   const tools = allowedInside(agent.name, options);
   const takesObject = options.input?.jsonSchema["type"] === "object";
   const input =
-    takesObject && options.input !== undefined ? options.input : toSchema(textInput, { name, role: "input" });
+    takesObject && options.input !== undefined
+      ? refusingUnknown(options.input)
+      : toSchema(textInput, { name, role: "input" });
   const made: Tool = {
     name,
     description,

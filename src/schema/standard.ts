@@ -5,7 +5,7 @@ import { after } from "../util/maybe.ts";
 import { copyJson, followPointer } from "./check-schema.ts";
 import { own } from "./keywords.ts";
 import { type Issue, type JsonSchema, type ParseResult, pathText } from "./schema.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { unknownFields, withUnknown } from "./unknown-fields.ts";
 import type { Work } from "./work.ts";
 
 /** One of a name's schemas: of what comes in or of what goes out. */
@@ -59,17 +59,6 @@ export function fromStandard(
   const whole = (value: unknown): ReturnType<typeof runCheck> =>
     after(check(value), (result) => withUnknown(result, unknownFields(value, jsonSchema)));
   return { jsonSchema, guide, check: whole };
-}
-
-/** A value with unknown fields does not fit, whatever its library says; they stand beside what else is wrong. */
-function withUnknown(result: ParseResult<unknown>, unknown: readonly Issue[]): ParseResult<unknown> {
-  if (unknown.length === 0) return result;
-  if (result.ok) return { ok: false, issues: unknown };
-  const told = new Set(result.issues.map(({ path }) => pathText(path)));
-  return {
-    ok: false,
-    issues: [...result.issues, ...unknown.filter(({ path }) => !told.has(pathText(path)))],
-  };
 }
 
 type Validate = StandardSchemaV1.Props["validate"];

@@ -1,9 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { after } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
 import { unknownField } from "./applicators.ts";
 import { listOf } from "./assertions.ts";
 import { own } from "./keywords.ts";
-import type { Issue } from "./schema.ts";
+import { type Issue, type ParseResult, pathText, type Schema } from "./schema.ts";
 
 type Path = Issue["path"];
 
@@ -51,4 +52,22 @@ function canBeMeant(value: JsonObject, choice: Json): boolean {
 function propertiesOf(schema: JsonObject): JsonObject {
   const properties = own(schema, "properties");
   return isJsonObject(properties) ? properties : {};
+}
+
+/** A value with unknown fields does not fit, whatever its library says; they stand beside what else is wrong. */
+export function withUnknown(result: ParseResult<unknown>, unknown: readonly Issue[]): ParseResult<unknown> {
+  if (unknown.length === 0) return result;
+  if (result.ok) return { ok: false, issues: unknown };
+  const told = new Set(result.issues.map(({ path }) => pathText(path)));
+  return {
+    ok: false,
+    issues: [...result.issues, ...unknown.filter(({ path }) => !told.has(pathText(path)))],
+  };
+}
+
+/** The schema for calls of a model, made of one that takes a program's values as they are: it has no room for fields that it does not have. */
+export function refusingUnknown(schema: Schema): Schema {
+  const parse: Schema["parse"] = (value) =>
+    after(schema.parse(value), (read) => withUnknown(read, unknownFields(value, schema.jsonSchema)));
+  return { ...schema, parse };
 }

@@ -5,6 +5,8 @@ import { z } from "zod";
 import { ollama } from "../../src/adapters/model/ollama.ts";
 import { call, callTool, chat, execute, type ReplyMessage, userMessage } from "../../src/doors.ts";
 import { agent, type Message, skill, type Tool, tool } from "../../src/index.ts";
+import { textOf } from "../../src/message/message.ts";
+import type { ModelRequest } from "../../src/models.ts";
 import { scripted } from "../../src/testing.ts";
 import { type DataTool, validateCall, validateResult } from "../../src/tools.ts";
 
@@ -276,6 +278,26 @@ describe("fields of a call that its tool does not have", () => {
     });
     const inNote = await run(schema, { shapes: [], note: { text: "x", by: "y" } });
     expect(inNote).toMatchObject({ ran: [], text: expect.stringContaining("note.by: unknown; known: text") });
+  });
+
+  it("are refused by an agent that is a tool too, and dropped from what a program gives the agent itself [T4]", async () => {
+    const asked: string[] = [];
+    const model = ({ messages }: ModelRequest): string => {
+      const last = messages.at(-1);
+      asked.push(last?.role === "user" ? textOf(last) : "");
+      return "done";
+    };
+    const input = z.object({ path: z.string() });
+    const remover = agent({ name: "remover", description: "", model, input });
+    const result = await callTool(remover.asTool(), { path: "/a", dryRun: true });
+    expect(result).toMatchObject({
+      status: "invalid",
+      text: expect.stringContaining("dryRun: unknown; known: path"),
+    });
+    expect(asked).toEqual([]);
+    const given = { path: "/a", more: 1 };
+    await remover(given);
+    expect(asked).toEqual(['{"path":"/a"}']);
   });
 
   it("reach the tool where its schema leaves room for them [T4, T5]", async () => {
