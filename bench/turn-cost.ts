@@ -11,8 +11,8 @@ import { agent, type Agent, tool } from "../src/index.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Calls `add` so many times, then answers. */
-function adder(turns: number): Agent<string, string> {
+/** Calls `add` so many times, then answers. A tool that `waits` gives a promise. */
+function adder(turns: number, waits = false): Agent<string, string> {
   const add = tool({
     name: "add",
     description: "Adds two numbers",
@@ -21,7 +21,7 @@ function adder(turns: number): Agent<string, string> {
       properties: { a: { type: "number" }, b: { type: "number" } },
       required: ["a", "b"],
     },
-    execute: (args) => (args as { a: number }).a + 1,
+    execute: (args) => (waits ? Promise.resolve(sumOf(args)) : sumOf(args)),
   });
   let asked = 0;
   const model = (): { calls: { name: string; arguments: { a: number; b: number } }[] } | string =>
@@ -29,13 +29,20 @@ function adder(turns: number): Agent<string, string> {
   return agent({ name: "adder", model, tools: [add], budget: { turns: turns + 1, toolCalls: turns + 1 } });
 }
 
+function sumOf(args: unknown): number {
+  return (args as { a: number }).a + 1;
+}
+
 async function warm(run: () => Promise<unknown>): Promise<void> {
   for (let round = 0; round < 60; round += 1) await run();
 }
 
 /** What 200 turns more cost, by a count that only grows. */
-async function perTurn(count: (run: () => Promise<unknown>) => Promise<number>): Promise<number> {
-  const [short, long] = [adder(100), adder(300)];
+async function perTurn(
+  count: (run: () => Promise<unknown>) => Promise<number>,
+  waits = false,
+): Promise<number> {
+  const [short, long] = [adder(100, waits), adder(300, waits)];
   await warm(() => short.run("go"));
   await warm(() => long.run("go"));
   return ((await count(() => long.run("go"))) - (await count(() => short.run("go")))) / 200;
@@ -93,6 +100,7 @@ async function entered(turns: number): Promise<Entered> {
 
 const cost = {
   promisesATurn: await perTurn(promisesOf),
+  promisesWhereAToolWaits: await perTurn(promisesOf, true),
   bytesATurn: Math.round(await perTurn(bytesOf)),
   answer: await entered(0),
   call: await entered(1),

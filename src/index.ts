@@ -34,7 +34,7 @@ export { type Model } from "./model/model.ts";
 
 export { type Hook } from "./hook/hook.ts";
 
-export { type Approval, type Approve } from "./run/context.ts";
+export { type Approval, type Approve } from "./run/approval.ts";
 export { type Checkpoint } from "./run/checkpoint.ts";
 
 export { inMemorySessions } from "./session/in-memory-sessions.ts";

@@ -6,7 +6,7 @@ import type { Model, ReplyFormat } from "../model/model.ts";
 import { grammarOf } from "../driver/grammar/grammar.ts";
 import { userMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
-import { withinTokens } from "../turn/turn-input.ts";
+import { withinTokens } from "../turn/usage.ts";
 import type { Excess } from "../policy/account/budget.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { type Interrupt, untilStopped } from "../util/interrupt.ts";

@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
-import { type Approve, programContext } from "../run/context.ts";
+import { programContext } from "../run/context.ts";
+import type { Approve } from "../run/approval.ts";
 import { callAround } from "../run/scope.ts";
 import type { EndCause } from "../run/end.ts";
 import { surrounding } from "../run/powers.ts";

@@ -6,7 +6,8 @@ import { exhausted } from "../run/end.ts";
 import { type Finished, type Frame, frame } from "../run/frame.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
-import { priceOf, seenBy } from "../turn/turn-input.ts";
+import { seenBy } from "../turn/turn-input.ts";
+import { priceOf } from "../turn/usage.ts";
 import { joinLabels } from "../message/label.ts";
 import {
   labelOf,

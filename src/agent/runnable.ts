@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
-import type { Approve } from "../run/context.ts";
+import type { Approve } from "../run/approval.ts";
 import { callAround, type Scope, scopeOf } from "../run/scope.ts";
 import { type RunPowers, surrounded, surroundingRun } from "../run/powers.ts";
 import { directJournal } from "../journal/direct-journal.ts";

@@ -2,7 +2,7 @@ import type { Fact } from "../event/event.ts";
 import type { Decision } from "../policy/decision.ts";
 import { messageOf } from "../error/writ-error.ts";
 import { approvalRequest, type ApprovalRequest } from "../policy/rules/approval-request.ts";
-import type { Approval, Approve } from "../run/context.ts";
+import type { Approval, Approve } from "../run/approval.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type JsonObject, toJson } from "../util/json.ts";

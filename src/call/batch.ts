@@ -20,7 +20,8 @@ import {
   skipped,
   skippedResult,
 } from "./call.ts";
-import { type Fatal, groupsOf, type Halt, haltedBy } from "./order.ts";
+import { groupsOf, type Halt, haltedBy } from "./order.ts";
+import type { Fatal } from "./fatal.ts";
 import { judge, startedEarly } from "./judge.ts";
 import { runCall } from "./run.ts";
 import { asTold, notRun, tellEnd } from "./settle.ts";

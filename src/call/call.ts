@@ -12,7 +12,7 @@ import type { CallPowers } from "../run/powers.ts";
 import type { AccessRecord } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Fatal } from "./order.ts";
+import type { Fatal } from "./fatal.ts";
 
 /** The calls of one reply, and the run that they stand in. */
 export interface Batch {

@@ -16,7 +16,7 @@ import {
 import type { Tool } from "../tool/tool.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { type Json, parseJson, toJson } from "../util/json.ts";
-import { type Fatal, fatalOf, isDelegationBound } from "./order.ts";
+import { type Fatal, fatalOf, isDelegationBound } from "./fatal.ts";
 
 /** What a recovery is carried out with. */
 interface RecoveryPlace {

@@ -26,7 +26,8 @@ import {
   skippedResult,
   type OngoingCall,
 } from "./call.ts";
-import { fatalOf, type Halt, haltedBy } from "./order.ts";
+import { type Halt, haltedBy } from "./order.ts";
+import { fatalOf } from "./fatal.ts";
 import { recoverExecution } from "./recovery.ts";
 import { settle } from "./settle.ts";
 import { CallTime } from "./time.ts";

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
-import type { Approval, Approve } from "../run/context.ts";
+import type { Approval, Approve } from "../run/approval.ts";
 import type { ApprovalRequest, ApprovalValue } from "../policy/rules/approval-request.ts";
 import { sourceText } from "../policy/study/explain.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";

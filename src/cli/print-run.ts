@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../event/event.ts";
-import type { Approve } from "../run/context.ts";
+import type { Approve } from "../run/approval.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { toJson } from "../util/json.ts";

@@ -16,7 +16,7 @@ import type { Capability } from "../tool/capability.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { type Gate, judgeInside } from "./gate.ts";
-import type { Approve } from "./context.ts";
+import type { Approve } from "./approval.ts";
 import { addSpending, noSpending } from "./powers.ts";
 
 /** What a run hands to the runs inside it: it is bound by the outer one and can do no more than it. */

@@ -244,14 +244,14 @@ function emitDelta(delta: Delta, { turn, names, emit }: Telling): void {
 /** What may stand as a name in a transcript; anything else a model invents could not be sent back to a provider. */
 const storableName = /^[a-zA-Z0-9_./-]{1,64}$/;
 
-type NamedCall = ReturnType<NameCall>;
+type CallIdentity = ReturnType<NameCall>;
 
 /** The ids and names that the calls of one reply get. A class, since every reply has one; its collections are made with the first call. */
 class CallNames {
   private readonly driver: Driver;
   private readonly question: ModelQuestion;
   private taken: Set<string> | undefined;
-  private byProposed: Map<string, NamedCall> | undefined;
+  private byProposed: Map<string, CallIdentity> | undefined;
 
   constructor(driver: Driver, question: ModelQuestion) {
     this.driver = driver;
@@ -259,7 +259,7 @@ class CallNames {
   }
 
   /** The id and the name of a call in the transcript. */
-  give({ id: proposed, name: wireName, index }: CallStart): NamedCall {
+  give({ id: proposed, name: wireName, index }: CallStart): CallIdentity {
     const { turn, input, emit } = this.question;
     const place = { taken: this.taken, fallback: `call_${turn}_${index}` };
     const id = acceptableId(input.transcript, proposed, place);
@@ -270,12 +270,12 @@ class CallNames {
   }
 
   /** What was given to the call that the provider began under this id. */
-  of(proposed: string): NamedCall {
+  of(proposed: string): CallIdentity {
     return this.byProposed?.get(proposed) ?? { id: proposed, name: "" };
   }
 }
 
-function storable({ id, name }: NamedCall): NamedCall {
+function storable({ id, name }: CallIdentity): CallIdentity {
   if (storableName.test(name)) return { id, name };
   const stored = `invalid_${name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 40)}`;
   const shown = JSON.stringify(name.slice(0, 80));

@@ -8,7 +8,7 @@ import { askPatiently } from "../model/retry.ts";
 import type { Purse } from "../policy/account/purse.ts";
 import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
-import { priceOf, withinTokens } from "./turn-input.ts";
+import { priceOf, withinTokens } from "./usage.ts";
 
 /** What the questions of a run's tools to its model are asked with. */
 export interface AskingOnce extends Pick<

@@ -1,7 +1,8 @@
 import type { Drivers } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
 import type { Gate } from "../run/gate.ts";
-import type { Approve, RunContext } from "../run/context.ts";
+import type { RunContext } from "../run/context.ts";
+import type { Approve } from "../run/approval.ts";
 import type { Scope } from "../run/scope.ts";
 import type { Hooks } from "../hook/run-hooks.ts";
 import type { Host } from "../journal/host.ts";

@@ -1,6 +1,6 @@
-import { type Usage, addUsage } from "../message/usage.ts";
-import type { ModelSettings, ToolChoice } from "../model/model.ts";
-import type { LoopOptions } from "./options.ts";
+import { withinTokens, priceOf } from "./usage.ts";
+import { addUsage } from "../message/usage.ts";
+import type { ToolChoice } from "../model/model.ts";
 import { driverNamed } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
 import { heldToShape } from "../driver/reply-shape.ts";
@@ -108,22 +108,4 @@ export function booked(state: State, { usage }: ModelRecord, run: Run): Pick<Sta
   run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
   run.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
   return { ledger: spend(state.ledger, { usage, costUsd }), usage: total };
-}
-
-/** Dollars for a usage, by the author's price or the model's. Only a number that can be a price is one; undefined when nobody knows. */
-export function priceOf(
-  usage: Usage,
-  { price, model }: Pick<LoopOptions, "price" | "model">,
-): number | undefined {
-  const costUsd = (price ?? model.price)?.(usage);
-  return costUsd !== undefined && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : undefined;
-}
-
-/** What is left of the token budget bounds what the model may write. */
-export function withinTokens(settings: ModelSettings, left: number): ModelSettings {
-  if (left === Infinity) return settings;
-  return {
-    ...settings,
-    maxOutputTokens: Math.max(1, Math.min(settings.maxOutputTokens ?? Infinity, Math.floor(left))),
-  };
 }

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { skill } from "../../src/agent/skill.ts";
-import type { Approve } from "../../src/run/context.ts";
+import type { Approve } from "../../src/run/approval.ts";
 import type { Hook } from "../../src/hook/hook.ts";
 import type { ApprovalRequest } from "../../src/policy/rules/approval-request.ts";
 import type { Decision, Policy } from "../../src/policy/decision.ts";

@@ -5,7 +5,8 @@ import type { McpChange } from "./changes.ts";
 import { makeLink } from "./link.ts";
 import type { McpPins } from "./pins.ts";
 import type { McpTaking } from "./take.ts";
-import { type McpAddress, type McpProgram, checkPlace, loadLibrary } from "./transport.ts";
+import type { McpAddress, McpProgram } from "./place.ts";
+import { checkPlace, loadLibrary } from "./transport.ts";
 
 /**
  * A server, and what is taken of it.

@@ -3,7 +3,8 @@ import { WritError } from "../../error/writ-error.ts";
 import { brokenReason, type Line } from "./catalogue.ts";
 import type { McpClient } from "./client.ts";
 import { TooSlow } from "./in-time.ts";
-import { type Place, connectClient, type Connecting, type Library } from "./transport.ts";
+import type { Place } from "./place.ts";
+import { connectClient, type Connecting, type Library } from "./transport.ts";
 
 /** A server that nobody can keep alive is left alone after so many attempts in a row. */
 const maxAttempts = 5;

@@ -8,7 +8,7 @@ export type { McpClient, McpProgress, McpRequestOptions, McpTool } from "./clien
 export { approvePins, connectMcp, type McpConnection, type McpServer } from "./connect.ts";
 export type { McpPin, McpPins } from "./pins.ts";
 export type { McpTaking } from "./take.ts";
-export type { McpAddress, McpProgram } from "./transport.ts";
+export type { McpAddress, McpProgram } from "./place.ts";
 
 /**
  * Options of {@link mcpTools}.

@@ -1,6 +1,6 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Outcome } from "../../event/outcome.ts";
-import { fatalOf } from "../../call/order.ts";
+import { fatalOf } from "../../call/fatal.ts";
 import { exhausted, failed, type End, type StopReason } from "../../run/end.ts";
 import type { CallScope } from "../../tool/call-scope.ts";
 import { type Interrupt, untilStopped } from "../../util/interrupt.ts";

@@ -99,7 +99,11 @@ export function stage({ suite, policy }: StageOptions): Stage {
       driver: "native",
       tools,
       skills: [
-        skill({ name: "chosen", description: "What the task needs", tools: names }),
+        skill({
+          name: "chosen",
+          description: "What the task needs",
+          tools: tools.filter(({ name }) => names.includes(name)),
+        }),
         skill({ name: "everything", description: "All that the agent has", tools }),
       ],
       policy,

@@ -1,0 +1,49 @@
+import { causesOf } from "../error/causes.ts";
+import type { ErrorCode } from "../error/codes.ts";
+import { isWritError, type WritError } from "../error/writ-error.ts";
+import type { BudgetField, Excess } from "../policy/account/budget.ts";
+
+/** Why a call ends its run, whatever the model would do with its result. Plain data: a journal keeps it. */
+export type Fatal =
+  | { readonly type: "failed"; readonly code: FatalCode; readonly reason: string; readonly severity?: string }
+  | { readonly type: "exhausted"; readonly excess: Excess };
+
+/** Errors that a tool can throw to end the run. */
+export type FatalCode = Extract<ErrorCode, "tool-failed" | "tool-escalated" | "tool-unrecoverable">;
+
+/**
+ * Tells whether what a tool threw ends the run: the budget of a run inside it ran out, or a tool of a fixer gave up. Looks into causes, since
+ * code between wraps what it catches.
+ */
+export function fatalOf(thrown: unknown): Fatal | undefined {
+  for (const error of causesOf(thrown)) {
+    if (isWritError(error, "budget-exhausted")) return { type: "exhausted", excess: excessOf(error) };
+    if (isWritError(error, "tool-escalated"))
+      return {
+        type: "failed",
+        code: error.code,
+        reason: String(error.data.reason),
+        severity: String(error.data.severity),
+      };
+    if (isWritError(error, "tool-unrecoverable"))
+      return { type: "failed", code: error.code, reason: String(error.data.reason) };
+  }
+  return undefined;
+}
+
+/**
+ * Tells whether what a tool threw says that a bound on runs inside runs was met: no recovery may swallow it, though the model is told and the
+ * run goes on.
+ */
+export function isDelegationBound(thrown: unknown): boolean {
+  return causesOf(thrown).some(
+    (error) => isWritError(error, "delegation-exhausted") || isWritError(error, "delegation-too-deep"),
+  );
+}
+
+/** The run that ends by its budget puts the bound into the cause of its error. */
+function excessOf({ cause, data }: WritError<"budget-exhausted">): Excess {
+  if (typeof cause === "object" && cause !== null && "field" in cause && "limit" in cause)
+    return cause as Excess;
+  return { field: String(data.field) as BudgetField, limit: 0, used: 0, message: String(data.reason) };
+}
