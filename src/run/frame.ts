@@ -228,14 +228,17 @@ function telling(
 ): (event: RunEvent) => void {
   let seq = 0;
   let ended = false;
-  const around = parent === undefined ? {} : { parentRunId: parent.runId };
+  let intent: Frame["intent"];
+  let envelope: Pick<AgentEvent, "runId" | "parentRunId" | "intent"> =
+    parent === undefined ? { runId } : { runId, parentRunId: parent.runId };
   return (event) => {
     if (ended) return;
     ended = event.type === "run-end";
     if (isFact(event)) seq += 1;
-    const intent = about.frame?.intent?.hash;
-    const known = intent === undefined ? undefined : { intent };
-    forward({ ...event, seq, runId, ...around, ...known, at: host.now() });
+    const known = about.frame?.intent;
+    if (known !== undefined && known !== intent) envelope = { ...envelope, intent: known.hash };
+    intent = known;
+    forward({ ...event, seq, ...envelope, at: host.now() });
   };
 }
 

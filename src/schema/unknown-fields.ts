@@ -6,38 +6,61 @@ import { listOf } from "./assertions.ts";
 import { own } from "./keywords.ts";
 import { type Issue, type ParseResult, pathText, type Schema } from "./schema.ts";
 
-type Path = Issue["path"];
-
 /**
  * The fields of a value for which its JSON Schema has neither a name nor room (`additionalProperties: false`). Libraries accept such a value and leave
  * the fields out. Goes through properties, lists and alternatives; what stands behind references and `allOf` is left to the library.
  */
-export function unknownFields(value: unknown, schema: Json | undefined, path: Path = []): readonly Issue[] {
-  if (typeof value !== "object" || value === null || !isJsonObject(schema)) return [];
-  if (Array.isArray(value)) {
-    const places = listOf(own(schema, "prefixItems"));
-    return value.flatMap((entry, index) =>
-      unknownFields(entry, places[index] ?? own(schema, "items"), [...path, index]),
-    );
-  }
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+export function unknownFields(value: unknown, schema: Json | undefined): readonly Issue[] {
+  const found: Issue[] = [];
+  look(value, schema, { path: [], found });
+  return found;
+}
+
+/** A walk through a value: the way to the field that is looked at, and the fields that were found. */
+interface Walk {
+  readonly path: (string | number)[];
+  readonly found: Issue[];
+}
+
+function look(value: unknown, schema: Json | undefined, walk: Walk): void {
+  if (typeof value !== "object" || value === null || !isJsonObject(schema)) return;
+  if (Array.isArray(value)) return lookInList(value, schema, walk);
   const properties = propertiesOf(schema);
   const isClosed =
     own(schema, "additionalProperties") === false && !Object.hasOwn(schema, "patternProperties");
-  const found = fields.flatMap(([name, field]) => {
-    const at = [...path, name];
-    if (Object.hasOwn(properties, name)) return unknownFields(field, properties[name], at);
-    return isClosed ? [{ path: at, message: unknownField(Object.keys(properties)) }] : [];
-  });
-  return [...found, ...unknownInChoice(value as JsonObject, schema, path)];
+  for (const [name, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    walk.path.push(name);
+    if (Object.hasOwn(properties, name)) look(field, properties[name], walk);
+    else if (isClosed)
+      walk.found.push({ path: [...walk.path], message: unknownField(Object.keys(properties)) });
+    walk.path.pop();
+  }
+  lookInChoice(value as JsonObject, schema, walk);
+}
+
+function lookInList(list: readonly unknown[], schema: JsonObject, walk: Walk): void {
+  const places = listOf(own(schema, "prefixItems"));
+  const rest = own(schema, "items");
+  for (const [index, entry] of list.entries()) {
+    walk.path.push(index);
+    look(entry, places[index] ?? rest, walk);
+    walk.path.pop();
+  }
 }
 
 /** Of the alternatives that can be meant, the one with the fewest unknown fields counts. */
-function unknownInChoice(value: JsonObject, schema: JsonObject, path: Path): readonly Issue[] {
-  const found = [...listOf(own(schema, "anyOf")), ...listOf(own(schema, "oneOf"))]
+function lookInChoice(value: JsonObject, schema: JsonObject, { path, found }: Walk): void {
+  const choices = [...listOf(own(schema, "anyOf")), ...listOf(own(schema, "oneOf"))];
+  if (choices.length === 0) return;
+  const looks = choices
     .filter((choice) => canBeMeant(value, choice))
-    .map((choice) => unknownFields(value, choice, path));
-  return found.toSorted((one, other) => one.length - other.length)[0] ?? [];
+    .map((choice) => {
+      const walk: Walk = { path: [...path], found: [] };
+      look(value, choice, walk);
+      return walk.found;
+    });
+  found.push(...(looks.toSorted((one, other) => one.length - other.length)[0] ?? []));
 }
 
 /** Whether nothing of what the alternative fixes (a tag like `type: "circle"`) speaks against it. */
