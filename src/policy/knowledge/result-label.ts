@@ -1,5 +1,6 @@
 import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../../message/label.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { remembered } from "../../util/remembered.ts";
 
 /**
  * Whether what a tool gives is the author's own, as far as its arguments are: what the author calls trusted, knowledge, and what a function in this
@@ -10,12 +11,15 @@ export function isOwn({ effect, trusted, kind, origin, enforcement }: Tool): boo
   return trusted ?? (kind === "knowledge" || (effect === "none" && !isStrangers));
 }
 
-/** The label of what a tool adds to what it was given: in its result, and in what it hands to runs inside its call. */
-export function addedLabel(tool: Tool): Label {
+/**
+ * The label of what a tool adds to what it was given: in its result, and in what it hands to runs inside its call. Made once for each tool.
+ * Depends on: the tool.
+ */
+export const addedLabel: (tool: Tool) => Label = remembered((tool: Tool): Label => {
   const { name, secrecy = "public" } = tool;
   const own = isOwn(tool) ? trustedLabel : untrustedFrom(`tool/${name}`);
   return secrecy === "public" ? own : { ...own, secrecy, sources: [`tool/${name}`] };
-}
+});
 
 /** The label of what stands in a tool's description and schemas: its author's words, or those of a server that nobody approved. */
 export function describedLabel({ origin }: Pick<Tool, "origin">): Label {
