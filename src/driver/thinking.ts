@@ -21,6 +21,9 @@ const tags = ["<think>", "<thinking>", "</think>", "</thinking>"];
 /** A tag in quotes or backticks is spoken of. A quote that is not closed ends with its line. */
 const signs = /\\["\\]|["`\n]|<(\/?)think(?:ing)?>/g;
 
+/** A character that a sign begins with. */
+const signBegins = /[\\"`\n<]/;
+
 /**
  * Tells apart what models that reason write between `<think>` tags: each block of a reply, and one that is not closed to the end. The blanks
  * behind a block go with it. A piece costs what its length costs.
@@ -38,6 +41,10 @@ export function thinkingFilter(): ThinkingFilter {
       if (isThinking) told.thought += piece;
       else told.text += kept;
     };
+    if (held === "" && !signBegins.test(given)) {
+      add(given);
+      return { text: told.text, thought: told.thought };
+    }
     const all = held + given;
     held = isLast ? "" : mayBecomeSign(all);
     const text = all.slice(0, all.length - held.length);
