@@ -183,6 +183,7 @@ export function sizeOf(
 function runAll(batch: Batch, fates: readonly Fate[]): Maybe<readonly CallRecord[]> {
   const running = new RunningBatch(batch, fates);
   const done = inOrder(groupsOf(fates, batch.run), (group) => running.runGroup(group));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every call has its record once all groups have run
   return after(done, () => running.records as readonly CallRecord[]);
 }
 
@@ -231,6 +232,7 @@ class RunningBatch {
     const kept = await recorded(steps, batch.run.journal);
     kept.forEach((record, place) => {
       this.halt.reason ??= haltedBy(record, batch.run);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
       this.end(group[place] as number, record);
     });
   }
@@ -247,6 +249,7 @@ class RunningBatch {
   }
 
   private readyAt(index: number): Ready {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- groups hold the places of calls that are ready
     return this.fates[index] as Ready;
   }
 
@@ -257,6 +260,7 @@ class RunningBatch {
 
   private tellEnds(): void {
     for (let record = this.records[this.told]; record !== undefined; record = this.records[this.told]) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one fate for each record
       tellEnd(this.batch, this.fates[this.told] as Fate, record);
       this.told += 1;
     }
@@ -305,6 +309,7 @@ function collect(
   let fatal = ended?.end.fatal;
   let endedAt = 0;
   records.forEach((record, index) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one fate for each record
     const fate = fates[index] as Fate;
     if (fate.inside !== undefined) inside.push(fate.inside);
     if (record.inside !== undefined) inside.push(record.inside);

@@ -154,12 +154,16 @@ export async function callWith<Sent, Given>(
   const opened = openPowers({ scope, kinds: allKinds, signal: run.stop.signal }, host);
   try {
     const context = {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tool is called with an object of arguments
       ...contextOf(tool, args as JsonObject, { run, gate, around, label }),
       ...opened.handles,
     };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of the tool has read it
     const value = await within(host, scope, () => tool.execute(parsed.value as never, context));
     const checked = await output?.parse(value);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without an output schema the tool gives what its function gives
     if (checked === undefined) return value as Given;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema has read it
     if (checked.ok) return checked.value as Given;
     const reason = `${wrongResult(name)}: ${describeIssues(checked.issues)}`;
     throw new WritError("tool-failed", { tool: name, reason });

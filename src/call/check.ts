@@ -40,6 +40,7 @@ function copyOf(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyOf);
   if (!isJsonObject(value)) return value;
   const copy: Record<string, Json> = { ...value };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the key is one of the copy
   for (const key in copy) copy[key] = copyOf(copy[key] as Json);
   return copy;
 }
@@ -122,10 +123,10 @@ const noParameters = {};
 /** Whatever is not clearly a decision is a no: a policy that throws, and one that gives something else. */
 function decisionOf(policy: Policy, request: CallRequest): Decision {
   try {
-    const decision = policy(request) as Partial<Decision> | undefined;
+    const decision: Decision | undefined = policy(request);
     const known =
       decision?.verdict === "allow" || decision?.verdict === "ask" || decision?.verdict === "deny";
-    if (known) return decision as Decision;
+    if (known) return decision;
     return {
       verdict: "deny",
       rule: "policy-error",

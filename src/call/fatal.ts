@@ -44,6 +44,8 @@ export function isDelegationBound(thrown: unknown): boolean {
 /** The run that ends by its budget puts the bound into the cause of its error. */
 function excessOf({ cause, data }: WritError<"budget-exhausted">): Excess {
   if (typeof cause === "object" && cause !== null && "field" in cause && "limit" in cause)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object with both fields is the bound of a budget
     return cause as Excess;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime puts a bound of the budget into `field`
   return { field: String(data.field) as BudgetField, limit: 0, used: 0, message: String(data.reason) };
 }

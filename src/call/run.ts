@@ -220,7 +220,7 @@ function runOnce(work: OngoingCall, context: ToolContext): Maybe<Settled> {
     },
     (value) => checkResult(tool, unlabelled(work, value)),
     (error) => {
-      throw errorWithoutSecrets(error, host) as Error;
+      throw errorWithoutSecrets(error, host);
     },
   );
 }

@@ -35,6 +35,7 @@ export function consult<Place extends HookPlace>(
   question: HookQuestion<Place>,
 ): Maybe<HookAnswer<Place>> {
   const asked = consulting.hooks[question.place];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an answer is optional
   return asked === undefined ? ({} as HookAnswer<Place>) : consultThese(asked, question, consulting);
 }
 

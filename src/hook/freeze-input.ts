@@ -32,6 +32,7 @@ function freeze(value: unknown): void {
 
 /** A copy of a value, and of all that is plain in it, which cannot be changed. */
 export function frozenCopy<Value>(value: Value): Value {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a copy has the type of the value it is made of
   return copied(value) as Value;
 }
 

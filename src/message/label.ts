@@ -61,9 +61,8 @@ export function readLabel(json: unknown): Label {
 
 /** Whether a value is a whole label. */
 export function isLabel(value: unknown): value is Label {
-  const label = value as Json;
-  if (!isJsonObject(label)) return false;
-  const { integrity, secrecy, sources } = label;
+  if (!isJsonObject(value)) return false;
+  const { integrity, secrecy, sources } = value;
   return (integrity === "trusted" || integrity === "untrusted") && isSecrecy(secrecy) && areTexts(sources);
 }
 

@@ -10,6 +10,7 @@ const shownOf = remembered((_log: Log) => remembered((_show: Show): Message[] =>
 
 function shownUpTo({ log, length }: Tip, show: Show): readonly Message[] {
   const shown = shownOf(log)(show);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
   while (shown.length < length) shown.push(show(log.messages[shown.length] as Message));
   return shown;
 }

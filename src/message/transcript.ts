@@ -1,4 +1,4 @@
-import { WritError } from "../error/writ-error.ts";
+import { messageOf, WritError } from "../error/writ-error.ts";
 import {
   type Message,
   type ReplyMessage,
@@ -174,6 +174,13 @@ export function addReply(transcript: ReadyTranscript, reply: ReplyMessage): Tran
   return calls.length === 0 ? ready(tip) : open(tip, { calls, results: new Map() });
 }
 
+/** Adds a reply that makes no calls. @throws TypeError for one that makes some */
+export function addAnswer(transcript: ReadyTranscript, reply: ReplyMessage): ReadyTranscript {
+  const added = addReply(transcript, reply);
+  if (added.state === "open") throw new TypeError(withoutResult(added.open));
+  return added;
+}
+
 /**
  * Gives one call its one result. The transcript is ready again when the last call has its result.
  *
@@ -296,7 +303,7 @@ export function readTranscript(json: TranscriptJson): Transcript {
     try {
       transcript = addAny(transcript, message);
     } catch (cause) {
-      throw invalid(index, `cannot stand here: ${(cause as Error).message}`, cause);
+      throw invalid(index, `cannot stand here: ${messageOf(cause)}`, cause);
     }
   }
   for (const [callId, result] of Object.entries(json.settled ?? {}))
@@ -312,7 +319,7 @@ function settleRead(transcript: Transcript, callId: string, result: ToolResult):
   try {
     return settle(transcript, callId, result);
   } catch (cause) {
-    throw invalid(index, (cause as Error).message, cause);
+    throw invalid(index, messageOf(cause), cause);
   }
 }
 
@@ -354,7 +361,7 @@ function invalid(index: number, reason: string, cause?: unknown): WritError {
 }
 
 function valueOf(transcript: Transcript): TranscriptValue<Transcript["state"]> {
-  if (transcript instanceof TranscriptValue) return transcript as TranscriptValue<Transcript["state"]>;
+  if (transcript instanceof TranscriptValue) return transcript;
   throw new TypeError("not a transcript of this runtime: read it with readTranscript()");
 }
 

@@ -84,8 +84,8 @@ export function retrying(model: Model, options: RetryOptions, host: Pick<Host, "
         if (failed === undefined) return;
         const { error } = failed;
         const delayMs = failed.began ? undefined : retryDelay(error, attempt, options);
-        if (delayMs === undefined || streaming.signal.aborted) throw error;
-        onRetry?.({ attempt, delayMs, error: error as WritError });
+        if (delayMs === undefined || streaming.signal.aborted || !isWritError(error)) throw error;
+        onRetry?.({ attempt, delayMs, error });
         const { stop, unlink } = interruptBy(streaming.signal);
         await pause(delayMs, { host, stop });
         unlink();

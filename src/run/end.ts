@@ -20,6 +20,7 @@ import type { Interrupt } from "../util/interrupt.ts";
 export type EndCause = "unknown-tool" | "tool-failure" | "blocked-call" | FinishReason;
 
 /** Each cause once: the list that checks of definitions and of files are made of. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `satisfies` holds the keys to the causes
 export const endCauses = Object.keys({
   "unknown-tool": true,
   "tool-failure": true,

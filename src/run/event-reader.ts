@@ -76,7 +76,8 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
   }
 }
 
-/** What a generator gives that has ended before: TypeScript knows no word for it. */
+/** The result of a generator that has ended before. TypeScript types it as if there were a value. */
 function over<Result>(): IteratorResult<AgentEvent, Result> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- such a generator gives undefined
   return { done: true, value: undefined as Result };
 }

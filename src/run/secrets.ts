@@ -13,9 +13,11 @@ function scrubOf({ powers }: Where): Scrub | undefined {
 /** The same plain data without the values of secrets. What is not plain in it stays as it is. */
 export function withoutSecrets<Value>(value: Value, where: Where): Value {
   const scrub = scrubOf(where);
-  return scrub === undefined ? value : (clean(value, scrub) as Value);
+  return scrub === undefined ? value : clean(value, scrub);
 }
 
+/** A number that is a secret becomes a text, which the type does not say. */
+function clean<Value>(value: Value, scrub: Scrub): Value;
 function clean(value: unknown, scrub: Scrub): unknown {
   if (typeof value === "string") return scrub(value);
   if (typeof value === "number") return scrub(String(value)) === String(value) ? value : scrub(String(value));
@@ -30,7 +32,7 @@ export function progressWithoutSecrets(value: Json, where: Where): Json {
   const scrub = scrubOf(where);
   if (scrub === undefined) return value;
   const json = toJson(value);
-  return json.ok ? (clean(json.value, scrub) as Json) : null;
+  return json.ok ? clean(json.value, scrub) : null;
 }
 
 /**
@@ -62,7 +64,7 @@ function cleanError(thrown: unknown, scrub: Scrub, depth: number): unknown {
 function sameCode(thrown: WritError, cause: unknown, scrub: Scrub): Error {
   const { code, data, retryable, retryAfterMs } = thrown;
   const more = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return new WritError(code, clean(data, scrub) as typeof data, { cause, retryable, ...more });
+  return new WritError(code, clean(data, scrub), { cause, retryable, ...more });
 }
 
 function sameName({ name, message }: Error, cause: unknown, scrub: Scrub): Error {

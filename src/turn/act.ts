@@ -32,6 +32,7 @@ export interface Acting {
 /** Carries out the calls of a reply and gives each its result. */
 export function act(acting: Acting, run: Run): Maybe<NextState> {
   const { state, message } = acting;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reply that calls tools leaves its calls open
   const open = addReply(state.transcript, message) as OpenTranscript;
   const calls = callsOf(message);
   const circle = circleOf(state, calls);

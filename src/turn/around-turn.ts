@@ -6,7 +6,7 @@ import { exhausted, suspended, authorStopped, failed, refusedBy, type End } from
 import { type Run, type State, type NextState, keeping } from "./state.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import { type FinishReason, runtimeMessage } from "../message/message.ts";
-import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
+import { addAnswer, addUser } from "../message/transcript.ts";
 import type { Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { replyOf } from "./around-model.ts";
@@ -29,7 +29,7 @@ async function askedBeforeTurn(state: State, run: Run): Promise<NextState> {
 }
 
 async function answering(state: State, content: Json, run: Run): Promise<NextState> {
-  const transcript = addReply(state.transcript, replyOf(content)) as ReadyTranscript;
+  const transcript = addAnswer(state.transcript, replyOf(content));
   const next = { ...state, transcript };
   const read = await readAnswer({ content, finishReason: "stop" }, run);
   const outcome = { type: "answered", content, finishReason: "stop" } as const;

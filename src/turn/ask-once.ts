@@ -50,7 +50,7 @@ export function askingOnce(options: AskingOnce): AskOnce {
       });
       if (reply === "stopped") {
         book(completeUsage(undefined, { input: prompt.length, output: 0 }));
-        throw signal.reason as Error;
+        throw signal.reason;
       }
       book(reply.usage);
       return reply.text;

@@ -64,7 +64,7 @@ function inTime<Value>(record: Value | "stopped", { model }: TurnInput, { stop }
 async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord> {
   const { state, input } = asking;
   const told: RunEvent[] = [];
-  let thrown: WritError | undefined;
+  let thrown: Error | undefined;
   const note = (fact: RunEvent): void => {
     told.push(fact);
     run.tell?.(fact);
@@ -80,8 +80,8 @@ async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord>
         return told.length === 0 ? record : { ...record, told };
       } catch (error) {
         const failed = run.stop.reason === undefined ? hookFailure(error) : undefined;
-        if (failed === undefined) throw error;
-        thrown = error as WritError;
+        if (failed === undefined || !(error instanceof Error)) throw error;
+        thrown = error;
         return { failed, told };
       }
     },

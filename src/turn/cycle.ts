@@ -2,7 +2,7 @@ import type { Reading, TurnInput } from "../driver/driver.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
-import { addReply, addUser, type ReadyTranscript } from "../message/transcript.ts";
+import { addAnswer, addReply, addUser } from "../message/transcript.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import type { ModelRecord } from "./ask-model.ts";
@@ -220,10 +220,7 @@ function stopOnReason(
 function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>, run: Run): NextState {
   const { reason, feedback, message } = reading;
   const violations = state.violations + 1;
-  const transcript = addUser(
-    addReply(state.transcript, message) as ReadyTranscript,
-    runtimeMessage(feedback),
-  );
+  const transcript = addUser(addAnswer(state.transcript, message), runtimeMessage(feedback));
   const next = { ...state, transcript, violations };
   if (violations >= (driverOf(state, run).maxViolations ?? maxViolations))
     return violated(next, { count: violations, reason }, run);
@@ -244,7 +241,7 @@ function violated(
 /** The reply is half a turn. Violations are counted over it: a model that goes on choosing and never fills in would not end. */
 function askOn(state: State, message: ReplyMessage, run: Run): NextState {
   const pending = state.pending + 1;
-  const next = { ...state, pending, transcript: addReply(state.transcript, message) as ReadyTranscript };
+  const next = { ...state, pending, transcript: addAnswer(state.transcript, message) };
   if (pending < maxPending) return { state: next };
   return violated(next, { count: pending, reason: "its replies only began a turn, and none ended it" }, run);
 }
@@ -271,7 +268,7 @@ function answer(state: State, { reading, record }: Answered, run: Run): Maybe<Ne
   return after(readAnswer({ content, finishReason }, run), (read) => {
     if (!read.ok && record.answer === undefined)
       return askAgain(state, { type: "violation", message, ...read }, run);
-    const next = { ...state, transcript: addReply(state.transcript, message) as ReadyTranscript };
+    const next = { ...state, transcript: addAnswer(state.transcript, message) };
     if (!read.ok) {
       const end = unacceptable({ hook: record.answer?.by ?? "", place: "onError" }, read.reason);
       return { state: next, end };

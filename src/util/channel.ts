@@ -71,6 +71,7 @@ class Queue<Item> implements Channel<Item> {
   }
 
   private take(): Item {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- taken only while an item waits
     const item = this.waiting[this.read] as Item;
     this.read += 1;
     if (this.read === this.waiting.length || this.read > this.mergeAbove) {

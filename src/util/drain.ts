@@ -9,6 +9,7 @@ export async function drain<Item, Result>(
     return next.value;
   } finally {
     // oxlint-disable-next-line typescript/no-confusing-void-expression -- the generator's own clean-up
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of a generator that is left is thrown away
     if (next.done !== true) await generator.return(undefined as never);
   }
 }

@@ -33,9 +33,7 @@ export function parseJson(text: string): ParsedJson {
   if (text.length >= shortestDeep && depthOf(text) > maxJsonDepth)
     return { ok: false, reason: `it is nested deeper than ${maxJsonDepth} levels` };
   try {
-    const value = unsafeInteger.test(text)
-      ? (JSON.parse(text, keepDigits) as Json)
-      : (JSON.parse(text) as Json);
+    const value: Json = unsafeInteger.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
     if (mayPollute(text) && pollutes(value)) return { ok: false, reason: pollution };
     return { ok: true, value };
   } catch (error) {

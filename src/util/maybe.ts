@@ -61,6 +61,7 @@ export function inOrder<Item>(
   step: (item: Item, index: number) => Maybe<unknown>,
 ): Maybe<unknown> {
   for (let index = 0; index < items.length; index += 1) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the index is within the list
     const done = step(items[index] as Item, index);
     if (!(done instanceof Promise)) continue;
     const rest = items.slice(index + 1);

@@ -28,8 +28,7 @@ function plain(value: unknown, depth: number): Json {
 function plainObject(value: object, depth: number): Json {
   if (depth >= maxJsonDepth) throw new RangeError(`it is nested deeper than ${maxJsonDepth} levels`);
   const deeper = depth + 1;
-  if ("toJSON" in value && typeof value.toJSON === "function")
-    return plain((value as { toJSON(): unknown }).toJSON(), deeper);
+  if ("toJSON" in value && typeof value.toJSON === "function") return plain(value.toJSON(), deeper);
   if (Array.isArray(value)) {
     refuseHoles(value);
     return Array.from(value, (each: unknown) => plain(each, deeper));

@@ -1,16 +1,18 @@
-import type { Json } from "./json.ts";
+import { isJsonList, isJsonObject, type Json } from "./json.ts";
 
 /** Equal as JSON, whatever the order of the fields. */
-export function sameJson(left: Json, right: Json): boolean {
+export function sameJson(left: Json, right: Json | undefined): boolean {
   if (left === right) return true;
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
-  const fields = Object.entries(left as Readonly<Record<string, Json>>);
+  if (isJsonList(left))
+    return (
+      isJsonList(right) &&
+      left.length === right.length &&
+      left.every((value, place) => sameJson(value, right[place]))
+    );
+  if (!isJsonObject(left) || !isJsonObject(right)) return false;
+  const fields = Object.entries(left);
   return (
     fields.length === Object.keys(right).length &&
-    fields.every(([key, value]) => {
-      const other = Object.hasOwn(right, key) ? (right as Readonly<Record<string, Json>>)[key] : undefined;
-      return other !== undefined && sameJson(value, other);
-    })
+    fields.every(([key, value]) => Object.hasOwn(right, key) && sameJson(value, right[key]))
   );
 }

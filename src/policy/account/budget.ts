@@ -70,12 +70,16 @@ export function limitsOf(budget: Budget, name: string): Limits {
   const limits: Record<BudgetField, number> = { ...defaults };
   for (const [field, value] of Object.entries(budget)) {
     if (field === "price" || field === "warnAt" || value === undefined) continue;
-    if (!Object.hasOwn(defaults, field) || typeof value !== "number" || !(value > 0)) {
+    if (!isBound(field) || typeof value !== "number" || !(value > 0)) {
       throw new WritError("budget-invalid", { name, field, value: String(value) });
     }
-    limits[field as BudgetField] = value;
+    limits[field] = value;
   }
   return limits;
+}
+
+function isBound(field: string): field is BudgetField {
+  return Object.hasOwn(defaults, field);
 }
 
 /** What was reserved and spent so far. A value: reserving gives a new one. */
