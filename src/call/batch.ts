@@ -193,7 +193,7 @@ class RunningBatch {
   private readonly batch: Batch;
   private readonly fates: readonly Fate[];
   private readonly halt: Halt = {};
-  /** How many ends were told. */
+  /** The number of calls whose end was told. */
   private told = 0;
 
   constructor(batch: Batch, fates: readonly Fate[]) {

@@ -24,20 +24,23 @@ import type { Gate } from "../run/gate.ts";
 import { programContext, type RunContext } from "../run/context.ts";
 import { readableCall } from "./readable-call.ts";
 
-/** How one call is carried out. */
+/** The bounds and powers of one call. */
 export interface CallToolOptions {
   /** Aborted: the call ends as `cancelled`. */
   readonly signal?: AbortSignal;
   /** The time of a tool that has no `timeoutMs` of its own, in milliseconds. Default: no bound. */
   readonly timeoutMs?: number;
-  /** What the tool may use of the world, of what it declares. Inside another tool never more than that may. Default: nothing. */
+  /**
+   * The capabilities that the tool may use, of those it declares. A call inside another tool has at most
+   * those of that tool. Default: none.
+   */
   readonly grants?: readonly Capability[];
 }
 
 /** A call as a model or a program wrote it: a whole {@link ToolCall}, or only the name and the arguments. */
 export type CallInput = Partial<ToolCall> & Pick<ToolCall, "name">;
 
-/** What is behind the call: the machine. */
+/** The machine behind the call. */
 interface Machine {
   readonly host: Host;
 }
@@ -126,7 +129,7 @@ interface Passing {
   readonly around: CallAround | undefined;
 }
 
-/** What stands before a call that a program makes: nothing but the powers that it gives. */
+/** The gate of a call that a program makes: its only bound is the powers that the program gives. */
 function directGate(agent: string, { allowed, powers, around }: Passing): Gate {
   return { agent, allowed, policy: allowListed, intent: { ...noIntent(agent), ...around?.intent }, powers };
 }

@@ -31,7 +31,10 @@ export function checkCall(call: Call): Maybe<Fate> {
   return after(tool.input.parse(ownArguments(proposed.arguments)), (parsed) => weigh(call, tool, parsed));
 }
 
-/** What a schema or a tool does to its arguments must not reach the transcript. Arguments that are no object are for the schema to refuse. */
+/**
+ * Copies arguments that are an object: changes by a schema or a tool must not reach the transcript. The
+ * schema refuses all others.
+ */
 function ownArguments(sent: Json): Json {
   return isJsonObject(sent) ? copyOf(sent) : sent;
 }

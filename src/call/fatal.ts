@@ -3,7 +3,10 @@ import type { ErrorCode } from "../error/codes.ts";
 import { isWritError, type WritError } from "../error/writ-error.ts";
 import type { BudgetField, Excess } from "../policy/account/budget.ts";
 
-/** Why a call ends its run, whatever the model would do with its result. Plain data: a journal keeps it. */
+/**
+ * The reason for which a call ends its run, whatever the model would do with the result. Plain data: a
+ * journal keeps it.
+ */
 export type Fatal =
   | { readonly type: "failed"; readonly code: FatalCode; readonly reason: string; readonly severity?: string }
   | { readonly type: "exhausted"; readonly excess: Excess };

@@ -1,34 +1,34 @@
-import { joinLearned } from "../policy/knowledge/learned.ts";
-import { openCall, type Inside, openCallScope } from "../run/scope.ts";
-import { assertNever } from "../util/assert-never.ts";
-import { untilStopped } from "../util/interrupt.ts";
-import {
-  type Call,
-  cancelled,
-  type Fate,
-  fingerprintOf,
-  keyOf,
-  type Refused,
-  withArguments,
-  type Batch,
-  denied,
-  deniedBy,
-  type EarlyCall,
-  type Ready,
-  refused,
-} from "./call.ts";
-import { checkCall } from "./check.ts";
-import { type RepairedArguments, repairArguments } from "./recovery.ts";
-import type { Decision } from "../policy/decision.ts";
 import { messageOf } from "../error/writ-error.ts";
 import { consult } from "../hook/consult.ts";
 import { hookFailure } from "../hook/run-hooks.ts";
 import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
 import { violation } from "../policy/account/constraints.ts";
+import type { Decision } from "../policy/decision.ts";
+import { joinLearned } from "../policy/knowledge/learned.ts";
+import { type Inside, openCall, openCallScope } from "../run/scope.ts";
+import { assertNever } from "../util/assert-never.ts";
+import { untilStopped } from "../util/interrupt.ts";
 import { toJson } from "../util/json.ts";
-import { sameJson } from "../util/same-json.ts";
 import type { Maybe } from "../util/maybe.ts";
+import { sameJson } from "../util/same-json.ts";
 import { askPerson, decidedFact } from "./ask.ts";
+import {
+  type Batch,
+  type Call,
+  cancelled,
+  denied,
+  deniedBy,
+  type EarlyCall,
+  type Fate,
+  fingerprintOf,
+  keyOf,
+  type Ready,
+  type Refused,
+  refused,
+  withArguments,
+} from "./call.ts";
+import { checkCall } from "./check.ts";
+import { repairArguments, type RepairedArguments } from "./recovery.ts";
 
 /**
  * Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended where the author says how), policy, and a person

@@ -18,15 +18,15 @@ import { assertNever } from "../util/assert-never.ts";
 import { type Json, parseJson, toJson } from "../util/json.ts";
 import { type Fatal, fatalOf, isDelegationBound } from "./fatal.ts";
 
-/** What a recovery is carried out with. */
+/** The tool, its recovery, and the functions by which the run takes part. */
 interface RecoveryPlace {
   readonly tool: Tool;
   readonly recovery: Recovery;
   /** No fixer is asked, and no tool is run, after this is true. */
   readonly stopped: () => boolean;
-  /** What fixers are given beside the text. */
+  /** The context of fixers, beside the text. */
   readonly context: FixerContext;
-  /** Told what the run's error is caused by, when the recovery ends the run. */
+  /** Told the cause of the run's error when the recovery ends the run. */
   readonly onThrow: (error: unknown) => void;
 }
 
@@ -35,7 +35,7 @@ export interface ArgumentRepair extends RecoveryPlace {
   readonly call: ToolCall;
 }
 
-/** What became of the arguments. Plain data: a journal keeps it. */
+/** The fate of the arguments. Plain data: a journal keeps it. */
 export type RepairedArguments =
   /** `arguments` match the schema of the tool, which has yet to parse them; they were mended so many times. */
   | { readonly type: "repaired"; readonly arguments: Json; readonly rounds: number }
@@ -54,11 +54,11 @@ export interface ExecutionRecovery<Value> extends RecoveryPlace {
   readonly again: () => Promise<Value> | Value;
 }
 
-/** What became of the call. */
+/** The fate of the call. */
 export type RecoveredExecution<Value> =
-  /** What `again` gave. */
+  /** The value that `again` gave. */
   | { readonly type: "succeeded"; readonly value: Value }
-  /** What stands in the place of what the tool gives; it still has to match the tool's output schema. */
+  /** The value in the place of what the tool gives. It must still match the output schema of the tool. */
   | { readonly type: "fixed"; readonly value: Json }
   /** The model is told. */
   | { readonly type: "escalated"; readonly result: ToolResult }
@@ -154,7 +154,7 @@ async function runAgain<Value>(
   return failed("error", `Tool '${tool.name}' failed after ${count}: ${messageOf(last)}`);
 }
 
-/** What the author, or a fixer in the author's name, decided. */
+/** A decision of the author, or of a fixer in the author's name. */
 type RecoveryDecision =
   | Fixed
   | Retry
@@ -162,7 +162,7 @@ type RecoveryDecision =
   | (Unrecoverable & { readonly cause?: unknown })
   | { readonly type: "exhausted"; readonly fatal: Fatal; readonly cause: unknown };
 
-/** What a fixer is given by default, and whether what it answers stays a text though it is JSON. */
+/** The default input of a fixer. With `asText` its answer stays a text even if it is JSON. */
 interface FixerInput {
   readonly input: string;
   readonly asText?: boolean;
@@ -198,7 +198,7 @@ async function decide(
   }
 }
 
-/** What an error decides that was thrown on purpose, or because a budget ran out. */
+/** The decision of an error that was thrown on purpose, or because a budget ran out. */
 function decisionOf(cause: unknown, by: string): RecoveryDecision | undefined {
   const fatal = fatalOf(cause);
   if (fatal === undefined) return undefined;
@@ -279,7 +279,7 @@ async function checkValue(value: Json, tool: Tool): Promise<CheckedArguments> {
   };
 }
 
-/** What the model is told when a failure was escalated: it may try again. */
+/** The result that tells the model of a failure that was escalated. The model may try again. */
 function told(
   status: "invalid" | "error",
   { reason, severity, by }: Escalated & { readonly by: string },

@@ -66,7 +66,10 @@ function workOf(at: Call, ready: Ready): OngoingCall {
   return work;
 }
 
-/** What a tool hands to runs inside its call is no better than its result would be; and what it threw, anybody may have said. */
+/**
+ * The label of what the call hands to runs inside it: that of the result of its tool. Words that the tool
+ * threw may be anybody's.
+ */
 function handedOver({ ready: { tool }, threw = false }: OngoingCall): Label {
   return threw ? untrustedFrom(`tool/${tool.name}`) : addedLabel(tool);
 }

@@ -101,7 +101,10 @@ function recordOf(
   return { result, startedAt, endedAt: run.host.now(), fatal, escalated, inside, by, access };
 }
 
-/** What the runtime or a hook made of a result has a label already; that of a tool stands beside those of its arguments and of all that was read inside. */
+/**
+ * Labels a result. One that the runtime or a hook made has its label already. The label of a tool's result is
+ * joined with those of its arguments and of all that was read inside the call.
+ */
 function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): ToolResult {
   const { status } = result;
   if (result.label !== undefined || (status !== "ok" && status !== "error")) return result;
@@ -156,7 +159,10 @@ export function asTold({ call, isEdited = false, inside }: Ready, record: CallRe
   return { ...mended, result: { ...result, text } };
 }
 
-/** What is said of a call whose arguments an agent mended is no better than what that agent has seen: it may say it in any words. */
+/**
+ * Labels the name and the result of a call whose arguments an agent mended. They are no better than what that
+ * agent has seen, since it may repeat it in any words.
+ */
 function toldOfMending({ id, name }: ToolCall, inside: Inside | undefined, record: CallRecord): CallRecord {
   if (inside === undefined) return record;
   const { result } = record;

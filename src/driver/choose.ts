@@ -14,8 +14,8 @@ import { selectDriver } from "./select.ts";
 export type DriverChoice = "auto" | DriverName | Driver;
 
 /**
- * What an agent without a schema answers with: any JSON where its program chose a driver whose answers are JSON, else text. Of a choice that TypeScript
- * does not know it takes the default.
+ * The answer of an agent without a schema: any JSON if its program chose a driver whose answers are JSON,
+ * else text. A choice that TypeScript does not know counts as the default.
  */
 export type AnswerIn<Choice> = DriverChoice extends Choice
   ? string
@@ -23,7 +23,10 @@ export type AnswerIn<Choice> = DriverChoice extends Choice
     ? Json
     : string;
 
-/** Whether a program chose a driver whose answers are JSON. With `auto` an agent gives text, whichever driver its model gets. */
+/**
+ * True if a program chose a driver whose answers are JSON. With `auto` an agent gives text, whichever driver
+ * its model gets.
+ */
 export function answersJson(choice: DriverChoice = "auto"): boolean {
   if (choice === "auto") return false;
   return (typeof choice === "string" ? named[choice] : choice).answers === "json";

@@ -120,7 +120,10 @@ interface ToldTools {
   readonly list: string;
 }
 
-/** What a model is told of the tools, made once for each list and its names. Depends on: the tools; their names as the provider takes them. */
+/**
+ * The tools as a model is told of them, made once for each list and its names. Depends on: the tools; their
+ * names as the provider takes them.
+ */
 const toldTools = remembered((allowed: AllowList) =>
   remembered((names: WireNames): ToldTools => {
     const tools = offeredTools(allowed).map(({ name, description, input }) => ({

@@ -8,7 +8,7 @@ import { remembered } from "../util/remembered.ts";
 import type { Reading, TurnInput } from "./driver.ts";
 import { grammarOf } from "./grammar/grammar.ts";
 
-/** What a reply of this turn may be: a call of one of the tools, an answer, or either. */
+/** The allowed replies of a turn: a call of one of the tools, an answer, or either. */
 export interface ReplyShape {
   readonly tools: readonly Tool[];
   readonly mayAnswer: boolean;
@@ -16,7 +16,10 @@ export interface ReplyShape {
   readonly output?: JsonObject;
 }
 
-/** What the turn's choice of tools leaves open. Nobody can be made to call a tool that is not there. */
+/**
+ * The replies that the turn's choice of tools leaves open. A choice of a tool that is not there forces
+ * nothing.
+ */
 export function shapeOf({ allowed, toolChoice, output }: Omit<Shaping, "model">): ReplyShape {
   const answer = output === undefined ? {} : { output: output.jsonSchema };
   const tools = toolChoice === "none" ? [] : offeredTools(allowed);
@@ -66,7 +69,10 @@ export function refused({ message }: Reading, words: Words): Reading {
   return { type: "violation", message: { ...message, parts }, ...words };
 }
 
-/** How a protocol writes down what a reply may be: as a JSON Schema, as a grammar in GBNF. A kind that is left out is not used. */
+/**
+ * Writes the allowed replies as a protocol knows them: as a JSON Schema, as a grammar in GBNF. A kind that is
+ * left out is not used.
+ */
 export interface ShapeWriter {
   readonly schema?: (shape: ReplyShape) => JsonObject;
   readonly grammar?: (shape: ReplyShape) => string;
@@ -84,7 +90,7 @@ export function answerFormat(turn: TurnInput): ReplyFormat | undefined {
   return output === undefined || output.jsonSchema["type"] === "string" ? undefined : writtenAnswer(turn);
 }
 
-/** What of a turn the shape of its reply depends on, and so all that a driver says of it. */
+/** The parts of a turn on which the shape of its reply depends, and so all that a driver says of it. */
 export interface Shaping extends Pick<TurnInput, "allowed" | "toolChoice" | "output"> {
   readonly model: { readonly features: Pick<ModelFeatures, "format"> };
 }
@@ -94,7 +100,10 @@ interface Made<Value> {
   readonly value: Value;
 }
 
-/** What `make` makes of the shape of a reply, made once for each list of tools, output, choice, and kind of format. */
+/**
+ * Remembers what `make` gives for the shape of a reply: once for each list of tools, output, choice, and kind
+ * of format.
+ */
 export function onceForShape<Value>(make: (shaping: Shaping) => Value): (shaping: Shaping) => Value {
   const madeOf = remembered((_allowed: AllowList) => new Map<string, Made<Value>>());
   return (shaping) => {

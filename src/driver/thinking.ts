@@ -2,7 +2,7 @@ import type { ReplyPart } from "../message/message.ts";
 import { textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 
-/** What a piece of a reply adds to what it says, and to what the model only thinks. */
+/** The words that a piece of a reply adds: those that it says, and those that the model only thinks. */
 export interface Told {
   readonly text: string;
   readonly thought: string;
@@ -13,7 +13,7 @@ export interface Told {
 /** Follows a reply while it is written, and tells thinking apart. */
 export interface ThinkingFilter {
   push(piece: string): Told;
-  /** What was held back because it could have become a tag. */
+  /** Gives what was held back because it could have become a tag. */
   end(): Told;
 }
 
@@ -86,7 +86,7 @@ function mayBecomeSign(text: string): string {
   return last !== "" && tags.some((tag) => tag !== last && tag.startsWith(last)) ? last : "";
 }
 
-/** What a text says, and what the model only thinks in it. */
+/** Tells the words that a text says from those that the model only thinks in it. */
 export function tellApart(written: string): Pick<Told, "text" | "thought"> {
   if (!written.includes("think")) return { text: written, thought: "" };
   const filter = thinkingFilter();

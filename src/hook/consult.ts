@@ -5,7 +5,7 @@ import type { Maybe } from "../util/maybe.ts";
 import type { HookAnswer, HookInput, HookPlace } from "./hook.ts";
 import { askHooksOnce, type Hooks } from "./run-hooks.ts";
 
-/** What hooks are asked with: the same for a whole run. */
+/** The hooks of a run, and the means to ask them: the same for a whole run. */
 export interface Consulting {
   readonly hooks: Hooks;
   readonly journal: Journal;
@@ -14,12 +14,12 @@ export interface Consulting {
   readonly tell?: (event: RunEvent) => void;
 }
 
-/** What the hooks of a place are asked about. */
+/** The question to the hooks of a place. */
 export interface HookQuestion<Place extends HookPlace> {
   readonly place: Place;
   readonly at: HookInput<Place>;
   readonly turn: number;
-  /** Where in the turn, when a place comes more than once in it. */
+  /** The part of the turn, for a place that comes more than once in it. */
   readonly part?: string;
   readonly callId?: string;
 }

@@ -21,7 +21,7 @@ export interface Host {
   readonly warn?: (warning: Warning) => void;
 }
 
-/** What the author should know: `code` is the same for the same kind of thing. */
+/** A warning for the author: `code` is the same for the same kind of thing. */
 export interface Warning {
   readonly code: "WRIT_TOOL_BY_NAME" | "WRIT_OBSERVER_FAILED";
   readonly text: string;

@@ -1,12 +1,18 @@
 import { isJsonObject, type Json } from "../util/json.ts";
 
-/** Whether a value comes from the user and the author alone. */
+/** `trusted`: the value comes from the user and the author alone. */
 export type Integrity = "trusted" | "untrusted";
 
-/** Who may learn a value: everybody, these readers (canonical e-mail addresses, hosts), or nobody outside. */
+/**
+ * Those who may learn a value: everybody, these readers (canonical e-mail addresses, hosts), or nobody
+ * outside.
+ */
 export type Secrecy = "public" | "private" | { readonly readers: readonly string[] };
 
-/** Where a value comes from and who may learn it. Combined values have the join of their labels, which is never higher than either. */
+/**
+ * The origin of a value and those who may learn it. Combined values have the join of their labels, which is
+ * never higher than either.
+ */
 export interface Label {
   readonly integrity: Integrity;
   readonly secrecy: Secrecy;
@@ -14,14 +20,14 @@ export interface Label {
   readonly sources: readonly string[];
 }
 
-/** What the user and the author say. */
+/** The label of the words of the user and the author. */
 export const trustedLabel: Label = Object.freeze({
   integrity: "trusted",
   secrecy: "public",
   sources: Object.freeze([]),
 });
 
-/** What somebody else says: a stranger's words, from this source. */
+/** The label of a stranger's words from this source. */
 export function untrustedFrom(source: string): Label {
   return { integrity: "untrusted", secrecy: "public", sources: [source] };
 }
@@ -48,7 +54,7 @@ export function joinSecrecy(first: Secrecy, second: Secrecy): Secrecy {
   return shared.length === first.readers.length ? first : { readers: shared };
 }
 
-/** Whether everybody may learn it and the user or the author wrote it. */
+/** True for a value that everybody may learn and that the user or the author wrote. */
 export function isPlain({ integrity, secrecy }: Label): boolean {
   return integrity === "trusted" && secrecy === "public";
 }
@@ -59,7 +65,7 @@ export function readLabel(json: unknown): Label {
   return { integrity: "untrusted", secrecy: "private", sources: ["unreadable"] };
 }
 
-/** Whether a value is a whole label. */
+/** Tells a whole label from any other value. */
 export function isLabel(value: unknown): value is Label {
   if (!isJsonObject(value)) return false;
   const { integrity, secrecy, sources } = value;

@@ -2,7 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import { joinLabels, type Label, readLabel, trustedLabel, untrustedFrom } from "./label.ts";
 
 /**
- * What a provider wants to have back with a part exactly as it sent it (signatures of reasoning, ids of items). Kept, never read here.
+ * Data that a provider wants to have back with a part exactly as it sent it (signatures of reasoning, ids of
+ * items). Kept, never read here.
  */
 export type ProviderMetadata = JsonObject;
 
@@ -13,7 +14,7 @@ export interface TextPart {
   readonly providerMetadata?: ProviderMetadata;
 }
 
-/** What a model shows of its reasoning. Sent back to the model that wrote it, never to people as the answer. */
+/** Reasoning that a model shows. Sent back to the model that wrote it, never to people as the answer. */
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
@@ -51,19 +52,22 @@ export interface ProviderPart {
 /** A part of a model's reply, in the order the model wrote them. */
 export type ReplyPart = TextPart | ReasoningPart | FilePart | ToolCall | ProviderPart;
 
-/** What the author tells the model. */
+/** The author's words to the model. */
 export interface SystemMessage {
   readonly role: "system";
   readonly text: string;
 }
 
-/** What the user tells the model, or what the runtime says in the user's place. */
+/** The user's words to the model, or those of the runtime in the user's place. */
 export interface UserMessage {
   readonly role: "user";
   readonly parts: readonly (TextPart | FilePart)[];
   /** Set when the runtime wrote it and no user did: feedback on a reply, a summary of what was said before. No provider is sent this field. */
   readonly by?: "runtime";
-  /** Where it comes from, when that is not the user: the words of a model or of strangers in the user's place. No provider is sent this field. */
+  /**
+   * The origin, when that is not the user: a model or strangers spoke in the user's place. No provider is
+   * sent this field.
+   */
   readonly label?: Label;
 }
 
@@ -75,14 +79,25 @@ export interface ReplyMessage {
   readonly role: "assistant";
   readonly parts: readonly ReplyPart[];
   readonly raw?: string;
-  /** What the model had seen when it wrote this, where that was not the user and the author alone. No provider is sent this field. */
+  /**
+   * The join of what the model had seen when it wrote this, where that was not the user and the author alone.
+   * No provider is sent this field.
+   */
   readonly label?: Label;
 }
 
 /**
- * How a call ended. `ok` the tool's result; `error` the tool failed; `invalid` the arguments were wrong; `denied` allow-list, policy or a
- * person said no; `timeout` it took too long; `cancelled` the run was stopped; `skipped` something before it stopped the batch, or a
- * budget forbids it; `unknown` nobody knows whether it happened: a stop, the end of its time or a crash overtook a tool that changes something.
+ * The end of a call.
+ *
+ * - `ok`: the result of the tool.
+ * - `error`: the tool failed.
+ * - `invalid`: the arguments were wrong.
+ * - `denied`: the allow-list, the policy or a person said no.
+ * - `timeout`: it took too long.
+ * - `cancelled`: the run was stopped.
+ * - `skipped`: something before it stopped the batch, or a budget forbids it.
+ * - `unknown`: nobody knows whether it happened. A stop, the end of its time or a crash overtook a tool that
+ *   changes something.
  */
 export type ResultStatus = (typeof resultStatuses)[number];
 
@@ -103,7 +118,10 @@ export interface ToolResult {
   readonly text: string;
   readonly note?: string;
   readonly value?: Json;
-  /** Where it comes from. Left out: a stranger, who the tool is (`untrusted`, `tool/NAME`); or the runtime, for calls that did not run. */
+  /**
+   * The origin. Left out: a stranger, namely the tool (`untrusted`, `tool/NAME`); or the runtime, for calls
+   * that did not run.
+   */
   readonly label?: Label;
 }
 
@@ -117,7 +135,9 @@ export interface ResultMessage extends ToolResult {
 /** A message of a transcript. */
 export type Message = SystemMessage | UserMessage | ReplyMessage | ResultMessage;
 
-/** Why a model stopped writing. `length` means that the reply was cut: its last call never runs. */
+/**
+ * The reason for which a model stopped writing. `length`: the reply was cut, and its last call never runs.
+ */
 export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "error" | "other";
 
 /**
@@ -139,7 +159,10 @@ export function runtimeMessage(text: string): UserMessage {
   return { ...userMessage(text), by: "runtime" };
 }
 
-/** Whether a user said it: of all messages of a run, the last of these is what the run was asked. */
+/**
+ * Tells messages that a user wrote. Of all messages of a run, the last of these is the one that the run
+ * answers.
+ */
 export function isAsked(message: Message): message is UserMessage {
   return message.role === "user" && message.by === undefined;
 }
@@ -198,7 +221,7 @@ export function labelOf(message: Message): Label {
   return untrustedFrom(`tool/${message.name}`);
 }
 
-/** How a call ends that did not run, or was ended by the runtime: what is told then are its words. */
+/** The ends of calls that did not run, or that the runtime ended: their results are the runtime's words. */
 const runtimeWords: ReadonlySet<string> = new Set<ResultStatus>([
   "invalid",
   "denied",

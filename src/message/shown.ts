@@ -2,10 +2,10 @@ import { remembered } from "../util/remembered.ts";
 import type { Message } from "./message.ts";
 import { type Log, type ReadyTranscript, tipOf, type Tip, type TranscriptJson } from "./transcript.ts";
 
-/** How a message is shown to somebody; the same object for the same message. */
+/** Gives a message as its reader sees it: the same object for the same message. */
 type Show = (message: Message) => Message;
 
-/** What was shown of a log so far. Depends on: the log, which only grows; how it is shown. */
+/** The shown messages of a log so far. Depends on: the log, which only grows; the function that shows. */
 const shownOf = remembered((_log: Log) => remembered((_show: Show): Message[] => []));
 
 function shownUpTo({ log, length }: Tip, show: Show): readonly Message[] {

@@ -26,7 +26,7 @@ export type Transcript = ReadyTranscript | OpenTranscript;
 interface TranscriptBase {
   /** All messages that are complete, in order. While calls are open their results are not yet among them. */
   readonly messages: readonly Message[];
-  /** How many messages there are, without making the list. */
+  /** The number of messages, without making the list. */
   readonly length: number;
   /** About how many characters a model reads for the messages. Each is measured once, however often this is asked. */
   readonly characters: number;
@@ -54,16 +54,19 @@ export interface TranscriptJson {
   readonly settled?: Readonly<Record<string, ToolResult>>;
 }
 
-/** What several transcripts share: the longest list of messages, and the ids of calls in it. */
+/** The log that several transcripts share: the longest list of messages, and the ids of calls in it. */
 export interface Log {
   readonly messages: Message[];
   readonly callIds: Set<string>;
 }
 
-/** How many characters the messages up to each index of a log have, as far as somebody asked. Depends on: the log, which only grows. */
+/**
+ * The sums of characters up to each index of a log, as far as somebody asked. Depends on: the log, which only
+ * grows.
+ */
 const sumsOf = remembered((_log: Log): number[] => []);
 
-/** Where a transcript ends in its log, and the results that wait for others of the same reply. */
+/** The end of a transcript in its log. */
 export interface Tip {
   readonly log: Log;
   readonly length: number;
@@ -240,7 +243,7 @@ export function dropTurns(
   return ready({ log: logOf(kept), length: kept.length });
 }
 
-/** How many turns there are: replies of the model. */
+/** The number of turns: replies of the model. */
 export function countTurns({ messages }: Transcript): number {
   return messages.reduce((sum, { role }) => (role === "assistant" ? sum + 1 : sum), 0);
 }
@@ -256,7 +259,7 @@ function endOfTurn(messages: readonly Message[], count: number): number {
   return end;
 }
 
-/** What a provider accepts as the id of a call. */
+/** The ids of calls that every provider accepts. */
 const wellFormedId = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Leaves room for a number behind it. */

@@ -10,7 +10,7 @@ export interface Usage {
   readonly estimated?: boolean;
 }
 
-/** What a provider reported: any field can be missing. */
+/** The usage that a provider reported: any field can be missing. */
 export type ReportedUsage = Partial<Omit<Usage, "estimated">>;
 
 /** No tokens yet. */

@@ -190,9 +190,9 @@ function cutLastCall(parts: readonly ReplyPart[]): readonly ReplyPart[] {
 }
 
 /**
- * The arguments of a call that came in pieces and are given whole as well. Some packages put `{}`, or something
- * that they mended, in place of text that is not JSON: a call runs only with the value that the model wrote.
- * Where no text came, the whole alone counts.
+ * The arguments of a call that came in pieces and are given whole as well. Some packages put `{}`, or
+ * something that they mended, in place of text that is not JSON: a call runs only with the value that the
+ * model wrote. Without a text, the whole alone counts.
  */
 function writtenArguments(text: string, whole: Json): Pick<ToolCall, "arguments" | "malformed"> {
   const given = readArguments(whole);

@@ -52,7 +52,7 @@ export interface ChatReply {
   readonly finishReason: FinishReason;
   /** The id of the model that was asked, like `ollama/qwen2.5:7b`. */
   readonly model: string;
-  /** What the provider says of its reply, where it says something. */
+  /** The words of the provider on its reply, where it says something. */
   readonly response?: ReportedResponse;
 }
 

@@ -1,4 +1,4 @@
-/** Where a model is asked, and whether requests carry something that says who asks. Never what that is. */
+/** The address at which a model is asked, and whether requests carry credentials. These are never in it. */
 export interface ModelEndpoint {
   /** Scheme, host and port. */
   readonly url: string;

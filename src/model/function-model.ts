@@ -13,7 +13,7 @@ export interface PlainReply {
   readonly finishReason?: FinishReason;
 }
 
-/** What a bare function may answer. */
+/** A reply as a bare function may give it. */
 export type FunctionReply = string | PlainReply | AsyncIterable<Delta>;
 
 /** The simplest model: a function from the request to a reply. */

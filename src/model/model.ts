@@ -14,10 +14,13 @@ export interface ToolDescription {
   readonly inputSchema: JsonSchema;
 }
 
-/** Whether the model may, must or must not call a tool, or which one it must call. */
+/**
+ * The choice of tools: the model may call one (`auto`), must (`required`), must not (`none`), or must call
+ * this one.
+ */
 export type ToolChoice = "auto" | "required" | "none" | { readonly tool: string };
 
-/** What the text of a reply must look like, for models that can be constrained while they write. */
+/** The form of the text of a reply, for models that can be constrained while they write. */
 export type ReplyFormat =
   | { readonly type: "schema"; readonly schema: JsonSchema }
   | { readonly type: "grammar"; readonly grammar: string };
@@ -89,13 +92,16 @@ export type Delta =
       readonly response?: ReportedResponse;
     };
 
-/** What a provider says of its reply as a whole: the id it filed it under, and the model that wrote it by its own name for it. */
+/**
+ * The words of a provider on its reply as a whole: the id it filed it under, and its own name for the model
+ * that wrote it.
+ */
 export interface ReportedResponse {
   readonly id?: string;
   readonly model?: string;
 }
 
-/** What a model can do. Left out means: not known. */
+/** The abilities of a model. Left out means: not known. */
 export interface ModelFeatures {
   /** Calls tools natively. */
   readonly tools?: boolean;
@@ -113,7 +119,7 @@ export interface ModelFeatures {
   readonly driver?: DriverName;
 }
 
-/** What one request is given beside its content. */
+/** The part of a request beside its content. */
 export interface StreamOptions {
   /** Aborted when the run ends: the model must stop writing and the iteration must end or throw. */
   readonly signal: AbortSignal;
@@ -128,11 +134,14 @@ export interface Model {
   readonly id: string;
   readonly features: ModelFeatures;
   /**
-   * What it was made with, as data, defaults filled in: provider, name, and what its adapter has of host, port, temperature and the like. Never a key or a
-   * header. Undefined where the adapter does not say.
+   * The settings of the model as data, defaults filled in: provider, name, and what its adapter has of host,
+   * port, temperature and the like. Never a key or a header. Undefined where the adapter does not say.
    */
   readonly settings?: JsonObject;
-  /** Where it is asked; undefined for a model of this process, and where the adapter does not know. */
+  /**
+   * The address at which it is asked. Undefined for a model of this process, and where the adapter does not
+   * know.
+   */
   readonly endpoint?: ModelEndpoint;
   /** Asks its provider again by itself, as `withRetry` does: a run does not ask again on top of it. */
   readonly retries?: boolean;

@@ -4,7 +4,7 @@ import { fingerprint } from "../util/hash.ts";
 import { type Interrupt, interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { Delta, Model, ModelRequest, StreamOptions } from "./model.ts";
 
-/** How often, and after what time, a model is asked again. */
+/** The number of requests to a model, and the time between them. */
 export interface RetryPace {
   /** Requests in all, the first among them. Default 3. */
   readonly attempts?: number;
@@ -14,7 +14,7 @@ export interface RetryPace {
   readonly maxDelayMs?: number;
 }
 
-/** How a model that is asked again by itself does so. */
+/** The pace of a model that asks again by itself. */
 export interface RetryOptions extends RetryPace {
   /** Told before each wait. */
   readonly onRetry?: (retry: ModelRetry) => void;
@@ -22,7 +22,7 @@ export interface RetryOptions extends RetryPace {
 
 /** A request that failed and will be made again. */
 export interface ModelRetry {
-  /** Which request failed, from 1. */
+  /** The request that failed, counted from 1. */
   readonly attempt: number;
   readonly delayMs: number;
   readonly error: WritError;
@@ -51,7 +51,7 @@ const paceFields: readonly string[] = [
   "maxDelayMs",
 ] satisfies (keyof RetryPace)[];
 
-/** How an author wants a model to be asked again. @throws WritError `definition-invalid` */
+/** Checks the author's pace, and gives it. @throws WritError `definition-invalid` */
 export function checkedRetry(retry: RetryPace | false, where: string): RetryPace | false {
   if (retry === false) return retry;
   const fault = paceFault(retry);
@@ -118,7 +118,7 @@ async function* untilFailed(
   }
 }
 
-/** What a question that takes no effect until its reply is whole is asked with. */
+/** The model and the pace of a question that takes no effect until its reply is whole. */
 export interface Asking {
   readonly model: Model;
   /** `false`: it is asked once. */
@@ -149,7 +149,10 @@ export async function askPatiently<Value>(
   }
 }
 
-/** How a model is asked again; undefined when it is not: the author wants none, or the model does so by itself, and attempts would multiply. */
+/**
+ * The pace of a model. Undefined: it is asked once, since the author wants it so, or since the model asks
+ * again by itself and attempts would multiply.
+ */
 export function paceWith(
   { retries }: Pick<Model, "retries">,
   retry: RetryPace | false,
@@ -157,7 +160,7 @@ export function paceWith(
   return retry === false || retries === true ? undefined : retry;
 }
 
-/** How long to wait after the failed attempt; undefined when asking again is no use. */
+/** The wait after the failed attempt, in milliseconds; undefined when asking again is no use. */
 export function retryDelay(
   error: unknown,
   attempt: number,
@@ -183,7 +186,10 @@ export function afterAttempts(error: WritError, attempts: number): WritError {
   return new WritError(code, data, { cause: error, retryable, retryAfterMs, attempts });
 }
 
-/** Whether time ran out, here or in what the adapter was built on. Waiting as long once more would only use up the time of the run. */
+/**
+ * True for an error of time that ran out, here or in what the adapter was built on. Waiting as long once more
+ * would only use up the time of the run.
+ */
 function isTimeout(error: unknown, depth = 0): boolean {
   if (typeof error !== "object" || error === null || depth > 5) return false;
   const { name, code, cause }: { name?: unknown; code?: unknown; cause?: unknown } = error;

@@ -9,9 +9,9 @@ export type ScriptStep =
   | readonly Delta[]
   | ((request: ModelRequest) => string | PlainReply | Promise<string | PlainReply>);
 
-/** How a script behaves. */
+/** The end of a script, and the id and features of its model. */
 export interface ScriptOptions {
-  /** What happens after the last step: it repeats (default), or the model throws. */
+  /** After the last step the model repeats it (default), or throws. */
   readonly whenDone?: "repeat" | "throw";
   readonly id?: string;
   readonly features?: ModelFeatures;
@@ -21,7 +21,7 @@ export interface ScriptOptions {
 export interface ScriptedModel extends Model {
   /** Every request so far, as it was when it was made. */
   readonly requests: readonly ModelRequest[];
-  /** How many steps were not asked for. */
+  /** The number of steps that were not asked for. */
   remaining(): number;
   /** @throws Error when steps are left. */
   assertComplete(): void;

@@ -19,8 +19,9 @@ export interface WireNames {
 }
 
 /**
- * What every provider takes: Gemini wants a letter or `_` first, OpenAI, Anthropic and Bedrock no dots, OpenAI and Bedrock no more than 64.
- * Gemini takes dots, but takes them for namespaces too, and then makes up others.
+ * The names that every provider takes. Gemini wants a letter or `_` first. OpenAI, Anthropic and Bedrock take
+ * no dots, OpenAI and Bedrock at most 64 characters. Gemini takes dots, but takes them for namespaces too,
+ * and then makes up others.
  */
 const anyProvider = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const longest = 64;

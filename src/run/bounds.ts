@@ -2,13 +2,13 @@ import { consult, type Consulting } from "../hook/consult.ts";
 import type { HookAnswer } from "../hook/hook.ts";
 import { type Excess, extendLimit, type Limits } from "../policy/account/budget.ts";
 
-/** What comes of a bound that was met: it was raised, or the run ends by it, or waits to be resumed. */
+/** The fate of a bound that was met: it was raised, or the run ends by it, or waits to be resumed. */
 export type Met =
   | { readonly type: "extended"; readonly limits: Limits }
   | { readonly type: "stop" }
   | { readonly type: "checkpoint" };
 
-/** Where a bound was met. */
+/** The place at which a bound was met. */
 export interface MeetingPlace {
   readonly limits: Limits;
   readonly turn: number;
@@ -32,7 +32,7 @@ export async function meetBound(
   return metBy(answer, { field, limits, turn }, consulting);
 }
 
-/** What the author's answer makes of a bound; that it was raised is told. */
+/** Applies the author's answer to a bound that was met. Tells if it was raised. */
 export function metBy(
   { extend, checkpoint = false }: HookAnswer<"onBudgetExceeded">,
   { field, limits, turn }: Pick<MeetingPlace, "limits" | "turn"> & Pick<Excess, "field">,

@@ -29,17 +29,17 @@ export interface Checkpoint {
   readonly agent: string;
   readonly skill: string;
   readonly input: Json;
-  /** What the run is for and what it is held to: checked when it is resumed. */
+  /** The purpose of the run and the bounds that it is held to: checked when it is resumed. */
   readonly intent: Intent;
   /** `running` between two turns; how the run ended after the last. */
   readonly status: "running" | Outcome["type"];
-  /** What it answered, if it did: a run resumed from here answers this again. */
+  /** The answer of the run, if it gave one: a run resumed from here answers this again. */
   readonly answer?: { readonly content: Json; readonly finishReason: FinishReason };
   readonly transcript: TranscriptJson;
   readonly ledger: Ledger;
   readonly usage: Usage;
   readonly driver: number;
-  /** What calls changed for the rest of the run, in their order. */
+  /** The changes that calls made for the rest of the run, in their order. */
   readonly modes: readonly Mode[];
   /** Calls that may have changed something and that compaction took out of the transcript. */
   readonly acts?: readonly Act[];
@@ -94,7 +94,10 @@ const checkpointShape = object({
   answer: optional(record),
 });
 
-/** What is wrong with a value that was given as a checkpoint; undefined when it is one. Its transcript is read by itself. */
+/**
+ * The fault of a value that was given as a checkpoint; undefined when it is one. Its transcript is read by
+ * itself.
+ */
 export function checkpointFault(value: unknown): string | undefined {
   const json = toJson(value);
   if (!json.ok) return json.reason;

@@ -17,7 +17,10 @@ import type { RunScope } from "./scope.ts";
 
 /** The order in which the calls of a reply run, and what keeps the rest of them from running. */
 export interface Ordering {
-  /** How many calls run at a time; undefined: calls that change something run in their order, all others beside each other. */
+  /**
+   * The number of calls that run at a time. Undefined: calls that change something run in their order, all
+   * others beside each other.
+   */
   readonly concurrency: number | undefined;
   /** The causes that end the run or a batch of it: see {@link EndCause}. */
   readonly endOn: readonly EndCause[];
@@ -38,7 +41,7 @@ export interface RunContext extends Ordering {
   readonly recoveryOf: (tool: Tool) => Recovery | undefined;
   /** Told what happens, in order; undefined when nobody watches, and then no event is made. */
   readonly tell: ((event: RunEvent) => void) | undefined;
-  /** When the run began, in milliseconds since 1970. */
+  /** The time at which the run began, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly approve: Approve | undefined;
   /** Asks the run's model for a tool that may. */

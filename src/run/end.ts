@@ -34,8 +34,11 @@ export const endCauses = Object.keys({
 } satisfies Record<EndCause, true>) as readonly EndCause[];
 
 /**
- * Why a run was stopped from outside its own course. `duration`: its time, of so many milliseconds, was over; `waits` when the author wants to
- * go on later. `failed`: the author could not be asked about that.
+ * The reason for which a run was stopped from outside its own course.
+ *
+ * - `cancelled`: the caller or the run around it stopped it.
+ * - `duration`: its time, of so many milliseconds, was over. `waits`: the author wants to go on later.
+ * - `failed`: the author could not be asked about that.
  */
 export type StopReason =
   | { readonly type: "cancelled"; readonly reason: string }
@@ -43,8 +46,11 @@ export type StopReason =
   | { readonly type: "failed"; readonly cause: unknown };
 
 /**
- * How a run ends. `throws`: the world failed, and the generator throws after `run-end`. `mayContinue`: the author's hooks may say that it goes
- * on. `waits`: it can be resumed from where it is.
+ * The end of a run.
+ *
+ * - `throws`: the world failed, and the generator throws after `run-end`.
+ * - `mayContinue`: the author's hooks may say that it goes on.
+ * - `waits`: it can be resumed from where it is.
  */
 export interface End {
   readonly outcome: Outcome;
@@ -55,7 +61,7 @@ export interface End {
   readonly waits?: boolean;
 }
 
-/** What an end says of its run. */
+/** The name of the run in its end. */
 export interface Ending {
   readonly gate: { readonly agent: string };
 }

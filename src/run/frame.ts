@@ -20,13 +20,16 @@ import { type End, endBy, type StopReason } from "./end.ts";
 import type { RunContext } from "./context.ts";
 import { type MoreTime, RunClock, type RunTime } from "./time.ts";
 
-/** What every run has, whatever it does: an agent's turns, a plain function, a composition of agents. */
+/** The options of every run: an agent's turns, a plain function, a composition of agents. */
 export interface FrameOptions extends RunTime {
   readonly runId: string;
   readonly agent: string;
   readonly input: Json;
   readonly signal?: AbortSignal;
-  /** Whether somebody watches. If not, and nobody watches the run around it or observes the agent, no event is made at all. */
+  /**
+   * True if somebody watches. If not, and nobody watches the run around it or observes the agent, no event is
+   * made at all.
+   */
   readonly watched: boolean;
   /** The agent's own observers. They never throw. */
   readonly observe?: (event: AgentEvent) => void;
@@ -34,11 +37,11 @@ export interface FrameOptions extends RunTime {
   readonly parent?: Scope;
   /** The call in whose code it was begun, as it was then. */
   readonly around?: CallAround;
-  /** What all code of the run is surrounded by, where that is less than what surrounds this. */
+  /** The scope of all code of the run. Left out where it is the one around the code that begins it. */
   readonly scope?: PowerScope;
 }
 
-/** What the work inside a frame is given. */
+/** The frame as the work inside it sees it. */
 export interface Frame {
   readonly stop: Interrupt<StopReason>;
   readonly tell: RunContext["tell"];
@@ -50,7 +53,7 @@ export interface Frame {
   moreTime?: MoreTime;
 }
 
-/** What the work inside a frame ends with. */
+/** The end of the work inside a frame. */
 export interface Finished {
   readonly end: End;
   readonly transcript: ReadyTranscript;
@@ -65,7 +68,10 @@ export interface Finished {
   readonly label?: Label;
 }
 
-/** What a run of the loop ends with. `error` is the error of an outcome that is not an answer; `output` is there when it is one. */
+/**
+ * The end of a run of the loop. `error` is the error of an outcome that is not an answer; `output` is there
+ * when it is one.
+ */
 export interface LoopResult {
   readonly outcome: Outcome;
   readonly output?: unknown;
@@ -204,12 +210,15 @@ function changesOf({ acts = [], transcript, effectOf = () => "none" }: Finished)
   );
 }
 
-/** What a run gives is no better than what it was given. */
+/** The label of what a run gives: no better than that of what it was given. */
 function labelled({ around }: FrameOptions, { label = trustedLabel }: Finished): Label {
   return around === undefined ? label : joinLabels(around.label, label);
 }
 
-/** Where the events of this run go: to the agent's observers, to its own reader, and up to those of the run around it. */
+/**
+ * Forwards the events of this run: to the agent's observers, to its own reader, and to those of the run
+ * around it.
+ */
 function forwarding(
   events: Channel<AgentEvent> | undefined,
   { observe, parent }: FrameOptions,
@@ -259,7 +268,7 @@ function linkSignal(signal: AbortSignal | undefined, stop: Interrupt<StopReason>
   return () => signal.removeEventListener("abort", cancel);
 }
 
-/** Why a run was cancelled, in words: the reason of a signal, or why the run around it was stopped. */
+/** The reason of a cancelled run in words: that of a signal, or that of the run around it. */
 function reasonText(reason: unknown): string {
   if (typeof reason !== "object" || reason === null || !("type" in reason)) return messageOf(reason);
   const { type, reason: why } = reason as { readonly type: unknown; readonly reason?: unknown };

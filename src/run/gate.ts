@@ -6,36 +6,45 @@ import type { Purse } from "../policy/account/purse.ts";
 import type { Powers } from "../tool/power-port.ts";
 import type { Mode } from "../tool/tool.ts";
 
-/** What stands between a proposed call and its tool, as an agent was defined. */
+/** The gate between a proposed call and its tool, as an agent was defined. */
 export interface PlannedGate {
   readonly agent: string;
   readonly allowed: AllowList;
   readonly policy: Policy;
 }
 
-/** What stands between a proposed call and its tool in one run. */
+/** The gate between a proposed call and its tool in one run. */
 export interface Gate extends PlannedGate {
   /** The policy of the run around this one. The stricter of both holds, whatever this run's mode approves beforehand. */
   readonly outer?: Policy;
-  /** What the policies of this run and of all around it say of tools, outermost first: it holds inside too. */
+  /**
+   * The words of the policies on tools: of this run and of all around it, outermost first. They hold in runs
+   * inside too.
+   */
   readonly said?: readonly Said[];
   readonly intent: Intent;
-  /** What may be used of the world: the grants of this run and of every run around it. */
+  /** The powers over the world: the grants of this run and of every run around it. */
   readonly powers: Powers;
 }
 
-/** What judges a call of this run. */
+/** The policy that judges the calls of this run. */
 export function judgeOf({ policy, outer }: Pick<Gate, "policy" | "outer">): Policy {
   return outer === undefined ? policy : strictest(policy, outer);
 }
 
-/** What judges the calls of runs inside this one: the same, with the calls counted over this run and all that runs inside it. */
+/**
+ * The policy that judges the calls of runs inside this one. It counts calls over this run and all that runs
+ * inside it.
+ */
 export function judgeInside(gate: Gate, purse: Purse): Policy {
   const judge = judgeOf(gate);
   return gate.allowed.counted === undefined ? judge : (call) => judge(countedIn(purse, call));
 }
 
-/** What is costly to look at stays behind its getter. The call itself was counted before it is judged. */
+/**
+ * Counts calls by the purse. Fields that are costly to look at stay behind their getters. The call itself was
+ * counted before it is judged.
+ */
 function countedIn(purse: Purse, call: CallRequest): CallRequest {
   const calls = (tool: string): number => purse.calls(tool) - (tool === call.tool ? 1 : 0);
   const { agent, skill, turn, callId, tool, effect, parameters, kind } = call;

@@ -15,18 +15,18 @@ export type AskOnce = (
   asking: { readonly signal: AbortSignal; readonly spend: (spending: Spending) => void },
 ) => Promise<string>;
 
-/** What a call may use of the world while it goes on. */
+/** The powers of a call while it goes on. */
 export interface CallPowers {
-  /** What its context has beside the call itself. */
+  /** The handles in its context. */
   readonly handles: Partial<Handles>;
   /** Each look at whether something may be used. */
   readonly access: readonly AccessRecord[];
-  /** What its own questions to the model cost, when they have ended; closing ends them. */
+  /** Gives the cost of its own questions to the model, once they have ended; closing ends them. */
   readonly spent: () => Maybe<Spending | undefined>;
   readonly close: () => void;
 }
 
-/** What powers are opened for. */
+/** The scope, the kinds and the means for which powers are opened. */
 export interface Opening {
   readonly scope: PowerScope;
   /** The kinds of handles that are made. */
@@ -84,10 +84,10 @@ export function openPowers(
   };
 }
 
-/** What a tool without needs may use. */
+/** The needs of a tool that declares none. */
 export const noNeeds: readonly Capability[] = [];
 
-/** What is answered when there is no model. */
+/** The answer without a model. */
 const noProvider = "[no llm provider]";
 
 /** The kinds of what a tool declared. */
@@ -153,23 +153,26 @@ export function surrounding({ powers }: Pick<Host, "powers">): Powers {
   return isOpen(scope) ? scope.powers : [noNeeds];
 }
 
-/** What surrounds a run. */
+/** The powers and the scope around a run. */
 export interface RunPowers {
   readonly powers: Powers;
-  /** What its own code runs in, where that leaves less than what surrounds the code that begins the run. */
+  /** The scope of its own code, where that leaves less than the scope around the code that begins the run. */
   readonly scope?: PowerScope;
 }
 
-/** What a run is begun with. */
+/** The name, the call and the ceiling of a run that begins. */
 export interface BeginningRun {
   readonly name: string;
   /** The call that it is told to be part of. */
   readonly call: Pick<PowerScope, "powers"> | undefined;
-  /** What its caller leaves it. */
+  /** The powers that its caller leaves it. */
   readonly ceiling: readonly Capability[] | undefined;
 }
 
-/** What surrounds a run, before its own grants: never more than the code that begins it, the call that it is part of, and what its caller leaves it. */
+/**
+ * The powers around a run, before its own grants: never more than those of the code that begins it, of the
+ * call that it is part of, and of what its caller leaves it.
+ */
 export function surroundingRun(host: Pick<Host, "powers">, { name, call, ceiling }: BeginningRun): RunPowers {
   const here = surrounding(host);
   const more = call === undefined ? [] : call.powers.filter((list) => !here.includes(list));

@@ -1,25 +1,28 @@
-import type { Host } from "../journal/host.ts";
-import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
-import type { Intent } from "../policy/knowledge/intent.ts";
-import type { CallAround, Powers } from "../tool/power-port.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
+import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
+import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
-import type { Policy } from "../policy/decision.ts";
 import { purse, type Purse, type Spending } from "../policy/account/purse.ts";
+import type { Policy } from "../policy/decision.ts";
+import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Act } from "../tool/acts.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import type { Capability } from "../tool/capability.ts";
+import type { CallAround, Powers } from "../tool/power-port.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
-import { type Gate, judgeInside } from "./gate.ts";
 import type { Approve } from "./approval.ts";
+import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
 
-/** What a run hands to the runs inside it: it is bound by the outer one and can do no more than it. */
+/**
+ * The scope of a call, as the runs inside it see it. They are bound by the outer run and can do no more than
+ * it.
+ */
 export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" | "said"> {
   readonly runId: string;
   readonly agent: string;
@@ -27,11 +30,14 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
   readonly maxDepth: number;
   /** Judges the calls of inner runs beside their own policy. */
   readonly policy: Policy;
-  /** What the call may use of the world. */
+  /** The powers of the call. */
   readonly powers: Powers;
   readonly approve?: Approve;
   readonly purse: Purse;
-  /** What the next run inside is called and where it is recorded: the same at every replay, and no other run's. */
+  /**
+   * Names the next run inside, and opens its journal. Both are the same at every replay, and no other run has
+   * them.
+   */
   readonly nextRun: () => { readonly runId: string; readonly journal: Journal };
   /** Stopped when the run stops, or when the call has ended. */
   readonly stop: Interrupt<unknown>;
@@ -49,13 +55,13 @@ export interface RunScope extends Pick<Scope, "depth" | "maxDepth" | "purse" | "
   readonly outer?: Purse;
 }
 
-/** What the runs inside one call were, and what they spent together. */
+/** The runs inside one call, and their spending together. */
 export interface Inside {
   readonly delegations: readonly Delegation[];
   readonly spending: Spending;
   /** The join of what the runs have seen. */
   readonly label: Label;
-  /** What they changed, or may have changed; left out where they changed nothing. */
+  /** The calls by which they changed something, or may have. Left out where there are none. */
   readonly acts?: readonly Act[];
 }
 
@@ -73,15 +79,18 @@ export interface CallPlace {
   readonly callId: string;
   readonly turn: number;
   readonly gate: Gate;
-  /** What was said before the reply that made the call. */
+  /** The conversation before the reply that made the call. */
   readonly transcript: ReadyTranscript;
-  /** What the runs inside are told of it. */
+  /** The call as the code inside it is told of it. */
   readonly around: OpenCall;
-  /** What the tool of the call declared; undefined where no tool stands between, and nothing is taken away. */
+  /**
+   * The needs that the tool of the call declared. Undefined where no tool stands between, and nothing is
+   * taken away.
+   */
   readonly needs?: readonly Capability[];
 }
 
-/** What the scope of a call takes from its run. */
+/** The part of a run that the scopes of its calls work with. */
 export interface ScopeOptions {
   readonly runId: string;
   readonly scope: RunScope;
@@ -136,7 +145,7 @@ class GivenScope implements CallScope {
   }
 }
 
-/** What a call waits for runs inside it that were told to end. */
+/** The time that a call gives runs inside it that were told to end, in milliseconds. */
 const graceMs = 1000;
 
 class ScopeOfCall implements OpenScope {
@@ -243,7 +252,7 @@ class ScopeOfCall implements OpenScope {
 
 const callEnded = { type: "cancelled", reason: "the call that it was part of has ended" };
 
-/** What was spent, with the calls that were counted while it was. */
+/** Adds the calls that the purse counted to the spending. */
 function withCalls(spending: Spending, { counted: calls }: Purse): Spending {
   return calls === undefined ? spending : { ...spending, calls };
 }

@@ -27,7 +27,10 @@ function clean(value: unknown, scrub: Scrub): unknown {
   return Object.fromEntries(fields.map(([key, field]) => [scrub(key), clean(field, scrub)]));
 }
 
-/** What a tool told of its progress, without secrets. What is no JSON is told as nothing once there are secrets. */
+/**
+ * The progress that a tool told, without secrets. Once there are secrets, a value that is not JSON becomes
+ * null.
+ */
 export function progressWithoutSecrets(value: Json, where: Where): Json {
   const scrub = scrubOf(where);
   if (scrub === undefined) return value;
@@ -36,8 +39,9 @@ export function progressWithoutSecrets(value: Json, where: Where): Json {
 }
 
 /**
- * What was thrown, without secrets: it is printed, kept and shown to models. When one stands anywhere in it (its words, its causes, its fields), another
- * error takes its place, with the same name and code, the same words but for the secret, and causes that are as clean; its other fields are gone.
+ * A thrown value without secrets: it is printed, kept and shown to models. If a secret stands anywhere in it
+ * (its words, its causes, its fields), another error takes its place. That one has the same name and code,
+ * the same words but for the secret, and causes that are as clean; its other fields are gone.
  */
 export function errorWithoutSecrets(thrown: unknown, where: Where): unknown {
   const scrub = scrubOf(where);
@@ -75,7 +79,10 @@ function sameName({ name, message }: Error, cause: unknown, scrub: Scrub): Error
 /** Errors of some libraries hold on to half the program: one with more in it is taken for one that holds a secret. */
 const mostParts = 1000;
 
-/** Whether a secret stands anywhere in a value, as far as somebody who prints it would see. What cannot be looked into may hold anything. */
+/**
+ * True if a secret stands anywhere in a value, as far as somebody who prints it would see. A value that
+ * cannot be looked into may hold anything.
+ */
 function holdsSecret(value: unknown, scrub: Scrub): boolean {
   const seen = new Set<unknown>();
   const waiting: unknown[] = [value];

@@ -8,7 +8,7 @@ import type { StopReason } from "./end.ts";
 /** The time that a run may take. */
 export interface RunTime {
   readonly durationMs: number;
-  /** How much of it an earlier part of the run has taken. Default 0. */
+  /** The milliseconds that earlier parts of the run have taken. Default 0. */
   readonly elapsedMs?: number;
   readonly host: Host;
 }

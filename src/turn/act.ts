@@ -1,4 +1,10 @@
-import { type ToolCall, type ToolResult, callsOf, type ReplyMessage } from "../message/message.ts";
+import { execute, type Executed } from "../call/batch.ts";
+import { lostResult } from "../call/call.ts";
+import { isFailure } from "../call/order.ts";
+import { WritError } from "../error/writ-error.ts";
+import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../message/message.ts";
+import { addReply, type OpenTranscript, settleAll } from "../message/transcript.ts";
+import { addUsage } from "../message/usage.ts";
 import { type Excess, spendInside } from "../policy/account/budget.ts";
 import {
   type Act,
@@ -8,19 +14,13 @@ import {
   type Repeats,
   timesDone,
 } from "../policy/account/repeats.ts";
-import type { State, Run, NextState } from "./state.ts";
-import { execute, type Executed } from "../call/batch.ts";
-import { lostResult } from "../call/call.ts";
-import { isFailure } from "../call/order.ts";
-import { WritError } from "../error/writ-error.ts";
-import { addReply, type OpenTranscript, settleAll } from "../message/transcript.ts";
-import { addUsage } from "../message/usage.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
 import type { EarlyCalls } from "./early.ts";
+import type { NextState, Run, State } from "./state.ts";
 
 /** A reply that calls tools, and the calls of it that were started while the model wrote. */
 export interface Acting {
@@ -168,7 +168,7 @@ function toolFailed(call: ToolCall, reason: string, run: Run): End {
   return { outcome: failed(error), error };
 }
 
-/** Whether calls go on with a circle: they may run, are refused, or end the run. */
+/** The judgement on calls that may go in a circle: they may run, are refused, or end the run. */
 export type Circle =
   | { readonly type: "go" }
   | { readonly type: "refuse"; readonly reason: string; readonly act: Act }
@@ -198,7 +198,7 @@ export function rememberAct(
 ): { readonly results: readonly ToolResult[]; readonly repeats: Repeats } {
   const { results } = act;
   if (limits.repeats === Infinity) return { results, repeats };
-  // What was refused counts as if it had brought the same again.
+  // A refused call counts as if it had brought the same again.
   const next = addAct(repeats, circle.type === "refuse" ? circle.act : act);
   const times = timesDone(next);
   if (circle.type !== "go" || times < 2 || times !== Math.floor(limits.repeats))

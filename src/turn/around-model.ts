@@ -62,7 +62,10 @@ function wrongRequest(
   return { field: "toolChoice", reason: `the tool "${toolChoice.tool}" is not offered in this request` };
 }
 
-/** Why no provider takes these messages. Those of drivers that speak in plain text are not judged: their results need no calls. */
+/**
+ * The reason for which no provider takes these messages. Those of drivers that speak in plain text are not
+ * judged: their results need no calls.
+ */
 function complaint(messages: readonly Message[]): string | undefined {
   try {
     if (readTranscript({ messages }).state === "open") return "a call has no result";
@@ -103,7 +106,10 @@ function withIds(
   return { ...rest, parts: named };
 }
 
-/** What a hook answers in place of the model, as the reply that stands in the transcript. Providers refuse an empty one. */
+/**
+ * The reply that stands in the transcript for an answer of a hook in place of the model. Providers refuse an
+ * empty one.
+ */
 export function replyOf(answer: Json): ReplyMessage {
   const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   return { role: "assistant", parts: [{ type: "text", text: text.trim() === "" ? "(empty)" : text }] };

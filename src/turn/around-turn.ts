@@ -1,18 +1,18 @@
-import { type Met, meetBound, metBy } from "../run/bounds.ts";
+import { WritError } from "../error/writ-error.ts";
 import { consult, tellHooks } from "../hook/consult.ts";
-import { crossed, type Excess, reserveTurn, type Threshold } from "../policy/account/budget.ts";
-import { untilStopped } from "../util/interrupt.ts";
-import { exhausted, suspended, authorStopped, failed, refusedBy, type End } from "../run/end.ts";
-import { type Run, type State, type NextState, keeping } from "./state.ts";
-import { effectIn } from "../policy/allow-list.ts";
 import { type FinishReason, runtimeMessage } from "../message/message.ts";
 import { addAnswer, addUser } from "../message/transcript.ts";
+import { crossed, type Excess, reserveTurn, type Threshold } from "../policy/account/budget.ts";
+import { effectIn } from "../policy/allow-list.ts";
+import { meetBound, type Met, metBy } from "../run/bounds.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
+import { authorStopped, type End, exhausted, failed, refusedBy, suspended } from "../run/end.ts";
+import { untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { replyOf } from "./around-model.ts";
-import type { Checkpoint } from "../run/checkpoint.ts";
 import type { ReadAnswer } from "./options.ts";
-import { WritError } from "../error/writ-error.ts";
+import { keeping, type NextState, type Run, type State } from "./state.ts";
 
 /** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */
 export function beforeTurn(state: State, run: Run): Maybe<NextState> {

@@ -24,7 +24,7 @@ import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
 
-/** What the journal keeps of one model call: all that the loop decides by. Times are milliseconds since 1970. */
+/** The record of one model call: all that the loop decides by. Times are milliseconds since 1970. */
 export interface ModelRecord {
   readonly driver: string;
   readonly message: ReplyMessage;
@@ -54,9 +54,9 @@ export interface ModelQuestion {
   readonly early?: { take(call: ToolCall): void };
 }
 
-/** What happened in the replies to one question that failed. */
+/** The facts to keep from failed replies to one question. */
 export interface FailureNotes {
-  /** What the provider says that they used. */
+  /** The usage of these replies, as the provider says. */
   usage: Usage;
   /** The provider carried out a call by itself: what that did is not known, and must not be done again. */
   acted: boolean;
@@ -99,7 +99,10 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
   );
 }
 
-/** What the provider reported; where it reported nothing, or nothing that can be true, the characters are counted for an estimate. */
+/**
+ * The usage that the provider reported. Where it reported nothing, or nothing that can be true, the
+ * characters are counted for an estimate.
+ */
 function usageOf({ message, usage = {} }: Reply, { input }: ModelQuestion): Usage {
   const reported = completeUsage(usage, { input: 1, output: 1 });
   if (reported.estimated !== true) return reported;
@@ -138,7 +141,7 @@ async function takeEach(deltas: AsyncIterable<Delta>, take: (delta: Delta) => vo
   for await (const delta of deltas) take(delta);
 }
 
-/** What a reply that ended with an error used is paid for all the same. */
+/** Makes the error of a reply that ended with one. The usage of the reply is paid for all the same. */
 function endedWithError({ usage }: Reply, { input, notes }: ModelQuestion): WritError {
   notes.usage = addUsage(notes.usage, completeUsage(usage ?? noUsage, { input: 0, output: 0 }));
   const { id } = input.model;
@@ -162,8 +165,9 @@ interface Teller {
 }
 
 /**
- * Tells live what a delta adds: to the answer, and to what can be shown of the reply. What the model thinks in its text is no part of either.
- * What was held back of an answer because it might have become a call is told at its end, so that the pieces add up to the answer.
+ * Tells live what a delta adds: to the answer, and to what can be shown of the reply. The model's thoughts in
+ * its text are part of neither. The end of an answer may be held back because it might become a call: it is
+ * told last, so that the pieces add up to the answer.
  */
 function teller(driver: Driver, input: TurnInput, telling: Telling): Teller {
   const { turn, emit } = telling;
@@ -198,7 +202,10 @@ function teller(driver: Driver, input: TurnInput, telling: Telling): Teller {
   };
 }
 
-/** What can be shown of the text of a reply, without the blanks around it, which are no part of an answer. */
+/**
+ * Gives the part of a reply's text that can be shown, without the blanks around it, which are not part of an
+ * answer.
+ */
 function shownBy(driver: Driver, input: TurnInput): ((text: string) => string) | undefined {
   const visible = driver.visibleText?.(input);
   if (visible === undefined) return undefined;
@@ -241,7 +248,10 @@ function emitDelta(delta: Delta, { turn, names, emit }: Telling): void {
   }
 }
 
-/** What may stand as a name in a transcript; anything else a model invents could not be sent back to a provider. */
+/**
+ * The names that may stand in a transcript. Any other that a model invents could not be sent back to a
+ * provider.
+ */
 const storableName = /^[a-zA-Z0-9_./-]{1,64}$/;
 
 type CallIdentity = ReturnType<NameCall>;
@@ -269,7 +279,7 @@ class CallNames {
     return named;
   }
 
-  /** What was given to the call that the provider began under this id. */
+  /** The id and the name of the call that the provider began under this id. */
   of(proposed: string): CallIdentity {
     return this.byProposed?.get(proposed) ?? { id: proposed, name: "" };
   }
@@ -282,7 +292,10 @@ function storable({ id, name }: CallIdentity): CallIdentity {
   return { id, name: stored, malformed: `there is no tool of the name the model wrote (${shown})` };
 }
 
-/** What a model's adapter threw, as an error of the catalogue. A mistake in its code is no better the next time. */
+/**
+ * Makes an error of the catalogue of what a model's adapter threw. A mistake in its code is no better the
+ * next time.
+ */
 export function asWritError(error: unknown, model: string): WritError {
   if (isWritError(error)) return error;
   return new WritError(

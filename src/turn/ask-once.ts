@@ -10,7 +10,7 @@ import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
 import { priceOf, withinTokens } from "./usage.ts";
 
-/** What the questions of a run's tools to its model are asked with. */
+/** The parts of a run with which its tools ask its model. */
 export interface AskingOnce extends Pick<
   LoopOptions,
   "model" | "price" | "settings" | "gate" | "host" | "retry"

@@ -24,14 +24,14 @@ import type { End } from "../run/end.ts";
 import type { Run, State } from "./state.ts";
 import { requestFingerprint } from "./turn-input.ts";
 
-/** What a turn asks the model. Calls that may start meanwhile are given to `early`. */
+/** The question of a turn to the model. Calls that may start meanwhile are given to `early`. */
 export interface TurnQuestion {
   readonly state: State;
   readonly input: TurnInput;
   readonly early: EarlyCalls;
 }
 
-/** What the journal keeps of a model call and of the hooks around it, and what was told of them. */
+/** The record of a model call and of the hooks around it, with the facts that were told meanwhile. */
 type TurnRecord =
   | (ModelRecord & { readonly told?: readonly RunEvent[] })
   | { readonly failed: HookFailure; readonly told?: readonly RunEvent[] };
@@ -60,7 +60,7 @@ function inTime<Value>(record: Value | "stopped", { model }: TurnInput, { stop }
   return record;
 }
 
-/** What is told meanwhile is told again at a replay. */
+/** Asks through the journal. A replay tells again what was told meanwhile. */
 async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord> {
   const { state, input } = asking;
   const told: RunEvent[] = [];
@@ -163,7 +163,7 @@ function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<
   return attempt(() => askModel(question), changed, again);
 }
 
-/** What failed attempts used is paid for like the reply. */
+/** Adds the usage of failed attempts: it is paid for like that of the reply. */
 function withUsage(record: ModelRecord, { usage }: FailureNotes): ModelRecord {
   return usage === noUsage ? record : { ...record, usage: addUsage(usage, record.usage) };
 }
@@ -185,7 +185,10 @@ function retryIn(error: WritError, { tries, notes, state, run }: FailedAttempt):
   return spreadMs < leftMs ? spreadMs : undefined;
 }
 
-/** What the author's hooks say of a request that failed: to make it again after so many milliseconds, or an answer. */
+/**
+ * Asks the author's hooks about a request that failed. They say to make it again after so many milliseconds,
+ * or give an answer.
+ */
 async function askHook(
   error: WritError,
   attempt: number,

@@ -37,10 +37,13 @@ import {
 } from "./state.ts";
 import { booked, driverOf, readingOf, repairsOf, seenBy, speakerOf, turnInput } from "./turn-input.ts";
 
-/** How often in a row a model may send a reply that the driver cannot accept, before the run fails. */
+/** The number of replies in a row that the driver cannot accept, before the run fails. */
 const maxViolations = 4;
 
-/** How often in a row a reply may be half a turn: a driver that asks on for ever must not keep a run without bounds alive. */
+/**
+ * The number of replies in a row that may be half a turn. A driver that asks on for ever must not keep a run
+ * without bounds alive.
+ */
 const maxPending = 8;
 
 /** The turn cycle, written once: asks the model, carries out its calls, asks again, until it answers or a bound is met. */
@@ -130,7 +133,10 @@ function reservedTurn({ state }: NextState, run: Run): Maybe<NextState> {
   });
 }
 
-/** What comes before the model is asked. */
+/**
+ * Prepares a turn: tells thresholds, asks the author's hooks, and takes old turns out of what the model is
+ * sent.
+ */
 function prepareTurn(before: State, run: Run): Maybe<NextState> {
   return after(tellThresholds(before, run), (told) =>
     after(beforeTurn(told, run), (ready) =>
@@ -160,7 +166,7 @@ function takeAsked(asked: ModelRecord | End, asking: AskedTurn, run: Run): Maybe
   return { state: before, end: asked };
 }
 
-/** What a turn asked, and the calls that were started meanwhile. */
+/** The question of a turn, and the calls that were started meanwhile. */
 interface AskedTurn {
   readonly before: State;
   readonly input: TurnInput;

@@ -15,7 +15,7 @@ export interface DecideRequest {
   /** At least two, each different. */
   readonly options: readonly string[];
   readonly context?: string;
-  /** How the model is asked again when a request fails, as `retry` of an agent. Default: 3 requests in all. */
+  /** The pace at which failed requests are made again, as `retry` of an agent. Default: 3 requests in all. */
   readonly retry?: RetryPace | false;
   readonly signal?: AbortSignal;
 }
@@ -106,7 +106,7 @@ function formatFor({ features }: Model, schema: JsonSchema): { readonly format?:
   return features.format === "grammar" ? { format: { type: "grammar", grammar: grammarOf(schema) } } : {};
 }
 
-/** What the model names: in its call, in a JSON object, or in words. */
+/** The case that the model names: in its call, in a JSON object, or in words. */
 function answerIn({ calls: [call], text }: ChatReply): string {
   const parsed = call === undefined ? parseJson(text) : { ok: true as const, value: call.arguments };
   if (!parsed.ok || !isJsonObject(parsed.value)) return text;

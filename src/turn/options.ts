@@ -34,7 +34,7 @@ export interface Compacted {
   readonly acts: readonly Act[];
 }
 
-/** What a compaction has to know of the calls in a transcript. */
+/** The knowledge of a compaction about the calls in a transcript. */
 export interface CompactedActs {
   /** Those that earlier compactions took out. */
   readonly acts: readonly Act[];
@@ -68,7 +68,7 @@ export interface LoopOptions {
   /** `answer`: in the last turn of the budget the model may call no tools. */
   readonly lastTurn: "tools" | "answer";
   readonly concurrency: number | undefined;
-  /** How the model is asked again when a request fails. */
+  /** The pace at which failed requests are made again. */
   readonly retry: RetryPace | false;
   readonly endOn: RunContext["endOn"];
   readonly hooks: Hooks;
@@ -78,27 +78,27 @@ export interface LoopOptions {
   readonly journal: Journal;
   readonly host: Host;
   readonly signal?: AbortSignal;
-  /** Whether somebody watches. If not, no event is made at all. */
+  /** True if somebody watches. If not, no event is made at all. */
   readonly watched: boolean;
   readonly approve?: Approve;
   /** The run around this one. */
   readonly parent?: Scope;
-  /** Where the run was left; it goes on there. */
+  /** The checkpoint at which the run was left; it goes on there. */
   readonly from?: Checkpoint;
-  /** What was spent before the first turn: choosing a skill can cost a model call. */
+  /** The spending before the first turn: choosing a skill can cost a model call. */
   readonly spent?: { readonly ledger: Ledger; readonly usage: Usage };
   /** Told the state after each turn; the next turn waits for it. */
   readonly onTurn?: (state: Checkpoint) => Promise<void>;
   /** Asked before calls that may change something; what it throws ends the run, and they do not run. */
   readonly beforeEffect?: () => Promise<void>;
-  /** What narrows the run from its beginning. */
+  /** The modes that narrow the run from its beginning. */
   readonly modes?: readonly Mode[];
   /** The part of a bound at which its threshold is told. */
   readonly warnAt: number;
-  /** What was said before, ending with what the user asks. */
+  /** The conversation so far, ending with what the user asks. */
   readonly transcript: ReadyTranscript;
   readonly input: Json;
-  /** What an answer must match, for drivers and models that can be held to it. */
+  /** The schema of the answer, for drivers and models that can be held to it. */
   readonly output?: Schema;
   readonly readAnswer: (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
 }

@@ -10,21 +10,26 @@ import { type CatalogEntry, type Decider, llmStepWith, type StepDecision } from 
 /** The tools that names may mean, and no others. */
 export type ToolsByName = ReadonlyMap<string, Tool> | Readonly<Record<string, Tool>>;
 
-/** What the safe loop is given. */
+/** The options of the safe loop. */
 export interface SafeLoopOptions {
   readonly question: string;
   readonly tools: ToolsByName;
-  /** What the model is told of. Default: all tools, by their descriptions and the names of their arguments. */
+  /**
+   * The tools that the model is told of. Default: all, by their descriptions and the names of their
+   * arguments.
+   */
   readonly catalog?: readonly CatalogEntry[];
   /** So many steps at most. */
   readonly maxSteps: number;
   /** Tokens. A step is asked while no more than this was spent, so the last one may go over it. */
   readonly budget: number;
-  /** What the run is for: said once, told to the model at every step, and changed by nothing that happens. */
+  /**
+   * The purpose of the run: said once, told to the model at every step, and changed by nothing that happens.
+   */
   readonly intent?: string;
-  /** What the tools may use of the world, of what each declares. Default: nothing. */
+  /** The capabilities that the tools may use, of those that each declares. Default: none. */
   readonly grants?: readonly Capability[];
-  /** How the model is asked again when a request fails, as `retry` of an agent. Default: 3 requests in all. */
+  /** The pace at which failed requests are made again, as `retry` of an agent. Default: 3 requests in all. */
   readonly retry?: RetryPace | false;
   /** Told each step after it was carried out. */
   readonly onStep?: (taken: StepTaken) => void;
@@ -39,7 +44,7 @@ export interface StepTaken {
   readonly context: string;
 }
 
-/** What the loop gives when steps or tokens are used up before the model answers. */
+/** The answer when steps or tokens are used up before the model answers. */
 const outOfSteps = "out of steps";
 
 /** The loop of the fifth seed page. The adapter documents it. */

@@ -19,26 +19,26 @@ import type { Frame } from "../run/frame.ts";
 import type { End, StopReason } from "../run/end.ts";
 import type { LoopOptions } from "./options.ts";
 
-/** What changes from turn to turn. */
+/** The part of a run that changes from turn to turn. */
 export interface State {
   readonly transcript: ReadyTranscript;
   readonly ledger: Ledger;
   /** The bounds that hold now: the author may have raised some. */
   readonly limits: Limits;
-  /** What may be called now: calls can narrow it. */
+  /** The gate that holds now: calls can narrow it. */
   readonly gate: Gate;
-  /** What was learned from what was said. */
+  /** The knowledge learned from the conversation. */
   readonly learned: Learned;
   readonly modes: readonly Mode[];
   readonly usage: Usage;
-  /** Which of the drivers speaks; the later ones are for models without native tools. */
+  /** The index of the driver that speaks; the later ones are for models without native tools. */
   readonly driver: number;
   /** The driver of the last reply, which is none of those where a record names another. */
   readonly speaker?: Driver;
   readonly violations: number;
   /** Replies in a row that were half a turn. */
   readonly pending: number;
-  /** Whether the model has called a tool: then no call is forced any more. */
+  /** True once the model has called a tool: then no call is forced any more. */
   readonly called: boolean;
   readonly repeats: Repeats;
   /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */

@@ -15,7 +15,7 @@ import { fingerprint } from "../util/hash.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import type { Run, State } from "./state.ts";
 
-/** What the driver makes this turn's request of. */
+/** The input of which the driver makes this turn's request. */
 export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
   const mustAnswer = run.lastTurn === "answer" && ledger.turns >= limits.turns;
@@ -39,7 +39,9 @@ function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
   return called || !isThere ? "auto" : choice;
 }
 
-/** What a request is known by: the model, the tools, and what this turn adds to the transcript. */
+/**
+ * The fingerprint of a request: of the model, the tools, and the part that this turn adds to the transcript.
+ */
 export function requestFingerprint({ transcript, sent, gate }: State, { model }: Run): string {
   const tools = offeredTools(gate.allowed).map(({ name, description, input }) => [
     name,

@@ -11,7 +11,7 @@ export function priceOf(
   return costUsd !== undefined && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : undefined;
 }
 
-/** What is left of the token budget bounds what the model may write. */
+/** Bounds what the model may write by the tokens that are left. */
 export function withinTokens(settings: ModelSettings, left: number): ModelSettings {
   if (left === Infinity) return settings;
   return {

@@ -5,7 +5,7 @@ import type { Maybe } from "./maybe.ts";
  * for every call it makes.
  */
 export interface Interrupt<Reason> {
-  /** Why it was stopped; undefined while it was not. */
+  /** The reason for which it was stopped; undefined while it was not. */
   readonly reason: Reason | undefined;
   /** For code that wants a signal; made when it is first asked for, since it is the dearest part of a run. */
   readonly signal: AbortSignal;

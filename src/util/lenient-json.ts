@@ -28,7 +28,7 @@ export function lenientJson(text: string): ParsedJson {
   return refused;
 }
 
-/** What stands between the first two fences, without the word after the first; the empty text when there are no two. */
+/** The text between the first two fences, without the word after the first; empty when there are not two. */
 function fencedText(text: string): string {
   const open = text.indexOf("```");
   const start = open === -1 ? -1 : text.indexOf("\n", open);
@@ -54,7 +54,10 @@ function* wholeContainers(text: string): Generator<string> {
   }
 }
 
-/** Where the container that begins at `start` ends: after its closing bracket, or where a bracket comes that cannot close it. */
+/**
+ * Finds the end of the container that begins at `start`: after its closing bracket, or where a bracket comes
+ * that cannot close it.
+ */
 function endOfContainer(text: string, start: number): { readonly index: number; readonly closed: boolean } {
   const awaited: string[] = [];
   const marks = /["{}[\]]/g;

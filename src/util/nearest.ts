@@ -19,14 +19,14 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   return meant === undefined ? "" : `; did you mean "${meant}"?`;
 }
 
-// What is longer is no slip of the fingers, and would cost its length squared.
+// A longer word is not a slip of the fingers, and would cost its length squared.
 const longest = 64;
 
 function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[-_]/g, "").slice(0, longest);
 }
 
-/** How many letters must be put in, left out, replaced or swapped with the next one. */
+/** The number of letters that must be put in, left out, replaced or swapped with the next one. */
 function distanceOf(from: string, to: string): number {
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -6,9 +6,10 @@ export interface PartialJson {
   /** Takes the next piece of the text, cut wherever. Never throws. */
   push(text: string): void;
   /**
-   * What can be read so far; undefined before the first `{` or `[`. The value is a snapshot: it never changes afterwards, and the parts of it
-   * that are complete are the same objects in all later ones. Unchanged since the last time, it is the same object. Inside a container with
-   * very many members it may be some pieces behind, until the text is whole.
+   * The value as far as it can be read; undefined before the first `{` or `[`. It is a snapshot: it never
+   * changes afterwards, and its complete parts are the same objects in all later ones. Unchanged since the
+   * last time, it is the same object. Inside a container with very many members it may be some pieces behind,
+   * until the text is whole.
    */
   value(): Json | undefined;
 }
@@ -16,15 +17,15 @@ export interface PartialJson {
 /** An object or list that is not closed yet, with the members that are complete. */
 interface Open {
   readonly members: Json[] | Record<string, Json>;
-  /** What a copy of the members costs. */
+  /** The cost of a copy of the members. */
   effort: number;
   /** The name of the member that is being written, in an object. */
   key: string;
 }
 
 /**
- * What must come next. `root` skips everything up to a bracket, and `first` looks at what follows it, since prose has brackets too. `broken`:
- * what came cannot be JSON, and what was read before stays as it was.
+ * The text that must come next. `root` skips everything up to a bracket. `first` looks at what follows the
+ * bracket, since prose has brackets too. `broken`: the text cannot be JSON, and the value stays as it was.
  */
 type Awaiting =
   | "root"
@@ -68,7 +69,10 @@ export function partialJson(): PartialJson {
   };
 }
 
-/** How much may be copied for each character that came, in members of lists: a list of a million numbers is not copied for each of them. */
+/**
+ * The copies that each character pays for, in members of lists: a list of a million numbers is not copied for
+ * each of them.
+ */
 const effortPerCharacter = 32;
 /** The same for a member of an object. */
 const memberEffort = 4;
@@ -76,7 +80,7 @@ const memberEffort = 4;
 const blank = /\s/;
 /** Scalars that are complete before anything follows. */
 const literals: ReadonlySet<string> = new Set(["true", "false", "null"]);
-/** What may stand after the bracket of an object, and of a list. */
+/** The characters that may follow the bracket of an object, and of a list. */
 const firstMarks: ReadonlyMap<string, RegExp> = new Map([
   ["{", /["}]/],
   ["[", /[[{"\-\dtfn\]]/],

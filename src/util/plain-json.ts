@@ -2,11 +2,13 @@ import { thrownText } from "./thrown.ts";
 import { type Json, maxJsonDepth, type ParsedJson, refuseHoles } from "./json.ts";
 
 /**
- * The JSON that shows all of a value that code built, or why there is none. A copy: who reads it changes nothing of the value.
+ * The JSON that shows all of a value that code built, or the reason for which there is none. A copy: a change
+ * of it leaves the value as it is.
  *
- * Where `toJson` follows `JSON.stringify`, which leaves out what JSON has no word for, this does not: a Set is the list of its values, a Map the list of
- * its pairs; a function, a symbol, a number without end and an object of a class without `toJSON` are no JSON. Fields that are undefined are left out; a
- * bigint becomes the string of its digits. Never throws.
+ * `toJson` follows `JSON.stringify`, which leaves out values that JSON has no word for; this does not. A Set
+ * is the list of its values, a Map the list of its pairs. A function, a symbol, a number without end and an
+ * object of a class without `toJSON` are not JSON. Fields that are undefined are left out; a bigint becomes
+ * the string of its digits. Never throws.
  */
 export function plainJson(value: unknown): ParsedJson {
   try {

@@ -1,12 +1,15 @@
 import type { JsonObject } from "./json.ts";
 
-/** Where a value does not fit a shape (`parts[0].text`, empty for the value itself), and why: `must be a string, got a list`. */
+/**
+ * The place at which a value does not fit a shape (`parts[0].text`, empty for the value itself), and the
+ * reason: `must be a string, got a list`.
+ */
 export interface Misfit {
   readonly path: string;
   readonly reason: string;
 }
 
-/** What a value from outside must be. */
+/** The form that a value from outside must have. */
 export interface Shape<Value> {
   /** In words: `a string`, `a list of names`. */
   readonly wanted: string;

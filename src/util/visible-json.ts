@@ -1,4 +1,7 @@
-/** What is not seen in a text, or turns the line around. Joiners stay: scripts and emoji need them. */
+/**
+ * Characters that are not seen in a text, or that turn the line around. Joiners stay: scripts and emoji need
+ * them.
+ */
 const unseen =
   /[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\udb40[\udc00-\udc7f]/g;
 

@@ -2,7 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { Usage } from "../../message/usage.ts";
 import { countInside, type ToolUse } from "./constraints.ts";
 
-/** What bounds a run. Each bound is enforced; a bound left out has the default named here. */
+/** The bounds of a run. Each is enforced; one that is left out has the default named here. */
 export interface Budget {
   /** Replies of the model. Default 8. */
   readonly turns?: number;
@@ -16,14 +16,15 @@ export interface Budget {
   readonly costUsd?: number;
   /** Milliseconds of one call, for tools without a time-out of their own. Default none. */
   readonly toolMs?: number;
-  /** How often one tool may be called in a row. Default none. */
+  /** Calls of one tool in a row. Default none. */
   readonly sameToolInARow?: number;
   /**
-   * How often the same calls may bring the same results, one after another or in circles of two or three turns. The model is told at that
-   * number, refused at the next, and then the run ends. Calls whose results differ do not count. Default 3; `Infinity` for no bound.
+   * Times that the same calls may bring the same results, one after another or in circles of two or three
+   * turns. The model is told at that number, refused at the next, and then the run ends. Calls whose results
+   * differ do not count. Default 3; `Infinity` for no bound.
    */
   readonly repeats?: number;
-  /** How deep agents may call agents: a run inside another one has the depth 1. Default 3. */
+  /** Levels of agents that call agents: a run inside another one has the depth 1. Default 3. */
   readonly depth?: number;
   /** UTF-8 bytes of the arguments of one call. Default none. */
   readonly argumentBytes?: number;
@@ -82,7 +83,7 @@ function isBound(field: string): field is BudgetField {
   return Object.hasOwn(defaults, field);
 }
 
-/** What was reserved and spent so far. A value: reserving gives a new one. */
+/** The reserved and spent part of the bounds so far. A value: reserving gives a new one. */
 export interface Ledger {
   readonly turns: number;
   readonly toolCalls: number;
@@ -90,7 +91,7 @@ export interface Ledger {
   readonly costUsd: number;
   readonly lastTool: string;
   readonly sameToolInARow: number;
-  /** What was done with the tools that constraints speak of; left out when there are none. */
+  /** The use of the tools that constraints speak of; left out when there are none. */
   readonly uses?: readonly ToolUse[];
   /** Calls that a person approved for the rest of the run, by their hashes; left out when there are none. */
   readonly approved?: readonly string[];
@@ -106,7 +107,7 @@ export const emptyLedger: Ledger = {
   sameToolInARow: 0,
 };
 
-/** Which bound was met, and in words: `exceeded budget of 8 turns`. */
+/** The bound that was met, and a sentence on it: `exceeded budget of 8 turns`. */
 export interface Excess {
   readonly field: BudgetField;
   readonly limit: number;
@@ -199,7 +200,7 @@ export function spendInside(
   };
 }
 
-/** What one model call used; `costUsd` is left out when nobody knows it. */
+/** The usage of one model call; `costUsd` is left out when nobody knows it. */
 export interface Spent {
   readonly usage: Usage;
   readonly costUsd?: number;

@@ -1,14 +1,14 @@
 import type { Tool } from "../../tool/tool.ts";
 import type { Decision } from "../decision.ts";
 
-/** What a run did so far with a tool that constraints speak of. */
+/** The calls of a run so far to a tool that constraints speak of. */
 export interface ToolUse {
   readonly tool: string;
   /** Calls that ran, or are about to, those of runs inside among them. */
   readonly calls: number;
   /** Those of runs inside, which are none of what constraints count; left out when there are none. */
   readonly inside?: number;
-  /** Whether one of them succeeded in a turn that is over. */
+  /** True if one of them succeeded in a turn that is over. */
   readonly succeeded: boolean;
 }
 

@@ -1,12 +1,12 @@
 import type { Usage } from "../../message/usage.ts";
 import { type BudgetField, type Excess, type Ledger, type Limits } from "./budget.ts";
 
-/** What a run inside another one spent: it counts against the outer run's bounds. */
+/** The spending of a run inside another one: it counts against the outer run's bounds. */
 export interface Spending {
   readonly usage: Usage;
   readonly costUsd: number;
   readonly toolCalls: number;
-  /** How often tools were called, by their names; left out where nobody counts. */
+  /** The calls of tools, counted by their names; left out where nobody counts. */
   readonly calls?: Readonly<Record<string, number>>;
 }
 
@@ -20,13 +20,13 @@ export interface Purse {
   /** The bound of this run, or of one around it, that forbids another call of a tool. */
   callExcess(): Excess | undefined;
   spend(spending: Spending): void;
-  /** Whether this run, or one around it, has a bound of tokens or dollars. */
+  /** True if this run, or one around it, has a bound of tokens or dollars. */
   readonly isBounded: boolean;
   /** The tokens that are left of all these bounds; `Infinity` without one, below 0 when more were spent. */
   tokensLeft(): number;
   /** A run inside is about to call the tool; `by` is -1 when it does not after all. */
   count(tool: string, by?: 1 | -1): void;
-  /** How often the tool was called, or is about to be, in this run and in all runs inside it. */
+  /** The number of calls of the tool, made or about to be, in this run and in all runs inside it. */
   calls(tool: string): number;
   /** The calls of runs inside since the turn began; undefined when there are none. */
   readonly counted: Spending["calls"];
@@ -36,7 +36,7 @@ export interface Purse {
   change(account: Account): void;
 }
 
-/** What a run spent itself, and its bounds. */
+/** The run's own spending, and its bounds. */
 export interface Account {
   readonly ledger: Ledger;
   readonly limits: Limits;

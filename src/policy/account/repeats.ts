@@ -31,7 +31,7 @@ export function addAct({ acts, streaks }: Repeats, act: Act): Repeats {
   return { acts: [...kept, act], streaks: next };
 }
 
-/** How often the last circle has come, with the same results each time: 1 when the last act is new. */
+/** The times that the last circle has come, with the same results each time: 1 when the last act is new. */
 export function timesDone({ streaks }: Repeats): number {
   return streaks.reduce((most, streak, index) => Math.max(most, Math.floor(streak / (index + 1)) + 1), 1);
 }

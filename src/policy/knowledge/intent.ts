@@ -3,8 +3,9 @@ import type { Json, JsonObject } from "../../util/json.ts";
 import { lazy } from "../../util/remembered.ts";
 
 /**
- * What a run is for, said once before it begins and frozen: the user's words, the author's constants, and what the run is held to. No output of a
- * model or a tool can change it; a later message of the user begins another run with another intent, which names this one as `previous`.
+ * The purpose of a run, said once before it begins and frozen: the user's words, the author's constants, and
+ * the hashes of what the run is held to. No output of a model or a tool can change it. A later message of the
+ * user begins another run with another intent, which names this one as `previous`.
  */
 export interface Intent {
   /** The user's own words: the only text that values are bound to. */
@@ -26,7 +27,7 @@ export interface Intent {
 /** The hashes of what a run is held to, each made when something looks at it. */
 export type HeldTo = Readonly<Record<"policy" | "tools" | "limits", () => string>>;
 
-/** What an intent is made of; the hash is made of all of it but `previous`. */
+/** The parts of an intent; the hash is made of all of them but `previous`. */
 export interface IntentParts extends Omit<Intent, "hash" | keyof HeldTo> {
   readonly held: HeldTo;
 }
@@ -107,7 +108,7 @@ export function noIntent(agent: string): Intent {
   return { text: "", constants: [], agent, skill: agent, policy: "", tools: "", limits: "", hash: "" };
 }
 
-/** What of an intent is another than it was: a run that goes on must be the run that began. */
+/** The parts in which an intent is another than it was: a run that goes on must be the run that began. */
 export function changedParts(was: Intent, is: Intent): readonly IntentPart[] {
   return intentParts.filter((part) => canonicalJson(asJson(was[part])) !== canonicalJson(asJson(is[part])));
 }

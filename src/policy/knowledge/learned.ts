@@ -48,8 +48,9 @@ class Trusted {
 }
 
 /**
- * What a run has learned from the messages so far: how far they can be trusted, and which trusted texts there are. The states of a run share one
- * list that only grows, so that a turn costs what it adds.
+ * The knowledge that a run has learned from the messages so far: how far they can be trusted, and which
+ * trusted texts there are. The states of a run share one list that only grows, so that a turn costs what it
+ * adds.
  */
 export interface Learned {
   readonly label: Label;
@@ -58,8 +59,9 @@ export interface Learned {
 }
 
 /**
- * What is known before anything was said: the intent, what the author vouches for, and what is said of the tools, which a model reads before all else.
- * `label` is what was read around the run.
+ * The knowledge before the first message: the intent, the values that the author vouches for, and the
+ * descriptions of the tools, which a model reads before all else. `label` is the label of what was read
+ * around the run.
  */
 export function learnIntent(
   { text, constants }: Intent,
@@ -78,7 +80,10 @@ export function joinLearned(learned: Learned, label: Label): Learned {
   return joined === learned.label ? learned : { ...learned, label: joined };
 }
 
-/** What is known after these messages, which come after all others. `allowed` says which tools look up what the user chose. */
+/**
+ * The knowledge after these messages, which come after all others. `allowed` says which tools look up what
+ * the user chose.
+ */
 export function learn(before: Learned, messages: readonly Message[], allowed: AllowList): Learned {
   const calls = mayResolve(allowed) ? new Map<string, ToolCall>() : undefined;
   let learned = before;
@@ -90,7 +95,10 @@ export function learn(before: Learned, messages: readonly Message[], allowed: Al
   return learned;
 }
 
-/** Whether any of the tools looks up what the user chose: else no call needs to be remembered. Depends on: the tools. */
+/**
+ * True if any of the tools looks up what the user chose: else no call needs to be remembered. Depends on: the
+ * tools.
+ */
 const mayResolve = remembered(({ tools }: AllowList) =>
   [...tools.values()].some(({ resolves }) => resolves === true),
 );
@@ -135,7 +143,7 @@ function withText({ label, texts, length }: Learned, text: Trusted): Learned {
   return { label, texts: own, length: length + 1 };
 }
 
-/** Whether each value in this is the user's own choice. */
+/** True if each value in this is the user's own choice. */
 export function isBoundIn(learned: Learned, value: Json, type?: ValueType): boolean {
   if (Array.isArray(value)) return value.every((each: Json) => isBoundIn(learned, each, type));
   if (isJsonObject(value)) return Object.values(value).every((each) => isBoundIn(learned, each, type));
@@ -163,7 +171,10 @@ export function labelOfArguments(learned: Learned, args: Json, schema?: JsonSche
   return saidBy(learned, args, schema) === "model" ? learned.label : trustedLabel;
 }
 
-/** Whose words arguments are: those of the user alone, nobody's (there are none: null and empty texts), or else the model's, as truth values are. */
+/**
+ * The speaker of arguments: the user alone; nobody, where there is nothing but null and empty texts; or else
+ * the model. Truth values are the model's.
+ */
 type Speaker = "user" | "nobody" | "model";
 
 function saidBy(learned: Learned, args: Json, schema: JsonSchema | undefined): Speaker {
@@ -186,7 +197,7 @@ function together(speakers: readonly Speaker[]): Speaker {
   return speakers.includes("user") ? "user" : "nobody";
 }
 
-/** What policies are told of the run around a call. */
+/** The knowledge about the run around a call, for policies. */
 export function knowing(intent: Intent, learned: Learned, uses: readonly ToolUse[] = []): RunKnowledge {
   return {
     intent,

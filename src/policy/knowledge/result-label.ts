@@ -3,8 +3,9 @@ import type { Tool } from "../../tool/tool.ts";
 import { remembered } from "../../util/remembered.ts";
 
 /**
- * Whether what a tool gives is the author's own, as far as its arguments are: what the author calls trusted, knowledge, and what a function in this
- * process computes. What a stranger's code says it computes is a stranger's word.
+ * True if the results of a tool are the author's own, as far as its arguments are. Such are those that the
+ * author calls trusted, knowledge, and those that a function in this process computes. Results that a
+ * stranger's code computes are a stranger's words.
  */
 export function isOwn({ effect, trusted, kind, origin, enforcement }: Tool): boolean {
   const isStrangers = origin !== undefined || enforcement !== undefined;
@@ -33,7 +34,7 @@ export function resultLabel(tool: Tool, args: Label): Label {
   return joinLabels(args, addedLabel(tool));
 }
 
-/** Whether a message of a tool without a label of its own means this label. */
+/** True if a message of a tool without a label of its own means this label. */
 export function isDefaultLabel({ integrity, secrecy, sources }: Label, tool: string): boolean {
   return (
     integrity === "untrusted" && secrecy === "public" && sources.length === 1 && sources[0] === `tool/${tool}`
