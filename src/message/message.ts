@@ -80,8 +80,8 @@ export interface ReplyMessage {
   readonly parts: readonly ReplyPart[];
   readonly raw?: string;
   /**
-   * The join of what the model had seen when it wrote this, where that was not the user and the author alone.
-   * No provider is sent this field.
+   * The label of all that the model had seen when it wrote this, where that was not the user and the author
+   * alone. No provider is sent this field.
    */
   readonly label?: Label;
 }

@@ -106,7 +106,7 @@ function formatFor({ features }: Model, schema: JsonSchema): { readonly format?:
   return features.format === "grammar" ? { format: { type: "grammar", grammar: grammarOf(schema) } } : {};
 }
 
-/** The case that the model names: in its call, in a JSON object, or in words. */
+/** The option that the model names: in its call, in a JSON object, or in words. */
 function answerIn({ calls: [call], text }: ChatReply): string {
   const parsed = call === undefined ? parseJson(text) : { ok: true as const, value: call.arguments };
   if (!parsed.ok || !isJsonObject(parsed.value)) return text;
