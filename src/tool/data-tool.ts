@@ -15,7 +15,7 @@ import { argumentProblem, wrongArguments, wrongResult } from "./wrong-values.ts"
  * import type { DataTool } from "writ/tools";
  *
  * const now: DataTool = { name: "now", description: "The time in UTC" }; // takes any arguments, or none
- * const reply = await chat("ollama/qwen2.5:7b", { messages: "What time is it?", tools: [now] });
+ * const reply = await chat({ model: "ollama/qwen2.5:7b", messages: "What time is it?", tools: [now] });
  * console.log(reply.calls);
  * ```
  */
