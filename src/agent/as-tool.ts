@@ -70,8 +70,9 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
     trusted: true, // what the runs inside have seen is joined to it
     isFresh: options.fresh,
     exclusiveKey: () => undefined,
-    async execute(args, { run: parent, signal }) {
-      const asked = takesObject ? args : (args as { readonly input: string }).input;
+    async execute(args: { readonly input?: unknown }, { run: parent, signal }) {
+      const asked = takesObject ? args : args.input;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the input schema of the agent parses it
       const result = await agent.run(asked as never, { parent, signal, tools });
       if (result.outcome.type === "answered") return result.output;
       const reason = result.error?.message ?? result.outcome.type;

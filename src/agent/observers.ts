@@ -27,6 +27,7 @@ export function observerOf(
       isDeprecation: false,
     });
   return (event) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the listener of this type
     const own = listeners.get(event.type) as ((event: AgentEvent) => unknown) | undefined;
     if (onEvent === undefined && own === undefined) return;
     for (const tell of [onEvent, own]) {

@@ -225,6 +225,7 @@ async function answerPlainly(
   const transcript = addUser(said, asked);
   if (end.outcome.type !== "answered") return { ...spent, end, label, transcript };
   const reply = seenBy(replyMessage(contentText(end.outcome.content)), { label });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reply without calls leaves it ready
   return { ...spent, end, label, transcript: addReply(transcript, reply) as ReadyTranscript };
 }
 

@@ -175,6 +175,7 @@ export function runnable<Input, Output>({
 
 /** The output of a run that answered. @throws WritError for any other end */
 export function outputOf<Output>(result: RunResult<Output>, name: string): Output {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run that answered has an output
   if (result.outcome.type === "answered") return result.output as Output;
   throw result.error ?? new WritError("run-refused", { name, reason: result.outcome.type });
 }
@@ -201,6 +202,7 @@ export function readerOf<Output>(begin: () => Maybe<Begun>): EventReader<RunResu
 function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> {
   const { outcome } = result;
   const text = outcome.type === "answered" ? contentText(outcome.content) : "";
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema of the runnable made it
   return { runId, text, ...result, output: result.output as Output | undefined };
 }
 

@@ -69,7 +69,8 @@ interface LoadSkillTool extends Tool {
 /** The library behind a tool, for those who check an agent; undefined for every other tool. */
 export function libraryOf(tool: Tool): LibraryParts | undefined {
   return tool.name === loadName && tool.kind === "knowledge" && "library" in tool
-    ? (tool as LoadSkillTool).library
+    ? // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `loadTool` makes such a tool
+      (tool as LoadSkillTool).library
     : undefined;
 }
 
@@ -112,11 +113,13 @@ function loadTool(library: LibraryParts, skills: readonly LibrarySkill[]): LoadS
     effect: "read",
     trusted: true,
     execute: (args: unknown) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
       const { skill_name: name, arguments: given } = args as LoadArguments;
       return shownTo(skillNamed(library, name), given);
     },
   });
   const mode = (args: unknown): Mode | undefined =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     modeOf(skillNamed(library, (args as LoadArguments).skill_name), library);
   return { ...made, kind: "knowledge", mode, library };
 }
@@ -144,6 +147,7 @@ function readTool(skills: readonly LibrarySkill[]): Tool {
     effect: "read",
     trusted: true,
     execute: (args: unknown, { signal }) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
       const { skill_name: name, path } = args as { readonly skill_name: string; readonly path: string };
       return skillNamed({ skills: byName }, name).readFile(path, { signal });
     },

@@ -52,8 +52,7 @@ export function subagents(agents: readonly Subagent[], options: SubagentsOptions
     needs: [...tools.values()].flatMap(({ needs = [] }) => needs),
     trusted: true, // what the runs inside have seen is joined to it
     exclusiveKey: () => undefined,
-    execute(args, context) {
-      const { subagent, prompt } = args as { readonly subagent: string; readonly prompt: string };
+    execute({ subagent, prompt }: { readonly subagent: string; readonly prompt: string }, context) {
       return tools.get(subagent)?.execute({ input: prompt }, context);
     },
   };

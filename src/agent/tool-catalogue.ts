@@ -110,10 +110,12 @@ function finderTool(finder: Finder): Tool {
       additionalProperties: false,
     },
     effect: "none",
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     execute: (args: unknown) => answerTo(finder, args as FindArguments),
   });
   // The same search again: an offer has to follow from the arguments, as in a run that is played again.
   const mode = (args: unknown): Mode | undefined => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     const offer = foundBy(finder, args as FindArguments).map((each) => each.name);
     return offer.length === 0 ? undefined : { offer };
   };

@@ -23,8 +23,9 @@ interface Walk {
 }
 
 function look(value: unknown, schema: Json | undefined, walk: Walk): void {
-  if (typeof value !== "object" || value === null || !isJsonObject(schema)) return;
+  if (!isJsonObject(schema)) return;
   if (Array.isArray(value)) return lookInList(value, schema, walk);
+  if (!isJsonObject(value)) return;
   const properties = propertiesOf(schema);
   const isClosed =
     own(schema, "additionalProperties") === false && !Object.hasOwn(schema, "patternProperties");
@@ -36,7 +37,7 @@ function look(value: unknown, schema: Json | undefined, walk: Walk): void {
       walk.found.push({ path: [...walk.path], message: unknownField(Object.keys(properties)) });
     walk.path.pop();
   }
-  lookInChoice(value as JsonObject, schema, walk);
+  lookInChoice(value, schema, walk);
 }
 
 function lookInList(list: readonly unknown[], schema: JsonObject, walk: Walk): void {

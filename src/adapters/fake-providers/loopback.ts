@@ -16,6 +16,7 @@ export async function serve(
     server.once("error", reject).listen(0, "127.0.0.1", resolve);
   });
   server.unref();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens at a port
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../util/json.ts";
 import type { FakeRequest } from "./fake-provider.ts";
-import { listOf, modelOf, textOf } from "./fields.ts";
+import { listOf, modelOf, objectsOf, textOf } from "./fields.ts";
 import { refuseResponse, type ResponseStore, wholeInput } from "./openai-responses-rules.ts";
 import { eventStream, halvesOf, piecesOf, wholeBody, type Wire, type WireReply } from "./wire.ts";
 
@@ -154,7 +154,7 @@ function partEvents(item: JsonObject, of: JsonObject): readonly JsonObject[] {
     ];
   }
   const isMessage = item["type"] === "message";
-  const [part] = listOf(isMessage ? item["content"] : item["summary"]) as readonly JsonObject[];
+  const [part] = objectsOf(isMessage ? item["content"] : item["summary"]);
   if (part === undefined) return [];
   const place = { ...of, ...(isMessage ? { content_index: 0 } : { summary_index: 0 }) };
   const name = isMessage ? "response.content_part" : "response.reasoning_summary_part";

@@ -66,14 +66,12 @@ class Script {
     this.#asked += 1;
     const number = this.#asked;
     const step = this.#steps[Math.min(number, this.#steps.length) - 1] ?? "ok";
-    const answer = typeof step === "function" ? await answerOf(step, request) : step;
-    const fault = faultOf(answer);
-    const reply: FakeReply = typeof answer === "string" ? { text: answer } : (answer as FakeReply);
-    const { delayMs = 0 } = fault ?? reply;
+    const answer = inFull(typeof step === "function" ? await answerOf(step, request) : step);
+    const { delayMs = 0 } = answer;
     if (delayMs > 0) await sleep(delayMs, undefined, { signal });
-    if (fault !== undefined) return this.#fail(fault);
-    const body = wire.reply(wireReply(this.#provider, reply, { request, number }), request);
-    return new Response(streamOf(body, reply.cutAfter), { headers: { "content-type": body.contentType } });
+    if ("status" in answer) return this.#fail(answer);
+    const body = wire.reply(wireReply(this.#provider, answer, { request, number }), request);
+    return new Response(streamOf(body, answer.cutAfter), { headers: { "content-type": body.contentType } });
   }
 
   /** The request, the format it speaks, and how it is refused. */
@@ -114,6 +112,7 @@ const notJson = "We could not parse the JSON body of your request. It must be a 
 
 function jsonOf(text: string): Json | undefined {
   try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it parses to nothing else
     return JSON.parse(text) as Json;
   } catch {
     return undefined;
@@ -136,9 +135,9 @@ async function answerOf(
   }
 }
 
-function faultOf(answer: FakeAnswer): FakeFault | undefined {
+function inFull(answer: FakeAnswer): FakeFault | FakeReply {
   if (answer instanceof Error) return { status: 500, message: answer.message };
-  return typeof answer === "object" && "status" in answer ? answer : undefined;
+  return typeof answer === "string" ? { text: answer } : answer;
 }
 
 /** How long a client has to read what came before the connection breaks: it drops what it has not read. */

@@ -89,7 +89,8 @@ export async function isolatedTool<
   const pool = openPool({ start, processes, idleMs, fresh });
   const made = tool<Input, Json, readonly Capability[], JsonSchema | undefined>({
     ...definition,
-    outputSchema: definition.outputSchema as JsonSchema | undefined, // held to at run time: nobody knows the type of code elsewhere
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- held to at run time: nobody knows the type of code elsewhere
+    outputSchema: definition.outputSchema as JsonSchema | undefined,
     timeoutMs,
     execute: (args, context) => callCell(pool, { tool: name, args, context, handles: context, timeoutMs }),
   });

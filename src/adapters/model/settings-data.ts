@@ -2,11 +2,12 @@ import type { Json, JsonObject } from "../../util/json.ts";
 
 /** The settings of a model as data that nobody can change: what is undefined is left out, and so is what is no JSON, like functions. */
 export function settingsData(fields: Readonly<Record<string, unknown>>): JsonObject {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the text is that of an object
   return frozen(JSON.parse(JSON.stringify(fields)) as JsonObject);
 }
 
 function frozen<Value extends Json>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
-  for (const part of Object.values(value as JsonObject)) frozen(part);
+  for (const part of Object.values<Json>(value)) frozen(part);
   return Object.freeze(value);
 }

@@ -48,6 +48,7 @@ export function editFileTool(workspace: Workspace): Tool {
       new: "content",
       all: "content",
     },
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     execute: (args, { fs }) => edited(workspace, args as unknown as EditArguments, fs),
   });
 }

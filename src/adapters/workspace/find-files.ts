@@ -36,6 +36,7 @@ export function findFilesTool(workspace: Workspace): Tool {
     trusted: workspace.trusted,
     timeoutMs: workspace.timeMs,
     needs: [files.read(workspace.root || "/")],
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     execute: (args, { fs }) => found(workspace, args as unknown as FindArguments, fs),
   });
 }

@@ -42,6 +42,7 @@ export function readFileTool(workspace: Workspace): Tool {
     trusted: workspace.trusted,
     timeoutMs: workspace.timeMs,
     needs: [files.read(workspace.root || "/")],
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     execute: (args, { fs }) => readLines(workspace, args as unknown as ReadArguments, fs),
   });
 }

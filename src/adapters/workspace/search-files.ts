@@ -45,6 +45,7 @@ export function searchFilesTool(workspace: Workspace): Tool {
     trusted: workspace.trusted,
     timeoutMs: workspace.timeMs,
     needs: [files.read(workspace.root || "/")],
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     execute: (args, { fs }) => searched(workspace, args as unknown as SearchArguments, fs),
   });
 }

@@ -101,7 +101,9 @@ export function shellTool(options: ShellToolOptions): Tool {
     needs: [...needs, ...(cwd === undefined ? [] : [cwd]), ...asked],
     parameters: { program: "target", args: "target", input: "content" },
     async execute(args, context) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
       const { program, args: more = [], input } = args as unknown as ShellArguments;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the needs above give these handles
       const handles = context as unknown as Handles;
       const [file = "", ...first] = commands.get(program) ?? [];
       const result = await handles.exec(file, [...first, ...more], {
@@ -132,7 +134,8 @@ function commandsOf(programs: ShellToolOptions["programs"]): Commands {
   const given = programs as readonly string[] | Readonly<Record<string, readonly string[]>>;
   const entries = Array.isArray(given)
     ? given.map((program: string) => [program, [program]] as const)
-    : Object.entries(given as Readonly<Record<string, readonly string[]>>);
+    : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a list of names was taken above
+      Object.entries(given as Readonly<Record<string, readonly string[]>>);
   const wrong = entries.find(
     ([, words]) =>
       !Array.isArray(words) || words.length === 0 || !words.every((word) => typeof word === "string"),

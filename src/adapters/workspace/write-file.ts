@@ -32,6 +32,7 @@ export function writeFileTool(workspace: Workspace): Tool {
     timeoutMs: workspace.timeMs,
     needs: [files.read(root), files.write(root)],
     parameters: { path: { role: "target", type: "path" }, content: "content", replace: "content" },
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above parsed them
     execute: (args, { fs }) => written(workspace, args as unknown as WriteArguments, fs),
   });
 }

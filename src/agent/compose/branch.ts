@@ -102,6 +102,7 @@ export function branch({
   const where = "branch()";
   const members = membersOf(cases, where);
   const names = members.map(({ name }) => name);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a runnable made by this package has data about it
   const decides = aboutOf(on) === undefined ? undefined : memberOf(on as Runnable, where);
   if (typeof on !== "function")
     throw new WritError("definition-invalid", { where, reason: "`on` must be an agent or a function." });
@@ -114,6 +115,7 @@ export function branch({
     const value = decides
       ? await runMember({ member: decides, place: "0", input }, run)
       : await askAuthor(
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `on` is a function, and its type takes the input of the branch
           { place: "on", name: "on", ask: (inside) => (on as AnyFunction)(input, inside) },
           run,
         );

@@ -96,6 +96,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     const told = [options.instructions ?? "", instructions ?? ""].filter((text) => text !== "").join("\n\n");
     const inner = { parent: opened.run, tools: options.tools, instructions: told };
     try {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each agent checks its input itself
       const result = await member.agent.run(input as never, inner);
       return { result, inside: await opened.close() };
     } catch (error) {

@@ -178,5 +178,6 @@ function withAnswer(transcript: ReadyTranscript, { outcome }: End): ReadyTranscr
     role: "assistant",
     parts: [{ type: "text", text: text === "" ? "(empty)" : text }],
   } as const;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reply without calls leaves it ready
   return addReply(transcript, reply) as ReadyTranscript;
 }

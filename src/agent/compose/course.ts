@@ -56,6 +56,7 @@ export async function askAuthor<Value>(
   try {
     const value = await untilStopped((async () => ask({ parent: opened.run, signal: stop.signal }))(), stop);
     throwIfStopped(stop);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was not stopped
     return value as Value;
   } catch (error) {
     throw authorFailed(error, { name: run.name, function: name });

@@ -95,6 +95,7 @@ export function parallel(
         return Array.isArray(agents)
           ? outputs
           : Object.fromEntries(outputs.map((output, index) => [names[index], output]));
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the signatures hold the author's function to these outputs
       const given = outputs as readonly never[];
       const ask = (): unknown =>
         typeof aggregate === "function" ? aggregate(given, names) : outputs[aggregate.pick(given, names)];

@@ -72,6 +72,7 @@ export function repeat(
     let value = given;
     for (let round = 1; round <= max; round += 1) {
       const output = await runMember({ member, place: `0/${round}`, input: value }, run);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the signatures hold the author's functions to this output
       const asked = output as never;
       const ask = (inside: RunInside): boolean | Promise<boolean> => until(asked, { ...inside, round });
       if (await askAuthor({ place: `until/${round}`, name: "until", ask }, run)) return output;

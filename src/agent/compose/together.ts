@@ -57,15 +57,17 @@ export async function together(group: Group, run: CompositeRun): Promise<readonl
   jobs.forEach(({ place }, index) => run.book(place, record.inside[index] ?? undefined));
   const { failure, answered } = record;
   if (failure !== undefined) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the record is of these jobs
     const job = jobs[failure.index] as Job;
     throw stageFailed(job, { ...failure, cause: ran[failure.index]?.result?.error }, run.name);
   }
   return answered.map((index) => {
     const one = ran[index] ?? {};
+    const job = jobs[index];
     // The record says that it answered: another end comes from other records.
-    if (one.thrown === undefined && one.result?.outcome.type !== "answered")
+    if (job === undefined || (one.thrown === undefined && one.result?.outcome.type !== "answered"))
       throw new WritError("journal-mismatch", { key });
-    return outputOf(one, jobs[index] as Job, run.name);
+    return outputOf(one, job, run.name);
   });
 }
 
@@ -83,6 +85,7 @@ async function runAll(
   run: CompositeRun,
 ): Promise<Ended> {
   const stop = interrupt<StopReason>();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was stopped has a reason
   const unlink = run.stop.onStop(() => stop.stop(run.stop.reason as StopReason));
   const turns = slots(concurrency);
   const ran: Ran[] = [];

@@ -7,7 +7,7 @@ const lookAlikes: ReadonlyMap<string, string> = new Map(
   ]
     .join(",")
     .split(",")
-    .map((pair) => pair.split(" ") as [string, string]),
+    .map((pair): [string, string] => [pair.slice(0, 1), pair.slice(2)]),
 );
 
 /**

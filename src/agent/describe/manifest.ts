@@ -68,6 +68,7 @@ export function policyOf({ skills }: AgentPlan, { policy }: AnyDefinition): Poli
 
 function policyManifest(policy: Policy): PolicyManifest {
   if (policy === sensible) return { name: "sensible" };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only a policy of rules has a `toJSON`
   const json = rulePolicyOf(policy)?.toJSON() as PolicyJson | undefined;
   if (json === undefined) return { name: `${policy.name} (a function)`.trim() };
   const { name, tools, constants } = json;

@@ -12,14 +12,13 @@ const spent: { readonly [Field in keyof CostBounds]-?: (run: EvaluatedRun) => nu
 
 /** Checks of what a run took. */
 export function costChecks(bounds: CostBounds): Check[] {
-  return Object.entries(bounds).map(([field, bound]) => ({
+  return Object.entries({ ...bounds }).map(([field, bound]) => ({
     path: ["atMost", field],
     fault(run) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is a field of the bounds
       const took = spent[field as keyof CostBounds](run);
       if (took === undefined) return "the model has no price: give the agent `budget.price`";
-      return took <= (bound as number)
-        ? undefined
-        : `${field} were ${took}, and ${bound as number} are allowed`;
+      return took <= bound ? undefined : `${field} were ${took}, and ${bound} are allowed`;
     },
   }));
 }

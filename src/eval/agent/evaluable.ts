@@ -44,11 +44,10 @@ export function withTools(
   { tools, skills }: AnyDefinition,
   replace: (tool: Tool) => Tool,
 ): Partial<AnyDefinition> {
-  const replaced = (entry: ToolList[number] | Tools[number]): ToolList[number] => {
-    if (typeof entry === "string") return entry;
-    return isList(entry) ? (entry.map(replaced) as Tools) : replace(entry);
-  };
-  const list = (entries: ToolList): ToolList => entries.map(replaced);
+  const replaced = (entry: Tool | Tools): Tool | Tools =>
+    isList(entry) ? entry.map(replaced) : replace(entry);
+  const list = (entries: ToolList): ToolList =>
+    entries.map((entry) => (typeof entry === "string" ? entry : replaced(entry)));
   return {
     ...(tools === undefined ? {} : { tools: list(tools) }),
     ...(skills === undefined
@@ -59,7 +58,8 @@ export function withTools(
             ...(skill.type === "agentic" ? { tools: list(skill.tools) } : {}),
             ...(skill.knowledge === undefined
               ? {}
-              : { knowledge: skill.knowledge.map((entry) => replace(entry) as typeof entry) }),
+              : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tool in the place of knowledge is made of it
+                { knowledge: skill.knowledge.map((entry) => replace(entry) as typeof entry) }),
           })),
         }),
   };

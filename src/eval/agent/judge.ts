@@ -49,6 +49,7 @@ export async function judgeRun(
     });
     if (result.outcome.type !== "answered")
       return { fault: `the judge gave no verdict: ${result.error?.message ?? result.outcome.type}` };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the verdict's schema parsed it
     return result.output as { readonly passes: boolean; readonly reason: string };
   } catch (error) {
     return { fault: `the judge gave no verdict: ${messageOf(error)}` };

@@ -125,6 +125,7 @@ async function runCase(fields: FullCase, options: CaseRun): Promise<EvaluatedRun
   try {
     const { input, session } = await asked(fields);
     const run = runOf(fields, options);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each agent checks its input itself
     result = await run(input as never, {
       onEvent: trace.see,
       approve: ({ tool }) => approve === true || (approve !== false && approve.includes(tool)),

@@ -83,6 +83,7 @@ async function checkedFields({ fields }: LocatedCase, tell: Tell): Promise<FullC
     return undefined;
   }
   const more = { ...(file === undefined ? {} : { file }), ...(recorded === undefined ? {} : { recorded }) };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema took it
   return { ...(full as unknown as FullCase), ...more };
 }
 

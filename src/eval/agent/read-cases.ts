@@ -5,7 +5,7 @@ import { type Located, readFields } from "../../adapters/files/located.ts";
 import { type Problem, problemLines } from "../../adapters/files/located.ts";
 import { readText, reasonOf } from "../../adapters/files/read-text.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
 import { caseFields, caseListFields } from "./case-fields.ts";
 import type { EvalCase } from "./eval-case.ts";
 import { expanded } from "./expanded.ts";
@@ -85,7 +85,8 @@ async function readFile(file: string): Promise<ReadFile> {
   if ("reason" in located) return { cases: [], problems: [{ file, ...located }] };
   const { fields, lineOf } = located;
   const { cases } = fields;
-  const made = (own: JsonObject, place: readonly (string | number)[]): LocatedCase => ({
+  const made = (own: Json, place: readonly (string | number)[]): LocatedCase => ({
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- cases with problems are not played
     fields: { ...(own as unknown as EvalCase), file },
     where: file,
     lineOf: (path) => lineOf([...place, ...path]),
@@ -98,7 +99,7 @@ async function readFile(file: string): Promise<ReadFile> {
   const own = (cases as readonly Json[]).map((entry) => (isJsonObject(entry) ? expanded(entry) : entry));
   const all = { ...fields, cases: own };
   const problems = await checkFields({ ...located, fields: all }, { schema: caseListFields, file });
-  return { cases: own.map((entry, index) => made(entry as JsonObject, ["cases", index])), problems };
+  return { cases: own.map((entry, index) => made(entry, ["cases", index])), problems };
 }
 
 async function locatedIn(file: string): Promise<Located | Pick<Problem, "line" | "field" | "reason">> {

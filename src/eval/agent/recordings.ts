@@ -108,6 +108,7 @@ async function readRecordings(path: string): Promise<Recordings> {
   if (!read.ok) throw casesInvalid([{ file: path, ...read.problem }]);
   const problems = await checkFields(read, { schema: recordedFields, file: path });
   if (problems.length > 0) throw casesInvalid(problems);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its schema took them
   return read.fields["cases"] as unknown as Recordings;
 }
 
