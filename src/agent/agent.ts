@@ -31,11 +31,20 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
    * The agent for people, a line a thing: model, bounds, rules, and what each skill may call. Never a key.
    */
   describe(): string;
-  /** What it may do, as data: the same agent gives the same manifest, and `writ manifest --check` fails when one is wider than another. */
+  /**
+   * The powers of the agent, as data. The same agent gives the same manifest, and `writ manifest --check`
+   * fails when one is wider than another.
+   */
   manifest(): Promise<AgentManifest>;
-  /** What is dangerous in how it is put together: strangers' words, private data and a way out in one skill; effects that nobody declared; grants too wide. Runs nothing. */
+  /**
+   * Finds dangers in the definition: strangers' words, private data and a way out in one skill; effects that
+   * nobody declared; grants too wide. Runs nothing.
+   */
   audit(): Audit;
-  /** How far each tool is held to what it declared on this machine: level, mechanism, and what was tried. */
+  /**
+   * The means that hold each tool to its declaration on this machine: level, mechanism, and the ways out that
+   * were tried.
+   */
   enforcement(): Promise<readonly ToolEnforcement[]>;
   /** Name and model: `agent "calculator" (ollama/qwen2.5:7b)`. */
   toString(): string;
@@ -60,7 +69,7 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
   with(changes: Partial<AnyDefinition> | DefinitionChange): Agent<Input, Output>;
 }
 
-/** What is said of an agent without running it. */
+/** The methods of an agent that tell of it and run nothing. */
 function lookingInto({
   plan,
   definition,

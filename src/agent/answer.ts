@@ -9,7 +9,7 @@ import { lenientJson } from "../util/lenient-json.ts";
 /** Makes the author's output of what the model answered, or says what is wrong with it. */
 export type AnswerReader = (content: Json, finishReason: FinishReason) => ReadAnswer | Promise<ReadAnswer>;
 
-/** How answers are read beside their schema. */
+/** Options of reading answers, beside their schema. */
 export interface Answering {
   readonly parse?: (text: string) => unknown;
   /** Without a schema an answer that is JSON stays what it is. Default: it becomes text. */
@@ -42,9 +42,9 @@ export function answerReader(
 }
 
 interface Found {
-  /** What the answer may mean, the likeliest first. */
+  /** The values that the answer may mean, the likeliest first. */
   readonly values: readonly Json[];
-  /** What is wrong with it if none of them fits; left out where the schema says it best. */
+  /** The fault to tell the model when none of them fits. Left out where the schema tells it best. */
   readonly problem?: string;
 }
 
@@ -52,7 +52,7 @@ function valuesIn(content: Json, { jsonSchema }: Schema, finishReason: FinishRea
   if (typeof content !== "string") return { values: [content] };
   const isCut = finishReason === "length";
   const strict = parseJson(content);
-  // Where a text is wanted, "1.50" is a text and no number; some models put it in quotes.
+  // For a schema of text "1.50" is a text, not a number; some models put it in quotes.
   if (jsonSchema["type"] === "string" && !isCut)
     return { values: strict.ok && typeof strict.value === "string" ? [content, strict.value] : [content] };
   // Only its closing bracket says that an answer is whole: 12 may be the beginning of 123.

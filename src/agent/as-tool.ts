@@ -8,7 +8,7 @@ import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { setInside } from "./describe/manifest-origin.ts";
 import { aboutOf, type Runnable } from "./runnable.ts";
 
-/** How an agent appears as a tool. */
+/** Options of an agent as a tool. */
 export interface AsToolOptions {
   /** Default: the agent's name. */
   readonly name?: string;
@@ -18,7 +18,7 @@ export interface AsToolOptions {
   readonly allow?: readonly string[];
   /** Tools that it may not call inside, whatever `allow` says. */
   readonly deny?: readonly string[];
-  /** What a call does to the world. Default: undeclared. */
+  /** The effect of a call on the world. Default: undeclared. */
   readonly effect?: Exclude<Effect, "undeclared">;
   readonly timeoutMs?: number;
   /**
@@ -29,7 +29,7 @@ export interface AsToolOptions {
   readonly fresh?: boolean;
 }
 
-/** What is known of the agent behind the tool. */
+/** The data of the agent behind the tool. */
 interface Behind {
   readonly input?: Schema;
   readonly skills: readonly { readonly tools: readonly string[] }[];
@@ -97,7 +97,11 @@ const known: ReadonlySet<string> = new Set([
   "fresh",
 ] satisfies (keyof AsToolOptions)[]);
 
-/** What narrows the powers of an agent must not be misspelt. @throws WritError `definition-invalid` */
+/**
+ * Checks the options: a misspelt one would not narrow the powers of the agent.
+ *
+ * @throws WritError `definition-invalid`
+ */
 export function checkAsTool(options: AsToolOptions, agent: string): void {
   const where = `asTool() of agent "${agent}"`;
   const unknown = Object.keys(options).find((field) => !known.has(field));
@@ -134,7 +138,10 @@ function roomText({ path, bits, wants }: Room): string {
   return `${part} without a bound${wants === undefined ? "" : ` (it wants ${wants})`}`;
 }
 
-/** Which tools are left inside: those that `allow` names, without those that `deny` names. Undefined leaves all. */
+/**
+ * The tools that are left inside: those that `allow` names, without those that `deny` names. Undefined leaves
+ * all.
+ */
 function allowedInside(
   name: string,
   { allow, deny = [], skills }: AsToolOptions & Behind,

@@ -24,14 +24,16 @@ export interface ChosenSkill {
   readonly fact: Extract<Fact, { type: "skill-chosen" }>;
 }
 
-/** What choosing gave: a skill; an error or a bound that forbids to ask the model; and what asking it cost. */
+/**
+ * The result of choosing: a skill, an error, or a bound that forbids to ask the model; and the tokens that
+ * the model took.
+ */
 export type Choice = { readonly usage?: Usage } & (
   | { readonly type: "chosen"; readonly chosen: ChosenSkill }
   | { readonly type: "failed"; readonly error: WritError }
   | { readonly type: "forbidden"; readonly excess: Excess }
 );
 
-/** What a skill is chosen by. */
 export interface Choosing {
   readonly plan: AgentPlan;
   readonly input: Json;
@@ -96,7 +98,7 @@ function fittingSkills(plan: AgentPlan, input: Json): Maybe<readonly PlannedSkil
   return after(looking, () => fitting);
 }
 
-/** What the model says of a choice. `isCall`: it called a tool instead. */
+/** The choice that the model made. `isCall`: it called a tool instead. */
 interface Route {
   readonly isCall?: boolean;
   readonly skill: string;

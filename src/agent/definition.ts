@@ -25,13 +25,19 @@ export interface AiSdkModelLike {
   readonly modelId: string;
 }
 
-/** What can be given as a model: a model, a function, an AI SDK model object, or a name like `ollama/qwen2.5:7b`. */
+/**
+ * A model as authors give it: a model, a function, an AI SDK model object, or a name like
+ * `ollama/qwen2.5:7b`.
+ */
 export type ModelSource = Model | ModelFunction | AiSdkModelLike | string;
 
-/** What an agent takes: text, or what its input schema takes. */
+/** The input of an agent: text, or a value that its input schema takes. */
 export type InputOf<In> = In extends SchemaSource ? InferInput<In> : string | JsonObject;
 
-/** What an agent gives: what its output schema gives, else what its skills make, else an answer in the form of its driver: text, or JSON. */
+/**
+ * The output of an agent: that of its output schema, else that of its skills, else an answer in the form of
+ * its driver: text, or JSON.
+ */
 export type OutputOf<
   Out,
   Skills extends readonly Skill[] = readonly [],
@@ -45,10 +51,10 @@ export type OutputOf<
 type OwnOutput<Each, Answer> =
   Each extends Skill<infer Made> ? ([Made] extends [never] ? Answer : Made) : Answer;
 
-/** What a skill may make for an agent with this output: what its schema takes, or gives. */
+/** The values that a skill may make for an agent with this output: those that its schema takes, or gives. */
 export type MadeFor<Out> = Out extends SchemaSource ? InferInput<Out> | InferOutput<Out> : never;
 
-/** How an agent is defined. */
+/** The definition of an agent. */
 export interface AgentDefinition<
   In extends SchemaSource | undefined,
   Out extends SchemaSource | undefined,
@@ -57,10 +63,13 @@ export interface AgentDefinition<
 > {
   readonly name: string;
   readonly description?: string;
-  /** What the model is told before everything else. */
+  /** The first words to the model, before everything else. */
   readonly instructions?: string;
   readonly model?: ModelSource;
-  /** How calls are spoken of with the model. Default `auto`: native where the model can, the JSON protocol elsewhere. */
+  /**
+   * The form of calls between runtime and model. Default `auto`: native for models that can, the JSON
+   * protocol for others.
+   */
   readonly driver?: Driver;
   /** The agent's tools. Without `skills` they are its one skill; with them, the tools that skills list by name, which is deprecated. */
   readonly tools?: ToolList;
@@ -69,9 +78,15 @@ export interface AgentDefinition<
   readonly skills?: Skills;
   /** Chooses one of several skills for an input; undefined leaves the choice to the others. */
   readonly selectSkill?: (input: unknown) => string | undefined;
-  /** How one of several skills that take the input is chosen when no function does. Default: by one turn of the model; without a model, the first. */
+  /**
+   * The choice between several skills that take the input, when a function does not choose. Default: by one
+   * turn of the model; without a model, the first.
+   */
   readonly routing?: Routing;
-  /** What the agent writes and reads across runs, through the tools `memory_read`, `memory_write` and `memory_search`. Its slot is its name. */
+  /**
+   * The memory that the agent reads and writes across runs, through the tools `memory_read`, `memory_write`
+   * and `memory_search`. Its slot is the name of the agent.
+   */
   readonly memory?: MemoryBank;
   /** Takes the oldest turns out of what the model is sent when there is too much. Default: nothing is taken out. */
   readonly compaction?: CompactionOptions;
@@ -84,19 +99,23 @@ export interface AgentDefinition<
   readonly on?: Listeners;
   /** Code that may change what happens in a run. */
   readonly hooks?: readonly Hook[];
-  /** What happens when calls fail, for tools that do not say so themselves. */
+  /** The recovery of calls that fail, for tools without rules of their own. */
   readonly recover?: RecoveryRules;
   readonly budget?: Budget;
   /** Decides about each call that the allow-list lets pass. Default: it may run. */
   readonly policy?: Policy;
-  /** What its tools may use of the world, of what they declare. Default: nothing. */
+  /** The capabilities that its tools may use, of those that they declare. Default: nothing. */
   readonly grants?: readonly Capability[];
-  /** Whether results that are not trusted are marked as such for the model. It costs a few tokens each and holds nothing by itself. Default: they are. */
+  /**
+   * True: results that are not trusted are marked as such for the model. A mark costs a few tokens and holds
+   * nothing by itself. Default true.
+   */
   readonly markResults?: boolean;
   readonly settings?: ModelSettings;
   /**
-   * How often, and after what time, the model is asked again when its provider cannot be reached, is overloaded, or breaks off its reply. Default: 3
-   * requests in all. `false`: it is asked once. A model that retries by itself (`withRetry`) is left alone.
+   * The number and pace of requests to a model whose provider cannot be reached, is overloaded, or breaks off
+   * its reply. Default: 3 requests in all. `false`: one request. A model that retries by itself (`withRetry`)
+   * is left alone.
    */
   readonly retry?: RetryPace | false;
   readonly toolChoice?: ToolChoice;
@@ -105,8 +124,9 @@ export interface AgentDefinition<
   /** `answer`: in the last turn of the budget the model may call no tools, so that it answers. Default `tools`. */
   readonly lastTurn?: "tools" | "answer";
   /**
-   * How many calls of one turn run at a time. Default: calls that change something (the effects `write` and `irreversible`) run in their
-   * order, after the calls before them and before those after them; all others run beside each other.
+   * The number of calls of one turn that run at a time. Default: calls that change something (the effects
+   * `write` and `irreversible`) run in their order, after the calls before them and before those after them;
+   * all others run beside each other.
    */
   readonly concurrency?: number;
   /**
@@ -117,8 +137,11 @@ export interface AgentDefinition<
   readonly endOn?: readonly EndCause[];
   /** The author's own notes. Nothing here reads them. */
   readonly metadata?: JsonObject;
-  /** What the agent takes. Default: text. The model is given it as JSON. */
+  /** The schema of the input. Default: text. The model is given the input as JSON. */
   readonly input?: In;
-  /** What the agent gives, whichever skill made it. Default: what its skills make, else text. An answer that does not match is sent back to the model. */
+  /**
+   * The schema of the output, whichever skill made it. Default: that of its skills, else text. An answer that
+   * does not match is sent back to the model.
+   */
   readonly output?: Out;
 }

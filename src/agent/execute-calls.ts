@@ -35,15 +35,21 @@ export interface ExecuteRequest {
   readonly tools: Tools;
   readonly policy?: Policy;
   readonly approve?: Approve;
-  /** What the tools may use of the world, of what they declare. Default: nothing. */
+  /** The capabilities that the tools may use, of those that they declare. Default: nothing. */
   readonly grants?: readonly Capability[];
-  /** What the user wants, in the user's own words: values that a policy compares with. Default: nothing is the user's choice. */
+  /**
+   * The wish of the user, in the user's own words: values that a policy compares with. Default: nothing is
+   * the user's choice.
+   */
   readonly intent?: string;
   readonly hooks?: readonly Hook[];
   readonly recover?: RecoveryRules;
   /** Of the budget of a run: what bounds calls. */
   readonly budget?: Pick<Budget, "toolCalls" | "toolMs" | "sameToolInARow" | "argumentBytes" | "resultBytes">;
-  /** How many calls run at a time. Default: calls that change something run in their order, all others beside each other. */
+  /**
+   * The number of calls that run at a time. Default: calls that change something run in their order, all
+   * others beside each other.
+   */
   readonly concurrency?: number;
   /**
    * The causes that skip the rest of the calls, as {@link EndCause} says of a reply. There is no run that they

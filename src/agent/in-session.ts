@@ -57,7 +57,7 @@ async function holding(
   }
 }
 
-/** What was said before is read once: a replay goes on from what the first run was given. */
+/** Reads the earlier conversation once: a replay goes on from the one that the first run was given. */
 async function loadSession(
   handle: SessionHandle,
   { base: { journal, runId } }: SessionUser,

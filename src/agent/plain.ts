@@ -9,7 +9,6 @@ import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
 import type { PlainPlan } from "./plan.ts";
 
-/** What a plain skill is run with. */
 export interface PlainOptions {
   readonly agent: string;
   readonly input: Json;

@@ -33,11 +33,11 @@ import { checkLibrary, libraryOf } from "./skill-library.ts";
 import { skillOutput } from "./skill-output.ts";
 import type { AgenticSkill, PlainSkill, Skill, ToolList } from "./skill.ts";
 
-/** What every planned skill has. */
+/** The fields of every planned skill. */
 interface SkillBase {
   readonly name: string;
   readonly description: string;
-  /** What it takes; undefined for anything. */
+  /** The schema of its input. Undefined for anything. */
   readonly input?: Schema;
 }
 
@@ -56,7 +56,7 @@ export interface AgenticPlan extends SkillBase {
 export interface PlainPlan extends SkillBase {
   readonly type: "plain";
   readonly output?: Schema;
-  /** What it adds to the label of its input. */
+  /** The label that it adds to that of its input. */
   readonly label: Label;
   readonly execute: (input: unknown) => unknown;
 }
@@ -71,7 +71,7 @@ export interface AgentPlan {
   readonly selectSkill?: AnyDefinition["selectSkill"];
   readonly routing: Routing;
   readonly limits: Limits;
-  /** What the agent gives its tools of the world. */
+  /** The capabilities that the agent gives its tools. */
   readonly grants: readonly Capability[];
   readonly hooks: Hooks;
   readonly recoveryOf: (tool: Tool) => Recovery | undefined;
@@ -90,7 +90,7 @@ export type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSour
 /** Makes a model of what the author gave. @throws WritError `model-invalid`, `model-name-invalid` */
 export type ResolveModel = (source: ModelSource, agent: string) => Model;
 
-/** What the core needs from outside to make agents. */
+/** The parts that the core needs from outside to make agents. */
 export interface Wiring {
   readonly host: Host;
   readonly resolveModel: ResolveModel;
@@ -153,7 +153,7 @@ function planSkills(
   return skills;
 }
 
-/** What is given to an agent, or to one of its skills, is taken as it is. */
+/** The input schema of an agent or a skill: it takes values as they are, and coerces none. */
 function inputSchema(source: SchemaSource | undefined, name: string): Schema | undefined {
   return source === undefined ? undefined : toSchema(source, { name, role: "input", coerce: "none" });
 }

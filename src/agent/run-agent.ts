@@ -92,10 +92,10 @@ function unusable({ name }: AgentPlan, reason: string): WritError<"checkpoint-in
   return new WritError("checkpoint-invalid", { name, reason });
 }
 
-/** What the turn cycle begins with when nothing is left to choose. */
+/** The beginning of a turn cycle whose skill is chosen. */
 export interface CycleBeginning {
   readonly skill: AgenticPlan;
-  /** What was said, the system message among it. */
+  /** The conversation so far, with its system message. */
   readonly transcript: ReadyTranscript;
   readonly from?: Checkpoint;
 }
@@ -208,7 +208,7 @@ function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: 
 
 interface Asked {
   readonly run: AgentRun;
-  /** What was said before. */
+  /** The conversation before this run. */
   readonly said: ReadyTranscript;
   readonly asked: UserMessage;
   readonly spent: Spent;
@@ -233,7 +233,7 @@ function replyMessage(text: string): ReplyMessage {
   return { role: "assistant", parts: [{ type: "text", text: text === "" ? "(empty)" : text }] };
 }
 
-/** What the model is told before everything else: the words of the agent's author, then those of this run alone. */
+/** The system message of a run: the words of the agent's author, then those of this run alone. */
 function systemFor({ system }: AgenticPlan, { instructions = "" }: RunOptions): SystemMessage {
   return { ...system, text: [system.text, instructions].filter((text) => text !== "").join("\n\n") };
 }

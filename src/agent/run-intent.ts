@@ -23,7 +23,6 @@ import { contentText } from "./answer.ts";
 import type { AgenticPlan, AgentPlan } from "./plan.ts";
 import type { RunFrame, RunOptions } from "./runnable.ts";
 
-/** What an intent is declared with. */
 export interface Declaring {
   readonly plan: AgentPlan;
   readonly skill: AgenticPlan;
@@ -36,8 +35,8 @@ export interface Declaring {
 }
 
 /**
- * What a run is for: the words of the user, or those that the caller said they are. A run inside another one is for what that is for, whatever it is
- * asked: its input was written by a model.
+ * Declares the intent of a run: the words of the user, or those that the caller named as such. A run inside
+ * another one has the intent of that one, whatever it is asked: a model wrote its input.
  *
  * @throws WritError `intent-redeclared`
  */
@@ -70,7 +69,7 @@ function wantedText({ base, options, input, from }: Declaring): string {
   );
 }
 
-/** Whether an intent that was kept is still what was hashed. */
+/** True when an intent that was kept still has the hash that was made of it. */
 export function isWhole(intent: Intent, digest: Digest): boolean {
   return rehashed(intent, digest).hash === intent.hash;
 }
@@ -136,14 +135,20 @@ export function gateOf(
   return { ...planned, ...held, said, allowed, outer: parent.policy };
 }
 
-/** What is asked, as the model is told it: not the user's words where a model wrote it, or where the caller says what the user's words are. */
+/**
+ * The question as a message to the model. Its label tells where a model wrote it, or where the caller gave
+ * the user's words apart.
+ */
 export function askedMessage(input: Json, base: RunFrame, { intent }: RunOptions): UserMessage {
   const message = userMessage(contentText(input));
   const label = inputLabel(base, intent);
   return label === trustedLabel ? message : { ...message, label };
 }
 
-/** Where the input of a run comes from: the user, the run around it, or whatever the caller put beside the user's words. */
+/**
+ * The label of a run's input. It comes from the user, from the run around it, or from the caller, beside the
+ * user's words.
+ */
 export function inputLabel({ parent, around }: RunFrame, intent: string | undefined): Label {
   if (around !== undefined)
     return joinLabels(around.label, { ...trustedLabel, sources: [`agent/${parent?.agent ?? "around"}`] });

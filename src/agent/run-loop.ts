@@ -8,11 +8,14 @@ import { type AnyDefinition, planAgent, type Wiring } from "./plan.ts";
 import { beginCycle } from "./run-agent.ts";
 import { type Begun, readerOf, type RunOptions, type RunResult } from "./runnable.ts";
 
-/** What the loop works with: as an agent is defined, with one skill that asks a model. */
+/** The definition of a loop: that of an agent, with one skill that asks a model. */
 export type LoopDefinition = Omit<AnyDefinition, "name" | "skills" | "selectSkill" | "routing" | "input"> & {
   /** Stands in events and errors. Default `loop`. */
   readonly name?: string;
-  /** What was said, ending with what the user asks. Its system message is sent as it is: `instructions` are for agents. */
+  /**
+   * The conversation, with the question of the user at its end. Its system message is sent as it is:
+   * `instructions` are for agents.
+   */
   readonly transcript: Transcript;
 };
 

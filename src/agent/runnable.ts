@@ -25,30 +25,34 @@ import { contentText } from "./answer.ts";
 import type { AgentInside } from "./describe/manifest-origin.ts";
 import { checkRunOptions } from "./check-definition.ts";
 
-/** What one run is given beside its input. */
+/** Options of one run, beside its input. */
 export interface RunOptions {
   /** Cancels the run. */
   readonly signal?: AbortSignal;
   /** Asks a person about calls that the policy is not sure of. Without it they are denied. */
   readonly approve?: Approve;
-  /** Where the effects of the run are recorded, or replayed from. Default: nowhere. */
+  /** The journal that records the effects of the run, or replays them. Default: none. */
   readonly journal?: Journal;
   /** Told each event while `run` goes on. What it throws ends the run. With `stream` the reader is told. */
   readonly onEvent?: (event: AgentEvent) => void;
   /** The skill to use, instead of choosing one. */
   readonly skill?: string;
-  /** What was said in earlier runs comes before the input, and this run is kept with them. */
+  /**
+   * The session of the run: the conversation of earlier runs comes before the input, and this run is kept
+   * with them.
+   */
   readonly session?: SessionHandle;
   /** The only tools of the skill that may be called in this run. A name that the skill does not have stays out. */
   readonly tools?: readonly string[];
   /** Told to the model after the agent's own instructions, in this run alone. A plain skill has nobody to tell it to. */
   readonly instructions?: string;
   /**
-   * What the user wants, in the user's own words, where the input holds more than that (a document, a mail). What else is in the input is then nobody's
-   * choice. Default: the input. A run inside another one has the intent of that.
+   * The wish of the user, in the user's own words, for an input that holds more than that (a document, a
+   * mail). The rest of the input is then nobody's choice. Default: the input. A run inside another one has
+   * the intent of that.
    */
   readonly intent?: string;
-  /** What this run may use of the world at most, whatever the agent grants. */
+  /** The most capabilities that this run may use, whatever the agent grants. */
   readonly ceiling?: readonly Capability[];
   /** Parts of the intent that may differ from what they were when a run is resumed. Bounds may when one was met. */
   readonly accept?: readonly IntentPart[];
@@ -58,7 +62,7 @@ export interface RunOptions {
   readonly runId?: string;
 }
 
-/** What a run gave. */
+/** The result of a run, whatever its end. */
 export interface RunResult<Output> {
   readonly runId: string;
   readonly outcome: Outcome;
@@ -66,13 +70,13 @@ export interface RunResult<Output> {
   readonly output?: Output;
   /** The answer as text; empty when there is none. */
   readonly text: string;
-  /** Why there is no answer. */
+  /** The error of a run that did not answer. */
   readonly error?: WritError;
   readonly transcript: ReadyTranscript;
   /** Tokens of this run and of the runs inside it. */
   readonly usage: Usage;
   readonly turns: number;
-  /** Where the answer comes from: the join of all that was read for it. */
+  /** The label of the answer: the join of all that was read for it. */
   readonly label: Label;
   /** There when the outcome is `suspended`: `agent.resume()` goes on from it. */
   readonly checkpoint?: Checkpoint;
@@ -98,7 +102,7 @@ export interface Runnable<Input = never, Output = unknown> {
   stream(input: Input, options?: RunOptions): AsyncGenerator<AgentEvent, RunResult<Output>>;
 }
 
-/** What every run needs, whatever is run; what a run inside another one inherits is filled in. */
+/** The frame that every run needs. The powers that a run inherits from the one around it are filled in. */
 export interface RunFrame extends RunPowers {
   readonly runId: string;
   readonly host: Host;
@@ -120,22 +124,24 @@ export interface Begun {
 /** Begins a run; what is wrong with its input or its options is thrown here. */
 export type Begin<Input> = (input: Input, options: RunOptions, watched: boolean) => Maybe<Begun>;
 
-/** What is known of a runnable without running it. */
+/** The data of a runnable that is known without running it. */
 export interface About {
   readonly host: Host;
-  /** What it takes; undefined for text, and `various` where agents that take different things are given the same. */
+  /**
+   * The schema of its input. Undefined for text; `various` where agents with different schemas are given the
+   * same.
+   */
   readonly input?: Schema | "various";
-  /** What each of its answers is held to, one for each way to get one; undefined for text. */
+  /** The schemas of its answers, one for each way to an answer. Undefined for text. */
   readonly outputs: readonly (Schema | undefined)[];
   /** The names of all tools that may be called in it. */
   readonly tools: readonly string[];
-  /** What it gives its tools of the world. */
+  /** The capabilities that it gives its tools. */
   readonly grants?: readonly Capability[];
   /** The agents that run in it, as far as they can be looked into. */
   readonly inside?: readonly AgentInside[];
 }
 
-/** What a runnable is called, how it begins a run, and what is known of it. */
 export interface RunnableParts<Input> {
   readonly name: string;
   readonly description: string;
@@ -146,7 +152,7 @@ export interface RunnableParts<Input> {
 // Register: what was said of each runnable when it was made.
 const known = new WeakMap<object, About>();
 
-/** What is known of a runnable; undefined for a value that none of this package's functions made. */
+/** The data of a runnable. Undefined for a value that none of this package's functions made. */
 export function aboutOf(value: unknown): About | undefined {
   return typeof value === "function" ? known.get(value) : undefined;
 }
@@ -198,7 +204,7 @@ export function readerOf<Output>(begin: () => Maybe<Begun>): EventReader<RunResu
   });
 }
 
-/** What a loop gave, as a run gives it. */
+/** The result of a loop as the result of a run. */
 function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> {
   const { outcome } = result;
   const text = outcome.type === "answered" ? contentText(outcome.content) : "";
@@ -207,7 +213,7 @@ function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> 
 }
 
 /**
- * What a run of `name` is framed by: its own options, and what it inherits from the run around it.
+ * Frames a run of `name`: its own options, and the powers that it inherits from the run around it.
  *
  * @throws WritError `delegation-too-deep` when agents call agents deeper than the outermost one allows.
  */
@@ -233,7 +239,7 @@ export function frameOf(
   };
 }
 
-/** What runs beside this one will have seen is none of what this one is given. */
+/** The surroundings as they are now, without the labels that runs beside this one add later. */
 function asOfNow(around: CallAround | undefined): CallAround | undefined {
   if (around === undefined) return undefined;
   const { intent, label, saw } = around;

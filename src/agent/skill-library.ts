@@ -12,7 +12,7 @@ export interface LibrarySkill {
   readonly license?: string;
   readonly compatibility?: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** What to write as arguments, for whoever loads the skill. */
+  /** The arguments in words, for the model or person that loads the skill. */
   readonly argumentHint?: string;
   /** The model is neither told of the skill nor given it. */
   readonly hidden: boolean;
@@ -26,12 +26,12 @@ export interface LibrarySkill {
   readonly readFile: (path: string, options: { readonly signal: AbortSignal }) => Promise<string>;
 }
 
-/** What a library is made of. */
+/** The parts of a library. */
 export interface LibraryParts {
   readonly skills: ReadonlyMap<string, LibrarySkill>;
   /** Calls of preapproved tools need no person once their skill is loaded. */
   readonly honourPreapproval: boolean;
-  /** What was ignored in the files, a line each. */
+  /** The parts of the files that were ignored, a line each. */
   readonly notes: readonly string[];
 }
 

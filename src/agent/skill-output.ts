@@ -31,7 +31,10 @@ export function skillOutput(
   return { ...made, parse };
 }
 
-/** What a schema makes of what it takes, where it can say so: functions in it (`transform`) cannot be described. */
+/**
+ * The JSON Schema of the values that a schema makes. Empty for a schema that cannot describe them: it has
+ * functions (`transform`).
+ */
 function madeBy(source: SchemaSource, name: string): Json {
   try {
     return toSchema(source, { name, role: "output" }).jsonSchema;

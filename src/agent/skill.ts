@@ -10,7 +10,10 @@ import { checkName, type Tool } from "../tool/tool.ts";
  */
 export type ToolList = readonly (Tool | Tools | string)[];
 
-/** What a skill makes, for TypeScript alone and never there. A method, so that a skill fits an agent when its values can be those of the agent. */
+/**
+ * The type that a skill makes, for TypeScript alone and never there. A method, so that a skill fits an agent
+ * when its values can be those of the agent.
+ */
 interface Making<Made> {
   readonly types?: { makes(value: Made): void };
 }
@@ -22,7 +25,7 @@ export interface AgenticSkill<Made = never> extends Making<Made> {
   readonly description: string;
   readonly instructions?: string;
   readonly tools: ToolList;
-  /** What the model may read: called by name like a tool, loaded only then. */
+  /** The knowledge that the model may read. It calls each by name like a tool, and only then is it loaded. */
   readonly knowledge?: readonly Knowledge[];
   readonly output?: SchemaSource;
   readonly parse?: (text: string) => unknown;
@@ -36,7 +39,7 @@ export interface PlainSkill<Made = never> extends Making<Made> {
   readonly type: "plain";
   readonly name: string;
   readonly description: string;
-  /** What belongs to the skill to read; `skillContext()` gives it whole, since no model calls it. */
+  /** The knowledge of the skill. `skillContext()` gives all of it, since there is not a model to call it. */
   readonly knowledge?: readonly Knowledge[];
   readonly input?: SchemaSource;
   readonly modelDescription?: string;
@@ -47,26 +50,32 @@ export interface PlainSkill<Made = never> extends Making<Made> {
 /** A named way of working. `Made` is what it makes; `never` for one that gives what its agent gives. */
 export type Skill<Made = never> = AgenticSkill<Made> | PlainSkill<Made>;
 
-/** What a skill makes: what its output schema says, else what its `parse` or `execute` gives; `never` for what its agent gives. */
+/**
+ * The type that a skill makes: that of its output schema, else that of its `parse` or `execute`. `never`
+ * stands for that of its agent.
+ */
 export type MadeBy<Output extends SchemaSource | undefined, Result> = Output extends SchemaSource
   ? InferOutput<Output>
   : Awaited<Result>;
 
-/** How a skill is defined: with `tools` for the model, or with `execute` as a plain function. */
+/** The definition of a skill: with `tools` for the model, or with `execute` as a plain function. */
 export type SkillDefinition<
   Output extends SchemaSource | undefined = SchemaSource | undefined,
   Result = unknown,
 > =
   | (SkillAbout & {
-      /** What the model is told beside the agent's instructions while it works this way. */
+      /** Words to the model beside the agent's instructions, while it works this way. */
       readonly instructions?: string;
       /** All that the model may call. An empty list: it works without tools. */
       readonly tools: ToolList;
-      /** What the answer must be. It must be able to be what the agent gives. Default: the agent's `output`, else text. */
+      /**
+       * The schema of the answer. Its values must fit the agent's `output`. Default: the agent's `output`,
+       * else text.
+       */
       readonly output?: Output;
       /** Makes the output of the answer's text; what it throws is told to the model, which answers again. With `output`, that is checked after it. */
       readonly parse?: (text: string) => Result;
-      /** Whether the agent's memory tools may be called. Default: when the agent has a memory. */
+      /** True: the agent's memory tools may be called. Default: true for an agent with a memory. */
       readonly memory?: boolean;
     })
   | (SkillAbout & {
@@ -75,15 +84,21 @@ export type SkillDefinition<
       readonly trusted?: boolean;
     });
 
-/** What every skill says of itself. */
+/** The fields of every definition of a skill. */
 interface SkillAbout {
   readonly name: string;
   readonly description: string;
-  /** What may be read. A model calls it by name and gets it as it is then; `skillContext()` gives all of it to a plain function. */
+  /**
+   * The knowledge to read. A model calls it by name and gets it as it is then; `skillContext()` gives all of
+   * it to a plain function.
+   */
   readonly knowledge?: readonly Knowledge[];
-  /** What the skill takes: of several skills, those that do not take an input are not chosen for it. Default: anything. */
+  /**
+   * The schema of its input. Of several skills, those that do not take an input are not chosen for it.
+   * Default: anything.
+   */
   readonly input?: SchemaSource;
-  /** What `describeSkill()` gives instead of the Markdown that it makes. */
+  /** A description in place of the Markdown that `describeSkill()` makes. */
   readonly modelDescription?: string;
 }
 

@@ -5,16 +5,16 @@ import type { Agent } from "./agent.ts";
 import { insideOf, setInside } from "./describe/manifest-origin.ts";
 import { aboutOf } from "./runnable.ts";
 
-/** What can be one of several: an agent, or a composition that was given a name. */
+/** One of several agents: an agent, or a composition that was given a name. */
 export type Subagent = Pick<Agent, "name" | "asTool">;
 
-/** How the tool that starts them appears. */
+/** Options of the tool that starts them. */
 export interface SubagentsOptions {
   /** Default: `spawn_subagent`. */
   readonly name?: string;
-  /** What is said before the list of the agents. Default: that each answers a prompt and sees nothing else. */
+  /** The words before the list of the agents. Default: that each answers a prompt and sees nothing else. */
   readonly description?: string;
-  /** What a call does to the world. Default: undeclared. */
+  /** The effect of a call on the world. Default: undeclared. */
   readonly effect?: Exclude<Effect, "undeclared">;
   readonly timeoutMs?: number;
 }

@@ -2,7 +2,7 @@ import type { Checkpoint } from "../run/checkpoint.ts";
 import { channel } from "../util/channel.ts";
 import type { RunOptions, RunResult } from "./runnable.ts";
 
-/** How a run that is walked through is begun. */
+/** Options of a run that is walked through, and the listener of its turns. */
 export interface Walking {
   readonly options: RunOptions;
   readonly onTurn: (state: Checkpoint) => Promise<void>;

@@ -64,7 +64,7 @@ function lookInChoice(value: JsonObject, schema: JsonObject, { path, found }: Wa
   found.push(...(looks.toSorted((one, other) => one.length - other.length)[0] ?? []));
 }
 
-/** Whether nothing of what the alternative fixes (a tag like `type: "circle"`) speaks against it. */
+/** True when the value has every constant that the alternative fixes, like a tag `type: "circle"`. */
 function canBeMeant(value: JsonObject, choice: Json): boolean {
   if (!isJsonObject(choice) || (own(choice, "type") ?? "object") !== "object") return false;
   return Object.entries(propertiesOf(choice)).every(([name, field]) => {

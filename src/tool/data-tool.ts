@@ -25,9 +25,12 @@ export interface DataTool<
 > {
   readonly name: string;
   readonly description: string;
-  /** What its arguments must be: any Standard Schema or a JSON Schema 2020-12 of an object. Default `{}`: any object. */
+  /**
+   * The schema of its arguments: any Standard Schema or a JSON Schema 2020-12 of an object. Default `{}`: any
+   * object.
+   */
   readonly inputSchema?: Input;
-  /** What its results must be. No model is told it. Default: anything that is JSON. */
+  /** The schema of its results. It is not told to models. Default: anything that is JSON. */
   readonly outputSchema?: Output;
 }
 

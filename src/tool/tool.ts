@@ -160,7 +160,10 @@ export interface ToolDefinition<
   readonly description: string;
   /** Any Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12. The tool never runs with arguments that do not match. */
   readonly inputSchema: Input;
-  /** When given, a result that does not match is an error and never reaches the model; `execute` is held to it while it is compiled, too. */
+  /**
+   * The schema of results: one that does not match is an error and never reaches the model. TypeScript holds
+   * `execute` to it, too.
+   */
   readonly outputSchema?: Output;
   /** The effect of a call on the world. Default: undeclared, which starts nothing early. */
   readonly effect?: Exclude<Effect, "undeclared">;

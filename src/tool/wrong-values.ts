@@ -2,7 +2,7 @@ import { describeIssues, type Issue, type Schema } from "../schema/schema.ts";
 import { isJsonObject } from "../util/json.ts";
 import type { Tool } from "./tool.ts";
 
-/** What is wrong with arguments: first the names of what must be there and is not. */
+/** The fault of arguments in words: first the names of the missing ones. */
 export function argumentProblem({ jsonSchema }: Schema, sent: unknown, issues: readonly Issue[]): string {
   const { required } = jsonSchema;
   const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
@@ -18,14 +18,14 @@ export function argumentProblem({ jsonSchema }: Schema, sent: unknown, issues: r
 /** More of a schema than this helps no model. */
 const longestSchema = 2000;
 
-/** What a model is told of a call whose arguments are wrong. */
+/** The message to a model about a call whose arguments are wrong. */
 export function wrongArguments({ name, input }: Pick<Tool, "name" | "input">, problem: string): string {
   const schema = JSON.stringify(input.jsonSchema);
   const shown = schema.length > longestSchema ? `${schema.slice(0, longestSchema)}…` : schema;
   return `Tool '${name}' received invalid arguments: ${problem}. It did not run. The arguments must match this JSON Schema: ${shown}`;
 }
 
-/** What a model is told of a result that it must not see. */
+/** The message to a model about a result that it must not see. */
 export function wrongResult(name: string): string {
   return `Tool '${name}' failed: its result does not match its output schema`;
 }

@@ -13,7 +13,7 @@ import {
 } from "./fields.ts";
 import type { ProviderError } from "./wire.ts";
 
-/** What the signature of a thinking block of the fake begins with, before it is written as base64. */
+/** The prefix of signatures of thinking blocks of the fake, before they are written as base64. */
 export const signatureMark = "fake signature ";
 
 /** Refuses what `/v1/messages` of Anthropic refuses. */

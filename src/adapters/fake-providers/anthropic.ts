@@ -109,7 +109,7 @@ function blockEvents(block: JsonObject, index: number, { calls }: WireReply): re
   ];
 }
 
-/** What a block does not have yet when it begins, and the deltas that bring it. */
+/** The fields of a block as they stand when it begins, and the deltas that fill them. */
 function partsOf(
   block: JsonObject,
   calls: WireReply["calls"],

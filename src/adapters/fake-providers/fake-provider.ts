@@ -3,7 +3,7 @@ import type { JsonObject } from "../../util/json.ts";
 
 /** A reply of a fake provider: what `scripted()` takes, and how the network carries it. */
 export interface FakeReply extends PlainReply {
-  /** How many milliseconds pass before the first byte. */
+  /** Milliseconds before the first byte. */
   readonly delayMs?: number;
   /** The connection breaks after so many chunks of the stream, or in the middle of a reply that is sent whole. */
   readonly cutAfter?: number;
@@ -19,11 +19,14 @@ export interface FakeFault {
   readonly retryAfter?: number;
   /** A page in place of the provider's JSON, as proxies send it. */
   readonly html?: string;
-  /** How many milliseconds pass before the first byte. */
+  /** Milliseconds before the first byte. */
   readonly delayMs?: number;
 }
 
-/** What a step comes to: a text, a reply, a fault, or an error, which is answered with status 500 and its message. */
+/**
+ * The result of a step: a text, a reply, a fault, or an error. An error is answered with status 500 and its
+ * message.
+ */
 export type FakeAnswer = string | FakeReply | FakeFault | Error;
 
 /** One step of the script of a fake provider: an answer, or a function of the request that gives one. */
@@ -38,13 +41,13 @@ export interface FakeRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The body, parsed; empty when it is not a JSON object. */
   readonly body: JsonObject;
-  /** What the provider said when it refused the request. Such a request takes no step of the script. */
+  /** The message with which the provider refused the request. Such a request takes no step of the script. */
   readonly refusal?: string;
 }
 
-/** How the script of a fake provider behaves. */
+/** Options of the script of a fake provider. */
 export interface FakeOptions {
-  /** What happens after the last step: it repeats (default), or the request is refused. */
+  /** The answer after the last step: the provider repeats that step (default), or refuses the request. */
   readonly whenDone?: "repeat" | "refuse";
 }
 
@@ -56,7 +59,7 @@ export interface FakeProvider extends AsyncDisposable {
   readonly fetch: typeof fetch;
   /** Every request so far in the order in which they came, those that were refused among them. */
   readonly requests: readonly FakeRequest[];
-  /** How many steps were not asked for. */
+  /** The number of steps that were not asked for. */
   remaining(this: void): number;
   /** @throws Error when steps are left, or a request was refused. */
   assertComplete(this: void): void;

@@ -4,7 +4,7 @@ import type { FakeRequest } from "./fake-provider.ts";
 /** The way to a value in a body. */
 export type Path = readonly (string | number)[];
 
-/** What the fields of an object must be: kinds with `|` between them, `!` behind them where the field must be there. */
+/** The kinds of the fields of an object, with `|` between them. A `!` behind them marks a required field. */
 export type Fields = Readonly<Record<string, string>>;
 
 /** The first field of an object that is not as it must be. */

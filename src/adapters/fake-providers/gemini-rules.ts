@@ -14,7 +14,7 @@ import {
 } from "./fields.ts";
 import type { ProviderError } from "./wire.ts";
 
-/** What a thought signature of the fake begins with, before it is written as base64. */
+/** The prefix of thought signatures of the fake, before they are written as base64. */
 export const signatureMark = "fake signature ";
 /** Google takes these in place of a signature, for calls that another model made. */
 const unsigned = new Set(["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"]);
@@ -218,7 +218,7 @@ function partsOf(content: JsonObject): readonly JsonObject[] {
   return objectsOf(content["parts"]).map(camelKeys);
 }
 
-/** How many parts of a kind a content has. */
+/** Counts the parts of a kind in a content. */
 function countOf(content: JsonObject | undefined, name: string): number {
   return content === undefined ? 0 : partsOf(content).filter((part) => isGiven(part[name])).length;
 }

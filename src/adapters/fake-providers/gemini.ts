@@ -73,7 +73,7 @@ const finishReasons: ReadonlyMap<string, string> = new Map([
   ["content-filter", "SAFETY"],
 ]);
 
-/** What stands beside the parts of a response. */
+/** The fields of a response beside its parts. */
 interface Ending {
   readonly reply: WireReply;
   readonly model: string;
@@ -104,7 +104,7 @@ function responseOf(parts: readonly JsonObject[], { reply, model, finish }: Endi
 /** A part of a reply; texts come in pieces where it is streamed. */
 interface Part {
   readonly texts: readonly string[];
-  /** What stands beside the text, or in its place. */
+  /** The fields beside the text, or in its place. */
   readonly fields: JsonObject;
 }
 

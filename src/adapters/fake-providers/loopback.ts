@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** What answers requests. */
+/** Answers a request. */
 export type Handler = (request: Request) => Promise<Response>;
 
 /** A server at a free port of the loopback interface. It keeps no process alive. */

@@ -12,11 +12,14 @@ import {
 } from "./openai-errors.ts";
 import type { ProviderError } from "./wire.ts";
 
-/** What OpenAI keeps of its responses. */
+/** The data of earlier responses that OpenAI keeps. */
 export interface ResponseStore {
   /** Items that were stored, by their ids. */
   readonly items: Map<string, JsonObject>;
-  /** What stands before the input of a request that goes on from a response: input and output of that, by its id. */
+  /**
+   * The input and output of each response, by its id. A request that goes on from that response has them
+   * before its own input.
+   */
   readonly histories: Map<string, readonly JsonObject[]>;
   /** The reasoning that an item needs before it, by the item's id. */
   readonly reasoning: Map<string, string>;

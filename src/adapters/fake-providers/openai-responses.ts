@@ -137,7 +137,7 @@ function itemEvents(item: JsonObject, output_index: number): readonly JsonObject
   ];
 }
 
-/** What an item does not have yet when it begins. */
+/** The fields of an item as they stand when it begins. */
 const beginnings: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["reasoning", { summary: [] }],
   ["message", { status: "in_progress", content: [] }],

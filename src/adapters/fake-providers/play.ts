@@ -123,7 +123,7 @@ function isObject(value: Json | undefined): value is JsonObject {
   return kindOf(value) === "object";
 }
 
-/** What a function of a script gives. An error it throws is the answer. */
+/** Calls a function of a script. An error that it throws is its answer. */
 async function answerOf(
   step: Extract<FakeStep, (...args: never[]) => unknown>,
   request: FakeRequest,
@@ -140,7 +140,7 @@ function inFull(answer: FakeAnswer): FakeFault | FakeReply {
   return typeof answer === "string" ? { text: answer } : answer;
 }
 
-/** How long a client has to read what came before the connection breaks: it drops what it has not read. */
+/** Milliseconds for a client to read before the connection breaks: it drops unread bytes. */
 const beforeBreakMs = 20;
 
 /** The chunks, one at a time; after so many of them, or in the middle of the only one, the stream breaks. */

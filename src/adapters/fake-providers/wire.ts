@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../util/json.ts";
 import { textOf } from "./fields.ts";
 import type { FakeReply, FakeRequest } from "./fake-provider.ts";
 
-/** How a provider refuses a request or fails it. Each provider makes its own body of it. */
+/** An error with which a provider refuses or fails a request. Each provider has a body of its own for it. */
 export interface ProviderError {
   readonly status: number;
   /** Default: what the provider says with this status. */
@@ -45,7 +45,7 @@ export interface WireBody {
 export interface Wire {
   /** The paths that speak it, without a query. */
   readonly path: RegExp;
-  /** How the provider refuses the request; undefined when it takes it. */
+  /** The error with which the provider refuses the request. Undefined when it takes the request. */
   readonly refuse: (request: FakeRequest) => ProviderError | undefined;
   readonly reply: (reply: WireReply, request: FakeRequest) => WireBody;
 }
@@ -53,7 +53,7 @@ export interface Wire {
 /** A provider: the formats it speaks, and its words for what goes wrong. */
 export interface Provider {
   readonly wires: readonly Wire[];
-  /** What ids of calls begin with. */
+  /** The prefix of the ids of calls. */
   readonly callId: string;
   readonly error: (error: ProviderError) => Json;
 }

@@ -16,7 +16,7 @@ export interface Selection<Output> {
   readonly agents?: readonly string[];
 }
 
-/** What outputs are compared by in a vote. */
+/** Options of a vote. */
 export interface VoteOptions<Output> {
   /** Outputs for which this gives the same JSON are the same answer. Default: the output itself. */
   readonly by?: (output: Output) => unknown;

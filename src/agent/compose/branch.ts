@@ -14,10 +14,10 @@ import {
   type OutputOfOne,
 } from "./members.ts";
 
-/** What a case can be chosen by; its text is the name of the case. */
+/** A value that chooses a case. Its text is the name of the case. */
 export type CaseValue = string | number | boolean | null;
 
-/** What decides: an agent that is given the input, or a function of it, which a replay calls again. */
+/** The agent or function that decides. It is given the input, and a replay calls a function again. */
 export type BranchOn<Input, Value extends CaseValue> =
   | Runnable<Input, Value>
   | ((input: Input, inside: RunInside) => Value);
@@ -58,7 +58,8 @@ export interface OpenBranchDefinition<
  * values are known (the function's type, the `enum` of the agent's output) each must have a case, unless there is `otherwise`: a missing one
  * is a type error, and an error of the definition. A value that has no case when it comes fails the run with `case-missing`.
  *
- * What is chosen begins a conversation of its own: it shares no history with what decided, and `delegation-end` tells who it was.
+ * The chosen agent begins a conversation of its own: it shares no history with the one that decided, and
+ * `delegation-end` tells its name.
  *
  * @throws WritError `definition-invalid` for a value that has no case, a case that has no value, no cases, or what is no agent
  * @example

@@ -28,7 +28,7 @@ export interface Job {
   readonly instructions?: string;
 }
 
-/** How the run of a member ended; neither when it never began. */
+/** The end of a member's run: a result, or a thrown error. Neither is there when it never began. */
 export interface Ran {
   readonly result?: RunResult<unknown>;
   readonly thrown?: { readonly error: unknown };
@@ -52,19 +52,18 @@ export interface CompositeRun {
   book(place: string, inside: Inside | undefined): void;
   /** Takes from what is left what was spent by a run that a replay does not run again. */
   spend(spending: Spending): void;
-  /** What was spent so far, and what was changed. */
+  /** The tokens and calls spent so far, and the acts that changed something. */
   readonly spent: { readonly usage: Usage; readonly ledger: Ledger; readonly acts: readonly Act[] };
   /** The join of what its members have seen so far: what it hands on is no better. */
   readonly label: Label;
 }
 
-/** What a run of a composition works with. */
 export interface CompositeRunOptions {
   readonly name: string;
   readonly base: RunFrame;
   readonly options: RunOptions;
   readonly limits: Limits;
-  /** What the composition was asked. */
+  /** The conversation, with the question to the composition at its end. */
   readonly transcript: ReadyTranscript;
 }
 
@@ -148,7 +147,7 @@ function gateOfComposite({ name, base, options, transcript }: CompositeRunOption
   return { agent: name, allowed, policy, said, intent, powers };
 }
 
-/** What a composition was asked, in words. */
+/** The question to a composition, in words. */
 function askedOf({ messages }: ReadyTranscript): string {
   const asked = messages.findLast(isAsked);
   return asked === undefined ? "" : textOf(asked);

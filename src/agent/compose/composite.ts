@@ -23,10 +23,10 @@ import { type CompositeRun, compositeRun } from "./composite-run.ts";
 import { Unanswered } from "./course.ts";
 import type { Member } from "./members.ts";
 
-/** What bounds a run of a composition: all runs in it share these bounds, and keep their own. */
+/** The bounds of a run of a composition. All runs in it share them, and keep their own. */
 export type CompositeBudget = Pick<Budget, "toolCalls" | "durationMs" | "tokens" | "costUsd">;
 
-/** What can be said of a composition beside what it does. */
+/** The parts of a composition that an author may change. */
 export interface CompositeChanges {
   /** Stands in events and errors, and is the name of the tool that it can be. Default: what it does, like `pipe(research, write)`. */
   readonly name?: string;
@@ -47,7 +47,7 @@ export interface Composite<Input = never, Output = unknown> extends Runnable<Inp
   with(changes: CompositeChanges): Composite<Input, Output>;
 }
 
-/** What a composition does. */
+/** The members of a composition and its course. */
 export interface Composition {
   readonly name: string;
   readonly members: readonly [Member, ...Member[]];

@@ -7,7 +7,10 @@ import { type Interrupt, untilStopped } from "../../util/interrupt.ts";
 import type { CompositeRun, Job, Ran } from "./composite-run.ts";
 import type { Member } from "./members.ts";
 
-/** What an author's function in a composition is given: as the options of an agent's run, they make it a run inside the composition. */
+/**
+ * The second argument of an author's function in a composition. Given as options to an agent's run, it makes
+ * that a run inside the composition.
+ */
 export interface RunInside {
   readonly parent: CallScope;
   /** Aborted when the composition is cancelled. */
@@ -40,7 +43,7 @@ export async function runMember(job: Job, run: CompositeRun): Promise<unknown> {
 /** A question to the author's code. */
 export interface AuthorQuestion<Value> {
   readonly place: string;
-  /** What the author knows the function as. */
+  /** The name of the function in the definition. */
   readonly name: string;
   readonly ask: (inside: RunInside) => Value | Promise<Value>;
 }
@@ -83,7 +86,7 @@ export function outputOf(ran: Ran, job: Job, name: string): unknown {
   throw stageFailed(job, failureOf(ran), name);
 }
 
-/** How a member ended that did not answer. @throws what its run threw */
+/** The end of a member that did not answer. @throws the error that its run threw */
 export function failureOf({ result, thrown }: Ran): Failure {
   if (thrown !== undefined) throw thrown.error;
   if (result === undefined) throw new TypeError("the run of a member never began");
@@ -91,7 +94,9 @@ export function failureOf({ result, thrown }: Ran): Failure {
   return { outcome, reason: error?.message ?? outcome.type, cause: error };
 }
 
-/** What ends a composition when a member does not answer. Nobody can resume a member alone: its wait is an end. */
+/**
+ * The end of a composition whose member did not answer. A member cannot be resumed alone: its wait is an end.
+ */
 export function stageFailed(
   { member, place }: { readonly member: Pick<Member, "name">; readonly place: string },
   { outcome, reason, cause }: Failure,
@@ -108,7 +113,10 @@ export function stageFailed(
   });
 }
 
-/** What ends a composition when the author's code fails. The budget of a run inside it ends it as what it is. */
+/**
+ * The end of a composition whose author's code failed. A budget that was met in a run inside ends it as
+ * exhausted.
+ */
 function authorFailed(
   cause: unknown,
   data: { readonly name: string; readonly function: string },

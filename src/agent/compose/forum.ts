@@ -7,7 +7,7 @@ import { checkCount, checkNames, inputOfAll, memberOf, membersOf, type OutputOfO
 import { together } from "./together.ts";
 
 // oxlint-disable-next-line typescript/consistent-type-definitions -- TypeScript takes no interface for a JSON object
-/** What a participant of a forum said, and in which round, from 1. */
+/** The words of one participant of a forum in one round, counted from 1. */
 export type Statement<Said = Json> = {
   readonly round: number;
   readonly from: string;
@@ -15,7 +15,7 @@ export type Statement<Said = Json> = {
 };
 
 // oxlint-disable-next-line typescript/consistent-type-definitions -- TypeScript takes no interface for a JSON object
-/** What was asked in a forum and what was said, round by round, in the order of the participants. */
+/** The question of a forum and its statements, round by round, in the order of the participants. */
 export type Discussion<Said = Json> = {
   readonly question: string;
   readonly statements: Statement<Said>[];
@@ -26,13 +26,13 @@ export type Participant = Runnable<string | Discussion>;
 
 type SaidBy<Speaker> = OutputOfOne<Speaker> extends Json ? OutputOfOne<Speaker> : Json;
 
-/** Who is in a forum. */
+/** The members of a forum, and its rounds. */
 export interface ForumDefinition<Speakers extends readonly Participant[], Output> {
   /** Answer the question, all at the same time. */
   readonly participants: Speakers;
   /** Given the whole discussion, as JSON; its output is the forum's. */
   readonly captain: Runnable<Discussion<SaidBy<Speakers[number]>>, Output>;
-  /** How often the participants speak. Default 1. */
+  /** The number of times that the participants speak. Default 1. */
   readonly rounds?: number;
 }
 

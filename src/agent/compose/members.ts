@@ -3,14 +3,14 @@ import type { Schema } from "../../schema/schema.ts";
 import { sameJson } from "../../util/same-json.ts";
 import { type About, aboutOf, type Runnable } from "../runnable.ts";
 
-/** What all of some agents take. */
+/** The input that all of these agents take. */
 export type InputOfAll<Agent extends Runnable> = (
   Agent extends Runnable<infer Input> ? (input: Input) => void : never
 ) extends (input: infer All) => void
   ? All
   : never;
 
-/** What an agent gives. */
+/** The output of an agent. */
 export type OutputOfOne<Agent> = Agent extends Runnable<never, infer Output> ? Output : never;
 
 /** An agent in a composition, under the name that it has there. */
@@ -61,7 +61,7 @@ export function checkCount(count: number, what: string, where: string): void {
   throw new WritError("definition-invalid", { where, reason });
 }
 
-/** What members that are given the same take together. */
+/** The input schema of members that are given the same input: `various` where their schemas differ. */
 export function inputOfAll(members: readonly Member[]): Schema | "various" | undefined {
   const [first, ...others] = members.map(({ about }) => about.input);
   if (first === "various") return first;

@@ -26,16 +26,16 @@ type OneOf<Agents> = Agents extends readonly Runnable[]
   ? Agents[number]
   : Extract<Agents[keyof Agents], Runnable>;
 
-/** What each agent gives, in their order or by their names. */
+/** The outputs of agents, in their order or by their names. */
 export type OutputsOf<Agents> = { -readonly [Key in keyof Agents]: OutputOfOne<Agents[Key]> };
 
-/** How agents run beside each other. */
+/** Options of agents that run beside each other. */
 export interface ParallelOptions {
-  /** How many run at a time. Default: all. */
+  /** The number of agents that run at a time. Default: all. */
   readonly concurrency?: number;
 }
 
-/** How agents run beside each other, and which of their outputs is taken, or what is made of them. */
+/** Options of agents that run beside each other and whose outputs become one. */
 export interface AggregateOptions<Aggregated> extends ParallelOptions {
   /** One of the outputs ({@link majorityVote}, {@link bestOf}, {@link weighted}), or what a function makes of all of them. */
   readonly aggregate: Aggregated;

@@ -11,17 +11,23 @@ export interface Round extends RunInside {
   readonly round: number;
 }
 
-/** When the rounds end, and how many there are at most. */
+/** The end of the rounds, and their bound. */
 export interface UntilOptions<Output> {
-  /** Whether this output is the one. Called again at a replay: what it asks of the world goes through an agent that it runs with the round. */
+  /**
+   * True: this output ends the rounds. Called again at a replay: its questions to the world go through an
+   * agent that it runs with the round.
+   */
   readonly until: (output: Output, round: Round) => boolean | Promise<boolean>;
-  /** How many rounds there are at most. Default 5. */
+  /** The most rounds. Default 5. */
   readonly max?: number;
 }
 
-/** When the rounds end, and what each is given. */
+/** The end of the rounds, and the input of each. */
 export interface RepeatOptions<Input, Output> extends UntilOptions<Output> {
-  /** What the next round is given: feedback on the output, for example. `undefined` ends the rounds with that output. */
+  /**
+   * Makes the input of the next round: feedback on the output, for example. `undefined` ends the rounds with
+   * that output.
+   */
   readonly next: (output: Output, round: Round) => Input | undefined | Promise<Input | undefined>;
 }
 

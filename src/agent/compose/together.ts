@@ -14,19 +14,19 @@ import type { Member } from "./members.ts";
 export interface Group {
   readonly members: readonly Member[];
   readonly input: unknown;
-  /** Whose end ends the others: that of the first which answers, or which does not. */
+  /** The end that cancels the others: the first answer, or the first failure. */
   readonly until: "answer" | "failure";
-  /** How many run at a time. */
+  /** The number of members that run at a time. */
   readonly concurrency: number;
   /** The round, in compositions that have them. */
   readonly round?: number;
 }
 
-/** How a group ended, as the journal keeps it: which member was fastest is not the same every time. */
+/** The end of a group, as the journal keeps it: another member may be fastest the next time. */
 interface GroupRecord {
-  /** Whose answers count. At a replay only these run again, from their own records. */
+  /** The members whose answers count. At a replay only these run again, from their own records. */
   readonly answered: readonly number[];
-  /** Why there is no answer. */
+  /** The member that failed, and its end. Left out when the group answered. */
   readonly failure?: { readonly index: number; readonly outcome: Outcome; readonly reason: string };
   readonly inside: readonly (Inside | null)[];
 }
@@ -73,9 +73,9 @@ export async function together(group: Group, run: CompositeRun): Promise<readonl
 
 interface Ended {
   readonly ran: readonly Ran[];
-  /** Whose end ended the others. */
+  /** The member whose end cancelled the others. */
   readonly decided?: number;
-  /** Whose end came last. */
+  /** The member whose end came last. */
   readonly last: number;
 }
 
@@ -118,7 +118,12 @@ async function runAll(
   return { ran, last, ...(decided === undefined ? {} : { decided }) };
 }
 
-/** What is kept of a group that ended. Nothing is, when it was stopped from outside or ends by what a run threw: then it can be run again. */
+/**
+ * The record of a group that ended. A group that was stopped from outside, or in which a run threw, has none:
+ * it can be run again.
+ *
+ * @throws Unanswered when it was stopped; the error that a run threw
+ */
 function settled({ ran, decided, last }: Ended, group: Group, run: CompositeRun): GroupRecord {
   throwIfStopped(run.stop);
   const inside = ran.map((one) => one.inside ?? null);

@@ -20,7 +20,10 @@ export interface AuditFinding {
   readonly advice: string;
 }
 
-/** What the Rule of Two asks of one way of working, each with the reasons why it holds; none when it does not. */
+/**
+ * The properties of one way of working that the Rule of Two counts, each with the reasons for it. A property
+ * without reasons is not there.
+ */
 export interface SkillAudit {
   /** A: the model reads what strangers wrote. */
   readonly untrustedInput: readonly string[];
@@ -33,7 +36,8 @@ export interface SkillAudit {
 }
 
 /**
- * What can be said of an agent's safety without running it: from the labels, effects, needs and grants that it declares. The worst finding comes first.
+ * The findings on an agent's safety, from the labels, effects, needs and grants that it declares. Nothing is
+ * run. The worst finding comes first.
  *
  * @example
  * ```ts

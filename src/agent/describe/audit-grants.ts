@@ -5,7 +5,7 @@ import { placeOf } from "../../tool/net-scope.ts";
 /** A name that nobody grants or needs by itself: it stands for all that a `*` stands for. */
 const anyName = "writ-any-name";
 
-/** Whether one capability is enough for everything that another one is. */
+/** True when one capability is enough for everything that another one is. */
 export function contains(wide: Capability, narrow: Capability): boolean {
   if (wide.kind !== narrow.kind) return false;
   if (wide.scope === narrow.scope) return true;
@@ -13,7 +13,7 @@ export function contains(wide: Capability, narrow: Capability): boolean {
   return sample !== undefined && covers(wide, sample);
 }
 
-/** Whether two capabilities have anything in common. */
+/** True when two capabilities have anything in common. */
 export function overlaps(one: Capability, other: Capability): boolean {
   return contains(one, other) || contains(other, one);
 }

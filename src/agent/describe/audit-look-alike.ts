@@ -11,8 +11,9 @@ const lookAlikes: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * What a name looks like at a glance: names with one skeleton are taken for each other, by people or by models. Signs between words, case,
- * width, accents and letters that look alike (`I` and `l`, `0` and `O`, Cyrillic `а`) make no difference.
+ * The look of a name at a glance: people and models take names with one skeleton for each other. Signs
+ * between words, case, width, accents and letters that look alike (`I` and `l`, `0` and `O`, Cyrillic `а`)
+ * make no difference.
  */
 export function skeletonOf(name: string): string {
   const plain = name.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll("I", "l").toLowerCase();

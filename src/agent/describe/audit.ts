@@ -44,10 +44,10 @@ export function auditOf(plan: AgentPlan, definition: AnyDefinition, only?: reado
 
 const order: Readonly<Record<AuditFinding["severity"], number>> = { high: 0, medium: 1, low: 2 };
 
-/** What is the same for all tools of an agent. */
+/** The data that all tools of an agent share. */
 interface Around {
   readonly grants: readonly Capability[];
-  /** Whether its policy guards undeclared effects too. */
+  /** True: its policy guards undeclared effects too. */
   readonly guardsAll: boolean;
 }
 
@@ -65,7 +65,7 @@ function auditSkill(tools: readonly Tool[], grants: readonly Capability[]): Skil
   };
 }
 
-/** What agents do that a call of the tool runs is done by the skill too. */
+/** The audits of the agents that a call of the tool runs: their acts are also those of the skill. */
 function inside(tool: Tool): readonly SkillAudit[] {
   return insideOf(tool).flatMap(({ name, audit, only }) => {
     const known = audit?.(only);

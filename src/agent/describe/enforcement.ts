@@ -4,7 +4,7 @@ import type { Tool } from "../../tool/tool.ts";
 import { insideOf, originOf } from "./manifest-origin.ts";
 import type { AgentPlan } from "../plan.ts";
 
-/** How far one tool of an agent is held to what it declared, on this machine. */
+/** The means that hold one tool of an agent to its declaration, on this machine. */
 export interface ToolEnforcement extends Enforcement {
   readonly skill: string;
   readonly tool: string;

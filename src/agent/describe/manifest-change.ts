@@ -13,13 +13,13 @@ export function note(type: ManifestChange["type"], path: Path, text: string): Ma
   return { type, path: path.join(" › "), text };
 }
 
-/** What is more of something, and what is less, each in words. */
+/** The place and name of a list, and the kind of change of an entry more or less. */
 export interface Sides {
   readonly path: Path;
   readonly what: string;
-  /** What it means that there is one more. */
+  /** The kind of change when an entry came. */
   readonly more: ManifestChange["type"];
-  /** What it means that there is one less. */
+  /** The kind of change when an entry went. */
   readonly less: ManifestChange["type"];
 }
 

@@ -16,14 +16,14 @@ const effects = ["none", "read", "write", "irreversible", "undeclared"];
 const levels = ["isolated", "mediated", "remote", "none"];
 const flags = ["false", "true"];
 
-/** How agents inside a tool are compared. */
+/** Compares the manifests of agents inside a tool. */
 export type CompareAgents = (
   before: AgentManifest,
   after: AgentManifest,
   path: Path,
 ) => readonly ManifestChange[];
 
-/** What of a tool is another than it was. */
+/** The changes of one tool. */
 export function compareTool(
   before: ToolManifest,
   after: ToolManifest,
@@ -67,7 +67,7 @@ function compareEffects(was: Effect, is: Effect, path: Path): readonly ManifestC
     : compareSteps([[was, is]], effects, path);
 }
 
-/** What is not listed counts as a target, which is what a policy looks at most closely. */
+/** An argument without a role counts as a target: a policy looks at targets most closely. */
 function compareRoles(
   before: ToolManifest["parameters"],
   after: ToolManifest["parameters"],

@@ -18,9 +18,10 @@ import {
 import { compareTool, textOfValue } from "./manifest-compare-tool.ts";
 
 /**
- * What of a manifest is another than it was, place by place. `widened` is whatever lets an agent do more, or holds it to less: a new tool, need or
- * grant, a raised effect or bound, an allow rule that came, an ask or deny rule that went, a model that is asked elsewhere, a result that is called
- * trusted, another pin. `narrowed` is the contrary, `changed` neither.
+ * The changes from one manifest to another, place by place. `widened` is whatever lets an agent do more, or
+ * holds it to less: a new tool, need or grant, a raised effect or bound, an allow rule that came, an ask or
+ * deny rule that went, a model that is asked elsewhere, a result that is called trusted, another pin.
+ * `narrowed` is the contrary, `changed` neither.
  *
  * @example
  * ```ts
@@ -109,7 +110,7 @@ function comparePolicies(
   if (was === undefined || is === undefined) {
     if (before.name === after.name && was === is) return [];
     const isLost = isKnown(before) && (!isKnown(after) || is === undefined);
-    // What holds when nothing is written asks about every declared effect after strangers' words; a rule that allows may not.
+    // `sensible` asks about every declared effect after strangers' words; a rule that allows may not.
     const mayAllow =
       was === undefined && isKnown(before) && (is ?? []).some((rule) => rule.verdict === "allow");
     return [note(isLost || mayAllow ? "widened" : "changed", path, `${before.name} → ${after.name}`)];
@@ -142,12 +143,12 @@ function isKnown({ name, rules }: PolicyManifest): boolean {
   return rules !== undefined || name === "sensible";
 }
 
-/** What a rule does; neither its name nor its words change that. */
+/** The effect of a rule as a text: its name and its reason are not part of it. */
 function ruleText({ tools, when, unless }: Rule): string {
   return textOfValue({ tools, ...(when && { when }), ...(unless && { unless }) });
 }
 
-/** What annotations mean stands with each tool that is called: here are those of tools that no skill has. */
+/** The changes of annotations of tools that are in none of the skills: the manifest of a tool has its own. */
 function compareNotes(
   before: NonNullable<PolicyManifest["tools"]>,
   after: NonNullable<PolicyManifest["tools"]>,

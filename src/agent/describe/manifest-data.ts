@@ -4,8 +4,8 @@ import type { EnforcementLevel } from "../../tool/enforcement.ts";
 import type { Effect, Tool } from "../../tool/tool.ts";
 
 /**
- * What an agent may do, as data: everything that widens or narrows its powers, and nothing that could be a key. The same definition gives the
- * same manifest. `compareManifests` says what a change means.
+ * The powers of an agent, as data: everything that widens or narrows them, and nothing that could be a key.
+ * The same definition gives the same manifest. `compareManifests` tells the meaning of a change.
  *
  * @example
  * ```ts
@@ -18,12 +18,12 @@ export interface AgentManifest {
   readonly version: 1;
   readonly agent: string;
   readonly model?: ModelManifest;
-  /** What its tools may use of the world, where they declare it: `net(api.weather.com)`. */
+  /** The capabilities that its tools may use, of those that they declare: `net(api.weather.com)`. */
   readonly grants: readonly string[];
   readonly policy: PolicyManifest;
   /** The bounds that there are; one that is not here does not bound. */
   readonly budget: Readonly<Partial<Record<keyof Budget, number>>>;
-  /** Whether it writes down things for later runs. */
+  /** True: it writes down things for later runs. */
   readonly memory: boolean;
   /** The names of its hooks, each with its places. */
   readonly hooks: Readonly<Record<string, readonly string[]>>;
@@ -32,7 +32,7 @@ export interface AgentManifest {
   readonly servers: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Which model, where it is asked, and whether something secret goes with each request. */
+/** The model, its address, and the presence of a secret in each request. */
 export interface ModelManifest {
   readonly id: string;
   readonly url?: string;
@@ -40,7 +40,7 @@ export interface ModelManifest {
   readonly apiKeyPresent?: boolean;
 }
 
-/** What decides about calls. */
+/** The policy that decides about calls. */
 export interface PolicyManifest {
   readonly name: string;
   /** The rules with what they stand on; left out for a function, which nobody can look into. */
@@ -55,7 +55,7 @@ export interface SkillManifest {
   readonly tools: Readonly<Record<string, ToolManifest>>;
 }
 
-/** What a tool may do, with what the policy knows of it beside what it says itself. */
+/** The powers of a tool: its own declarations, and the knowledge of the policy about it. */
 export interface ToolManifest {
   readonly kind?: NonNullable<Tool["kind"]>;
   readonly effect: Effect;
@@ -64,13 +64,16 @@ export interface ToolManifest {
   /** The role of each, and the type of its values where one is declared: `target`, `target email`. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly trusted: boolean;
-  /** What the runs inside a call have read ends with its answer. Left out where it does not. */
+  /** True: the label of the runs inside a call ends with its answer. Left out for other tools. */
   readonly fresh?: true;
   readonly resolves: boolean;
   readonly secrecy: "public" | "private" | readonly string[];
   readonly enforcement: { readonly level: EnforcementLevel; readonly mechanism: string };
   readonly constraints?: { readonly maxCalls?: number; readonly onlyAfter?: readonly string[] };
-  /** Where it is a tool of an MCP server: the server, and the hash of what it says of the tool. `approved` is left out where nobody approved that. */
+  /**
+   * For a tool of an MCP server: the server, and the hash of its description of the tool. `approved` is left
+   * out where nobody approved that.
+   */
   readonly mcp?: { readonly server: string; readonly pin: string; readonly approved?: true };
   /** The agents that a call of it runs; null for one that cannot be looked into. */
   readonly agents?: Readonly<Record<string, AgentManifest | null>>;

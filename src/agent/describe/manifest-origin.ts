@@ -27,7 +27,7 @@ export function setInside(tool: Tool, inside: readonly AgentInside[]): Tool {
   return front;
 }
 
-/** Where a tool comes from; undefined for what the author wrote. */
+/** The server that a tool comes from. Undefined for tools that the author wrote. */
 export function originOf(tool: Tool): ToolOrigin | undefined {
   return tool.origin;
 }

@@ -60,7 +60,7 @@ export function manifestText(manifest: AgentManifest): string {
   return `${visibleJson(JSON.stringify(sorted(json.ok ? json.value : null), undefined, 2))}\n`;
 }
 
-/** What decides about an agent's calls: all its skills have the same policy. */
+/** The policy that decides about an agent's calls: all its skills have the same. */
 export function policyOf({ skills }: AgentPlan, { policy }: AnyDefinition): Policy {
   const skill = [...skills.values()].find(({ type }) => type === "agentic");
   return policy ?? (skill?.type === "agentic" ? skill.gate.policy : sensible);
@@ -146,7 +146,10 @@ function narrowed(manifest: AgentManifest, only: ReadonlySet<string>): AgentMani
   return { ...manifest, skills: Object.fromEntries(skills) };
 }
 
-/** What is known of a tool's level without asking: a function of this process that declares needs has handles for them, and nothing else is checked. */
+/**
+ * The level of a tool without asking its enforcement. A function of this process that declares needs has
+ * handles for them, and nothing else is checked.
+ */
 export function staticLevel(tool: Tool): EnforcementLevel {
   if (originOf(tool) !== undefined) return "remote";
   if (insideOf(tool).length > 0) return "mediated";
