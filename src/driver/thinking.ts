@@ -41,10 +41,6 @@ export function thinkingFilter(): ThinkingFilter {
       if (isThinking) told.thought += piece;
       else told.text += kept;
     };
-    if (held === "" && !signBegins.test(given)) {
-      add(given);
-      return { text: told.text, thought: told.thought };
-    }
     const all = held + given;
     held = isLast ? "" : mayBecomeSign(all);
     const text = all.slice(0, all.length - held.length);
@@ -73,7 +69,17 @@ export function thinkingFilter(): ThinkingFilter {
     const { wasThought, ...rest } = told;
     return wasThought ? { ...rest, wasThought } : rest;
   };
-  return { push: (piece) => read(piece, false), end: () => read("", true) };
+  /** A piece in which no sign can begin changes nothing of what is told apart. */
+  const readPlain = (piece: string): Told => {
+    if (isThinking) return { text: "", thought: piece };
+    const text = isBehindBlock ? piece.trimStart() : piece;
+    isBehindBlock &&= text === "";
+    return { text, thought: "" };
+  };
+  return {
+    push: (piece) => (held === "" && !signBegins.test(piece) ? readPlain(piece) : read(piece, false)),
+    end: () => read("", true),
+  };
 }
 
 /** The end of a text that the next piece can make a sign of. */
