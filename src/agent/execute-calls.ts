@@ -5,7 +5,7 @@ import type { Approve } from "../run/approval.ts";
 import { callAround } from "../run/scope.ts";
 import type { EndCause } from "../run/end.ts";
 import { surrounding } from "../run/powers.ts";
-import { execute } from "../call/batch.ts";
+import { executeAlone } from "../call/call-tool.ts";
 import { lostResult } from "../call/call.ts";
 import { readableCall } from "../call/readable-call.ts";
 import { slots } from "../util/slots.ts";
@@ -15,13 +15,11 @@ import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { FinishReason, ResultMessage, ToolCall } from "../message/message.ts";
-import { emptyTranscript } from "../message/transcript.ts";
 import { allowList, type Tools } from "../policy/allow-list.ts";
-import { type Budget, emptyLedger, limitsOf } from "../policy/account/budget.ts";
+import { type Budget, limitsOf } from "../policy/account/budget.ts";
 import { annotated, saidIn } from "../policy/rules/annotate.ts";
 import { allowListed, type Policy } from "../policy/decision.ts";
 import { noIntent } from "../policy/knowledge/intent.ts";
-import { learnIntent } from "../policy/knowledge/learned.ts";
 import type { Capability } from "../tool/capability.ts";
 import { checkRecoveryRules, recoveryFor, type RecoveryRules } from "../tool/recovery-rules.ts";
 import { interruptBy } from "../util/interrupt.ts";
@@ -96,20 +94,8 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   const intent = { ...noIntent(name), ...(around?.intent ?? { text: options.intent ?? "" }) };
   const powers = [...surrounding(host), options.grants ?? []];
   const gate = { agent: name, allowed, policy, said: saidIn(policy), intent, powers };
-  const learned = learnIntent(intent, allowed, around?.label);
-  const transcript = emptyTranscript();
   try {
-    const { results, inside } = await execute({
-      run,
-      turn: 1,
-      calls,
-      gate,
-      ledger: emptyLedger,
-      limits,
-      transcript,
-      learned,
-    });
-    for (const { label } of inside) around?.saw(label);
+    const { results } = await executeAlone({ run, turn: 1, calls, gate, limits });
     return calls.map(({ id, name: tool }, index) => ({
       role: "tool",
       callId: id,

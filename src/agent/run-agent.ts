@@ -17,7 +17,7 @@ import {
   type UserMessage,
 } from "../message/message.ts";
 import {
-  addReply,
+  addAnswer,
   addUser,
   emptyTranscript,
   type ReadyTranscript,
@@ -225,8 +225,7 @@ async function answerPlainly(
   const transcript = addUser(said, asked);
   if (end.outcome.type !== "answered") return { ...spent, end, label, transcript };
   const reply = seenBy(replyMessage(contentText(end.outcome.content)), { label });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reply without calls leaves it ready
-  return { ...spent, end, label, transcript: addReply(transcript, reply) as ReadyTranscript };
+  return { ...spent, end, label, transcript: addAnswer(transcript, reply) };
 }
 
 function replyMessage(text: string): ReplyMessage {

@@ -19,7 +19,7 @@ import type { Json, JsonObject } from "../util/json.ts";
 import { callAround, type OpenCall, openCall, openCallScope } from "../run/scope.ts";
 import { allKinds, openPowers, openScope, surrounding, within } from "../run/powers.ts";
 import { execute, type Executed } from "./batch.ts";
-import { lostResult } from "./call.ts";
+import { type Batch, lostResult } from "./call.ts";
 import type { Gate } from "../run/gate.ts";
 import { programContext, type RunContext } from "../run/context.ts";
 import { readableCall } from "./readable-call.ts";
@@ -80,46 +80,31 @@ function notFound(name: string, { tools }: AllowList): ToolResult {
 async function resultIn(
   allowed: AllowList,
   call: ToolCall,
-  options: CallToolOptions & Machine,
+  { host, grants = [], signal, timeoutMs }: CallToolOptions & Machine,
 ): Promise<ToolResult> {
-  const { results } = await executeAlone([call], { allowed, ...options });
-  return results[0] ?? lostResult;
-}
-
-/** Carries out calls of no run: no journal, no hooks, nobody watches, and the allow-list alone decides. */
-async function executeAlone(
-  calls: readonly ToolCall[],
-  {
-    allowed,
-    host,
-    grants = [],
-    signal,
-    timeoutMs,
-  }: CallToolOptions & Machine & { readonly allowed: AllowList },
-): Promise<Executed> {
   const { stop, unlink } = interruptBy(signal);
   const limits = limitsOf(timeoutMs === undefined ? {} : { toolMs: timeoutMs }, "callTool");
   const run = programContext({ host, stop, limits });
-  const around = callAround(host);
-  const gate = directGate("callTool", { allowed, around, powers: [...surrounding(host), grants] });
-  const learned = learnIntent(gate.intent, allowed, around?.label);
-  const transcript = emptyTranscript();
+  const powers = [...surrounding(host), grants];
+  const gate = directGate("callTool", { allowed, around: callAround(host), powers });
   try {
-    const executed = await execute({
-      run,
-      turn: 0,
-      calls,
-      gate,
-      ledger: emptyLedger,
-      limits,
-      transcript,
-      learned,
-    });
-    for (const { label } of executed.inside) around?.saw(label);
-    return executed;
+    const { results } = await executeAlone({ run, turn: 0, calls: [call], gate, limits });
+    return results[0] ?? lostResult;
   } finally {
     unlink();
   }
+}
+
+/** Carries out calls of no run. The call in whose code they are made has seen what the runs inside them have seen. */
+export async function executeAlone(
+  given: Pick<Batch, "run" | "turn" | "calls" | "gate" | "limits">,
+): Promise<Executed> {
+  const { run, gate } = given;
+  const around = callAround(run.host);
+  const learned = learnIntent(gate.intent, gate.allowed, around?.label);
+  const executed = await execute({ ...given, ledger: emptyLedger, transcript: emptyTranscript(), learned });
+  for (const { label } of executed.inside) around?.saw(label);
+  return executed;
 }
 
 interface Passing {

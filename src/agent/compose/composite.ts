@@ -4,7 +4,7 @@ import { endBy, failed } from "../../run/end.ts";
 import { type Finished, type Frame, frame } from "../../run/frame.ts";
 import type { End } from "../../run/end.ts";
 import { userMessage } from "../../message/message.ts";
-import { addReply, addUser, emptyTranscript, type ReadyTranscript } from "../../message/transcript.ts";
+import { addAnswer, addUser, emptyTranscript, type ReadyTranscript } from "../../message/transcript.ts";
 import { type Budget, type Limits, limitsOf } from "../../policy/account/budget.ts";
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
@@ -178,6 +178,5 @@ function withAnswer(transcript: ReadyTranscript, { outcome }: End): ReadyTranscr
     role: "assistant",
     parts: [{ type: "text", text: text === "" ? "(empty)" : text }],
   } as const;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reply without calls leaves it ready
-  return addReply(transcript, reply) as ReadyTranscript;
+  return addAnswer(transcript, reply);
 }
