@@ -44,7 +44,8 @@ export { session } from "./session/session.ts";
 export { type Agent } from "./agent/agent.ts";
 export { type AsToolOptions } from "./agent/as-tool.ts";
 export { type AgentDefinition, type ModelSource } from "./agent/definition.ts";
-export { type Runnable, type RunOptions, type RunResult } from "./agent/runnable.ts";
+export { type Runnable, type RunResult } from "./agent/runnable.ts";
+export type { RunOptions } from "./agent/run-options.ts";
 export { type Skill, skill } from "./agent/skill.ts";
 
 export { agent } from "./adapters/node.ts";

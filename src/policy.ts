@@ -6,7 +6,25 @@
  */
 export { type Enforcement, type EnforcementLevel, type Probe } from "./tool/enforcement.ts";
 
+export {
+  account,
+  type Account,
+  type AccountDefinition,
+  type AccountStore,
+  type AccountUse,
+  type Granted,
+} from "./policy/account/account.ts";
+export {
+  type AccountEntry,
+  type AccountLimits,
+  type Amounts,
+  type Hold,
+  type Period,
+  type WantedReply,
+  type Wish,
+} from "./policy/account/account-entry.ts";
 export { type BudgetField, type Excess, type Ledger } from "./policy/account/budget.ts";
+export { inMemoryAccounts } from "./policy/account/in-memory-accounts.ts";
 export { type ToolUse } from "./policy/account/constraints.ts";
 export { type CallRequest, type Evidence, type RunKnowledge } from "./policy/decision.ts";
 export { type Intent, type IntentPart } from "./policy/knowledge/intent.ts";

@@ -99,7 +99,7 @@ describe("the pages", () => {
 
   it("tell all options of a run", () => {
     const [, section = ""] = read("docs/agents.md").split("\n## What one run can be told\n");
-    for (const field of interfaceFields("src/agent/runnable.ts", "RunOptions"))
+    for (const field of interfaceFields("src/agent/run-options.ts", "RunOptions"))
       expect(section, field).toContain(`\`${field}\``);
   });
 });

@@ -1,6 +1,7 @@
 import { type ExecuteRequest, executeWith } from "../agent/execute-calls.ts";
 import { type LoopDefinition, loopWith } from "../agent/run-loop.ts";
-import type { RunOptions, RunResult } from "../agent/runnable.ts";
+import type { RunResult } from "../agent/runnable.ts";
+import type { RunOptions } from "../agent/run-options.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { ResultMessage } from "../message/message.ts";
 import { nodeHost } from "./clock.ts";

@@ -11,7 +11,8 @@ import type { AgentInside } from "./describe/manifest-origin.ts";
 import { manifestOf } from "./describe/manifest.ts";
 import { type AnyDefinition, planAgent, type Wiring } from "./plan.ts";
 import { type AroundAgent, beginAgent, resumeAgent } from "./run-agent.ts";
-import { type Runnable, runnable, type RunOptions, type RunResult, endOf } from "./runnable.ts";
+import { type Runnable, runnable, type RunResult, endOf } from "./runnable.ts";
+import type { RunOptions } from "./run-options.ts";
 import { walkTurns } from "./turns.ts";
 
 /** Makes the parts of a definition that are replaced of those that are there. */

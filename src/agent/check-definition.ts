@@ -62,6 +62,8 @@ const listeners = shapeOf(
     ),
 );
 
+const account = having("what account() gives", "reserve", "settle");
+
 const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Shape<unknown> } = {
   name: string,
   description: string,
@@ -80,6 +82,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   hooks: list,
   recover: record,
   budget: record,
+  account: either(callable, account),
   policy: callable,
   grants: capabilities,
   markResults: boolean,
@@ -109,6 +112,7 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   instructions: string,
   intent: string,
   ceiling: capabilities,
+  account,
   accept: listOf(oneOf(...intentParts), `a list of ${intentParts.join(", ")}`),
   parent: named("the `run` of a tool's context", record),
   runId: string,
@@ -125,6 +129,12 @@ export function checkDefinition(definition: AnyDefinition): void {
 export function checkRunOptions(options: object, name: string): void {
   if (!fits(record, options)) throw wrong(`The run of "${name}"`, "its options are an object.");
   checkFields(options, runShapes, `The run of "${name}"`);
+}
+
+/** Checks what the function of an agent named as the account of a run. @throws WritError `definition-invalid` */
+export function checkAccount(given: unknown, name: string): void {
+  const fault = misfitText(account, given, "account");
+  if (fault !== undefined) throw wrong(`Agent "${name}"`, `${fault}.`);
 }
 
 function checkFields(given: object, shapes: Readonly<Record<string, Shape<unknown>>>, where: string): void {

@@ -6,6 +6,7 @@ import type { Model, ReplyFormat } from "../model/model.ts";
 import { grammarOf } from "../driver/grammar/grammar.ts";
 import { userMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import { paidModel, type Paying } from "../turn/paid-model.ts";
 import { withinTokens } from "../turn/usage.ts";
 import type { Excess } from "../policy/account/budget.ts";
 import type { JsonSchema } from "../schema/schema.ts";
@@ -44,6 +45,8 @@ export interface Choosing {
   readonly host: Host;
   /** The bound that forbids to ask the model, if one does. */
   readonly excess: Excess | undefined;
+  /** What pays for asking it. */
+  readonly paying: Paying;
 }
 
 /**
@@ -111,7 +114,7 @@ interface Route {
 async function route(
   fitting: readonly PlannedSkill[],
   model: Model,
-  { plan, input, journal, stop, host }: Choosing,
+  { plan, input, journal, stop, host, paying }: Choosing,
 ): Promise<Choice> {
   const step = {
     key: "route",
@@ -120,7 +123,8 @@ async function route(
   const asking = journal.step({
     ...step,
     run: () => {
-      const ask = (): Promise<Route> => askRoute(fitting, model, { plan, input, signal: stop.signal });
+      const ask = (): Promise<Route> =>
+        askRoute(fitting, paidModel(model, paying), { plan, input, signal: stop.signal });
       return askPatiently(ask, { model, retry: plan.retry, host, stop });
     },
   });

@@ -16,6 +16,7 @@ import type { Capability } from "../tool/capability.ts";
 import type { RecoveryRules } from "../tool/recovery-rules.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { Routing } from "./routing.ts";
+import type { AccountChoice } from "./run-options.ts";
 import type { Skill, ToolList } from "./skill.ts";
 
 /** An AI SDK model object, as far as it is looked at here: any of its provider specifications V2, V3 and V4. */
@@ -102,6 +103,8 @@ export interface AgentDefinition<
   /** The recovery of calls that fail, for tools without rules of their own. */
   readonly recover?: RecoveryRules;
   readonly budget?: Budget;
+  /** What pays for the runs of this agent, over all of them: an account, or the function that names one for the options of a run. */
+  readonly account?: AccountChoice;
   /** Decides about each call that the allow-list lets pass. Default: it may run. */
   readonly policy?: Policy;
   /** The capabilities that its tools may use, of those that they declare. Default: nothing. */

@@ -7,7 +7,8 @@ import { untilStopped } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { finishing } from "./around-run.ts";
 import type { AgentPlan, PlannedSkill } from "./plan.ts";
-import type { RunFrame, RunOptions } from "./runnable.ts";
+import type { RunFrame } from "./runnable.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** A run that may have been given a session. */
 interface SessionUser {

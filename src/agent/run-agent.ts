@@ -35,7 +35,8 @@ import { inSession, keep, type OpenSession } from "./in-session.ts";
 import { runPlain } from "./plain.ts";
 import type { AgenticPlan, AgentPlan, AnyDefinition, PlainPlan, PlannedSkill } from "./plan.ts";
 import { askedMessage, declareIntent, type Declaring, gateOf, isWhole } from "./run-intent.ts";
-import { type Begun, frameOf, type RunFrame, type RunOptions } from "./runnable.ts";
+import { type Begun, frameOf, type RunFrame } from "./runnable.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** An agent as it was defined and checked. */
 export interface AroundAgent {
@@ -60,8 +61,9 @@ interface AgentRun extends AroundAgent, Omit<Wanted, "input"> {
 
 /** Begins a run. @throws WritError `input-invalid`, `delegation-too-deep` */
 export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
-  const { plan, host } = around;
-  const base = frameOf(plan.name, wanted.options, { host, watched: wanted.watched });
+  const { definition, plan, host } = around;
+  const { account } = definition;
+  const base = frameOf(plan.name, wanted.options, { host, watched: wanted.watched, account });
   return after(readInput(wanted.input, { name: plan.name, schema: plan.input }), (read) => {
     const input = withoutSecrets(read, host);
     const run = { ...around, ...wanted, base, input };
@@ -106,10 +108,10 @@ export function beginCycle(
   { skill, transcript, from }: CycleBeginning,
   wanted: Wanted & { readonly input: Json },
 ): Begun {
-  const { plan, host } = around;
+  const { definition, plan, host } = around;
   const { options, watched } = wanted;
   const input = withoutSecrets(wanted.input, host);
-  const base = frameOf(plan.name, options, { host, watched });
+  const base = frameOf(plan.name, options, { host, watched, account: definition.account });
   const run: AgentRun = { ...around, ...wanted, base, input };
   const cycling = loopOptions(skill, run, { transcript, from });
   const { durationMs } = plan.limits;
@@ -138,10 +140,11 @@ function runCycle(options: LoopOptions, inside: Frame): Promise<Finished> {
 function runAgent(begun: AgentRun, inside: Frame): Maybe<Finished> {
   return after(askBeforeRun(begun, inside), (input) => {
     const run = input === begun.input ? begun : { ...begun, input };
-    const { plan, options, base, host } = run;
-    const { journal, parent } = base;
+    const { definition, plan, options, base, host } = run;
+    const { journal, parent, accounts } = base;
     const excess = parent?.purse.turnExcess();
-    const choosing = { plan, input, wanted: options.skill, journal, stop: inside.stop, excess, host };
+    const paying = { accounts, price: definition.budget?.price };
+    const choosing = { plan, input, wanted: options.skill, journal, stop: inside.stop, excess, host, paying };
     return after(chooseSkill(choosing), (choice) => {
       const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
       return finishing(before, { plan, inside }, () => carryOut(choice, { run, before }, inside));

@@ -21,7 +21,8 @@ import { type Json, toJson } from "../util/json.ts";
 import { lazy, remembered } from "../util/remembered.ts";
 import { contentText } from "./answer.ts";
 import type { AgenticPlan, AgentPlan } from "./plan.ts";
-import type { RunFrame, RunOptions } from "./runnable.ts";
+import type { RunFrame } from "./runnable.ts";
+import type { RunOptions } from "./run-options.ts";
 
 export interface Declaring {
   readonly plan: AgentPlan;

@@ -6,7 +6,8 @@ import type { Transcript } from "../message/transcript.ts";
 import { checkRequest } from "./check-request.ts";
 import { type AnyDefinition, planAgent, type Wiring } from "./plan.ts";
 import { beginCycle } from "./run-agent.ts";
-import { type Begun, readerOf, type RunOptions, type RunResult } from "./runnable.ts";
+import { type Begun, readerOf, type RunResult } from "./runnable.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** The definition of a loop: that of an agent, with one skill that asks a model. */
 export type LoopDefinition = Omit<AnyDefinition, "name" | "skills" | "selectSkill" | "routing" | "input"> & {

@@ -1,6 +1,8 @@
+import type { AccountChoice, RunOptions } from "./run-options.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
+import { RunAccounts } from "../run/accounts.ts";
 import type { Approve } from "../run/approval.ts";
 import { callAround, type Scope, scopeOf } from "../run/scope.ts";
 import { type RunPowers, surrounded, surroundingRun } from "../run/powers.ts";
@@ -13,54 +15,14 @@ import type { Framed, LoopResult } from "../run/frame.ts";
 import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
-import type { IntentPart } from "../policy/knowledge/intent.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { SessionHandle } from "../session/session.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround } from "../tool/power-port.ts";
-import type { CallScope } from "../tool/call-scope.ts";
 import { drain } from "../util/drain.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { contentText } from "./answer.ts";
 import type { AgentInside } from "./describe/manifest-origin.ts";
-import { checkRunOptions } from "./check-definition.ts";
-
-/** Options of one run, beside its input. */
-export interface RunOptions {
-  /** Cancels the run. */
-  readonly signal?: AbortSignal;
-  /** Asks a person about calls that the policy is not sure of. Without it they are denied. */
-  readonly approve?: Approve;
-  /** The journal that records the effects of the run, or replays them. Default: none. */
-  readonly journal?: Journal;
-  /** Told each event while `run` goes on. What it throws ends the run. With `stream` the reader is told. */
-  readonly onEvent?: (event: AgentEvent) => void;
-  /** The skill to use, instead of choosing one. */
-  readonly skill?: string;
-  /**
-   * The session of the run: the conversation of earlier runs comes before the input, and this run is kept
-   * with them.
-   */
-  readonly session?: SessionHandle;
-  /** The only tools of the skill that may be called in this run. A name that the skill does not have stays out. */
-  readonly tools?: readonly string[];
-  /** Told to the model after the agent's own instructions, in this run alone. A plain skill has nobody to tell it to. */
-  readonly instructions?: string;
-  /**
-   * The wish of the user, in the user's own words, for an input that holds more than that (a document, a
-   * mail). The rest of the input is then nobody's choice. Default: the input. A run inside another one has
-   * the intent of that.
-   */
-  readonly intent?: string;
-  /** The most capabilities that this run may use, whatever the agent grants. */
-  readonly ceiling?: readonly Capability[];
-  /** Parts of the intent that may differ from what they were when a run is resumed. Bounds may when one was met. */
-  readonly accept?: readonly IntentPart[];
-  /** The call that this run is part of (`context.run`): its bounds are shared, its policy holds too, its end ends this run. */
-  readonly parent?: CallScope;
-  /** Default: a new one; inside another run, one made of its place there. */
-  readonly runId?: string;
-}
+import { checkAccount, checkRunOptions } from "./check-definition.ts";
 
 /** The result of a run, whatever its end. */
 export interface RunResult<Output> {
@@ -110,6 +72,7 @@ export interface RunFrame extends RunPowers {
   readonly signal?: AbortSignal;
   readonly approve?: Approve;
   readonly parent?: Scope;
+  readonly accounts?: RunAccounts;
   /** The call in whose code the run is begun, whether or not it was handed over as `parent`; its label is that of what the run is given. */
   readonly around?: CallAround;
   readonly watched: boolean;
@@ -220,7 +183,7 @@ function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> 
 export function frameOf(
   name: string,
   options: RunOptions,
-  around: { readonly host: Host; readonly watched: boolean },
+  around: { readonly host: Host; readonly watched: boolean; readonly account?: AccountChoice },
 ): RunFrame {
   checkRunOptions(options, name);
   const { host, watched } = around;
@@ -231,12 +194,32 @@ export function frameOf(
     host,
     watched,
     parent,
+    accounts: accountsOf(name, options, { ...around, outer: parent?.accounts }),
     around: asOfNow(parent ?? callAround(host)),
     journal: options.journal ?? place?.journal ?? directJournal,
     signal: options.signal,
     approve: options.approve ?? parent?.approve,
     ...surroundingRun(host, { name, call: parent, ceiling: options.ceiling }),
   };
+}
+
+interface Paid {
+  readonly host: Host;
+  readonly account?: AccountChoice;
+  readonly outer?: RunAccounts;
+}
+
+function accountsOf(
+  agent: string,
+  options: RunOptions,
+  { host, account, outer }: Paid,
+): RunAccounts | undefined {
+  const own = typeof account === "function" ? account(options) : account;
+  if (own !== undefined) checkAccount(own, agent);
+  const given = [own, options.account].filter((each) => each !== undefined);
+  return outer === undefined && given.length === 0
+    ? undefined
+    : new RunAccounts(outer, given, { agent, host });
 }
 
 /** The surroundings as they are now, without the labels that runs beside this one add later. */

@@ -1,6 +1,7 @@
 import type { Checkpoint } from "../run/checkpoint.ts";
 import { channel } from "../util/channel.ts";
-import type { RunOptions, RunResult } from "./runnable.ts";
+import type { RunResult } from "./runnable.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** Options of a run that is walked through, and the listener of its turns. */
 export interface Walking {

@@ -3,7 +3,13 @@ import { directJournal } from "../journal/direct-journal.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
 import { joinLearned } from "../policy/knowledge/learned.ts";
-import { type Excess, type Ledger, type Limits, reserveCall } from "../policy/account/budget.ts";
+import {
+  type BudgetField,
+  type Excess,
+  type Ledger,
+  type Limits,
+  reserveCall,
+} from "../policy/account/budget.ts";
 import { countCall, countSuccess } from "../policy/account/constraints.ts";
 import { meetBound } from "../run/bounds.ts";
 import type { Inside } from "../run/scope.ts";
@@ -157,7 +163,7 @@ function reserve(wanted: Reserving, batch: Batch, judging: BatchJudging): Maybe<
 }
 
 async function extend(
-  excess: Excess,
+  excess: Excess<BudgetField>,
   wanted: Reserving,
   { batch, judging }: { readonly batch: Batch; readonly judging: BatchJudging },
 ): Promise<BatchEnd | undefined> {

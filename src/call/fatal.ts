@@ -1,7 +1,8 @@
 import { causesOf } from "../error/causes.ts";
 import type { ErrorCode } from "../error/codes.ts";
-import { isWritError, type WritError } from "../error/writ-error.ts";
-import type { BudgetField, Excess } from "../policy/account/budget.ts";
+import { isWritError } from "../error/writ-error.ts";
+import type { Excess } from "../policy/account/budget.ts";
+import { excessOf } from "../run/end.ts";
 
 /**
  * The reason for which a call ends its run, whatever the model would do with the result. Plain data: a
@@ -20,7 +21,8 @@ export type FatalCode = Extract<ErrorCode, "tool-failed" | "tool-escalated" | "t
  */
 export function fatalOf(thrown: unknown): Fatal | undefined {
   for (const error of causesOf(thrown)) {
-    if (isWritError(error, "budget-exhausted")) return { type: "exhausted", excess: excessOf(error) };
+    if (isWritError(error, "budget-exhausted") || isWritError(error, "account-exhausted"))
+      return { type: "exhausted", excess: excessOf(error) };
     if (isWritError(error, "tool-escalated"))
       return {
         type: "failed",
@@ -42,13 +44,4 @@ export function isDelegationBound(thrown: unknown): boolean {
   return causesOf(thrown).some(
     (error) => isWritError(error, "delegation-exhausted") || isWritError(error, "delegation-too-deep"),
   );
-}
-
-/** The run that ends by its budget puts the bound into the cause of its error. */
-function excessOf({ cause, data }: WritError<"budget-exhausted">): Excess {
-  if (typeof cause === "object" && cause !== null && "field" in cause && "limit" in cause)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object with both fields is the bound of a budget
-    return cause as Excess;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime puts a bound of the budget into `field`
-  return { field: String(data.field) as BudgetField, limit: 0, used: 0, message: String(data.reason) };
 }

@@ -80,7 +80,7 @@ function carryOut(work: OngoingCall, halt: Halt): Maybe<CallRecord> {
   const startedAt = run.host.now();
   const close = (settled: Settled): Maybe<CallRecord> => closed(work, { settled, startedAt }, halt);
   return fold(
-    () => notBegun(work, halt) ?? runTool(work),
+    () => notBegun(work, halt) ?? runPaid(work, halt),
     close,
     (error) => close(thrownResult(work, error)),
   );
@@ -111,6 +111,19 @@ function closed(work: OngoingCall, { settled, startedAt }: EndedCall, halt: Halt
 function notBegun({ at, ready }: OngoingCall, halt: Halt): Settled | undefined {
   if (at.batch.run.stop.reason !== undefined) return { result: cancelledResult(ready.tool.name) };
   return halt.reason === undefined ? undefined : { result: skippedResult(halt.reason) };
+}
+
+/** Runs the tool when the accounts of the run let it; a bound of theirs ends the run. */
+function runPaid(work: OngoingCall, halt: Halt): Maybe<Settled> {
+  const { accounts } = work.at.batch.run.scope;
+  if (accounts === undefined) return runTool(work);
+  return accounts
+    .call()
+    .then((excess) =>
+      excess === undefined
+        ? (notBegun(work, halt) ?? runTool(work))
+        : { result: skippedResult(excess.message), fatal: { type: "exhausted" as const, excess } },
+    );
 }
 
 function thrownResult({ at, ready }: OngoingCall, error: unknown): Settled {

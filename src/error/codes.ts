@@ -2,6 +2,8 @@
 
 /** The text of every code of the catalogue, the advice, and whether trying again can help. */
 export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: string; retryable: boolean }>> = {
+  "account-exhausted": { message: "Agent '{name}' {reason}", hint: "Wait until the account's period is over, raise its `{field}`, or give the run another account. `agent.run()` gives the transcript up to here instead of throwing.", retryable: false },
+  "account-failed": { message: "The account \"{key}\" cannot be used: {reason}", hint: "Correct its store; the cause is the store's own error. Nothing is spent that cannot be booked, so the run ended here.", retryable: false },
   "agent-ambiguous": { message: "{path} exports several agents, and none of them by default: {found}.", hint: "Make the one that is to run the default export: `export default …`.", retryable: false },
   "agent-file-broken": { message: "{path} cannot be loaded: {reason}", hint: "Correct the file. `--verbose` shows the whole stack.", retryable: false },
   "agent-missing": { message: "{path} exports no agent. It exports: {found}.", hint: "Export one: `export default agent({ … })`.", retryable: false },
@@ -104,6 +106,8 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
 
 /** The data each code carries: the words in braces of its message and hint. */
 export interface ErrorData {
+  "account-exhausted": { field: string | number; name: string | number; reason: string | number };
+  "account-failed": { key: string | number; reason: string | number };
   "agent-ambiguous": { found: string | number; path: string | number };
   "agent-file-broken": { path: string | number; reason: string | number };
   "agent-missing": { found: string | number; path: string | number };

@@ -76,7 +76,7 @@ export interface HookPlaces {
    * seconds at most.
    */
   readonly onBudgetExceeded: {
-    at: { readonly turn: number } & Excess;
+    at: { readonly turn: number } & Excess<BudgetField>;
     may: { extend?: number; checkpoint?: boolean };
   };
   /** A model call failed. `retryAfterMs` asks again; `answer` stands in the place of the reply. Otherwise the run fails. */

@@ -1,6 +1,6 @@
 import { consult, type Consulting } from "../hook/consult.ts";
 import type { HookAnswer } from "../hook/hook.ts";
-import { type Excess, extendLimit, type Limits } from "../policy/account/budget.ts";
+import { type BudgetField, type Excess, extendLimit, type Limits } from "../policy/account/budget.ts";
 
 /** The fate of a bound that was met: it was raised, or the run ends by it, or waits to be resumed. */
 export type Met =
@@ -17,7 +17,7 @@ export interface MeetingPlace {
 
 /** Asks the author's hooks about a bound that was met. Without them, and with a bound that is not larger, the run ends by it. */
 export async function meetBound(
-  excess: Excess,
+  excess: Excess<BudgetField>,
   { limits, turn, part }: MeetingPlace,
   consulting: Consulting,
 ): Promise<Met> {
@@ -35,7 +35,7 @@ export async function meetBound(
 /** Applies the author's answer to a bound that was met. Tells if it was raised. */
 export function metBy(
   { extend, checkpoint = false }: HookAnswer<"onBudgetExceeded">,
-  { field, limits, turn }: Pick<MeetingPlace, "limits" | "turn"> & Pick<Excess, "field">,
+  { field, limits, turn }: Pick<MeetingPlace, "limits" | "turn"> & Pick<Excess<BudgetField>, "field">,
   { tell }: Pick<Consulting, "tell">,
 ): Met {
   const extended = extendLimit(limits, field, extend);

@@ -76,9 +76,17 @@ function broken(cause: unknown, name: string): End {
 
 /** The end when a bound was met. */
 export function exhausted({ gate }: Ending, excess: Excess): End {
-  const { message: reason, field } = excess;
-  const error = new WritError("budget-exhausted", { name: gate.agent, reason, field }, { cause: excess });
+  const { message: reason, field, account } = excess;
+  const code = account === undefined ? "budget-exhausted" : "account-exhausted";
+  const error = new WritError(code, { name: gate.agent, reason, field }, { cause: excess });
   return { outcome: { type: "exhausted", ...excess }, error };
+}
+
+/** The bound behind the error of a run that ended by it: it stands in the cause. */
+export function excessOf({ cause, data }: WritError<"budget-exhausted" | "account-exhausted">): Excess {
+  if (typeof cause === "object" && cause !== null && "field" in cause && "limit" in cause)
+    return cause as Excess;
+  return { field: String(data.field) as Excess["field"], limit: 0, used: 0, message: String(data.reason) };
 }
 
 /** The end when a bound was met and the author wants to go on later. */
@@ -104,6 +112,7 @@ export function refusedBy({ gate }: Ending, reason: string): End {
 export function thrownEnd(cause: unknown, name: string): End {
   if (isWritError(cause, "hook-failed") || isWritError(cause, "hook-field-forbidden"))
     return { outcome: failed(cause), error: cause };
+  if (isWritError(cause, "account-exhausted")) return exhausted({ gate: { agent: name } }, excessOf(cause));
   return broken(cause, name);
 }
 

@@ -12,9 +12,12 @@ import type { Intent } from "../policy/knowledge/intent.ts";
 import { type Act, actsIn, type EffectOf, isDeclared } from "../tool/acts.ts";
 import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
-import { type Interrupt, interrupt } from "../util/interrupt.ts";
+import { type Interrupt, interrupt, untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
+import { directJournal } from "../journal/direct-journal.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { RunAccounts } from "./accounts.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type End, endBy, type StopReason } from "./end.ts";
 import type { RunContext } from "./context.ts";
@@ -35,6 +38,9 @@ export interface FrameOptions extends RunTime {
   readonly observe?: (event: AgentEvent) => void;
   /** The run around this one. */
   readonly parent?: Scope;
+  /** What pays for it. */
+  readonly accounts?: RunAccounts;
+  readonly journal?: Journal;
   /** The call in whose code it was begun, as it was then. */
   readonly around?: CallAround;
   /** The scope of all code of the run. Left out where it is the one around the code that begins it. */
@@ -155,6 +161,7 @@ async function runFramed(
   tell?.({ type: "run-start", agent: options.agent, input: options.input });
   let finished: Finished;
   try {
+    if (options.accounts !== undefined) await enterAccounts(options.accounts, options, stop);
     const working = work(frame);
     finished = working instanceof Promise ? await working : working;
   } catch (error) {
@@ -165,6 +172,7 @@ async function runFramed(
     unlink?.();
     unlinkOuter?.();
   }
+  if (options.accounts !== undefined) await options.accounts.settled();
   const { end, usage } = finished;
   tell?.({ type: "run-end", outcome: end.outcome, usage });
   endInside(options, finished);
@@ -185,6 +193,17 @@ async function runFramed(
     label: labelled(options, finished),
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };
+}
+
+/** Books the run in its accounts, once: a replay of it is paid. */
+async function enterAccounts(
+  accounts: RunAccounts,
+  { journal = directJournal }: FrameOptions,
+  stop: Interrupt<StopReason>,
+): Promise<void> {
+  const entering = journal.step({ key: "account", run: () => accounts.enter().then(() => null) });
+  if ((await untilStopped(entering, stop)) === "stopped")
+    throw new Error("the run was stopped while its account was asked");
 }
 
 /** Tells the run around this one, if there is one, that this began. */

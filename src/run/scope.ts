@@ -15,6 +15,7 @@ import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
+import type { RunAccounts } from "./accounts.ts";
 import type { Approve } from "./approval.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
@@ -34,6 +35,8 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
   readonly powers: Powers;
   readonly approve?: Approve;
   readonly purse: Purse;
+  /** The accounts that pay for this run and those inside it; undefined without one. */
+  readonly accounts?: RunAccounts;
   /**
    * Names the next run inside, and opens its journal. Both are the same at every replay, and no other run has
    * them.
@@ -50,7 +53,7 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
 }
 
 /** The part of a scope that is the same for all calls of a run. */
-export interface RunScope extends Pick<Scope, "depth" | "maxDepth" | "purse" | "forward"> {
+export interface RunScope extends Pick<Scope, "depth" | "maxDepth" | "purse" | "accounts" | "forward"> {
   /** The purse of the run around this one. */
   readonly outer?: Purse;
 }

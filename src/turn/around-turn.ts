@@ -2,7 +2,13 @@ import { WritError } from "../error/writ-error.ts";
 import { consult, tellHooks } from "../hook/consult.ts";
 import { type FinishReason, runtimeMessage } from "../message/message.ts";
 import { addAnswer, addUser } from "../message/transcript.ts";
-import { crossed, type Excess, reserveTurn, type Threshold } from "../policy/account/budget.ts";
+import {
+  type BudgetField,
+  crossed,
+  type Excess,
+  reserveTurn,
+  type Threshold,
+} from "../policy/account/budget.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import { meetBound, type Met, metBy } from "../run/bounds.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
@@ -129,14 +135,14 @@ export function reserve(state: State, run: Run): NextState | Promise<NextState> 
   return reserveMore(reservation.excess, state, run);
 }
 
-async function reserveMore(excess: Excess, state: State, run: Run): Promise<NextState> {
+async function reserveMore(excess: Excess<BudgetField>, state: State, run: Run): Promise<NextState> {
   const met = await meet(excess, state, run);
   if (met.type === "checkpoint") return { state, end: suspended(run, excess) };
   if (met.type === "stop") return { state, end: exhausted(run, excess) };
   return reserve({ ...state, limits: met.limits }, run);
 }
 
-async function meet(excess: Excess, { limits, ledger }: State, run: Run): Promise<Met> {
+async function meet(excess: Excess<BudgetField>, { limits, ledger }: State, run: Run): Promise<Met> {
   const { turns: turn } = ledger;
   if (excess.field !== "durationMs") return meetBound(excess, { limits, turn, part: "turn" }, run);
   const asking = run.frame.moreTime?.(limits.durationMs);

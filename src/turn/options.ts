@@ -1,6 +1,7 @@
 import type { Drivers } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
 import type { Gate } from "../run/gate.ts";
+import type { RunAccounts } from "../run/accounts.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Approve } from "../run/approval.ts";
 import type { Scope } from "../run/scope.ts";
@@ -83,6 +84,8 @@ export interface LoopOptions {
   readonly approve?: Approve;
   /** The run around this one. */
   readonly parent?: Scope;
+  /** The accounts that pay for the run, and for what surrounds it. */
+  readonly accounts?: RunAccounts;
   /** The checkpoint at which the run was left; it goes on there. */
   readonly from?: Checkpoint;
   /** The spending before the first turn: choosing a skill can cost a model call. */

@@ -93,7 +93,7 @@ export function beginRun(
     approve: options.approve,
     ask: askingOnce({ ...options, purse: own }),
     slots: slots(options.concurrency),
-    scope: { depth, maxDepth, purse: own, forward, outer: parent?.purse },
+    scope: { depth, maxDepth, purse: own, accounts: options.accounts, forward, outer: parent?.purse },
     onThrow: (callId, error) => thrown.set(callId, error),
   };
 }

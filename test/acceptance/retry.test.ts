@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeAgent } from "../../src/agent/agent.ts";
 import type { AnyDefinition } from "../../src/agent/plan.ts";
-import type { RunOptions } from "../../src/agent/runnable.ts";
+import type { RunOptions } from "../../src/agent/run-options.ts";
 import { nodeHost } from "../../src/adapters/clock.ts";
 import { aiSdk } from "../../src/adapters/model/ai-sdk.ts";
 import { openaiCompatible } from "../../src/adapters/model/openai-compatible.ts";

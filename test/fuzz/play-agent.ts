@@ -1,6 +1,7 @@
 import { makeAgent, type Agent } from "../../src/agent/agent.ts";
 import { resolveModel } from "../../src/adapters/model/resolve.ts";
-import type { RunOptions, RunResult } from "../../src/agent/runnable.ts";
+import type { RunResult } from "../../src/agent/runnable.ts";
+import type { RunOptions } from "../../src/agent/run-options.ts";
 import { isWritError } from "../../src/error/writ-error.ts";
 import type { AgentEvent } from "../../src/event/event.ts";
 import { directJournal } from "../../src/journal/direct-journal.ts";

@@ -16,7 +16,8 @@ import { purse, type Spending } from "../../policy/account/purse.ts";
 import type { Act } from "../../tool/acts.ts";
 import type { Interrupt } from "../../util/interrupt.ts";
 import { inputLabel } from "../run-intent.ts";
-import type { RunFrame, RunOptions, RunResult } from "../runnable.ts";
+import type { RunFrame, RunResult } from "../runnable.ts";
+import type { RunOptions } from "../run-options.ts";
 import type { Member } from "./members.ts";
 
 /** One run of a member. The place is the member's number from 0, and in rounds the round's after it: `0`, `1`, `0/2`. */
@@ -70,11 +71,12 @@ export interface CompositeRunOptions {
 /** Makes the run of a composition inside its frame. */
 export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }: Frame): CompositeRun {
   const { name, base, options, limits, transcript } = given;
-  const { parent, journal } = base;
+  const { parent, journal, accounts } = base;
   const own = purse(parent?.purse);
   own.begin({ ledger: emptyLedger, limits });
   const depth = parent === undefined ? 0 : parent.depth + 1;
-  const scope = { depth, maxDepth: parent?.maxDepth ?? Infinity, purse: own, forward, outer: parent?.purse };
+  const maxDepth = parent?.maxDepth ?? Infinity;
+  const scope = { depth, maxDepth, purse: own, accounts, forward, outer: parent?.purse };
   const gate = gateOfComposite(given);
   let label = inputLabel(base, options.intent);
   let usage = noUsage;

@@ -10,15 +10,8 @@ import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { contentText } from "../answer.ts";
 import { agentAsTool, type AsToolOptions } from "../as-tool.ts";
-import {
-  type About,
-  type Begun,
-  frameOf,
-  type Runnable,
-  runnable,
-  type RunFrame,
-  type RunOptions,
-} from "../runnable.ts";
+import { type About, type Begun, frameOf, type Runnable, runnable, type RunFrame } from "../runnable.ts";
+import type { RunOptions } from "../run-options.ts";
 import { type CompositeRun, compositeRun } from "./composite-run.ts";
 import { Unanswered } from "./course.ts";
 import type { Member } from "./members.ts";

@@ -1,6 +1,7 @@
 import { resolveModel } from "../../adapters/model/resolve.ts";
 import type { ModelSource } from "../../agent/definition.ts";
-import type { RunOptions, RunResult } from "../../agent/runnable.ts";
+import type { RunResult } from "../../agent/runnable.ts";
+import type { RunOptions } from "../../agent/run-options.ts";
 import { isWritError, messageOf } from "../../error/writ-error.ts";
 import { type Message, userMessage } from "../../message/message.ts";
 import type { Model } from "../../model/model.ts";

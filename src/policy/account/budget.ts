@@ -108,17 +108,20 @@ export const emptyLedger: Ledger = {
 };
 
 /** The bound that was met, and a sentence on it: `exceeded budget of 8 turns`. */
-export interface Excess {
-  readonly field: BudgetField;
+export interface Excess<Field = BudgetField | "runs"> {
+  /** A bound of the run's budget, or of its account: that also has `runs`. */
+  readonly field: Field;
   readonly limit: number;
   readonly used: number;
   readonly message: string;
+  /** The key of the account whose bound it is; left out for a bound of the run's own budget. */
+  readonly account?: string;
 }
 
 /** The ledger with the reservation in it, or the bound that forbids it. */
 export type Reservation =
   | { readonly ok: true; readonly ledger: Ledger }
-  | { readonly ok: false; readonly excess: Excess };
+  | { readonly ok: false; readonly excess: Excess<BudgetField> };
 
 /**
  * Reserves one model call. Everything spent before counts; the time is what has passed since the run began. When several bounds are met, the
@@ -210,7 +213,7 @@ export interface Spent {
 export function tooLong(
   limits: Pick<Limits, "durationMs">,
   elapsedMs: number,
-): { readonly ok: false; readonly excess: Excess } {
+): { readonly ok: false; readonly excess: Excess<BudgetField> } {
   const message = `exceeded duration budget of ${limits.durationMs} ms`;
   return exceeded("durationMs", limits, { used: elapsedMs, message });
 }
@@ -219,7 +222,7 @@ function exceeded<Field extends BudgetField>(
   field: Field,
   limits: Pick<Limits, Field>,
   found: { readonly used: number; readonly message: string },
-): { readonly ok: false; readonly excess: Excess } {
+): { readonly ok: false; readonly excess: Excess<BudgetField> } {
   return { ok: false, excess: { field, limit: limits[field], used: found.used, message: found.message } };
 }
 

@@ -31,13 +31,13 @@ export interface Purse {
   /** The calls of runs inside since the turn began; undefined when there are none. */
   readonly counted: Spending["calls"];
   /** A turn of the outer run begins: what was spent inside before is in its own account. */
-  begin(account: Account): void;
+  begin(account: Balance): void;
   /** The outer run's own account changed in the middle of its turn; what was spent inside meanwhile still counts beside it. */
-  change(account: Account): void;
+  change(account: Balance): void;
 }
 
 /** The run's own spending, and its bounds. */
-export interface Account {
+export interface Balance {
   readonly ledger: Ledger;
   readonly limits: Limits;
 }
@@ -50,7 +50,7 @@ export function purse(outer?: Purse): Purse {
 /** A class, since every run has one: its members live once, on the prototype. */
 class RunPurse implements Purse {
   private readonly outer: Purse | undefined;
-  private account: Account | undefined;
+  private account: Balance | undefined;
   private tokens = 0;
   private costUsd = 0;
   private toolCalls = 0;
@@ -113,7 +113,7 @@ class RunPurse implements Purse {
     return some.length === 0 ? undefined : Object.fromEntries(some);
   }
 
-  begin(now: Account): void {
+  begin(now: Balance): void {
     this.account = now;
     this.tokens = 0;
     this.costUsd = 0;
@@ -121,7 +121,7 @@ class RunPurse implements Purse {
     this.called = undefined;
   }
 
-  change(now: Account): void {
+  change(now: Balance): void {
     this.account = now;
   }
 

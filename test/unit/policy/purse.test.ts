@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { emptyLedger, type Ledger, type Limits, limitsOf } from "../../../src/policy/account/budget.ts";
-import { type Account, purse } from "../../../src/policy/account/purse.ts";
+import { type Balance, purse } from "../../../src/policy/account/purse.ts";
 
-const account = (limits: Partial<Limits>, ledger: Partial<Ledger> = {}): Account => ({
+const account = (limits: Partial<Limits>, ledger: Partial<Ledger> = {}): Balance => ({
   ledger: { ...emptyLedger, ...ledger },
   limits: limitsOf(limits, "a"),
 });

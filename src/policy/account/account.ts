@@ -1,0 +1,200 @@
+import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import { count, either, having, oneOf, optional, refined, string } from "../../util/shape.ts";
+import {
+  type AccountEntry,
+  type AccountLimits,
+  type Amounts,
+  entryAt,
+  isEntry,
+  type Period,
+  type Reserved,
+  reserveIn,
+  settleIn,
+  usedOf,
+  type Wish,
+} from "./account-entry.ts";
+import type { Excess } from "./budget.ts";
+
+/** A store of accounts: one entry a key. Any text is a key, and no key reaches another entry. */
+export interface AccountStore {
+  /** The entry of a key; undefined when there is none. */
+  read(key: string): Promise<AccountEntry | undefined>;
+  /**
+   * Puts what `change` makes of the entry of a key in its place: whole, and alone among all who write that key, or not at all. `change` does
+   * nothing else, and may be called again when somebody was faster. What it throws is thrown, and nothing is changed.
+   */
+  update(key: string, change: (entry: AccountEntry | undefined) => AccountEntry): Promise<void>;
+}
+
+/** How an account is defined. */
+export interface AccountDefinition {
+  /** Where it is kept. */
+  readonly store: AccountStore;
+  /** Whose it is: a user, a team, a job. All accounts of one key and period in a store are the same one. */
+  readonly key: string;
+  readonly limits: AccountLimits;
+  /** The period in which the limits hold: by the calendar in UTC, or so many milliseconds. Default `day`. */
+  readonly per?: Period;
+  /** Tokens that are reserved for a reply, and the most that it may have, where the settings have no `maxOutputTokens`. Default 4,096. */
+  readonly replyTokens?: number;
+  /** Milliseconds after which a reservation that nobody settled is gone: its process died. Longer than any reply takes. Default 600,000. */
+  readonly expiresMs?: number;
+}
+
+/** What was used in a period: all that ended, and what is reserved for replies that are being written. */
+export interface AccountUse extends Amounts {
+  /** The beginning of the period that was booked last, in milliseconds since 1970; 0 before the first one. */
+  readonly since: number;
+}
+
+/** A budget across runs. Runs ask it; a program can look at it. */
+export interface Account {
+  readonly store: AccountStore;
+  readonly key: string;
+  readonly per: Period;
+  readonly limits: AccountLimits;
+  readonly replyTokens: number;
+  readonly expiresMs: number;
+  /** @throws WritError `account-failed` */
+  used(): Promise<AccountUse>;
+  /** Reserves at a time, in milliseconds since 1970. @throws WritError `account-failed` */
+  reserve(wish: Wish, now: number): Promise<Granted>;
+  /** Books what a reply used in the place of what was reserved for it. @throws WritError `account-failed` */
+  settle(id: string, spent: Pick<Amounts, "tokens" | "costUsd">, now: number): Promise<void>;
+}
+
+/** The tokens that a reply may have, or the bound that forbids what was wished. */
+export type Granted =
+  | { readonly ok: true; readonly outputTokens: number }
+  | { readonly ok: false; readonly excess: Excess };
+
+const limitsShape = closed({
+  tokens: optional(count),
+  costUsd: optional(count),
+  toolCalls: optional(count),
+  runs: optional(count),
+});
+
+const periodShape = either(oneOf("hour", "day", "month"), fromOne);
+
+const definitionShape = closed({
+  store: having("a store of accounts", "read", "update"),
+  key: refined(string, "must name whose account it is, got an empty text", (key) => key !== ""),
+  limits: limitsShape,
+  per: optional(periodShape),
+  replyTokens: optional(fromOne),
+  expiresMs: optional(fromOne),
+});
+
+/**
+ * Makes an account: what somebody may spend in a period, over all runs that are given it, in all processes that share its store. A run reserves
+ * before it spends: each reply of a model with what it may use at most, each call of a tool, and itself. What a reply really used is booked when
+ * it ends, however the run ends. An account that is used up ends a run as `exhausted` (`account-exhausted`); a store that fails lets nothing be
+ * spent (`account-failed`).
+ *
+ * @throws WritError `definition-invalid`
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { account, inMemoryAccounts } from "writ/policy";
+ *
+ * const store = inMemoryAccounts();
+ * const clerk = agent({ name: "clerk", model: "ollama/qwen2.5:7b" });
+ * const kim = account({ store, key: "kim", limits: { tokens: 50_000, runs: 100 }, per: "day" });
+ * await clerk.run("How many days are 3 weeks?", { account: kim });
+ * console.log(await kim.used());
+ * ```
+ */
+export function account(definition: AccountDefinition): Account {
+  checkShape("account()", definition, definitionShape);
+  return new KeptAccount(definition);
+}
+
+class KeptAccount implements Account {
+  readonly store: AccountStore;
+  readonly key: string;
+  readonly per: Period;
+  readonly limits: AccountLimits;
+  readonly replyTokens: number;
+  readonly expiresMs: number;
+
+  constructor({
+    store,
+    key,
+    limits,
+    per = "day",
+    replyTokens = 4096,
+    expiresMs = 600_000,
+  }: AccountDefinition) {
+    this.key = key;
+    this.per = per;
+    this.limits = { ...limits };
+    this.replyTokens = replyTokens;
+    this.expiresMs = expiresMs;
+    this.store = store;
+  }
+
+  async used(): Promise<AccountUse> {
+    return this.#asking(async () => {
+      const entry = checked(await this.store.read(this.#slot));
+      if (entry === undefined) return { since: 0, tokens: 0, costUsd: 0, toolCalls: 0, runs: 0 };
+      return { since: entry.since, ...usedOf(entry) };
+    });
+  }
+
+  async reserve(wish: Wish, now: number): Promise<Granted> {
+    const reserved = await this.#change((before) => {
+      const made = reserveIn(entryAt(before, this.per, now), wish, this.limits);
+      return { entry: made.ok ? made.entry : entryAt(before, this.per, now), made };
+    });
+    return reserved.ok ? { ok: true, outputTokens: reserved.outputTokens } : this.#refused(reserved);
+  }
+
+  async settle(id: string, spent: Pick<Amounts, "tokens" | "costUsd">, now: number): Promise<void> {
+    await this.#change((before) => ({
+      entry: settleIn(entryAt(before, this.per, now), id, spent),
+      made: true,
+    }));
+  }
+
+  /** One account for each period, so that a user can have several beside each other. */
+  get #slot(): string {
+    return `${this.per} ${this.key}`;
+  }
+
+  #refused({ excess }: Extract<Reserved, { ok: false }>): Granted {
+    const { field, limit, used, why = `${used} are used or reserved` } = excess;
+    const per = typeof this.per === "number" ? `in ${this.per} ms` : `per ${this.per}`;
+    const message = `exceeded the ${field} of account "${this.key}": ${limit} ${per} (${why})`;
+    return { ok: false, excess: { field, limit, used, message, account: this.key } };
+  }
+
+  #change<Made>(
+    change: (before: AccountEntry | undefined) => { readonly entry: AccountEntry; readonly made: Made },
+  ): Promise<Made> {
+    return this.#asking(async () => {
+      let done: { readonly made: Made } | undefined;
+      await this.store.update(this.#slot, (before) => {
+        const changed = change(checked(before));
+        done = changed;
+        return changed.entry;
+      });
+      if (done === undefined) throw new Error("its store changed nothing");
+      return done.made;
+    });
+  }
+
+  async #asking<Value>(ask: () => Promise<Value>): Promise<Value> {
+    try {
+      return await ask();
+    } catch (cause) {
+      throw new WritError("account-failed", { key: this.key, reason: messageOf(cause) }, { cause });
+    }
+  }
+}
+
+function checked(entry: unknown): AccountEntry | undefined {
+  if (entry === undefined || isEntry(entry)) return entry;
+  throw new Error("its store gave an entry that no account wrote");
+}

@@ -1,0 +1,137 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+import type { Account } from "../policy/account/account.ts";
+import type { WantedReply, Wish } from "../policy/account/account-entry.ts";
+import type { Excess } from "../policy/account/budget.ts";
+import { asRuntime } from "./powers.ts";
+
+/** What a reply used. */
+export interface ReplySpent {
+  readonly tokens: number;
+  readonly costUsd: number;
+}
+
+/** A reply that the accounts let a model write. */
+export interface HeldReply {
+  /** The tokens that it may have at most. */
+  readonly outputTokens: number;
+  /** Books what it used; only the first time counts. */
+  settle(spent: ReplySpent): Promise<void>;
+}
+
+/** The milliseconds that the end of a run waits for what is still being booked. */
+const graceMs = 5000;
+
+/** The accounts of a run: those of the run around it, and its own. */
+export class RunAccounts {
+  readonly all: readonly Account[];
+  private readonly own: readonly Account[];
+  private readonly about: { readonly agent: string; readonly host: Host };
+  private readonly booking = new Set<Promise<unknown>>();
+
+  constructor(
+    outer: RunAccounts | undefined,
+    given: readonly Account[],
+    about: { readonly agent: string; readonly host: Host },
+  ) {
+    const around = outer?.all ?? [];
+    const all = [...around];
+    for (const one of given) if (!all.some((other) => isSame(one, other))) all.push(one);
+    this.all = all;
+    this.own = all.slice(around.length);
+    this.about = about;
+  }
+
+  /** Books the run itself where no run around it has. @throws WritError `account-exhausted`, `account-failed` */
+  async enter(): Promise<void> {
+    for (const account of this.own) {
+      const excess = await this.ask(account, { runs: 1 });
+      if (excess !== undefined) throw this.exhausted(excess);
+    }
+  }
+
+  /** Books a call of a tool that is about to begin; gives the bound that forbids it. @throws WritError `account-failed` */
+  async call(): Promise<Excess | undefined> {
+    for (const account of this.all) {
+      const excess = await this.ask(account, { toolCalls: 1 });
+      if (excess !== undefined) return excess;
+    }
+    return undefined;
+  }
+
+  /**
+   * Reserves a reply in each account, with no more tokens than all of them have.
+   *
+   * @throws WritError `account-exhausted`, `account-failed`; then nothing is reserved
+   */
+  hold(
+    wanted: Omit<WantedReply, "id" | "until" | "outputTokens"> & { readonly most?: number },
+  ): Promise<HeldReply> {
+    return this.tracked(this.holdInAll(wanted));
+  }
+
+  /** Waits for what is still being booked, but not for ever: what was not booked stays reserved. */
+  async settled(): Promise<void> {
+    if (this.booking.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stopTimer = this.about.host.timer(graceMs, resolve);
+    while (this.booking.size > 0) {
+      const done = await Promise.race([promise.then(() => "late"), Promise.allSettled(this.booking)]);
+      if (done === "late") return;
+    }
+    stopTimer();
+  }
+
+  private async holdInAll({
+    most = Infinity,
+    ...wanted
+  }: Parameters<RunAccounts["hold"]>[0]): Promise<HeldReply> {
+    const { host } = this.about;
+    const id = host.randomId();
+    const held: Account[] = [];
+    let outputTokens = most;
+    const settleAll = async (spent: ReplySpent): Promise<void> => {
+      for (const account of held) await asRuntime(host, () => account.settle(id, spent, host.now()));
+    };
+    for (const account of this.all) {
+      const { replyTokens, expiresMs } = account;
+      const wish = Math.min(outputTokens, most === Infinity ? replyTokens : most);
+      const reply = { ...wanted, id, until: host.now() + expiresMs, outputTokens: wish };
+      const granted = await this.granted(account, { reply });
+      if (!granted.ok) {
+        await settleAll({ tokens: 0, costUsd: 0 });
+        throw this.exhausted(granted.excess);
+      }
+      held.push(account);
+      ({ outputTokens } = granted);
+    }
+    let settling: Promise<void> | undefined;
+    return { outputTokens, settle: (spent) => (settling ??= this.tracked(settleAll(spent))) };
+  }
+
+  private async ask(account: Account, wish: Wish): Promise<Excess | undefined> {
+    const granted = await this.tracked(this.granted(account, wish));
+    return granted.ok ? undefined : granted.excess;
+  }
+
+  private granted(account: Account, wish: Wish): ReturnType<Account["reserve"]> {
+    const { host } = this.about;
+    return asRuntime(host, () => account.reserve(wish, host.now()));
+  }
+
+  private exhausted(excess: Excess): WritError<"account-exhausted"> {
+    const { message: reason, field } = excess;
+    return new WritError("account-exhausted", { name: this.about.agent, reason, field }, { cause: excess });
+  }
+
+  private tracked<Value>(work: Promise<Value>): Promise<Value> {
+    this.booking.add(work);
+    const forget = (): void => void this.booking.delete(work);
+    work.finally(forget).catch(() => undefined); // thrown to those who wait for it
+    return work;
+  }
+}
+
+function isSame(one: Account, other: Account): boolean {
+  return one.store === other.store && one.key === other.key && one.per === other.per;
+}
