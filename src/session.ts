@@ -7,6 +7,8 @@ export { type CompactionOptions } from "./session/compaction.ts";
 export { type History, historyOf } from "./session/history.ts";
 export { type MemoryBank, type MemoryBankOptions, type Remembered } from "./session/memory-bank.ts";
 export { inMemorySlots, type MemoryStore } from "./session/memory-store.ts";
+export { inMemoryNotes, type NewNote, type Note, type NoteStore } from "./session/note-store.ts";
+export { noteTools, type NoteToolsOptions } from "./session/note-tools.ts";
 export { type SessionVisit } from "./session/one-at-a-time.ts";
 export {
   type Digest,

@@ -97,7 +97,7 @@ function auditTool(tool: Tool, grants: readonly Capability[]): SkillAudit {
     ],
     sensitiveAccess: [
       ...(secrecy === "public" ? [] : [`${name} gives what not everybody may know`]),
-      ...(kind === "memory" && name !== "memory_write" ? [`${name} gives what earlier runs wrote down`] : []),
+      ...(kind === "memory" && effect === "read" ? [`${name} gives what earlier runs wrote down`] : []),
       ...using("fs.read", "env", "secret"),
     ],
     stateChange: [

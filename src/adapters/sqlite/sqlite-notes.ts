@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import { readLabel } from "../../message/label.ts";
+import type { Note, NoteStore } from "../../session/note-store.ts";
+import { parseJson } from "../../util/json.ts";
+import { fromKey, openDatabase, type OpenStore, toKey } from "./database.ts";
+
+/** Notes in a SQLite file. */
+export interface SqliteNotes extends NoteStore, OpenStore {}
+
+const tables = `
+  CREATE TABLE IF NOT EXISTS writ_notes (
+    place INTEGER PRIMARY KEY AUTOINCREMENT, namespace TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, label TEXT NOT NULL,
+    UNIQUE (namespace, id)
+  ) STRICT;
+  CREATE VIRTUAL TABLE IF NOT EXISTS writ_note_words USING fts5 (text, tokenize = 'porter unicode61 remove_diacritics 2');`;
+
+/** Words of a query that are searched for; the rest of a longer one says little. */
+const maxWords = 32;
+
+/**
+ * Keeps notes in a SQLite file, which several processes of one machine can share, and finds them with its full-text search (FTS5), the best
+ * first. What was written survives a crash of the process and of the machine. Sessions and memory can be in the same file. Each call blocks the
+ * process while it reads or writes; when another process writes, for up to 5 seconds.
+ *
+ * @throws WritError `database-failed`; so do the calls of the store
+ * @example
+ * ```ts
+ * import { noteTools } from "writ/session";
+ * import { sqliteNotes } from "writ/sqlite";
+ *
+ * export const tools = noteTools({ store: sqliteNotes("notes.db"), namespace: "kim" });
+ * ```
+ */
+export function sqliteNotes(path: string): SqliteNotes {
+  const database = openDatabase(path, tables);
+  const statements = {
+    count: database.prepare("SELECT count(*) AS count FROM writ_notes WHERE namespace = ?"),
+    find: database.prepare("SELECT place FROM writ_notes WHERE namespace = ? AND id = ?"),
+    insert: database.prepare("INSERT INTO writ_notes (namespace, id, text, label) VALUES (?, ?, ?, ?)"),
+    remove: database.prepare("DELETE FROM writ_notes WHERE place = ?"),
+    addWords: database.prepare("INSERT INTO writ_note_words (rowid, text) VALUES (?, ?)"),
+    removeWords: database.prepare("DELETE FROM writ_note_words WHERE rowid = ?"),
+    latest: database.prepare(
+      "SELECT id, text, label FROM writ_notes WHERE namespace = ? ORDER BY place DESC LIMIT ?",
+    ),
+    search: database.prepare(
+      `SELECT id, writ_notes.text AS text, label FROM writ_note_words JOIN writ_notes ON place = writ_note_words.rowid
+      WHERE writ_note_words MATCH ? AND namespace = ? ORDER BY bm25(writ_note_words), place DESC LIMIT ?`,
+    ),
+  };
+
+  function takeOut(namespace: string, id: string): boolean {
+    const place = statements.find.get(toKey(namespace), toKey(id))?.["place"];
+    if (place === undefined) return false;
+    statements.removeWords.run(Number(place));
+    statements.remove.run(Number(place));
+    return true;
+  }
+
+  const { close, [Symbol.dispose]: dispose } = database;
+  return {
+    async put(namespace, { text, label, replaces }, most) {
+      return database.write(() => {
+        const count = Number(statements.count.get(toKey(namespace))?.["count"]);
+        if (replaces === undefined ? count >= most : !takeOut(namespace, replaces)) return undefined;
+        const id = replaces ?? randomBytes(5).toString("hex");
+        const values = [toKey(namespace), toKey(id), toKey(text), JSON.stringify(label)] as const;
+        statements.addWords.run(statements.insert.run(...values).lastInsertRowid, text);
+        return id;
+      });
+    },
+    async search(namespace, query, limit) {
+      const words = wordsOf(query);
+      const rows = database.read(() =>
+        words === ""
+          ? statements.latest.all(toKey(namespace), limit)
+          : statements.search.all(words, toKey(namespace), limit),
+      );
+      return rows.map(noteOf);
+    },
+    async remove(namespace, id) {
+      return database.write(() => takeOut(namespace, id));
+    },
+    close,
+    [Symbol.dispose]: dispose,
+  };
+}
+
+/** The words of a query as FTS5 is asked: each by its beginning, any of them. Nothing of the query is taken for its syntax. */
+function wordsOf(query: string): string {
+  const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words
+    .slice(0, maxWords)
+    .map((word) => `"${word}"*`)
+    .join(" OR ");
+}
+
+function noteOf(row: Readonly<Record<string, unknown>>): Note {
+  const label = parseJson(String(row["label"]));
+  return {
+    id: fromKey(row["id"]),
+    text: fromKey(row["text"]),
+    label: readLabel(label.ok ? label.value : undefined),
+  };
+}
