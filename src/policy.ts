@@ -29,6 +29,7 @@ export { type ToolUse } from "./policy/account/constraints.ts";
 export { type CallRequest, type Evidence, type RunKnowledge } from "./policy/decision.ts";
 export { type Intent, type IntentPart } from "./policy/knowledge/intent.ts";
 export { type ApprovalValue } from "./policy/rules/approval-request.ts";
+export { capabilityAudit, type CapabilityLook } from "./event/capability-audit.ts";
 export { type RuleDraft, type RuleInput, type RuleStep, type RuleSteps } from "./policy/rules/builders.ts";
 export {
   absent,

@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../event/event.ts";
+import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { Approve } from "../run/approval.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
@@ -28,6 +29,8 @@ export interface PrintRunOptions {
   readonly ceiling?: readonly Capability[];
   /** Asks about calls that need an approval. Default: the person at the terminal, where there is one; else they are denied. */
   readonly approve?: Approve;
+  /** Told of each look at a capability, granted or denied. What it throws ends the run. */
+  readonly audit?: (look: CapabilityLook) => void;
   /** Default `text`. */
   readonly format?: Format;
   /** Show arguments and results whole, and the stack of an error. */
@@ -61,12 +64,14 @@ export async function printRun(
   const print = printer({ agent: agent.name, model: options.model, verbose, output });
   const { signal } = interrupts;
   const told = tellingFirst();
+  const audit = options.audit === undefined ? undefined : capabilityAudit(options.audit);
   const ask = options.approve ?? terminalApprove({ input: process.stdin, output, signal }) ?? nobody;
   const approve: Approve = async (request) => {
     await told.of(request);
     return ask(request);
   };
   const watch = async (event: AgentEvent): Promise<void> => {
+    audit?.(event);
     await (format === "stream-json" ? output.answer(jsonLine(event)) : print(event));
     if (event.type === "approval-request") told.tell(event.request);
   };

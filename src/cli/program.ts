@@ -56,7 +56,9 @@ function addRun(program: Command, act: Act): void {
         "--cap <list>",
         "what tools may use at most, like net=api.weather.com,fs.read=/data; none for nothing; again for more",
         (list: string, before: string | undefined) => (before === undefined ? list : `${before},${list}`),
-      ),
+      )
+      .option("--audit", "print each look of a tool at something of the world, granted or denied")
+      .option("--audit-file <file>", "add each such look to this file, as a line of JSON"),
   )
     .addHelpText("after", exitCodeHelp)
     .action((file: string, prompt: string[], flags: RunFlags) =>

@@ -1,13 +1,15 @@
 import { driverChoices } from "../model/driver-names.ts";
 import { parseCapabilities } from "../tool/capability.ts";
+import { type AuditFlags, auditWriter } from "./audit.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { type AnyAgent, checkFile, loadAgent } from "./load-agent.ts";
 import { countOf, formatOf, type OutputFlags, wordOf } from "./options.ts";
+import { processOutput } from "./output.ts";
 import { type PrintRunOptions, printRun } from "./print-run.ts";
 import { readPrompt } from "./prompt.ts";
 
 /** The options of `writ run`, as they stand on the command line. */
-export interface RunFlags extends OutputFlags {
+export interface RunFlags extends OutputFlags, AuditFlags {
   readonly model?: string;
   readonly driver?: string;
   readonly maxTurns?: string;
@@ -32,6 +34,7 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
     format: formatOf(flags),
     verbose,
     skill,
+    audit: auditWriter(flags, processOutput),
     ceiling: cap === undefined ? undefined : parseCapabilities(cap),
   };
   checkFile(file);

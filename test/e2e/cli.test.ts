@@ -159,6 +159,32 @@ describe("writ run", () => {
   });
 });
 
+describe("writ run --audit", () => {
+  it("prints each look at a capability, and adds it to a file [Y22]", async () => {
+    project.file(
+      "looker.ts",
+      `import { agent, env, tool } from "writ"; import { scripted } from "writ/testing";
+const look = tool({ name: "look", description: "x", inputSchema: { type: "object", properties: {} }, effect: "read", needs: [env("CITY")],
+  execute: (_args, context) => String(context.env("CITY")) });
+const calls = [{ name: "look", arguments: {} }];
+export default agent({ name: "looker", model: scripted([{ calls }, "done"]), tools: [look], grants: [env("CITY")] });
+`,
+    );
+    const words = ["run", "looker.ts", "go", "--audit", "--audit-file", "looks.jsonl"];
+    const [granted, denied] = [await writ(words), await writ([...words, "--cap", "none"])];
+    expect(granted.stderr).toContain("audit: granted env(CITY) to look of looker\n");
+    expect(denied.stderr).toContain("audit: denied env(CITY) to look of looker: What is around it");
+    const lines = readFileSync(join(project.folder, "looks.jsonl"), "utf8").trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { resource: "env(CITY)", granted: true, tool: "look" },
+      { resource: "env(CITY)", granted: false, agent: "looker" },
+    ]);
+    const nowhere = await writ(["run", "looker.ts", "go", "--audit-file", "no/such/folder.jsonl"]);
+    expectError(nowhere, "option-invalid", 2);
+    expect(nowhere.stdout).toBe("");
+  });
+});
+
 describe("writ run, when something is wrong before the run", () => {
   it.each([
     [["run", "nowhere.ts", "hi"], "file-missing"],

@@ -1,0 +1,62 @@
+import type { AgentEvent } from "./event.ts";
+
+/** One look at whether a tool may use something of the world. Plain data. */
+export interface CapabilityLook {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly runId: string;
+  readonly parentRunId?: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly callId: string;
+  readonly turn: number;
+  /** `net(api.weather.com)`; never a value. */
+  readonly resource: string;
+  readonly granted: boolean;
+  /** The reason for a no. */
+  readonly reason?: string;
+}
+
+interface KnownRun {
+  readonly agent: string;
+  readonly tools: Map<string, string>;
+}
+
+/**
+ * Makes a listener that writes down each look at a capability, granted or denied, with the tool and the agent that looked: of a run and of the
+ * runs inside it. Looks of a call are told when it ends, the first 100 of each call. As `onEvent` of a run, what `write` throws ends the run.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { capabilityAudit, type CapabilityLook } from "writ/policy";
+ *
+ * const looks: CapabilityLook[] = [];
+ * const clerk = agent({ name: "clerk", model: "ollama/qwen2.5:7b" });
+ * await clerk.run("What is new?", { onEvent: capabilityAudit((look) => looks.push(look)) });
+ * ```
+ */
+export function capabilityAudit(write: (look: CapabilityLook) => void): (event: AgentEvent) => void {
+  const runs = new Map<string, KnownRun>();
+  return (event) => {
+    const { runId, parentRunId } = event;
+    if (event.type === "run-start") runs.set(runId, { agent: event.agent, tools: new Map() });
+    if (event.type === "run-end") runs.delete(runId);
+    const { agent = "", tools } = runs.get(runId) ?? {};
+    if (event.type === "call-decided" || event.type === "tool-start") tools?.set(event.callId, event.name);
+    if (event.type !== "capability-checked") return;
+    const { at, callId, turn, resource, granted, reason } = event;
+    write({
+      at,
+      runId,
+      ...(parentRunId === undefined ? {} : { parentRunId }),
+      agent,
+      tool: tools?.get(callId) ?? "",
+      callId,
+      turn,
+      resource,
+      granted,
+      ...(reason === undefined ? {} : { reason }),
+    });
+  };
+}
