@@ -30,6 +30,7 @@ export {
   type TranscriptJson,
 } from "./message/transcript.ts";
 
+export { type UiContent, type UiDetail, type UiMessage, uiMessage } from "./event/ui-message.ts";
 export { type Delegation, type Envelope, type Listeners, type LiveEvent } from "./event/event.ts";
 
 export { type Host } from "./journal/host.ts";

@@ -1,0 +1,140 @@
+import { type Label } from "../message/label.ts";
+import { labelOf, type ResultStatus } from "../message/message.ts";
+import type { Usage } from "../message/usage.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import type { Json } from "../util/json.ts";
+import type { AgentEvent } from "./event.ts";
+import type { Outcome } from "./outcome.ts";
+
+/**
+ * How much a user interface is told. `minimal`: status, the text of the reply, questions to a person. `standard`: steps, tools, progress and runs
+ * inside too. `debug`: arguments, results, thoughts, and every other event as it is.
+ */
+export type UiDetail = "minimal" | "standard" | "debug";
+
+/** What a user interface shows of an event. */
+export type UiContent =
+  | { readonly type: "status"; readonly status: "running"; readonly agent: string }
+  | {
+      readonly type: "status";
+      readonly status: Outcome["type"];
+      /** Why there is no answer. */
+      readonly reason?: string;
+      readonly usage: Usage;
+    }
+  /** A piece of the reply. Pieces of a reply whose calls follow are no answer. */
+  | { readonly type: "text"; readonly text: string }
+  | {
+      readonly type: "approval-needed";
+      readonly callId: string;
+      readonly name: string;
+      readonly request: ApprovalRequest;
+    }
+  | {
+      readonly type: "approval-answered";
+      readonly callId: string;
+      readonly approved: boolean;
+      readonly reason?: string;
+    }
+  | { readonly type: "step-started"; readonly step: number }
+  | { readonly type: "step-ended"; readonly step: number }
+  | {
+      readonly type: "tool-started";
+      readonly callId: string;
+      readonly name: string;
+      readonly arguments?: Json;
+    }
+  | {
+      readonly type: "tool-ended";
+      readonly callId: string;
+      readonly name: string;
+      readonly status: ResultStatus;
+      readonly durationMs: number;
+      /** Where the result comes from, and who may learn it. */
+      readonly label: Label;
+      readonly text?: string;
+    }
+  | { readonly type: "progress"; readonly callId: string; readonly value: Json }
+  | { readonly type: "waiting"; readonly reason: string }
+  | { readonly type: "thought"; readonly text: string }
+  | { readonly type: "event"; readonly event: AgentEvent };
+
+/** A message for a user interface: what is shown, and the run it is of. JSON. */
+export type UiMessage = UiContent & {
+  readonly runId: string;
+  readonly parentRunId?: string;
+  /** The number of the last fact before it, or its own. */
+  readonly seq: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+};
+
+/**
+ * Makes the message that a user interface needs of an event; undefined where it needs none. The messages are JSON, and can be sent as they are: by
+ * server-sent events, a socket, a line each. Texts in them are from models, tools and strangers: a page shows them as text, never as markup.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { uiMessage } from "writ/doors";
+ *
+ * const clerk = agent({ name: "clerk", model: "ollama/qwen2.5:7b" });
+ * for await (const event of clerk.stream("What is new?")) {
+ *   const message = uiMessage(event, "standard");
+ *   if (message !== undefined) console.log(`data: ${JSON.stringify(message)}\n`);
+ * }
+ * ```
+ */
+export function uiMessage(event: AgentEvent, detail: UiDetail = "standard"): UiMessage | undefined {
+  const { runId, parentRunId, seq, at } = event;
+  const content =
+    essential(event) ??
+    (detail === "minimal" ? undefined : working(event, detail === "debug")) ??
+    (detail === "debug" ? inFull(event) : undefined);
+  if (content === undefined) return undefined;
+  return { ...content, runId, ...(parentRunId === undefined ? {} : { parentRunId }), seq, at };
+}
+
+/** What every interface shows. */
+function essential(event: AgentEvent): UiContent | undefined {
+  if (event.type === "run-start") return { type: "status", status: "running", agent: event.agent };
+  if (event.type === "run-end") {
+    const { outcome, usage } = event;
+    const reason = "message" in outcome ? outcome.message : "reason" in outcome ? outcome.reason : undefined;
+    return { type: "status", status: outcome.type, ...(reason === undefined ? {} : { reason }), usage };
+  }
+  if (event.type === "text-delta") return { type: "text", text: event.text };
+  if (event.type === "approval-request") {
+    const { callId, name, request } = event;
+    return { type: "approval-needed", callId, name, request };
+  }
+  if (event.type !== "approval-answer") return undefined;
+  const { callId, approved, reason } = event;
+  return { type: "approval-answered", callId, approved, ...(reason === undefined ? {} : { reason }) };
+}
+
+/** What is done meanwhile. `isWhole`: with arguments and results. */
+function working(event: AgentEvent, isWhole: boolean): UiContent | undefined {
+  if (event.type === "turn-start") return { type: "step-started", step: event.turn };
+  if (event.type === "turn-end") return { type: "step-ended", step: event.turn };
+  if (event.type === "tool-start") {
+    const { callId, name, arguments: args } = event;
+    return { type: "tool-started", callId, name, ...(isWhole ? { arguments: args } : {}) };
+  }
+  if (event.type === "tool-end" || event.type === "knowledge-used") return toolEnded(event, isWhole);
+  if (event.type === "tool-progress") return { type: "progress", callId: event.callId, value: event.value };
+  return event.type === "retry-start" ? { type: "waiting", reason: event.reason } : undefined;
+}
+
+function toolEnded(
+  { callId, name, result, durationMs }: Extract<AgentEvent, { readonly type: "tool-end" | "knowledge-used" }>,
+  isWhole: boolean,
+): UiContent {
+  const { status, text } = result;
+  const label = labelOf({ ...result, role: "tool", callId, name });
+  return { type: "tool-ended", callId, name, status, durationMs, label, ...(isWhole ? { text } : {}) };
+}
+
+function inFull(event: AgentEvent): UiContent {
+  return event.type === "reasoning-delta" ? { type: "thought", text: event.text } : { type: "event", event };
+}
