@@ -85,7 +85,9 @@ export function exhausted({ gate }: Ending, excess: Excess): End {
 /** The bound behind the error of a run that ended by it: it stands in the cause. */
 export function excessOf({ cause, data }: WritError<"budget-exhausted" | "account-exhausted">): Excess {
   if (typeof cause === "object" && cause !== null && "field" in cause && "limit" in cause)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object with both fields is the bound of a budget
     return cause as Excess;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime puts a bound of the budget into `field`
   return { field: String(data.field) as Excess["field"], limit: 0, used: 0, message: String(data.reason) };
 }
 
