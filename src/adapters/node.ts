@@ -13,7 +13,7 @@ const wiring = { host: nodeHost, resolveModel };
  * wrong with the definition is found here, not in a run.
  *
  * @throws WritError `name-taken`, `name-invalid`, `name-reserved`, `tool-unknown`, `schema-invalid`, `model-missing`, `model-invalid`,
- * `model-name-invalid`, `budget-invalid`, `budget-without-price`, `definition-invalid`; its message names the culprit.
+ * `model-name-invalid`, `budget-invalid`, `budget-without-price`, `isolation-missing`, `definition-invalid`; its message names the culprit.
  * @example
  * ```ts
  * import { agent, tool } from "writ";

@@ -80,7 +80,7 @@ function lookingInto({
     describe: () => describeAgent(plan, definition),
     manifest: () => manifestOf(plan, definition),
     audit: () => auditOf(plan, definition),
-    enforcement: () => enforcementOf(plan, host),
+    enforcement: () => Promise.resolve(enforcementOf(plan, host)),
     toString: () => nameAgent(plan),
   };
 }
@@ -88,6 +88,7 @@ function lookingInto({
 function agentInside({ plan, definition }: AroundAgent): AgentInside {
   return {
     name: plan.name,
+    enforces: definition.enforce === "isolated",
     manifest: () => manifestOf(plan, definition),
     audit: (only) => auditOf(plan, definition, only),
   };

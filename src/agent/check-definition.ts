@@ -85,6 +85,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   account: either(callable, account),
   policy: callable,
   grants: capabilities,
+  enforce: oneOf("isolated"),
   markResults: boolean,
   settings: record,
   retry: shapeOf(

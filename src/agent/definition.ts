@@ -110,6 +110,13 @@ export interface AgentDefinition<
   /** The capabilities that its tools may use, of those that they declare. Default: nothing. */
   readonly grants?: readonly Capability[];
   /**
+   * `isolated`: the agent takes only tools that {@link Agent.enforcement} calls `isolated`, and refuses all others when it is made: functions of this
+   * process, with needs or without, knowledge and plain skills among them; tools of servers; isolated tools that run unenforced on this machine;
+   * compositions, and agents that do not enforce it themselves. Tools of the runtime (`memory_read`, `escalate`, `find_tools`, `load_skill`, ...)
+   * are let in. Default: every tool is taken.
+   */
+  readonly enforce?: "isolated";
+  /**
    * True: results that are not trusted are marked as such for the model. A mark costs a few tokens and holds
    * nothing by itself. Default true.
    */

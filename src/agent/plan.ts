@@ -25,8 +25,10 @@ import { checkRecoveryRules, recoveryFor } from "../tool/recovery-rules.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
 import { checkDefinition } from "./check-definition.ts";
+import { checkIsolation } from "./check-isolation.ts";
 import { type AnswerReader, answerReader } from "./answer.ts";
 import { observerOf } from "./observers.ts";
+import { reservedNames } from "./reserved-names.ts";
 import type { Routing } from "./routing.ts";
 import type { AgentDefinition, ModelSource } from "./definition.ts";
 import { checkLibrary, libraryOf } from "./skill-library.ts";
@@ -96,9 +98,6 @@ export interface Wiring {
   readonly resolveModel: ResolveModel;
 }
 
-/** Names that the runtime provides itself. */
-const reserved = new Set(["memory_read", "memory_write", "memory_search", "escalate", "throwException"]);
-
 /**
  * Checks a definition and makes its plan.
  *
@@ -150,6 +149,7 @@ function planSkills(
     const around = { definition, pool, model, warn };
     skills.set(name, skill.type === "plain" ? planPlain(skill, definition) : planSkill(skill, around));
   }
+  if (definition.enforce !== undefined) checkIsolation(definition.name, skills.values());
   return skills;
 }
 
@@ -276,7 +276,7 @@ function checkTools({ tools }: AllowList, where: string): void {
   const notations = new Set<string>();
   for (const tool of tools.values()) {
     const { name, notation } = tool;
-    if (reserved.has(name) && !isBuiltin(tool)) throw new WritError("name-reserved", { name, where });
+    if (reservedNames.has(name) && !isBuiltin(tool)) throw new WritError("name-reserved", { name, where });
     const shape = notation?.replaceAll(/\{\w+\}/g, "{}");
     if (shape !== undefined && notations.has(shape)) {
       throw new WritError("definition-invalid", {

@@ -39,6 +39,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "intent-changed": { message: "The run cannot be resumed as it is: its {changed} changed since it began.", hint: "Resume it with the agent that it began with, or say that the change is meant: `accept: [{accept}]`.", retryable: false },
   "intent-redeclared": { message: "The intent of run {runId} cannot be declared again.", hint: "What a run is for is said once, before it starts. Begin another run for another intent.", retryable: false },
   "isolate-failed": { message: "The isolated tool '{tool}' cannot run: {reason}", hint: "Look at the module: it must be loadable with no network, no environment and no other files.", retryable: false },
+  "isolation-missing": { message: "Agent \"{name}\" enforces isolation (`enforce: \"isolated\"`), and this is not isolated: {tools}.", hint: "Make each of them with `isolatedTool` or `codeTool` of `writ/isolate`, give `enforce: \"isolated\"` to an agent that is a tool, or take it out of the agent. Without `enforce` the agent takes them all, held as far as `agent.enforcement()` says.", retryable: false },
   "journal-mismatch": { message: "The journal has a record for {key} that was made from another request than this code makes.", hint: "The agent changed since the run was recorded. Replay with the code of that time, or start a new run.", retryable: false },
   "knowledge-invalid": { message: "The knowledge \"{name}\" is neither text nor JSON: {reason}.", hint: "Give text (`readFile(path, \"utf8\")`, not bytes) or a value that JSON can hold.", retryable: false },
   "manifest-widened": { message: "{path} is widened by: {changes}", hint: "Take the change back, or accept it by writing the manifest anew.", retryable: false },
@@ -143,6 +144,7 @@ export interface ErrorData {
   "intent-changed": { accept: string | number; changed: string | number };
   "intent-redeclared": { runId: string | number };
   "isolate-failed": { reason: string | number; tool: string | number };
+  "isolation-missing": { name: string | number; tools: string | number };
   "journal-mismatch": { key: string | number };
   "knowledge-invalid": { name: string | number; reason: string | number };
   "manifest-widened": { changes: string | number; path: string | number };

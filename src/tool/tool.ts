@@ -105,7 +105,7 @@ export interface Tool {
   /** The server that it is a tool of. */
   readonly origin?: ToolOrigin;
   /** The enforcement of its code; undefined for a function in this process. */
-  readonly enforcement?: () => Promise<Enforcement>;
+  readonly enforcement?: () => Enforcement;
   /** The change that a successful call makes for the rest of the run. */
   readonly mode?: (args: unknown) => Mode | undefined;
   /** Of a catalogue: the model is told of it once it was found. It may be called at any time. */

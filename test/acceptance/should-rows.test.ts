@@ -135,9 +135,9 @@ describe("an agent for people", () => {
         "hooks: 1",
         "memory: yes",
         'skill "work": Works',
-        "  pay (effect irreversible; at most 2 calls; only after login): Pays an amount",
-        "  login (effect undeclared): fake login",
-        "  faq (knowledge): Frequent questions",
+        "  pay (effect irreversible; none; at most 2 calls; only after login): Pays an amount",
+        "  login (effect undeclared; none): fake login",
+        "  faq (knowledge; none): Frequent questions",
         'skill "shout" (a function): Upper case',
       ].join("\n"),
     );

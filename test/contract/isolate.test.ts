@@ -53,7 +53,7 @@ describe.skipIf(!works)("an isolated tool", { timeout: 30_000 }, () => {
       inputSchema: { type: "object" },
       module: new URL("./isolate-modules/honest.ts", import.meta.url),
     });
-    const found = await made.enforcement?.();
+    const found = made.enforcement?.();
     expect(found).toMatchObject({ level: "isolated", mechanism: "linux-bwrap" });
     expect(found?.unenforced).toBeUndefined();
     expect(found?.probes.length).toBeGreaterThan(9);

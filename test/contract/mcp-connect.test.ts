@@ -53,7 +53,7 @@ describe("connectMcp", () => {
     const tool = far.tool("echo");
     expect(tool).toMatchObject({ effect: "undeclared" });
     expect(tool.trusted).toBeUndefined();
-    expect(await tool.enforcement?.()).toMatchObject({ level: "remote", mechanism: "mcp", probes: [] });
+    expect(tool.enforcement?.()).toMatchObject({ level: "remote", mechanism: "mcp", probes: [] });
     expect(() => far.tool("exho")).toThrow(expect.objectContaining({ code: "tool-unknown" }));
   });
 

@@ -114,10 +114,7 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
     probes: found.probes,
   } as const;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema says of the arguments what the type says
-  return { ...(made as Tool), enforcement: () => Promise.resolve(enforcement) } as TypedTool<
-    CodeArguments,
-    Json
-  >;
+  return { ...(made as Tool), enforcement: () => enforcement } as TypedTool<CodeArguments, Json>;
 }
 
 /** The interpreter says itself that the time is over; only where it cannot, its process is ended. */

@@ -101,7 +101,7 @@ export async function isolatedTool<
   const enforcement = enforcementOf(found, allowUnenforced);
   return {
     ...made,
-    enforcement: () => Promise.resolve(enforcement),
+    enforcement: () => enforcement,
     unenforced: enforcement.unenforced,
   };
 }

@@ -176,8 +176,12 @@ function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {
   return setOrigin({ ...made, enforcement }, { server, pin: pin.sha256, approved });
 }
 
-const enforcement = (): Promise<Enforcement> =>
-  Promise.resolve({ level: "remote", mechanism: "mcp", platform: process.platform, probes: [] });
+const enforcement = (): Enforcement => ({
+  level: "remote",
+  mechanism: "mcp",
+  platform: process.platform,
+  probes: [],
+});
 
 const keyOf = ({ tool, type, after }: McpChange): string => JSON.stringify([tool, type, after?.sha256 ?? ""]);
 

@@ -63,7 +63,9 @@ export function composite<Input, Output>(
   const tools = members.flatMap(({ about }) => about.tools);
   const grants = members.flatMap(({ about }) => about.grants ?? []);
   const limits = boundsOf(budget, name);
-  const inside = members.flatMap(({ about }) => about.inside ?? []);
+  const inside = members.flatMap(
+    ({ about }) => (about.inside ?? []).map((each) => ({ ...each, enforces: false })), // its functions run in this process
+  );
   const base = runnable<Input, Output>({
     name,
     description,

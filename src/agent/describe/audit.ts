@@ -6,7 +6,8 @@ import type { Tool } from "../../tool/tool.ts";
 import type { Audit, AuditFinding, SkillAudit } from "./audit-data.ts";
 import { overlaps } from "./audit-grants.ts";
 import { skeletonOf } from "./audit-look-alike.ts";
-import { policyOf, staticLevel } from "./manifest.ts";
+import { policyOf } from "./manifest.ts";
+import { toolEnforcement } from "./tool-enforcement.ts";
 import { insideOf, originOf } from "./manifest-origin.ts";
 import type { AgentPlan, AnyDefinition } from "../plan.ts";
 
@@ -213,12 +214,14 @@ function undeclared(name: string, guardsAll: boolean): AuditFinding {
 }
 
 function unenforced(tool: Tool): readonly AuditFinding[] {
-  const level = staticLevel(tool);
+  const { level } = toolEnforcement(tool);
   if (level !== "none" && level !== "remote") return [];
   const isRemote = level === "remote";
   const why = isRemote
     ? "runs elsewhere: nothing that it does can be enforced here"
-    : "runs in this process and declares no needs: nothing that it does is checked";
+    : tool.unenforced === undefined
+      ? "runs in this process and declares no needs: nothing that it does is checked"
+      : "may run where nothing isolates it: nothing that it does is checked";
   const advice = isRemote
     ? "Pin it, and say its effect and the roles of its parameters yourself."
     : "Declare `needs` and use the handles of its context, or isolate it.";

@@ -2,6 +2,7 @@ import type { Limits } from "../../policy/account/budget.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { AgentPlan, AnyDefinition, PlannedSkill } from "../plan.ts";
+import { toolEnforcement } from "./tool-enforcement.ts";
 
 /** An agent in one line: `agent "calculator" (ollama/qwen2.5:7b)`. */
 export function nameAgent({ name, model }: AgentPlan): string {
@@ -13,11 +14,12 @@ export function nameAgent({ name, model }: AgentPlan): string {
  * stands in closures are left out, so that no key can be among it.
  */
 export function describeAgent(plan: AgentPlan, definition: AnyDefinition): string {
-  const { description = "", hooks = [], memory } = definition;
+  const { description = "", hooks = [], memory, enforce } = definition;
   const lines = [
     `${nameAgent(plan)}${description === "" ? "" : `: ${oneLine(description)}`}`,
     `budget: ${boundsOf(plan.limits)}`,
     `policy: ${policyText(definition)}`,
+    ...(enforce === undefined ? [] : [`enforce: ${enforce}`]),
     ...(hooks.length === 0 ? [] : [`hooks: ${hooks.length}`]),
     ...(memory === undefined ? [] : ["memory: yes"]),
     ...[...plan.skills.values()].flatMap(linesOfSkill),
@@ -39,10 +41,12 @@ function linesOfSkill(skill: PlannedSkill): string[] {
   return [`skill "${name}"${about}`, ...[...skill.gate.allowed.tools.values()].map(lineOfTool)];
 }
 
-function lineOfTool({ name, description, effect, kind, constraints }: Tool): string {
+function lineOfTool(tool: Tool): string {
+  const { name, description, effect, kind, constraints } = tool;
   const { maxCalls, onlyAfter = [] } = constraints ?? {};
   const told = [
     kind ?? `effect ${effect}`,
+    ...(kind === "memory" ? [] : [toolEnforcement(tool).level]),
     ...(maxCalls === undefined ? [] : [`at most ${maxCalls} calls`]),
     ...(onlyAfter.length === 0 ? [] : [`only after ${onlyAfter.join(", ")}`]),
   ];

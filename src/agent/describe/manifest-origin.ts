@@ -7,6 +7,8 @@ export interface AgentInside {
   readonly name: string;
   readonly manifest?: () => Promise<AgentManifest>;
   readonly audit?: (only?: readonly string[]) => Audit;
+  /** True if the agent is defined with `enforce: "isolated"`. */
+  readonly enforces?: boolean;
   /** The only tools of it that are called from here. Default: all. */
   readonly only?: readonly string[] | undefined;
 }

@@ -6,7 +6,6 @@ import { rulesOf } from "../../policy/rules/policy-json.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
 import { capabilityText } from "../../tool/capability.ts";
-import type { EnforcementLevel } from "../../tool/enforcement.ts";
 import type { Parameter, Parameters } from "../../tool/parameters.ts";
 import type { Tool, ToolOrigin } from "../../tool/tool.ts";
 import { isJsonObject, type Json, toJson } from "../../util/json.ts";
@@ -19,10 +18,11 @@ import type {
   ToolManifest,
 } from "./manifest-data.ts";
 import { insideOf, originOf } from "./manifest-origin.ts";
+import { toolEnforcement } from "./tool-enforcement.ts";
 import type { AgentPlan, AnyDefinition, PlannedSkill } from "../plan.ts";
 
 /**
- * The manifest of an agent that was checked. What isolates a tool is asked how it does that; one that cannot be is told as `none`.
+ * The manifest of an agent that was checked.
  */
 export async function manifestOf(plan: AgentPlan, definition: AnyDefinition): Promise<AgentManifest> {
   const { grants = [], memory } = definition;
@@ -106,6 +106,7 @@ async function toolManifest(tool: Tool): Promise<ToolManifest> {
   const { secrecy = "public" } = tool;
   const origin = originOf(tool);
   const inside = insideOf(tool);
+  const { level, mechanism } = toolEnforcement(tool);
   return {
     ...(kind === undefined ? {} : { kind }),
     effect,
@@ -115,7 +116,7 @@ async function toolManifest(tool: Tool): Promise<ToolManifest> {
     ...(tool.isFresh === true ? { fresh: true } : {}),
     resolves,
     secrecy: typeof secrecy === "string" ? secrecy : unique(secrecy.readers),
-    enforcement: await enforcementOf(tool),
+    enforcement: { level, mechanism },
     ...(constraints === undefined ? {} : { constraints }),
     ...(origin === undefined ? {} : { mcp: serverOf(origin) }),
     ...(inside.length === 0 ? {} : { agents: await agentsInside(inside) }),
@@ -144,35 +145,6 @@ function narrowed(manifest: AgentManifest, only: ReadonlySet<string>): AgentMani
     return [name, { type, tools: Object.fromEntries(kept) }] as const;
   });
   return { ...manifest, skills: Object.fromEntries(skills) };
-}
-
-/**
- * The level of a tool without asking its enforcement. A function of this process that declares needs has
- * handles for them, and nothing else is checked.
- */
-export function staticLevel(tool: Tool): EnforcementLevel {
-  if (originOf(tool) !== undefined) return "remote";
-  if (insideOf(tool).length > 0) return "mediated";
-  if (tool.enforcement !== undefined) return "isolated";
-  return declaresNeeds(tool) ? "mediated" : "none";
-}
-
-async function enforcementOf(tool: Tool): Promise<ToolManifest["enforcement"]> {
-  if (insideOf(tool).length > 0) return { level: "mediated", mechanism: "agent" }; // its own tools are held as they say
-  if (tool.enforcement === undefined)
-    return declaresNeeds(tool)
-      ? { level: "mediated", mechanism: "handles" }
-      : { level: "none", mechanism: "in process" };
-  try {
-    const { level, mechanism } = await tool.enforcement();
-    return { level, mechanism };
-  } catch {
-    return { level: "none", mechanism: "unavailable" };
-  }
-}
-
-function declaresNeeds({ needs = [] }: Tool): boolean {
-  return needs.length > 0;
 }
 
 function serversOf({ skills }: AgentPlan): AgentManifest["servers"] {

@@ -197,9 +197,13 @@ describe("agent.manifest()", () => {
 
   it("asks what isolates a tool, and tells one that cannot be isolated as held by nothing", async () => {
     const held = named("held", {
-      enforcement: async () => ({ level: "isolated", mechanism: "linux-bwrap", platform: "x", probes: [] }),
+      enforcement: () => ({ level: "isolated", mechanism: "linux-bwrap", platform: "x", probes: [] }),
     });
-    const loose = named("loose", { enforcement: () => Promise.reject(new Error("nothing here isolates")) });
+    const loose = named("loose", {
+      enforcement: () => {
+        throw new Error("nothing here isolates");
+      },
+    });
     const { skills } = await agent({ name: "a", model: done, tools: [held, loose] }).manifest();
     expect(skills["a"]?.tools["held"]?.enforcement).toEqual({ level: "isolated", mechanism: "linux-bwrap" });
     expect(skills["a"]?.tools["loose"]?.enforcement).toEqual({ level: "none", mechanism: "unavailable" });

@@ -29,7 +29,7 @@ describe("where nothing isolates", { timeout: 30_000 }, () => {
   it("it runs in a plain process when the author says why, without any claim", async () => {
     const made = await isolatedTool({ ...definition, allowUnenforced: "a demonstration on my laptop" });
     expect(await made.execute({ words: ["a", "b"] }, contextOf())).toEqual({ text: "a b", calls: 1 });
-    expect(await made.enforcement?.()).toEqual({
+    expect(made.enforcement?.()).toEqual({
       level: "none",
       mechanism: "plain process",
       platform: `${process.platform}-${process.arch}`,
@@ -41,7 +41,7 @@ describe("where nothing isolates", { timeout: 30_000 }, () => {
   it("code that a model writes is isolated all the same: its interpreter is enough", async () => {
     const made = await codeTool({ timeoutMs: 300 });
     expect(await made.execute({ code: "6 * 7" }, contextOf())).toBe(42);
-    expect((await made.enforcement?.())?.probes.every(({ held }) => held)).toBe(true);
+    expect(made.enforcement?.()?.probes.every(({ held }) => held)).toBe(true);
     const endless = async (): Promise<unknown> =>
       made.execute({ code: "new Array(1e9).join('x').length" }, contextOf());
     await expect(endless()).rejects.toMatchObject({ code: "isolate-failed" });

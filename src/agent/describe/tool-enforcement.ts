@@ -1,0 +1,32 @@
+import type { Enforcement } from "../../tool/enforcement.ts";
+import type { Tool } from "../../tool/tool.ts";
+import { insideOf, originOf } from "./manifest-origin.ts";
+
+/**
+ * The enforcement of one tool, which is known once the tool is made. A tool that runs agents is held as they are: `isolated` where each of them
+ * enforces that. A tool that cannot say how it is held is held by nothing.
+ */
+export function toolEnforcement(tool: Tool, platform = "unknown"): Enforcement {
+  const held = ({ level, mechanism }: Pick<Enforcement, "level" | "mechanism">): Enforcement => ({
+    level,
+    mechanism,
+    platform,
+    probes: [],
+  });
+  const inside = insideOf(tool);
+  if (inside.length > 0)
+    return held({
+      level: inside.every((each) => each.enforces) ? "isolated" : "mediated",
+      mechanism: "agent",
+    });
+  if (originOf(tool) !== undefined) return held({ level: "remote", mechanism: "mcp" });
+  if (tool.enforcement === undefined)
+    return (tool.needs ?? []).length === 0
+      ? held({ level: "none", mechanism: "in process" })
+      : held({ level: "mediated", mechanism: "handles" });
+  try {
+    return tool.enforcement();
+  } catch {
+    return held({ level: "none", mechanism: "unavailable" });
+  }
+}
