@@ -5,6 +5,18 @@ export interface TestRecord {
   readonly state: "passed" | "failed" | "skipped" | "pending";
 }
 
+/** One thing that a must-have row says, which a test proves by its id (`C8.2`). */
+export interface Promised {
+  readonly id: string;
+  readonly says: string;
+  /** `default`, or the option under which it holds. */
+  readonly setting: string;
+  /** The difference from what the system's own page says. */
+  readonly deviates?: string;
+  /** The reason why no test proves it: it does not hold. */
+  readonly open?: string;
+}
+
 /** A row or an acceptance case of docs/coverage/rows.json. Cases have no mark. */
 export interface Entry {
   readonly id: string | number;
@@ -13,34 +25,53 @@ export interface Entry {
   readonly title: string;
   /** The work that it belongs to, when it is not due yet. */
   readonly later?: string;
+  /** Its promises: each must-have row has some. */
+  readonly promises?: readonly Promised[];
 }
 
 type Status = "passed" | "failed" | "skipped" | "later" | "none" | "left out";
+
+/** A promise with the tests that name it. */
+export interface Kept {
+  readonly promised: Promised;
+  readonly status: Status;
+  readonly tests: readonly TestRecord[];
+}
 
 /** An entry with the tests that claim it; those with one title in one file are one (a contract suite runs many times). */
 export interface Covered {
   readonly entry: Entry;
   readonly status: Status;
   readonly tests: readonly TestRecord[];
+  readonly promises: readonly Kept[];
 }
 
-const rowId = /^[A-Z]+(?:\d+|-[a-zA-Z-]+)$/;
+const claimId = /^[A-Z]+(?:\d+|-[a-zA-Z-]+)(?:\.\d+)?$/;
 
-/** What a title claims: cases at its beginning (`cases 40 and 46: …`), rows at its end (`… [K4, O2]`). */
+/** What a title claims: cases at its beginning (`cases 40 and 46: …`), promises and rows at its end (`… [K4.1, O2]`). */
 export function claimsOf(title: string): string[] {
   const [, cases = ""] = /^cases? (\d+(?:(?:, | and )\d+)*): /.exec(title) ?? [];
   const [, tag = ""] = / \[([^[\]]+)\]$/.exec(title) ?? [];
-  const rows = tag.split(", ");
-  return [...(cases.match(/\d+/g) ?? []), ...(rows.every((row) => rowId.test(row)) ? rows : [])];
+  const claims = tag.split(", ");
+  return [...(cases.match(/\d+/g) ?? []), ...(claims.every((claim) => claimId.test(claim)) ? claims : [])];
 }
 
-/** Claims of rows and cases that do not exist: slips of the pen. */
+/** Claims of what does not exist, and of whole rows whose promises are to be named. */
 export function unknownClaims(tests: readonly TestRecord[], entries: readonly Entry[]): string[] {
-  const known = new Set(entries.map(({ id }) => String(id)));
+  const known = new Set(
+    entries.flatMap(({ id, promises }) => promises?.map((promised) => promised.id) ?? [String(id)]),
+  );
+  const split = new Map(entries.flatMap(({ id, promises }) => (promises ? [[String(id), promises]] : [])));
   return tests.flatMap(({ file, title }) =>
     claimsOf(title)
       .filter((claim) => !known.has(claim))
-      .map((claim) => `${file}: "${title}" claims ${claim}, which is not in docs/coverage/rows.json`),
+      .map((claim) => {
+        const promises = split.get(claim)?.map(({ id }) => id);
+        const wrong = promises
+          ? `of which it has to name a promise: ${promises.join(", ")}`
+          : "which is not in docs/coverage/rows.json";
+        return `${file}: "${title}" claims ${claim}, ${wrong}`;
+      }),
   );
 }
 
@@ -50,9 +81,16 @@ export function coverageOf(tests: readonly TestRecord[], entries: readonly Entry
     tests.flatMap((test) => claimsOf(test.title).map((claim) => ({ claim, test }))),
     ({ claim }) => claim,
   );
-  return entries.map((entry) => {
-    const found = merged((claimed.get(String(entry.id)) ?? []).map(({ test }) => test));
-    return { entry, tests: found, status: statusOf(entry, found) };
+  const testsOf = (id: string | number): TestRecord[] =>
+    merged((claimed.get(String(id)) ?? []).map(({ test }) => test));
+  return entries.map((entry): Covered => {
+    const promises = (entry.promises ?? []).map((promised): Kept => {
+      const found = testsOf(promised.id);
+      return { promised, tests: found, status: statusOf(entry, found) };
+    });
+    if (promises.length > 0) return { entry, promises, tests: [], status: worst(promises) };
+    const found = testsOf(entry.id);
+    return { entry, promises, tests: found, status: statusOf(entry, found) };
   });
 }
 
@@ -75,6 +113,30 @@ function statusOf({ mark, later }: Entry, tests: readonly TestRecord[]): Status 
   return tests.length === 0 ? "none" : "skipped";
 }
 
+/** A row holds when all of its promises do. */
+function worst(promises: readonly Kept[]): Status {
+  const states = new Set(promises.map(({ status }) => status));
+  return (["failed", "none", "skipped", "later"] as const).find((state) => states.has(state)) ?? "passed";
+}
+
+/** The promises of the must-have rows, counted. */
+export function countsOf(covered: readonly Covered[]): {
+  readonly all: number;
+  readonly byDefault: number;
+  readonly byOption: number;
+  readonly notProven: number;
+} {
+  const promises = covered.flatMap((one) => one.promises);
+  const proven = promises.filter(({ status }) => status === "passed");
+  const byDefault = proven.filter(({ promised }) => promised.setting === "default").length;
+  return {
+    all: promises.length,
+    byDefault,
+    byOption: proven.length - byDefault,
+    notProven: promises.length - proven.length,
+  };
+}
+
 /** One line with the counts. A row that is due later counts among the [M] rows only once it holds. */
 export function summaryOf(covered: readonly Covered[]): string {
   const marked = (mark: Entry["mark"]): Covered[] => covered.filter(({ entry }) => entry.mark === mark);
@@ -83,53 +145,28 @@ export function summaryOf(covered: readonly Covered[]): string {
   const later = (some: readonly Covered[]): number => some.filter(({ status }) => status === "later").length;
   const [must, should, cases] = [marked("M"), marked("S"), marked(undefined)];
   const share = Math.round((100 * passed(should)) / should.length);
+  const { all, byDefault, byOption, notProven } = countsOf(covered);
   return [
-    `[M] ${passed(must)} of ${must.length - later(must)} (${later(must)} more come later)`,
+    `[M] ${passed(must)} of ${must.length - later(must)} rows in full (${later(must)} more come later)`,
+    `${all} promises: ${byDefault} proven by default, ${byOption} by an option, ${notProven} not proven`,
     `[S] ${passed(should)} of ${should.length} (${share} %; ${later(should)} come later)`,
     `cases ${passed(cases)} of ${cases.length}`,
   ].join(", ");
 }
 
-/** The [M] rows that are due and do not hold. */
-export function missing(covered: readonly Covered[]): Covered[] {
-  return covered.filter(({ entry, status }) => entry.mark === "M" && !["passed", "later"].includes(status));
-}
-
-/** The page: the same on every machine where the same tests pass. */
-export function pageOf(covered: readonly Covered[]): string {
-  const lines = covered.map((one) => lineOf(one));
-  const isRow = (index: number): boolean => covered[index]?.entry.mark !== undefined;
-  return [
-    "# What of the five systems holds",
-    "",
-    "Made by `npm run coverage:seeds` from the names of the tests. M must hold, S should, X is left out.",
-    "",
-    `${summaryOf(covered)}.`,
-    "",
-    "| row | mark | what | status | tests |",
-    "|---|---|---|---|---|",
-    ...lines.filter((_line, index) => isRow(index)),
-    "",
-    "## Acceptance cases",
-    "",
-    "| case | what | status | tests |",
-    "|---|---|---|---|",
-    ...lines.filter((_line, index) => !isRow(index)),
-    "",
-  ].join("\n");
-}
-
-function lineOf({ entry, status, tests }: Covered): string {
-  const files = Map.groupBy(tests, ({ file }) => file);
-  const told = [...files].map(
-    ([file, some]) => `${file}: ${some.map(({ title }) => wordsOf(title)).join("; ")}`,
-  );
-  const due = status === "later" ? `later: ${entry.later ?? ""}` : status;
-  const cells = [entry.id, ...(entry.mark === undefined ? [] : [entry.mark]), entry.title, due];
-  return `| ${[...cells, told.join("<br>").replaceAll("|", "\\|")].join(" | ")} |`;
-}
-
-/** A title without its rows, as one part of a list. */
-function wordsOf(title: string): string {
-  return title.replace(/ \[[^[\]]+\]$/, "").replaceAll(";", ",");
+/** What is wrong with the must-have rows: none without promises, none that a test does not prove, none open that holds. */
+export function faultsOf(covered: readonly Covered[]): string[] {
+  return covered
+    .filter(({ entry, status }) => entry.mark === "M" && status !== "later")
+    .flatMap(({ entry, promises }) =>
+      promises.length === 0
+        ? [`[M] ${entry.id} ${entry.title}: no promise`]
+        : promises.flatMap(({ promised, status }) => {
+            const { id, says, open } = promised;
+            if (status === "passed")
+              return open === undefined ? [] : [`[M] ${id} is proven: it is not \`open\` any more`];
+            if (open !== undefined && status !== "failed") return [];
+            return [`[M] ${id} ${says}: ${status === "none" ? "no test" : status}`];
+          }),
+    );
 }

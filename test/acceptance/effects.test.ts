@@ -152,6 +152,35 @@ describe("the order of one reply", () => {
     ]);
   });
 
+  /** Two calls of one reply: a row goes in, and the rows are counted, which takes less time. */
+  async function counted(effect: Effect | undefined, concurrency?: number): Promise<unknown> {
+    const rows: string[] = [];
+    const about = { description: "", inputSchema: z.object({}) };
+    const insert = tool({
+      ...about,
+      name: "insert",
+      ...(effect === undefined ? {} : { effect }),
+      execute: async () => {
+        await sleep(5);
+        return rows.push("row");
+      },
+    });
+    const count = tool({ ...about, name: "count", execute: () => rows.length });
+    const model = scripted([calling("insert", "count"), "end"]);
+    const made = agent({ name: "a", model, tools: [insert, count], ...(concurrency && { concurrency }) });
+    return resultsIn((await made.run("x", yes)).transcript).map(({ text }) => Number(text));
+  }
+
+  it("a later call of one reply sees what an earlier one changed [L1]", async () => {
+    expect(await counted("write")).toEqual([1, 1]);
+    expect(await counted("irreversible")).toEqual([1, 1]);
+  });
+
+  it("calls of one reply run one after another where only one may run, and beside each other where no effect is declared [L1]", async () => {
+    expect(await counted(undefined, 1)).toEqual([1, 1]);
+    expect(await counted(undefined)).toEqual([1, 0]);
+  });
+
   it("is the author's to give up: a concurrency lets all run beside each other [L1]", async () => {
     const log: string[] = [];
     const tools = [acting(log, "one", { effect: "write", ms: 20 }), acting(log, "two", { effect: "write" })];

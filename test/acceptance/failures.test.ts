@@ -104,6 +104,10 @@ describe("tools that fail and tools that ask", () => {
       { status: "skipped" },
     ]);
     expect(model.requests).toHaveLength(1);
+    expect(good.calls).toHaveLength(3); // two where the model is told, and the one before the failure
+    const thrown = agent({ name: "a", model: scripted(steps), tools: [bad, good], endOn: ["tool-failure"] });
+    await expect(thrown("go")).rejects.toMatchObject({ code: "tool-failed", cause: { name: "RangeError" } });
+    expect(good.calls).toHaveLength(4);
   });
 
   it("an unknown tool that ends the run names no tool but those that are left in it [L3, Z2]", async () => {

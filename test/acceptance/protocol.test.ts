@@ -64,6 +64,39 @@ describe("JSON protocol", () => {
     expect(await typed("Save")).toEqual({ status: "ok" });
   });
 
+  it("case 46: the note session with a tool that its author vouches for: its result is sent without a mark [P10]", async () => {
+    const replies = [saveNote, '{"final":{"content":{"status":"ok","upserted":1}}}'];
+    const model = scripted(replies);
+    const tools = [{ ...upsert, trusted: true }];
+    await agent({ name: "notes", model, driver: "json", tools }).run("Save this note");
+    expect(lastUserText(model)).toBe(JSON.stringify({ tool: upsert.name, result: { upserted: 1 } }));
+  });
+
+  it("of several actions each gets its result before the next, until the end [P3]", async () => {
+    const action = (a: number, b: number): string =>
+      JSON.stringify({ action: { tool: "add", args: { a, b } } });
+    const told: string[] = [];
+    const model = scripted([
+      action(3, 5),
+      ({ messages }) => {
+        told.push(JSON.stringify(messages.at(-1)));
+        return action(8, 2);
+      },
+      ({ messages }) => {
+        told.push(JSON.stringify(messages.at(-1)));
+        return '{"final":{"content":10}}';
+      },
+      new Error("asked after the end"),
+    ]);
+    const result = await agent({ name: "a", model, driver: "json", tools: [add] }).run("3 + 5 + 2");
+    expect(told).toEqual([
+      expect.stringContaining('\\"result\\":8'),
+      expect.stringContaining('\\"result\\":10'),
+    ]);
+    expect(result.outcome).toMatchObject({ type: "answered", content: 10 });
+    expect(model.requests).toHaveLength(3);
+  });
+
   it("case 41: prose, fences, two objects and trailing text are sent back; a good second try goes on, N bad ones are a typed error [P4, P7, P9]", async () => {
     const good = '{"final":{"content":"fine"}}';
     const bad = [

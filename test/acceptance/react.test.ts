@@ -29,7 +29,6 @@ async function play(script: readonly string[], options: ReactDriverOptions = {},
     driver: reactDriver(options),
     tools,
     budget: { turns: 12 },
-    markResults: false,
   });
   const stream = thinker.stream("What is 3 + 5?");
   let next = await stream.next();
@@ -138,7 +137,7 @@ describe("case 35: ReAct", () => {
     });
     const without = JSON.stringify({ type: "call_tool", tool: "now" });
     const { sent } = await play([without, call("asked", null), final("noon")], {}, [now, asked] as never);
-    expect(sent(1).at(-1)).toBe('Observation: "noon"');
+    expect(sent(1).at(-1)).toBe('Observation: {"tool":"now","trusted":false,"value":"noon"}');
     expect(sent(2).at(-1)).toBe("Observation: ERROR - Arguments are required when type=call_tool.");
   });
 
@@ -240,9 +239,10 @@ describe("case 35: ReAct", () => {
   });
 
   it("case 35: observations are JSON, or ERROR with what went wrong [C19]", async () => {
+    const own = { description: "", inputSchema: z.object({}), trusted: true };
     const tools = [
-      tool({ name: "text", description: "", inputSchema: z.object({}), execute: () => "sunny" }),
-      tool({ name: "object", description: "", inputSchema: z.object({}), execute: () => ({ sky: "clear" }) }),
+      tool({ ...own, name: "text", execute: () => "sunny" }),
+      tool({ ...own, name: "object", execute: () => ({ sky: "clear" }) }),
       tool({
         name: "broken",
         description: "",
@@ -268,6 +268,17 @@ describe("case 35: ReAct", () => {
     expect(sent(2).at(-1)).toBe('Observation: {"sky":"clear"}');
     expect(sent(3).at(-1)).toMatch(/^Observation: ERROR - .*no sky/);
     expect(sent(4).at(-1)).toMatch(/^Observation: ERROR - Tool 'add' received invalid arguments: .*a/);
+  });
+
+  it("case 35: a stranger's result is observed with its mark, structured as it was [C5]", async () => {
+    const sky = tool({
+      name: "sky",
+      description: "",
+      inputSchema: z.object({}),
+      execute: () => ({ sky: "clear" }),
+    });
+    const { sent } = await play([call("sky", {}), final("done")], {}, [sky] as never);
+    expect(sent(1).at(-1)).toBe('Observation: {"tool":"sky","trusted":false,"value":{"sky":"clear"}}');
   });
 
   it("case 35: arguments are normalized: unknown keys and nulls go, defaults come, in nested ones too [C17]", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agent, type Hook, type Message, type Model, tool } from "../../src/index.ts";
 import type { EndCause } from "../../src/doors.ts";
-import type { Driver } from "../../src/drivers.ts";
+import { type Driver, driverNames } from "../../src/drivers.ts";
 import type { ModelRequest } from "../../src/models.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import type { JsonObject } from "../../src/util/json.ts";
@@ -53,7 +53,6 @@ describe("the executor", () => {
       tools: [echo],
       hooks: [hook],
       concurrency: 1,
-      markResults: false,
     }).stream("go");
     for await (const event of running)
       if (event.type === "tool-start" || event.type === "tool-end")
@@ -74,7 +73,7 @@ describe("the executor", () => {
       expect.stringContaining("end Tool 'echo' received invalid arguments: n: "),
     ]);
     expect(resultsIn(model.requests[1])).toMatchObject([
-      { status: "ok", text: "2!" },
+      { status: "ok", text: '{"tool":"echo","trusted":false,"value":"2!"}' }, // the model is told whose words these are
       { status: "denied" },
       { status: "invalid" },
     ]);
@@ -192,7 +191,7 @@ describe("drivers", () => {
     expect(await fourth("go")).toBe("by a driver of one's own");
   });
 
-  it("are chosen by what the model can, and the README says which is for what [C10]", async () => {
+  it("are chosen by what the model can [C10]", async () => {
     const chosen = async (features: Model["features"], reply: string): Promise<unknown> => {
       for await (const event of agent({
         name: "a",
@@ -206,8 +205,34 @@ describe("drivers", () => {
     expect(await chosen({}, "3")).toBe("native");
     expect(await chosen({ tools: false }, '{"final":{"content":"3"}}')).toBe("json");
     expect(await chosen({ tools: false, small: true, completion: true }, "Answer: 3")).toBe("lines");
-    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-    const [, section = ""] = /## Models and drivers\n(.*?)\n## /s.exec(readme) ?? [];
-    for (const name of ["native", "json", "lines", "auto"]) expect(section).toContain(`\`${name}\``);
+  });
+
+  it("are told with what each is for: what it requires, how it chooses and reasons, how far it can be relied on [C10]", () => {
+    const page = readFileSync(new URL("../../docs/drivers.md", import.meta.url), "utf8");
+    const rows = new Map(
+      page
+        .split("\n")
+        .filter((line) => line.startsWith("| "))
+        .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()))
+        .map(([, name = "", ...cells]) => [name.replaceAll("`", ""), cells.slice(0, -1)]),
+    );
+    for (const name of driverNames) expect(rows.get(name)?.at(-1), name).toMatch(/\w+ \w+/);
+    // The table of the page "which driver when", column by column.
+    expect(rows.get("requires")).toEqual([
+      expect.stringContaining("function calling"),
+      expect.stringContaining("any model that writes JSON"),
+    ]);
+    expect(rows.get("chooses a tool")).toEqual([
+      expect.stringContaining("natively"),
+      expect.stringContaining("decision"),
+    ]);
+    expect(rows.get("reasoning")).toEqual([
+      expect.stringContaining("implicit"),
+      expect.stringContaining("`thought`"),
+    ]);
+    expect(rows.get("reliability")).toEqual([
+      expect.stringContaining("higher"),
+      expect.stringContaining("lower"),
+    ]);
   });
 });

@@ -21,6 +21,7 @@ function resultsIn(request: ModelRequest | undefined): readonly Message[] {
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllEnvs();
+  vi.restoreAllMocks();
 });
 
 describe("agent and model", () => {
@@ -293,10 +294,26 @@ describe("skills and the loop", () => {
 
 describe("testing without a model", () => {
   it("a function that always answers stands in for the model [TEST-mock]", async () => {
+    const reached = vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("no server is here"));
     const lookup = fakeTool("lookup", "data");
-    const answering = agent({ name: "test-agent", model: () => "42", tools: [lookup] });
-    expect(await answering("question")).toBe("42");
-    expect(lookup.calls).toEqual([]);
+    const asked: ModelRequest[] = [];
+    const real = agent({
+      name: "test-agent",
+      model: "ollama/unused",
+      skills: [skill({ name: "answer", description: "Give an answer", tools: [lookup] })],
+      retry: false,
+    });
+    const mocked = real.with({
+      model: (request) => {
+        asked.push(request);
+        return "42";
+      },
+    });
+    expect(await mocked("question")).toBe("42");
+    expect(asked.map(({ tools }) => tools.map(({ name }) => name))).toEqual([["lookup"]]);
+    expect([lookup.calls, reached.mock.calls]).toEqual([[], []]);
+    await expect(real("question")).rejects.toMatchObject({ code: "provider-failed" });
+    expect(reached).toHaveBeenCalled(); // the stand-in was what kept it from being asked
   });
 
   it("a counter plays several steps [TEST-multi-step]", async () => {
