@@ -14,7 +14,7 @@ describe("tools of the agent itself", () => {
     skill({ name: "three", description: "", tools: [log] }),
   ];
 
-  it("stand in the list of every skill, after its own and in order, before those of the memory [Z1]", () => {
+  it("stand in the list of every skill, after its own and in order, before those of the memory [Z1.2, Z1.3]", () => {
     const made = agent({
       name: "x",
       model: () => "x",
@@ -32,7 +32,7 @@ describe("tools of the agent itself", () => {
     expect(single.skills).toEqual([{ name: "x", type: "agentic", tools: ["a", "now"] }]);
   });
 
-  it("may be called in every skill, and are named in what is refused; `tools` beside `skills` gives no skill anything [Z1, Z2, Z4]", async () => {
+  it("may be called in every skill, and are named in what is refused; `tools` beside `skills` gives no skill anything [Z1.2, Z2.2, Z4.2]", async () => {
     const calls = ["now", "b"].map((name) => ({ name, arguments: {} }));
     const model = scripted([{ calls }, "done"]);
     const { transcript } = await agent({ name: "x", model, skills, tools: [b], autoTools: [now] }).run("go", {
@@ -45,7 +45,7 @@ describe("tools of the agent itself", () => {
     expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(["now"]);
   });
 
-  it("that share a name with another tool of a skill are refused when the agent is made [Z1]", () => {
+  it("that share a name with another tool of a skill are refused when the agent is made [Z1.2]", () => {
     const other = fakeTool("a", "another");
     expect(() => agent({ name: "x", model: () => "x", skills, autoTools: [other] })).toThrow(
       expect.objectContaining({ code: "name-taken" }),
@@ -56,7 +56,7 @@ describe("tools of the agent itself", () => {
 describe("a tool listed by its name", () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it("works, and warns once with a code and with the handle to list in its place [T3]", async () => {
+  it("works, and warns once with a code and with the handle to list in its place [T3.2]", async () => {
     const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     const make = (): unknown =>
       agent({
@@ -77,7 +77,7 @@ describe("a tool listed by its name", () => {
     expect(warned.mock.calls).toEqual([[text, { type: "DeprecationWarning", code: "WRIT_TOOL_BY_NAME" }]]);
   });
 
-  it("is nothing that a handle, an unknown name or a run's own `tools` is warned of [T3]", async () => {
+  it("is nothing that a handle, an unknown name or a run's own `tools` is warned of [T3.3]", async () => {
     const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     const made = agent({
       name: "quiet",

@@ -50,7 +50,7 @@ describe("the safe loop with capabilities", () => {
   const weather = tool({ name: "get_weather", description: "w", ...query, execute: () => "sunny" });
   const bounds = { question: "q", maxSteps: 5, budget: 1e9 };
 
-  it("case 21: an allow-listed tool runs, a name that is not listed is rejected, and one without its capability is denied; the loop goes on [Y3, Y4, Y7]", async () => {
+  it("case 21: an allow-listed tool runs, a name that is not listed is rejected, and one without its capability is denied; the loop goes on [Y3.1, Y4.2]", async () => {
     const contexts: string[] = [];
     const answer = await safeLoop({
       ...bounds,
@@ -65,7 +65,7 @@ describe("the safe loop with capabilities", () => {
     expect(seen).toEqual([]);
   });
 
-  it("case 21: the same tool runs where the program grants what it declares [Y3]", async () => {
+  it("case 21: the same tool runs where the program grants what it declares [Y3.1]", async () => {
     const contexts: string[] = [];
     const tools = { exfiltrate: fetches() };
     const onStep = ({ context }: { context: string }): unknown => contexts.push(context);
@@ -81,7 +81,7 @@ describe("the safe loop with capabilities", () => {
     expect(ran).toBe(3);
   });
 
-  it("case 21: a step that was paid for is carried out, and the next is not asked", async () => {
+  it("case 21: a step that was paid for is carried out, and the next is not asked [Y5.2]", async () => {
     let asked = 0;
     let ran = 0;
     const counts = tool({ name: "count", description: "c", ...query, execute: () => (ran += 1) });
@@ -99,7 +99,7 @@ describe("the safe loop with capabilities", () => {
     expect([answer, asked, ran]).toEqual(["out of steps", 2, 2]);
   });
 
-  it("case 24: without a model a step is final and says so; without the capability it is denied, also offline [Y9]", async () => {
+  it("case 24: without a model a step is final and says so; without the capability it is denied, also offline [Y9.1]", async () => {
     const before = process.env["WRIT_MODEL"];
     delete process.env["WRIT_MODEL"];
     try {
@@ -151,7 +151,7 @@ describe("least privilege", () => {
     });
   });
 
-  it("case 22: declared and granted works; declared and not granted is denied, and the next call is as before [Y12, Y3]", async () => {
+  it("case 22: declared and granted works; declared and not granted is denied, and the next call is as before [Y12, Y3.1]", async () => {
     const reads = tool({
       name: "reads",
       description: "r",
@@ -169,7 +169,7 @@ describe("least privilege", () => {
     expect(await callTool(reads, note)).toMatchObject({ status: "denied" });
   });
 
-  it("case 22: what is called as a plain function has what surrounds it, and no more [Y2]", async () => {
+  it("case 22: what is called as a plain function has what surrounds it, and no more [Y2.2]", async () => {
     const inner = tool({
       name: "inner",
       description: "i",

@@ -40,7 +40,7 @@ async function fakeOllama(): Promise<{ port: number; bodies: unknown[] }> {
 }
 
 describe("a tool as data", () => {
-  it("has a name and a description; its input schema is {} unless it says more, and its output schema reaches no model [H2]", async () => {
+  it("has a name and a description; its input schema is {} unless it says more, and its output schema reaches no model [H2.1, H2.2]", async () => {
     const model = scripted(["ok"]);
     const now: DataTool = { name: "now", description: "The time" };
     await chat({ model, messages: "hi", tools: [weather, [now]] });
@@ -68,7 +68,7 @@ describe("a tool as data", () => {
     ]);
   });
 
-  it("that is wrong is found before the model is asked, and is never the provider's fault [H2, H8]", async () => {
+  it("that is wrong is found before the model is asked, and is never the provider's fault [H2.3]", async () => {
     const model = scripted(["ok"]);
     const asked = async (entry: unknown): Promise<unknown> =>
       chat({ model, messages: "hi", tools: [entry as DataTool] }).catch((error: unknown) => error);
@@ -84,7 +84,7 @@ describe("a tool as data", () => {
     expect(model.requests).toEqual([]);
   });
 
-  it("cannot be called: execute, callTool, call, skills and agents say so [H2]", async () => {
+  it("cannot be called: execute, callTool, call, skills and agents say so [H2.3]", async () => {
     const data = weather as unknown as Tool & Record<"execute", never>;
     const asked = { type: "tool-call", id: "a", name: "get_weather", arguments: {} } as const;
     const refusal = { code: "definition-invalid", message: expect.stringContaining('Tool "get_weather"') };
@@ -109,7 +109,7 @@ describe("validateCall", () => {
     execute: () => ({ celsius: 7 }),
   });
 
-  it("holds arguments to the schema of a tool as data, of JSON Schema or of a library [H8]", async () => {
+  it("holds arguments to the schema of a tool as data, of JSON Schema or of a library [H8.2]", async () => {
     expect(await validateCall(weather, { location: "London" })).toEqual({
       ok: true,
       value: { location: "London" },
@@ -130,7 +130,7 @@ describe("validateCall", () => {
     expect(await validateCall(anything, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
   });
 
-  it("holds arguments to the schema of tool(), as a run does: without loss, with defaults, and with the same words [H8, T6]", async () => {
+  it("holds arguments to the schema of tool(), as a run does: without loss, with defaults, and with the same words [T6, H8.2]", async () => {
     const checked = await validateCall(typed, { city: 7 });
     expect(checked).toEqual({ ok: true, value: { city: "7", days: 3 }, coerced: ["city"] });
     const wrong = await validateCall(typed, { days: "many", town: "Lima" });
@@ -139,12 +139,12 @@ describe("validateCall", () => {
     expect(told.text).toContain("Missing required parameters: city");
   });
 
-  it("never throws for what a model wrote, and takes no text for arguments [H8]", async () => {
+  it("never throws for what a model wrote, and takes no text for arguments [H8.2]", async () => {
     for (const args of [undefined, null, 7, [], "{}", '{"location":"cut off', { __proto__: null }])
       expect(await validateCall(weather, args)).toMatchObject({ ok: false, text: expect.any(String) });
   });
 
-  it("is for results too: what the output schema makes of them, and JSON alone [H2, H8]", async () => {
+  it("is for results too: what the output schema makes of them, and JSON alone [H8.3]", async () => {
     expect(await validateResult(weather, { celsius: 18 })).toEqual({ ok: true, value: { celsius: 18 } });
     expect(await validateResult(weather, { celsius: "warm" })).toEqual({
       ok: false,
@@ -183,7 +183,7 @@ describe("a history written by hand", () => {
     return model.requests[0]?.messages.slice(2);
   };
 
-  it("has its results matched by id, in whatever order they come [H5, H7]", async () => {
+  it("has its results matched by id, in whatever order they come [H5.2]", async () => {
     const ordered = [result("call_0"), result("call_1")];
     expect(await sent(result("call_1"), result("call_0"))).toEqual(ordered);
     expect(await sent(...ordered)).toEqual(ordered);
@@ -206,14 +206,14 @@ describe("a history written by hand", () => {
       ["call_0", "call_1", "call_0"],
       'message 4 cannot stand here: it is the result of "call_0", and no call is open',
     ],
-  ])("names %s by its id [H5]", async (_, ids, words) => {
+  ])("names %s by its id [H5.3]", async (_, ids, words) => {
     await expect(sent(...ids.map(result))).rejects.toMatchObject({
       code: "transcript-invalid",
       message: expect.stringContaining(words),
     });
   });
 
-  it("that goes on before its results are there names the calls that wait [H5]", async () => {
+  it("that goes on before its results are there names the calls that wait [H5.3]", async () => {
     await expect(sent(result("call_0"), userMessage("And Rome?"))).rejects.toMatchObject({
       message: expect.stringContaining('a call has no result yet: "call_1" of get_weather'),
     });
@@ -242,7 +242,7 @@ describe("fields of a call that its tool does not have", () => {
     return { ran, text: `${status}: ${text}` };
   };
 
-  it("are refused with their name where the wire says that there is no room for them, and the tool does not run [T4]", async () => {
+  it("are refused with their name where the wire says that there is no room for them, and the tool does not run [T4.3]", async () => {
     const schema = z.object({ path: z.string(), how: z.object({ fast: z.boolean() }).optional() });
     const { ran, text } = await run(schema, { path: "/a", dryRun: true });
     expect(ran).toEqual([]);
@@ -259,7 +259,7 @@ describe("fields of a call that its tool does not have", () => {
     expect((await run(schema, { path: "/a", how: { fast: true } })).ran).toHaveLength(1);
   });
 
-  it("are refused in lists and alternatives too, each alternative by its own fields [T4]", async () => {
+  it("are refused in lists and alternatives too, each alternative by its own fields [T4.3]", async () => {
     const shape = z.discriminatedUnion("kind", [
       z.object({ kind: z.literal("circle"), radius: z.number() }),
       z.object({ kind: z.literal("square"), side: z.number() }),
@@ -280,7 +280,7 @@ describe("fields of a call that its tool does not have", () => {
     expect(inNote).toMatchObject({ ran: [], text: expect.stringContaining("note.by: unknown; known: text") });
   });
 
-  it("are refused by an agent that is a tool too, and dropped from what a program gives the agent itself [T4]", async () => {
+  it("are refused by an agent that is a tool too, and dropped from what a program gives the agent itself [T4.3]", async () => {
     const asked: string[] = [];
     const model = ({ messages }: ModelRequest): string => {
       const last = messages.at(-1);
@@ -300,7 +300,7 @@ describe("fields of a call that its tool does not have", () => {
     expect(asked).toEqual(['{"path":"/a"}']);
   });
 
-  it("reach the tool where its schema leaves room for them [T4, T5]", async () => {
+  it("reach the tool where its schema leaves room for them [T5, T4.6]", async () => {
     const open = z.looseObject({ path: z.string() });
     expect((await run(open, { path: "/a", dryRun: true })).ran).toEqual([{ path: "/a", dryRun: true }]);
     const map = z.record(z.string(), z.number());

@@ -20,7 +20,7 @@ const calculator = (observing: Observing) => {
 afterEach(() => vi.restoreAllMocks());
 
 describe("observers in the definition", () => {
-  it("are told name, arguments and result of each call after its tool ran, however the agent is run [O1]", async () => {
+  it("are told name, arguments and result of each call after its tool ran, however the agent is run [O1.1]", async () => {
     const used: unknown[] = [];
     const observing: Observing = {
       on: { "tool-end": ({ name, arguments: args, result }) => used.push([name, args, result.value]) },
@@ -31,7 +31,7 @@ describe("observers in the definition", () => {
     expect(used).toEqual([1, 2, 3].map(() => ["add", { a: 3, b: 5 }, 8]));
   });
 
-  it("are told all events of a run in order, beside whoever watches it, before the run goes on [O1]", async () => {
+  it("are told all events of a run in order, beside whoever watches it, before the run goes on [O1.2]", async () => {
     const observed: AgentEvent[] = [];
     const watched: AgentEvent[] = [];
     const result = await calculator({ onEvent: (event) => observed.push(event) }).run("3 + 5?", {
@@ -52,7 +52,7 @@ describe("observers in the definition", () => {
     expect(seen).toEqual(["start", "ran", "end"]);
   });
 
-  it("are told of plain skills, and of runs inside [O1]", async () => {
+  it("are told of plain skills, and of runs inside [O1.2]", async () => {
     const types: string[] = [];
     const onEvent = ({ type, runId }: AgentEvent): void => void types.push(`${runId.length > 0} ${type}`);
     const upper = skill({
@@ -75,7 +75,7 @@ describe("observers in the definition", () => {
     expect(agents).toEqual(["outer", "calculator"]);
   });
 
-  it("change nothing: an event is a copy that cannot be written to [O1]", async () => {
+  it("change nothing: an event is a copy that cannot be written to [O1.3]", async () => {
     vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     const told: string[] = [];
     const write = (event: AgentEvent): void => {
@@ -89,7 +89,7 @@ describe("observers in the definition", () => {
     expect(result.text).toBe("It is 8.");
   });
 
-  it("end nothing: what they throw, at once or later, is a process warning with a code [O1]", async () => {
+  it("end nothing: what they throw, at once or later, is a process warning with a code [O1.3]", async () => {
     const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     const others: string[] = [];
     const result = await calculator({
@@ -113,7 +113,7 @@ describe("observers in the definition", () => {
     ]);
   });
 
-  it("are checked when the agent is made: a type of event that there is not, or no function [O1]", () => {
+  it("are checked when the agent is made: a type of event that there is not, or no function [O1.2]", () => {
     const wrong = { code: "definition-invalid", message: expect.stringContaining("tool-end") };
     expect(() => calculator({ on: { "tool-ended": () => undefined } as never })).toThrow(
       expect.objectContaining(wrong),

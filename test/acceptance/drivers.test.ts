@@ -173,7 +173,7 @@ describe("auto", () => {
   const names = (features: ModelFeatures): string[] =>
     driversFor("auto", scripted([], { features })).map(({ name }) => name);
 
-  it("takes what the model's card says, native calls where it may have them, and text elsewhere [C10]", () => {
+  it("takes what the model's card says, native calls where it may have them, and text elsewhere [C10.1]", () => {
     expect(names({})).toEqual(["native", "json"]);
     expect(names({ tools: true })).toEqual(["native", "json"]);
     expect(names({ tools: false })).toEqual(["json"]);

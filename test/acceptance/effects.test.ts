@@ -38,7 +38,7 @@ const yes = { approve: () => true } satisfies RunOptions;
 
 describe("a failure that ends the run", () => {
   for (const concurrency of [undefined, 1, 2]) {
-    it(`lets no later call of the reply begin, with a concurrency of ${String(concurrency)} [C8]`, async () => {
+    it(`lets no later call of the reply begin, with a concurrency of ${String(concurrency)} [C8.1]`, async () => {
       const log: string[] = [];
       const tools = [
         acting(log, "charge", { effect: "irreversible", ms: 5, fails: true }),
@@ -61,7 +61,7 @@ describe("a failure that ends the run", () => {
     });
   }
 
-  it("stops undeclared calls as well, and leaves those before it alone [C8]", async () => {
+  it("stops undeclared calls as well, and leaves those before it alone [C8.1]", async () => {
     const log: string[] = [];
     const tools = [acting(log, "first"), acting(log, "bad", { fails: true }), acting(log, "last")];
     const model = scripted([calling("first", "bad", "last"), "end"]);
@@ -70,7 +70,7 @@ describe("a failure that ends the run", () => {
     expect(result.error).toMatchObject({ code: "tool-failed", data: { tool: "bad" } });
   });
 
-  it("stops after wrong arguments too, which run nothing themselves [C8]", async () => {
+  it("stops after wrong arguments too, which run nothing themselves [C8.1]", async () => {
     const log: string[] = [];
     const tools = [
       acting(log, "first", { effect: "write" }),
@@ -82,7 +82,7 @@ describe("a failure that ends the run", () => {
     expect(log).not.toContain("ship began");
   });
 
-  it("of a tool that cannot be recovered stops the rest, through the agent and through execute() [C8]", async () => {
+  it("of a tool that cannot be recovered stops the rest, through the agent and through execute() [C8.1]", async () => {
     const charge = (log: string[]): Tool => ({
       ...acting(log, "charge", { effect: "irreversible", fails: true }),
       recover: { executionFailed: () => unrecoverable("the card is refused") },
@@ -103,7 +103,7 @@ describe("a failure that ends the run", () => {
     expect(log.filter((line) => line === "ship began")).toEqual([]);
   });
 
-  it("stops the same calls when the run is played again from a journal that ends with the failure [C8]", async () => {
+  it("stops the same calls when the run is played again from a journal that ends with the failure [C8.1]", async () => {
     const log: string[] = [];
     const definition = {
       name: "a",
@@ -127,7 +127,7 @@ describe("a failure that ends the run", () => {
 });
 
 describe("the order of one reply", () => {
-  it("is kept where a call changes something, and reads run beside each other [L1]", async () => {
+  it("is kept where a call changes something, and reads run beside each other [L1.4]", async () => {
     const log: string[] = [];
     const tools = [
       acting(log, "look", { effect: "read", ms: 20 }),
@@ -171,17 +171,17 @@ describe("the order of one reply", () => {
     return resultsIn((await made.run("x", yes)).transcript).map(({ text }) => Number(text));
   }
 
-  it("a later call of one reply sees what an earlier one changed [L1]", async () => {
+  it("a later call of one reply sees what an earlier one changed [L1.4]", async () => {
     expect(await counted("write")).toEqual([1, 1]);
     expect(await counted("irreversible")).toEqual([1, 1]);
   });
 
-  it("calls of one reply run one after another where only one may run, and beside each other where no effect is declared [L1]", async () => {
+  it("calls of one reply run one after another where only one may run, and beside each other where no effect is declared [L1.5]", async () => {
     expect(await counted(undefined, 1)).toEqual([1, 1]);
     expect(await counted(undefined)).toEqual([1, 0]);
   });
 
-  it("is the author's to give up: a concurrency lets all run beside each other [L1]", async () => {
+  it("is the author's to give up: a concurrency lets all run beside each other [L1.6]", async () => {
     const log: string[] = [];
     const tools = [acting(log, "one", { effect: "write", ms: 20 }), acting(log, "two", { effect: "write" })];
     const model = scripted([calling("one", "two"), "end"]);

@@ -19,7 +19,7 @@ function call(
 }
 
 describe("execute, the executor alone", () => {
-  it("gives one result a call, in their order: good, wrong, unknown, failing, denied [C3, C7, C13, H2]", async () => {
+  it("gives one result a call, in their order: good, wrong, unknown, failing, denied [C13, C3.1]", async () => {
     const boom = tool({
       name: "boom",
       description: "Fails",
@@ -58,7 +58,7 @@ describe("execute, the executor alone", () => {
     expect(events.filter((type) => type === "tool-end")).toHaveLength(5);
   });
 
-  it("is the middle of a conversation that the caller leads [H1, H7]", async () => {
+  it("is the middle of a conversation that the caller leads [H1.1]", async () => {
     const model = scripted([{ calls: [{ id: "x", name: "add", arguments: { a: 3, b: 5 } }] }, "8"]);
     const question = userMessage("3 + 5?");
     const reply = await chat({ model, messages: [question], tools: [add] });
@@ -101,7 +101,7 @@ describe("execute, the executor alone", () => {
 });
 
 describe("loop, the turn cycle alone", () => {
-  it("goes on from any transcript and gives the next one back [C1, C22]", async () => {
+  it("goes on from any transcript and gives the next one back [C22, C1.3]", async () => {
     const model = scripted([{ calls: [{ name: "add", arguments: { a: 3, b: 5 } }] }, "It is 8.", "Still 8."]);
     const transcript = readTranscript({
       messages: [{ role: "system", text: "Be brief." }, userMessage("What is 3 + 5?")],

@@ -121,7 +121,7 @@ describe("the probes that peers fail", () => {
     ]);
   });
 
-  it("never runs a call whose arguments were cut off, in the middle or at the token limit [T4]", async () => {
+  it("never runs a call whose arguments were cut off, in the middle or at the token limit [T4.3]", async () => {
     const danger = tool({
       name: "danger",
       description: "",
@@ -145,7 +145,7 @@ describe("the probes that peers fail", () => {
     expect(results.map((message) => message.status)).toEqual(["invalid", "invalid", "invalid"]);
   });
 
-  it("does not let a result pass that does not match its schema [G1, H2, H8]", async () => {
+  it("does not let a result pass that does not match its schema [G1.2, H8.3]", async () => {
     const bad = tool({
       name: "bad",
       description: "",

@@ -75,7 +75,7 @@ describe("a model call that fails", () => {
 });
 
 describe("tools that fail and tools that ask", () => {
-  it("case 32: `tool-failure` in `endOn` ends the run at the first failure, and no later call of its reply begins; without it the model is told [C8, C13]", async () => {
+  it("case 32: `tool-failure` in `endOn` ends the run at the first failure, and no later call of its reply begins; without it the model is told [C13, C8.1, C8.2]", async () => {
     const bad = tool({
       name: "bad",
       description: "",
@@ -110,7 +110,7 @@ describe("tools that fail and tools that ask", () => {
     expect(good.calls).toHaveLength(4);
   });
 
-  it("an unknown tool that ends the run names no tool but those that are left in it [L3, Z2]", async () => {
+  it("an unknown tool that ends the run names no tool but those that are left in it [L3.2, Z2.2]", async () => {
     const tools = [fakeTool("good", "fine"), fakeTool("other", "fine")];
     const definition = {
       name: "a",
@@ -144,7 +144,7 @@ describe("tools that fail and tools that ask", () => {
     expect(ran).toEqual([]);
   });
 
-  it("a tool that asks is given its call and the state of its run [C7]", async () => {
+  it("a tool that asks is given its call and the state of its run [C7.3]", async () => {
     const seen: ToolContext[] = [];
     const ask = tool({
       name: "ask",

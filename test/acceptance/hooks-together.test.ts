@@ -117,7 +117,7 @@ describe("several hooks", () => {
     expect(resultsIn(result.transcript).map(({ status }) => status)).toEqual(["invalid", "denied"]);
   });
 
-  it("case 31: after a block the rest of the calls is skipped where the author wants that, and only there [C8, C27]", async () => {
+  it("case 31: after a block the rest of the calls is skipped where the author wants that, and only there [C27, C8.3]", async () => {
     const steps = [calling(["look", { q: 1 }], ["look", { q: 2 }], ["look", { q: 3 }]), "Done."];
     const hook: Hook = {
       beforeToolCall: ({ arguments: given }) => ((given as { q: number }).q === 2 ? { deny: "not two" } : {}),

@@ -227,7 +227,7 @@ describe("runs inside runs", () => {
 });
 
 describe("a run that goes on", () => {
-  it("case 23: has the intent that it began with, and cannot be given another", async () => {
+  it("case 23: has the intent that it began with, and cannot be given another [Y8.2]", async () => {
     const [state] = await statesOf(two);
     const resumed: string[] = [];
     const watching = clerk(["done"], { hooks: [{ beforeTurn: () => void resumed.push("turn") }] });

@@ -75,7 +75,7 @@ const levels = async (...tools: readonly Tool[]): Promise<unknown> =>
   (await agent({ name: "a", model, tools }).enforcement()).map(({ tool: name, level }) => `${name} ${level}`);
 
 describe("a tool that goes around its handles", () => {
-  it("with no needs is held by nothing: it reaches what it likes, and the agent says `none`", async () => {
+  it("with no needs is held by nothing: it reaches what it likes, and the agent says `none` [Y3.4]", async () => {
     const free = tool({ name: "free", description: "", inputSchema, execute: around });
     expect(await called(free)).toEqual(reached);
     expect(await levels(free)).toEqual(["free none"]);
@@ -84,7 +84,7 @@ describe("a tool that goes around its handles", () => {
     );
   });
 
-  it("with needs is held through its handles alone, and the agent says `mediated`", async () => {
+  it("with needs is held through its handles alone, and the agent says `mediated` [Y3.1, Y3.4, Y7.1]", async () => {
     const needs = [fs.read(join(folder, "tool"))] as const;
     const about = { description: "", inputSchema, needs };
     const loose = tool({ ...about, name: "loose", execute: around });
@@ -98,15 +98,18 @@ describe("a tool that goes around its handles", () => {
     expect(await levels(loose, honest)).toEqual(["loose mediated", "honest mediated"]);
   });
 
-  it.skipIf(!works)("as an isolated module reaches nothing, and the agent says `isolated`", async () => {
-    const held = await isolated();
-    asked = 0;
-    expect(await called(held, { ledger, site })).toEqual(["nothing", "nothing", "nothing"]);
-    expect(asked).toBe(0);
-    expect(await levels(held)).toEqual(["around isolated"]);
-  });
+  it.skipIf(!works)(
+    "as an isolated module reaches nothing, and the agent says `isolated` [Y3.2, Y7.2]",
+    async () => {
+      const held = await isolated();
+      asked = 0;
+      expect(await called(held, { ledger, site })).toEqual(["nothing", "nothing", "nothing"]);
+      expect(asked).toBe(0);
+      expect(await levels(held)).toEqual(["around isolated"]);
+    },
+  );
 
-  it("as code in the interpreter reaches nothing, and the agent says `isolated`", async () => {
+  it("as code in the interpreter reaches nothing, and the agent says `isolated` [Y3.2, Y3.4, Y7.2]", async () => {
     const run = await codeTool({ needs: [fs.read(join(folder, "tool"))] });
     const found = async (name: string): Promise<unknown> => called(run, { code: `typeof ${name}` });
     expect(await Promise.all(["fetch", "process", "require"].map(found))).toEqual(
@@ -131,7 +134,7 @@ describe("an agent that enforces isolation", () => {
     execute: () => 1,
   });
 
-  it("refuses, when it is made, all that a model can start and that is not isolated, by name and level", () => {
+  it("refuses, when it is made, all that a model can start and that is not isolated, by name and level [Y3.3]", () => {
     const faq = knowledge({ name: "faq", description: "", load: () => "text" });
     const inner = agent({ name: "inner", model });
     const plain = skill({ name: "shout", description: "", execute: () => 1 });
@@ -160,14 +163,14 @@ describe("an agent that enforces isolation", () => {
     expect(() => agent({ name: "a", model, enforce: "mediated" as never })).toThrow("`enforce` must be");
   });
 
-  it("refuses what says itself that it is not isolated here, and what cannot say it", () => {
+  it("refuses what says itself that it is not isolated here, and what cannot say it [Y3.3]", () => {
     const unenforced = { level: "none", mechanism: "plain process", platform: "x", probes: [] } as const;
     const claims = (enforcement: Tool["enforcement"]): Tool => ({ ...free, enforcement });
     for (const each of [claims(() => unenforced), claims(() => expect.fail("unknown"))])
       expect(() => agent({ name: "a", model, enforce, tools: [each] })).toThrow('"free" (none: ');
   });
 
-  it("takes what is isolated, tools of the runtime, and agents that enforce it; compositions have functions", async () => {
+  it("takes what is isolated, tools of the runtime, and agents that enforce it; compositions have functions [Y3.3]", async () => {
     const run = await codeTool();
     const inner = agent({ name: "inner", model, enforce, tools: [toolCatalogue({ tools: [run] })] });
     const outer = agent({ name: "a", model, enforce, memory: memoryBank(), tools: [run, inner.asTool()] });

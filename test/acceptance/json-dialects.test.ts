@@ -39,14 +39,14 @@ describe("json, strict", () => {
     [json({ final: "fine" }), '"final" must be {"content": …}'],
     ['{"action":{"tool":"note"},"action":{"tool":"note"}}', 'it has the key "action" twice in one object'],
     ['{"action":{"tool":"note","to\\u006fl":"rm"}}', 'it has the key "tool" twice in one object'],
-  ])("case 41: says exactly what is wrong with %j [P4, P9]", async (reply, fault) => {
+  ])("case 41: says exactly what is wrong with %j [P4.1, P9.1]", async (reply, fault) => {
     const { told, result, calls } = await play(jsonDriver(), [reply, final]);
     expect(told[1]).toContain(`Your reply was not accepted: ${fault}`);
     expect(result.text).toBe("fine");
     expect(calls.flat()).toEqual([]);
   });
 
-  it("case 41: asks again at most three times, or as often as its author says, then ends with a typed error [P9]", async () => {
+  it("case 41: asks again at most three times, or as often as its author says, then ends with a typed error [P9.1]", async () => {
     for (const [options, asked] of [
       [{}, 4],
       [{ maxRetries: 0 }, 1],
@@ -61,7 +61,7 @@ describe("json, strict", () => {
     }
   });
 
-  it("case 44: cuts a long thought, or refuses it, at the length that its author says [P4]", async () => {
+  it("case 44: cuts a long thought, or refuses it, at the length that its author says [P4.3]", async () => {
     const reply = json({ thought: "t".repeat(500), final: { content: "fine" } });
     const thoughtWith = async (options: JsonDriverOptions) => {
       const { result, told } = await play(jsonDriver(options), [reply, final]);
@@ -101,7 +101,7 @@ describe("json, strict", () => {
     expect(() => selectDriver({ maxRetries: NaN })).toThrow(WritError);
   });
 
-  it("shows the tools of an MCP server by their names, with their schemas to the letter, and calls them [P6, P8]", async () => {
+  it("shows the tools of an MCP server by their names, with their schemas to the letter, and calls them [P8.1, P8.2]", async () => {
     const { server, seen } = mcpServer();
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     const client = new Client({ name: "writ-test", version: "1.0.0" });
@@ -169,7 +169,7 @@ describe("json, lenient", () => {
     expect(tools[0]?.calls).toEqual([{ text: "Lima" }]);
   });
 
-  it("never runs what was cut off, is quoted as an example, or names no tool [P4]", async () => {
+  it("never runs what was cut off, is quoted as an example, or names no tool [P4.1]", async () => {
     const cut = { text: action.slice(0, -1), finishReason: "length" as const };
     const whole = { text: action, finishReason: "length" as const };
     const quoted = `For example, you would write <tool_call>${json({ name: "note", arguments: {} })}</tool_call> to call it.`;

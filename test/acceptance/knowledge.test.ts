@@ -5,7 +5,7 @@ import { fakeTool, scripted } from "../../src/testing.ts";
 const callFaq = { calls: [{ name: "faq", arguments: {} }] };
 
 describe("knowledge", () => {
-  it("case 18: is loaded when it is called and not before, told as knowledge and not as a tool, and always as it is now [K4, K5, O2, Z1]", async () => {
+  it("case 18: is loaded when it is called and not before, told as knowledge and not as a tool, and always as it is now [K5, K4.1, K4.2, K4.3, O2.1, Z1.3]", async () => {
     let state = "open on Mondays";
     let loads = 0;
     const faq = knowledge({

@@ -16,7 +16,7 @@ afterEach(() => {
 describe("one step of a model", () => {
   const usage = { inputTokens: 20, outputTokens: 5 };
 
-  it("decides for a tool or for the end, over a catalogue of plain data [Y1]", async () => {
+  it("decides for a tool or for the end, over a catalogue of plain data [Y1.1]", async () => {
     const model = scripted([
       { calls: [{ name: "get_weather", arguments: { city: "Lima" } }], usage },
       { text: "Sunny in Lima.", usage },
@@ -45,7 +45,7 @@ describe("one step of a model", () => {
     expect(sent).toContain("[get_weather => weather in Lima: sunny]");
   });
 
-  it("decides alike with a model that has no native calls, known before or found out [Y1]", async () => {
+  it("decides alike with a model that has no native calls, known before or found out [Y1.3]", async () => {
     const action = '{"thought": "look", "action": {"tool": "get_weather", "args": {"city": "Lima"}}}';
     const final = '{"final": {"content": "Sunny."}}';
     const decisions = [
@@ -76,7 +76,7 @@ describe("one step of a model", () => {
     }
   });
 
-  it("makes one decision of a reply with several calls, and counts tokens where nobody did [Y1]", async () => {
+  it("makes one decision of a reply with several calls, and counts tokens where nobody did [Y1.2]", async () => {
     const calls = ["Lima", "Paris"].map((city) => ({ name: "get_weather", arguments: { city } }));
     const step = await llmStep({ model: scripted([{ text: "Both.", calls }]), prompt: "?", catalog });
     expect(step).toMatchObject({ kind: "tool", args: { city: "Lima" } });
@@ -177,7 +177,7 @@ describe("one step of a model", () => {
 });
 
 describe("which model", () => {
-  it("no provider gives the fixed answer at no tokens [Y9]", async () => {
+  it("no provider gives the fixed answer at no tokens [Y9.1]", async () => {
     vi.stubEnv("WRIT_MODEL", "");
     expect(await llmStep({ prompt: "Weather?", catalog, context: "" })).toEqual({
       kind: "final",

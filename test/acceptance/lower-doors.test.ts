@@ -27,7 +27,7 @@ const getWeather = tool({
 });
 
 describe("chat without a loop", () => {
-  it("case 47: the weather of London in one round trip, the call carried out by the caller [H1, H2, H5, H7]", async () => {
+  it("case 47: the weather of London in one round trip, the call carried out by the caller [H1.1, H2.1, H5.1, H7.1]", async () => {
     const model = scripted([
       { calls: [{ id: "call_123", name: "get_weather", arguments: { location: "London" } }] },
       "The weather in London is currently 18°C and partly cloudy.",
@@ -57,7 +57,7 @@ describe("chat without a loop", () => {
     expect(model.requests[1]?.messages).toEqual(history);
   });
 
-  it("case 48: text and several calls of one reply stay together, and go back as they came [H4, H7]", async () => {
+  it("case 48: text and several calls of one reply stay together, and go back as they came [H4.1, H7.1]", async () => {
     const calls = ["Lima", "Paris"].map((city, index) => ({
       id: `c${index}`,
       name: "get_weather",
@@ -76,7 +76,7 @@ describe("chat without a loop", () => {
     expect(model.requests[1]?.messages).toEqual([question, reply.message, ...results]);
   });
 
-  it("checks the arguments of a call before its tool, and the result after it [H8]", async () => {
+  it("checks the arguments of a call before its tool, and the result after it [H8.1, H8.3]", async () => {
     let ran = 0;
     const book = tool({
       name: "book",
@@ -244,7 +244,7 @@ describe("chat without a loop", () => {
 });
 
 describe("a tool is an ordinary function", () => {
-  it("is called with named arguments from a map, and directly [Y2]", async () => {
+  it("is called with named arguments from a map, and directly [Y2.1]", async () => {
     const args = JSON.parse('{"city": "Lima"}') as { city: string };
     const weather: string = await call(getWeather, args);
     expect(weather).toBe("weather in Lima: sunny");
@@ -283,7 +283,7 @@ describe("a tool is an ordinary function", () => {
   });
 
   // What stands here could stand in the file of the tool: no agent, no model, no set-up.
-  it("a tool is a normal function; call() invokes it with named args from a map [Y10]", async () => {
+  it("a tool is a normal function; call() invokes it with named args from a map [Y10.1]", async () => {
     expect(await getWeather.execute({ city: "Paris" }, undefined as never)).toBe("weather in Paris: sunny");
     expect(await call(getWeather, { city: "Lima" })).toBe("weather in Lima: sunny");
   });

@@ -24,7 +24,7 @@ const lastUserText = (model: ReturnType<typeof scripted>): string => {
 };
 
 describe("JSON protocol", () => {
-  it("cases 40 and 46: the note session; its result comes back, and the final value keeps its shape [P1, P2, P3, P6, P7, P8, P10]", async () => {
+  it("cases 40 and 46: the note session; its result comes back, and the final value keeps its shape [P1.1, P2.1, P3.1, P6.1, P6.2, P7.1, P9.4, P10.1]", async () => {
     const replies = [saveNote, '{"final":{"content":{"status":"ok","upserted":1}}}'];
     const model = scripted(replies);
     const notes = agent({ name: "notes", model, driver: "json", tools: [upsert] });
@@ -64,7 +64,7 @@ describe("JSON protocol", () => {
     expect(await typed("Save")).toEqual({ status: "ok" });
   });
 
-  it("case 46: the note session with a tool that its author vouches for: its result is sent without a mark [P10]", async () => {
+  it("case 46: the note session with a tool that its author vouches for: its result is sent without a mark [P10.2]", async () => {
     const replies = [saveNote, '{"final":{"content":{"status":"ok","upserted":1}}}'];
     const model = scripted(replies);
     const tools = [{ ...upsert, trusted: true }];
@@ -72,7 +72,7 @@ describe("JSON protocol", () => {
     expect(lastUserText(model)).toBe(JSON.stringify({ tool: upsert.name, result: { upserted: 1 } }));
   });
 
-  it("of several actions each gets its result before the next, until the end [P3]", async () => {
+  it("of several actions each gets its result before the next, until the end [P3.1]", async () => {
     const action = (a: number, b: number): string =>
       JSON.stringify({ action: { tool: "add", args: { a, b } } });
     const told: string[] = [];
@@ -97,7 +97,7 @@ describe("JSON protocol", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("case 41: prose, fences, two objects and trailing text are sent back; a good second try goes on, N bad ones are a typed error [P4, P7, P9]", async () => {
+  it("case 41: prose, fences, two objects and trailing text are sent back; a good second try goes on, N bad ones are a typed error [P4.1, P7.3, P9.1]", async () => {
     const good = '{"final":{"content":"fine"}}';
     const bad = [
       `Sure! ${good}`,
@@ -132,7 +132,7 @@ describe("JSON protocol", () => {
     });
   });
 
-  it("case 42: a tool that does not exist is refused and its arguments never run [P4, P9]", async () => {
+  it("case 42: a tool that does not exist is refused and its arguments never run [P4.4, P9.2]", async () => {
     const model = scripted(['{"action":{"tool":"rm","args":{"path":"/"}}}', '{"final":{"content":"ok"}}']);
     const result = await agent({ name: "a", model, driver: "json", tools: [add] }).run("go");
     expect(lastUserText(model)).toBe(
@@ -141,7 +141,7 @@ describe("JSON protocol", () => {
     expect(result.transcript.messages.at(-2)).toMatchObject({ status: "denied" });
   });
 
-  it("cases 43 and 44: shows the schema of the one tool whose arguments were wrong, and cuts a long thought [P4, P9]", async () => {
+  it("cases 43 and 44: shows the schema of the one tool whose arguments were wrong, and cuts a long thought [P9.3]", async () => {
     const thought = "t".repeat(500);
     const model = scripted([
       JSON.stringify({ thought, action: { tool: "add", args: { a: "x" } } }),
@@ -158,7 +158,7 @@ describe("JSON protocol", () => {
     });
   });
 
-  it("case 44: sends a thought back no longer than it may be, and the call as it was, in every later request [P4]", async () => {
+  it("case 44: sends a thought back no longer than it may be, and the call as it was, in every later request [P4.2]", async () => {
     const action = { tool: "add", args: { a: 1, b: 2 } };
     const long = `${"t".repeat(199)}\u{1f600}${"t".repeat(5000)}`;
     const reply = (thought: string): string => JSON.stringify({ thought, action });
@@ -176,7 +176,7 @@ describe("JSON protocol", () => {
     expect(transcript.messages[2]).toMatchObject({ raw: reply(long) }); // the record has what the model wrote
   });
 
-  it("shows the schemas of tools as long as they fit into a bounded part of the prompt, and types beyond [P6, P8]", async () => {
+  it("shows the schemas of tools as long as they fit into a bounded part of the prompt, and types beyond [P6.2, P6.3]", async () => {
     const wide = (fields: number) =>
       fakeTool("wide", "x", {
         inputSchema: z.object(
@@ -205,7 +205,7 @@ describe("JSON protocol", () => {
     expect(await systemWith(jsonDriver({ show: "types" }), 2)).not.toContain("additionalProperties");
   });
 
-  it("case 46: gives the value of `final.content` as it is where the program chose the protocol, and text otherwise [P7]", async () => {
+  it("case 46: gives the value of `final.content` as it is where the program chose the protocol, and text otherwise [P7.2]", async () => {
     const values = [{ status: "ok" }, [1, 2], 7, true, null, "text"];
     for (const content of values) {
       const text = JSON.stringify({ final: { content } });
@@ -229,7 +229,7 @@ describe("JSON protocol", () => {
     expect(grammar?.type === "grammar" && grammar.grammar).toContain('\\"add\\"');
   });
 
-  it("gives results in the role that the author chose [P2]", async () => {
+  it("gives results in the role that the author chose [P2.2]", async () => {
     const model = scripted(['{"action":{"tool":"add","args":{"a":1,"b":2}}}', '{"final":{"content":"3"}}']);
     await agent({ name: "a", model, driver: jsonDriver({ resultRole: "tool" }), tools: [add] }).run("go");
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({
@@ -337,7 +337,7 @@ describe("fallback to the JSON protocol", () => {
 });
 
 describe("without a loop", () => {
-  it("case 47: the caller carries out the calls and sends the history back [H1, H2, H3, H5, H7]", async () => {
+  it("case 47: the caller carries out the calls and sends the history back [H1.1, H3.1]", async () => {
     const model = scripted([
       {
         text: "Let me look.",
@@ -373,7 +373,7 @@ describe("without a loop", () => {
     expect(model.requests[1]?.messages).toEqual([user, reply.message, result]);
   });
 
-  it("case 48: text and calls of one reply stay together and in order (every adapter has this test of its own) [H4]", async () => {
+  it("case 48: text and calls of one reply stay together and in order (every adapter has this test of its own) [H4.1]", async () => {
     const model = scripted([
       { text: "First I add.", calls: [{ name: "add", arguments: { a: 1, b: 2 } }] },
       "3",
@@ -401,7 +401,7 @@ describe("without a loop", () => {
     expect(one.calls).toHaveLength(0);
   });
 
-  it("case 53: blank, repeated and hostile ids become unique ones that a provider takes [H9, H20]", async () => {
+  it("case 53: blank, repeated and hostile ids become unique ones that a provider takes [H20, H9.3]", async () => {
     const ids = ["", "same", "same", "x y\n", "a".repeat(100), "__proto__"];
     const calls = ids.map((id) => ({ id, name: "add", arguments: { a: 1, b: 1 } }));
     const model = scripted([{ calls }, { calls }, "done"]);

@@ -37,7 +37,7 @@ async function play(script: readonly string[], options: ReactDriverOptions = {},
 }
 
 describe("case 35: ReAct", () => {
-  it("case 35: a valid call runs, its result is observed, and the answer ends the run [C5, C6, C19]", async () => {
+  it("case 35: a valid call runs, its result is observed, and the answer ends the run [C19, C1.2, C5.2, C6.1]", async () => {
     const { model, result, sent } = await play([
       call("add", { a: 3, b: 5 }, "I add."),
       final("The result is 8."),
@@ -58,7 +58,7 @@ describe("case 35: ReAct", () => {
     expect(sent(1).slice(0, 2)).toEqual(sent(0));
   });
 
-  it("case 35: the prompt has the rules, the catalogue of tools and their schemas [C15]", async () => {
+  it("case 35: the prompt has the rules, the catalogue of tools and their schemas [C15, C5.1]", async () => {
     const { sent } = await play([final("8")]);
     const [system = ""] = sent(0);
     expect(system.startsWith("Answer briefly.")).toBe(true);
@@ -141,7 +141,7 @@ describe("case 35: ReAct", () => {
     expect(sent(2).at(-1)).toBe("Observation: ERROR - Arguments are required when type=call_tool.");
   });
 
-  it("case 35: extraction fails after maxRetries more tries, and the run with it [C5, C18]", async () => {
+  it("case 35: extraction fails after maxRetries more tries, and the run with it [C18, C5.4]", async () => {
     for (const [maxRetries, asked] of [
       [undefined, 3],
       [0, 1],
@@ -166,7 +166,7 @@ describe("case 35: ReAct", () => {
     );
   });
 
-  it("case 35: a decision alone in a fence counts, and an answer with words around it; a call with words or one that was cut off does not [C5]", async () => {
+  it("case 35: a decision alone in a fence counts, and an answer with words around it; a call with words or one that was cut off does not [C5.4]", async () => {
     const fenced = `\`\`\`json\n${call("add", { a: 1, b: 2 })}\n\`\`\``;
     expect((await play([fenced, final("3")])).sent(1).at(-1)).toBe("Observation: 3");
     for (const quoted of [
@@ -190,7 +190,7 @@ describe("case 35: ReAct", () => {
     expect(lines(model.requests[1]?.messages).at(-1)).toMatch(/^Observation: ERROR - .*cut off/);
   });
 
-  it("case 35: finalViaInference makes one extra call, for the answer as plain text [C5, C19]", async () => {
+  it("case 35: finalViaInference makes one extra call, for the answer as plain text [C19, C5.5]", async () => {
     const { model, result, sent } = await play(
       [call("add", { a: 3, b: 5 }, "I add."), final("eight or so"), "The result is 8."],
       { finalViaInference: true },
@@ -210,7 +210,7 @@ describe("case 35: ReAct", () => {
     expect((await play([final("8")])).model.requests).toHaveLength(1);
   });
 
-  it("case 35: a last turn that must answer is asked for the plain text at once [C5]", async () => {
+  it("case 35: a last turn that must answer is asked for the plain text at once [C5.5]", async () => {
     const model = scripted([call("add", { a: 1, b: 2 }), "It is 3."], { features: { tools: false } });
     const thinker = agent({
       name: "a",
@@ -223,7 +223,7 @@ describe("case 35: ReAct", () => {
     expect(await thinker("go")).toBe("It is 3.");
   });
 
-  it("case 35: replays with the same number of calls [C5]", async () => {
+  it("case 35: replays with the same number of calls [C5.2]", async () => {
     const journal = memoryJournal();
     const script = [final("about 8"), "It is 8."];
     const thinker = agent({
@@ -270,7 +270,7 @@ describe("case 35: ReAct", () => {
     expect(sent(4).at(-1)).toMatch(/^Observation: ERROR - Tool 'add' received invalid arguments: .*a/);
   });
 
-  it("case 35: a stranger's result is observed with its mark, structured as it was [C5]", async () => {
+  it("case 35: a stranger's result is observed with its mark, structured as it was [C5.3]", async () => {
     const sky = tool({
       name: "sky",
       description: "",
@@ -343,7 +343,7 @@ describe("case 35: ReAct", () => {
 });
 
 describe("ReAct with models that can be held to a form", () => {
-  it("holds them to decisions with these tools, and the answer to its schema [C5, G4]", async () => {
+  it("holds them to decisions with these tools, and the answer to its schema [G4, C5.6]", async () => {
     const output = z.object({ sum: z.number() });
     for (const format of ["schema", "grammar"] as const) {
       const model = scripted([final({ sum: 8 })], { features: { tools: false, format } });

@@ -63,7 +63,7 @@ const endsOf = (events: readonly AgentEvent[]): unknown[] =>
   );
 
 describe("wrong arguments", () => {
-  it("case 9: the handler gets the raw text and an error that names the field; what it fixes runs once, without another model call [E1, E2, E6]", async () => {
+  it("case 9: the handler gets the raw text and an error that names the field; what it fixes runs once, without another model call [E2, E6, E1.1, T4.4]", async () => {
     const seen: [string, ArgumentFailure][] = [];
     const { saved, save } = notebook({
       invalidArguments: (raw, failure) => {

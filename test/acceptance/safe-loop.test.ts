@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 describe("the safe loop", () => {
-  it("runs a listed tool, appends ` [name => result]`, and gives the model's answer [Y4, Y6]", async () => {
+  it("runs a listed tool, appends ` [name => result]`, and gives the model's answer [Y6.1]", async () => {
     const model = scripted([
       calling("get_weather", { city: "Lima" }),
       calling("get_weather", { city: "Cusco" }),
@@ -53,7 +53,7 @@ describe("the safe loop", () => {
     );
   });
 
-  it("rejects a hallucinated tool, and inherited names, with ` [name => not allowed]`, and goes on [Y4]", async () => {
+  it("rejects a hallucinated tool, and inherited names, with ` [name => not allowed]`, and goes on [Y4.1, Y4.2]", async () => {
     const names = ["delete_database", "constructor", "__proto__", "toString", "hasOwnProperty"];
     for (const given of [tools, new Map(Object.entries(tools))]) {
       const model = scripted([...names.map((name) => calling(name)), "Done."]);
@@ -69,7 +69,7 @@ describe("the safe loop", () => {
     }
   });
 
-  it("an injected text widens nothing: what is not listed does not run, whoever asks for it [Y4]", async () => {
+  it("an injected text widens nothing: what is not listed does not run, whoever asks for it [Y4.1]", async () => {
     const wipe = fakeTool("wipe", "wiped");
     const hostile = fakeTool(
       "get_page",
@@ -94,7 +94,7 @@ describe("the safe loop", () => {
     expect(context).toContain(" [wipe => not allowed] [get_weather => weather in Lima: sunny]");
   });
 
-  it("three steps at most: of five scripted calls exactly three run, then `out of steps` [Y5]", async () => {
+  it("three steps at most: of five scripted calls exactly three run, then `out of steps` [Y5.1]", async () => {
     const counted = fakeTool("count", "counted");
     const model = scripted(Array.from({ length: 5 }, () => calling("count")));
     expect(await safeLoop({ ...plenty, tools: { count: counted }, model, maxSteps: 3 })).toBe("out of steps");
@@ -104,7 +104,7 @@ describe("the safe loop", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("10 tokens at most, 6 and 6: both steps dispatch, the third is not asked; at exactly the budget it is [Y5]", async () => {
+  it("10 tokens at most, 6 and 6: both steps dispatch, the third is not asked; at exactly the budget it is [Y5.1, Y5.2]", async () => {
     const counted = fakeTool("count", "counted");
     const model = scripted([calling("count"), calling("count"), calling("count")]);
     const spent: number[] = [];
@@ -127,7 +127,7 @@ describe("the safe loop", () => {
     expect(await safeLoop({ ...plenty, model: dear, budget: 0 })).toBe("Paid for.");
   });
 
-  it("tells its intent at every step, before everything else, and nothing in the run changes it [Y8]", async () => {
+  it("tells its intent at every step, before everything else, and nothing in the run changes it [Y8.1]", async () => {
     const options = {
       ...plenty,
       intent: "Tell people the weather.",
@@ -182,7 +182,7 @@ describe("the safe loop", () => {
     expect(context).toContain(" [get_weather => Tool 'get_weather' received invalid arguments: ");
   });
 
-  it("stays runnable offline [Y9]", async () => {
+  it("stays runnable offline [Y9.2]", async () => {
     vi.stubEnv("WRIT_MODEL", "");
     expect(await safeLoop(plenty)).toBe("[no llm provider]");
   });

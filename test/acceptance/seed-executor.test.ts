@@ -21,7 +21,7 @@ function resultsIn(request: ModelRequest | undefined): readonly Message[] {
 }
 
 describe("the executor", () => {
-  it("takes each call through hook, check, run and hook; the tool has the call and the run at hand; events tell the result [C7]", async () => {
+  it("takes each call through hook, check, run and hook; the tool has the call and the run at hand; events tell the result [C7.1, C7.2]", async () => {
     const order: string[] = [];
     const echo = tool({
       name: "echo",
@@ -79,7 +79,7 @@ describe("the executor", () => {
     ]);
   });
 
-  it("stops at the first failure, or skips the rest after a block, where the author wants that [C8]", async () => {
+  it("stops at the first failure, or skips the rest after a block, where the author wants that [C8.3]", async () => {
     const fails = fakeTool("fails", () => {
       throw new Error("broken");
     });
@@ -127,7 +127,7 @@ describe("drivers", () => {
     },
   };
 
-  it("decide what to call, also one's own; the same executor runs it, with the same allow-list and bounds [C1, C2]", async () => {
+  it("decide what to call, also one's own; the same executor runs it, with the same allow-list and bounds [C1.1, C1.2, C2.1]", async () => {
     const speaks = (
       driver: "native" | "json" | Driver,
       steps: Parameters<typeof scripted>[0],
@@ -158,7 +158,7 @@ describe("drivers", () => {
     ]);
   });
 
-  it("native: schemas and the choice of tool go to the model, calls come back, each paired with its result [C4]", async () => {
+  it("native: schemas and the choice of tool go to the model, calls come back, each paired with its result [C4.1]", async () => {
     for (const toolChoice of ["auto", "required", { tool: "add" }] as const) {
       const calls = [1, 2].map((a) => ({ id: `call_${a}`, ...call("add", { a, b: 0 }) }));
       const model = scripted([{ text: "Both.", calls }, "1 and 2"]);
@@ -176,7 +176,7 @@ describe("drivers", () => {
     }
   });
 
-  it("are replaced in a copy, as are tools and what the executor does with failures [C9]", async () => {
+  it("are replaced in a copy, as are tools and what the executor does with failures [C9.1]", async () => {
     const failing = fakeTool("add", () => {
       throw new Error("no");
     });
@@ -191,7 +191,7 @@ describe("drivers", () => {
     expect(await fourth("go")).toBe("by a driver of one's own");
   });
 
-  it("are chosen by what the model can [C10]", async () => {
+  it("are chosen by what the model can [C10.1]", async () => {
     const chosen = async (features: Model["features"], reply: string): Promise<unknown> => {
       for await (const event of agent({
         name: "a",
@@ -207,7 +207,7 @@ describe("drivers", () => {
     expect(await chosen({ tools: false, small: true, completion: true }, "Answer: 3")).toBe("lines");
   });
 
-  it("are told with what each is for: what it requires, how it chooses and reasons, how far it can be relied on [C10]", () => {
+  it("are told with what each is for: what it requires, how it chooses and reasons, how far it can be relied on [C10.2]", () => {
     const page = readFileSync(new URL("../../docs/drivers.md", import.meta.url), "utf8");
     const rows = new Map(
       page

@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe("agent and model", () => {
-  it("is a function from typed input to typed output, with all it needs in one definition [A1]", async () => {
+  it("is a function from typed input to typed output, with all it needs in one definition [A1.1, A1.2, A1.3]", async () => {
     const model = scripted([{ calls: [call("add", { a: 3, b: 5 })] }, '{"sum": 8}']);
     const asked: string[] = [];
     const summing = agent({
@@ -44,7 +44,7 @@ describe("agent and model", () => {
     await expect(summing({ numbers: ["x"] as never })).rejects.toMatchObject({ code: "input-invalid" });
   });
 
-  it("case 6: model settings are plain data with the usual defaults, and a stand-in makes the name irrelevant [A2, A5]", async () => {
+  it("case 6: model settings are plain data with the usual defaults, and a stand-in makes the name irrelevant [A2.2, A2.3, A5.1]", async () => {
     vi.stubEnv("OLLAMA_HOST", undefined);
     const asked: { url: string; body: JsonObject }[] = [];
     const pretend: typeof fetch = async (input, init) => {
@@ -93,7 +93,7 @@ describe("agent and model", () => {
 });
 
 describe("tools", () => {
-  it("needs no types: a name, a description and a function of what the model sent [T1]", async () => {
+  it("needs no types: a name, a description and a function of what the model sent [T1.1, T1.2]", async () => {
     const sum = tool({
       name: "add",
       description: "Add two numbers",
@@ -109,7 +109,7 @@ describe("tools", () => {
     expect(resultsIn(model.requests[1])).toMatchObject([{ status: "ok", value: 3 }]);
   });
 
-  it("takes a number that comes as text, fills a missing default, and refuses a missing key by its name [T2, T6]", async () => {
+  it("takes a number that comes as text, fills a missing default, and refuses a missing key by its name [T6, T2.1, T2.2]", async () => {
     const seen: unknown[] = [];
     const search = tool({
       name: "search",
@@ -136,7 +136,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("are listed by skills as handles; a name is looked up at once, and a wrong one fails [T3]", async () => {
+  it("are listed by skills as handles; a name is looked up at once, and a wrong one fails [T3.1]", async () => {
     const compute = skill({ name: "compute", description: "Works out sums", tools: [add, [multiply]] });
     const model = scripted([{ calls: [call("multiply", { a: 8, b: 2 })] }, "16"]);
     const calculator = agent({ name: "a", model, skills: [compute] });
@@ -191,7 +191,7 @@ describe("tools", () => {
     );
   });
 
-  it("have checked names; a model is named with its provider [H9]", () => {
+  it("have checked names; a model is named with its provider [H9.1]", () => {
     for (const name of ["", "two words", "ü", "1st", "x".repeat(65), "a:b", "/b"]) {
       const invalid = expect.objectContaining({ code: "name-invalid" }) as Error;
       expect(() => fakeTool(name, 1), name).toThrow(invalid);
@@ -209,7 +209,7 @@ describe("tools", () => {
 });
 
 describe("skills and the loop", () => {
-  it("is agentic as soon as tools are listed, none of them too; otherwise a function, and no model is asked [K1]", async () => {
+  it("is agentic as soon as tools are listed, none of them too; otherwise a function, and no model is asked [K1.1, K1.2]", async () => {
     const model = scripted(["written by the model"]);
     const skills = [
       skill({ name: "write", description: "Writes", tools: [] }),
@@ -223,7 +223,7 @@ describe("skills and the loop", () => {
     expect(both.skills.map(({ type }) => type)).toEqual(["agentic", "plain"]);
   });
 
-  it("ends after 8 turns when nothing else is said, before the ninth model call [B-turns, B1]", async () => {
+  it("ends after 8 turns when nothing else is said, before the ninth model call [B1.1, B-turns.1, B-turns.2]", async () => {
     const model = scripted([({ messages }) => ({ calls: [call("count", { n: messages.length })] })]);
     const count = fakeTool("count", (args: unknown) => args);
     const result = await agent({ name: "endless", model, tools: [count] }).run("go");
@@ -269,7 +269,7 @@ describe("skills and the loop", () => {
     expect(silent).toMatchObject({ turns: 4, outcome: { type: "failed", code: "protocol-violated" } });
   });
 
-  it("tells each finished call with name, arguments and result, in the order of the calls [O1]", async () => {
+  it("tells each finished call with name, arguments and result, in the order of the calls [O1.1]", async () => {
     let finished = 0;
     const double = fakeTool("double", async ({ n }: { n: number }) => {
       await new Promise((resolve) => setTimeout(resolve, 10 / n));
@@ -293,7 +293,7 @@ describe("skills and the loop", () => {
 });
 
 describe("testing without a model", () => {
-  it("a function that always answers stands in for the model [TEST-mock]", async () => {
+  it("a function that always answers stands in for the model [A2.3, TEST-mock.1]", async () => {
     const reached = vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("no server is here"));
     const lookup = fakeTool("lookup", "data");
     const asked: ModelRequest[] = [];
@@ -316,7 +316,7 @@ describe("testing without a model", () => {
     expect(reached).toHaveBeenCalled(); // the stand-in was what kept it from being asked
   });
 
-  it("a counter plays several steps [TEST-multi-step]", async () => {
+  it("a counter plays several steps [TEST-multi-step.1]", async () => {
     let count = 0;
     const lookup = fakeTool("lookup", "data");
     const model = (): string | { calls: { name: string; arguments: JsonObject }[] } => {
@@ -329,7 +329,7 @@ describe("testing without a model", () => {
     expect([count, lookup.calls]).toEqual([2, [{ query: "test" }]]);
   });
 
-  it("what the model was sent can be captured [TEST-captured]", async () => {
+  it("what the model was sent can be captured [TEST-captured.1]", async () => {
     const captured: (readonly Message[])[] = [];
     const model = ({ messages }: ModelRequest): string => {
       captured.push(messages);

@@ -16,7 +16,7 @@ const trip = z.object({
 const lima = { city: "Lima", days: 3, stops: [] };
 
 describe("typed arguments and results", () => {
-  it("what fields are for stands in the schema that the model sees, for arguments, results and answers [G1]", async () => {
+  it("what fields are for stands in the schema that the model sees, for arguments, results and answers [G1.1, G1.2]", async () => {
     const plan = tool({
       name: "plan",
       description: "Plans a trip",

@@ -9,7 +9,7 @@ import { replyOf, turnOf } from "../unit/driver/turn.ts";
 import { json, play, search } from "./play-driver.ts";
 
 describe("command", () => {
-  it("case 45: calls dotted names with nested JSON, on one line or on several, one command or several [P5]", async () => {
+  it("case 45: calls dotted names with nested JSON, on one line or on several, one command or several [P5.1]", async () => {
     const { calls, told, result } = await play(commandDriver(), [
       '@tool kom.memory.v1.search_memory {"namespace":"project:metal", "query":{"text":"embedding model"}}',
       '@tool note {\n  "text": "two\\nlines, and } in \\"quotes\\"",\n  "tags": ["@tool", {"a": {"b": 1}}]\n}\n@tool note',
@@ -25,7 +25,7 @@ describe("command", () => {
   });
 
   const line = '@tool note {"text":"x"}';
-  it("case 45: a command with words around it is sent back, or run with the words kept, as its author says [P5]", async () => {
+  it("case 45: a command with words around it is sent back, or run with the words kept, as its author says [P5.2]", async () => {
     for (const reply of [`I note it.\n${line}`, `${line}\nDone.`, `First:\n${line}\nthen:\n${line}`]) {
       const refused = await play(commandDriver(), [reply, "fine"]);
       expect(refused.told[1]).toContain("there is text beside the commands");
@@ -37,7 +37,7 @@ describe("command", () => {
     }
   });
 
-  it("case 45: a command in a code block, or in the middle of a line, never runs [P5]", async () => {
+  it("case 45: a command in a code block, or in the middle of a line, never runs [P5.2]", async () => {
     for (const prose of ["refuse", "keep"] as const) {
       const fenced = await play(commandDriver({ prose }), [`So:\n\`\`\`\n${line}\n\`\`\``, "fine"]);
       expect(fenced.calls.flat()).toEqual([]);
@@ -56,7 +56,7 @@ describe("command", () => {
     ["a fence that is not closed", `${ticks}md\n${line}`],
     ["an indented block", `For example:\n\n    ${line}\nSo.`],
     ["a block indented by a tab", `For example:\n\n\t${line}\nSo.`],
-  ])("case 45: a command in %s never runs [P5]", async (_where, reply) => {
+  ])("case 45: a command in %s never runs [P5.2]", async (_where, reply) => {
     for (const prose of ["refuse", "keep"] as const) {
       const { calls, told } = await play(commandDriver({ prose }), [`Like this:\n${reply}`, "fine"]);
       expect(calls.flat()).toEqual([]);
@@ -74,7 +74,7 @@ describe("command", () => {
     ["@tool note {'text': 1}", "the arguments of @tool note are no JSON object"],
     ['@tool note {"text": 1', "the arguments of @tool note are not closed"],
     ['@tool note {"text": 1} please', "there is text behind the arguments of @tool note"],
-  ])("case 45: says what is wrong with %j, and runs nothing [P5]", async (reply, fault) => {
+  ])("case 45: says what is wrong with %j, and runs nothing [P5.2]", async (reply, fault) => {
     const { told, calls } = await play(commandDriver(), [reply, "fine"]);
     expect(told[1]).toContain(fault);
     expect(calls.flat()).toEqual([]);

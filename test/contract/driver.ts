@@ -84,7 +84,7 @@ function longScript({ call, answer }: DriverSubject): (string | PlainReply)[] {
 }
 
 function requestTests(subject: DriverSubject): void {
-  it("makes the same request of the same transcript, and begins a longer one's with it [C2]", async () => {
+  it("makes the same request of the same transcript, and begins a longer one's with it [C2.1]", async () => {
     const model = scripted(longScript(subject), { features: featuresOf(subject) });
     const driver = subject.make();
     const turns: TurnInput[] = [];
@@ -141,7 +141,7 @@ function requestTests(subject: DriverSubject): void {
   });
 
   it.each(["ok", "error", "invalid", "denied", "timeout", "cancelled", "skipped", "unknown"] as const)(
-    "shows a result that is %s, with its text, and failures as such [C2]",
+    "shows a result that is %s, with its text, and failures as such [C2.1]",
     (status) => {
       const shown = requestAfter(subject, { status, text: "blue-42" });
       expect(shown).toContain("blue-42");
@@ -150,7 +150,7 @@ function requestTests(subject: DriverSubject): void {
     },
   );
 
-  it("tells the model of its tools, and says in text alone what is no native call [C2]", () => {
+  it("tells the model of its tools, and says in text alone what is no native call [C2.1]", () => {
     const request = subject.make().request(turnOf({ tools, features: featuresOf(subject) }));
     const told = JSON.stringify([request.messages, request.prompt, request.tools]);
     expect(told).toContain("note");
@@ -165,7 +165,7 @@ function requestTests(subject: DriverSubject): void {
 
 function readingTests(subject: DriverSubject): void {
   const { call, answer } = subject;
-  it("reads anything without a throw, also of replies that were cut anywhere: those never call [C2]", () => {
+  it("reads anything without a throw, also of replies that were cut anywhere: those never call [C2.1]", () => {
     const whole = [
       ...call("math.add", { a: 3, b: 5 }),
       ...call("note", { text: 'a "quoted" note', tags: ["red"] }),
@@ -206,7 +206,7 @@ function readingTests(subject: DriverSubject): void {
     );
   });
 
-  it("reads a call that it wrote down itself [C2]", () => {
+  it("reads a call that it wrote down itself [C2.1]", () => {
     const long = { text: 'say "it\'s"\nand go', tags: ["red", "blue"], at: { urgent: true } };
     for (const args of [{ text: "x" }, long] as readonly JsonObject[]) {
       const turn = turnOf({ tools, features: featuresOf(subject) });
@@ -218,7 +218,7 @@ function readingTests(subject: DriverSubject): void {
     }
   });
 
-  it("takes another spelling of a tool's name, if it fits one tool only [P4]", () => {
+  it("takes another spelling of a tool's name, if it fits one tool only", () => {
     const turn = turnOf({ tools, features: featuresOf(subject) });
     const read = (name: string): string | undefined => {
       const replies = call(name, { a: 1, b: 2 });
@@ -261,7 +261,7 @@ function readingTests(subject: DriverSubject): void {
     if (two !== undefined) expect(subject.make().read(replyWith(two), forced).type).toBe("violation");
   });
 
-  it("refuses an empty reply, and says so [C2]", () => {
+  it("refuses an empty reply, and says so [C2.1]", () => {
     const turn = turnOf({ tools, features: featuresOf(subject) });
     for (const text of ["", " \n "]) {
       expect(subject.make().read(replyOf(text), turn)).toMatchObject({ type: "violation" });
@@ -289,7 +289,7 @@ function runTests(subject: DriverSubject): void {
     return { model, events, result, spy, last: JSON.stringify(plain(model.requests.at(-1) as ModelRequest)) };
   };
 
-  it("runs a call, gives its result back, and answers [C1, C2]", async () => {
+  it("runs a call, gives its result back, and answers [C1.2]", async () => {
     const { result, last, events } = await played([
       ...call("math.add", { a: 19, b: 23 }),
       answer("It is 42."),
@@ -302,7 +302,7 @@ function runTests(subject: DriverSubject): void {
     ]);
   });
 
-  it("case 42: a tool that is not there does not run, and the model is told [P4, P9]", async () => {
+  it("case 42: a tool that is not there does not run, and the model is told [P4.4, P9.2]", async () => {
     const { last, events } = await played([...call("rm", { path: "/" }), answer("Fine.")]);
     expect(last).toMatch(/not allowed|not available|neither a step nor|Write one line/);
     expect(events.some(({ type }) => type === "tool-start")).toBe(false);
@@ -321,7 +321,7 @@ function runTests(subject: DriverSubject): void {
     }
   });
 
-  it("case 43: wrong arguments come back with the schema of that tool, and of no other [P9]", async () => {
+  it("case 43: wrong arguments come back with the schema of that tool, and of no other [P9.3]", async () => {
     const { model } = await played([...call("note", { text: 7, tags: "red" }), answer("Fine.")]);
     const [first, last] = [model.requests[0], model.requests.at(-1)];
     const fresh = last?.messages.slice(first?.messages.length);
@@ -353,7 +353,7 @@ function runTests(subject: DriverSubject): void {
     }
   });
 
-  it("case 41: sends an empty reply back, and goes on; again and again is a typed end [P9]", async () => {
+  it("case 41: sends an empty reply back, and goes on; again and again is a typed end [P9.1]", async () => {
     const { result, events } = await played(["", answer("Here.")]);
     expect(result.text).toBe("Here.");
     expect(events.filter(({ type }) => type === "retry-start")).toHaveLength(1);
@@ -457,7 +457,7 @@ function formatTests(subject: DriverSubject): void {
   );
 
   it.runIf(formats.includes("grammar"))(
-    "reads whatever its grammar writes as a call that is allowed, or an answer [P4]",
+    "reads whatever its grammar writes as a call that is allowed, or an answer [P4.1]",
     () => {
       for (const toolChoice of ["auto", "required", "none", { tool: "note" }] as const) {
         const features = { ...featuresOf(subject), format: "grammar" as const };

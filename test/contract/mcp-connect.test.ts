@@ -46,7 +46,7 @@ const call = ({ tools }: McpConnection, name: string, args = {}): ReturnType<typ
 const countStarts = (path: string): number => readFileSync(path, "utf8").split("\n").length - 1;
 
 describe("connectMcp", () => {
-  it("case 52: gives tools that are remote, untrusted and of no declared effect, whatever the server says [H16]", async () => {
+  it("case 52: gives tools that are remote, untrusted and of no declared effect, whatever the server says [H16, Y3.4]", async () => {
     const far = await connect("well");
     expect(far.tools.map(({ name }) => name)).toContain("far/echo");
     expect(await call(far, "echo", { text: "hi" })).toMatchObject({ status: "ok", value: "hi" });

@@ -170,7 +170,7 @@ describe("public servers", () => {
     });
   });
 
-  it("case 52: are shown to the json driver by their own names and their schemas to the letter [P8]", async () => {
+  it("case 52: are shown to the json driver by their own names and their schemas to the letter [P8.1, P8.3]", async () => {
     const server = await connect("sequential-thinking");
     const args = { thought: "Look.", thoughtNumber: 1, totalThoughts: 1, nextThoughtNeeded: false };
     const action = { action: { tool: "sequential-thinking/sequentialthinking", args } };

@@ -219,7 +219,7 @@ function callTests(subject: ScriptedSubject): void {
     });
   });
 
-  it("keeps text and several calls of one reply, in order, calls of the same tool apart [H4, H20]", async () => {
+  it("keeps text and several calls of one reply, in order, calls of the same tool apart [H20, H4.1]", async () => {
     const parts: WirePart[] = [
       { type: "text", pieces: ["I will ", "add."] },
       addCall(1, id("one")),
@@ -252,7 +252,7 @@ function callTests(subject: ScriptedSubject): void {
     },
   );
 
-  it.runIf(can.textArguments)("reads arguments that come as text [A5]", async () => {
+  it.runIf(can.textArguments)("reads arguments that come as text [A5.3]", async () => {
     const call: WireCall = { ...addCall(1, id("one")), arguments: { text: ' {"a": 1,\n "b": "\\u00e9"} ' } };
     await withModel(subject, [{ type: "reply", parts: [call] }], async ({ model }) => {
       expect(callsOf(await collect(model, withTools))[0]?.parsed).toEqual({ arguments: { a: 1, b: "é" } });
@@ -260,7 +260,7 @@ function callTests(subject: ScriptedSubject): void {
   });
 
   it.runIf(can.textArguments)(
-    "passes on arguments that are no JSON as the text they are, never as {} [A5]",
+    "passes on arguments that are no JSON as the text they are, never as {} [A5.3]",
     async () => {
       const raw = '{"a": 1, "b": ';
       const call: WireCall = { ...addCall(1, id("one")), arguments: { text: raw } };
@@ -274,7 +274,7 @@ function callTests(subject: ScriptedSubject): void {
     },
   );
 
-  it("case 48: sends a history of text and calls in one reply, their results and what came after, in order and whole [H7]", async () => {
+  it("case 48: sends a history of text and calls in one reply, their results and what came after, in order and whole [H7.1]", async () => {
     await withModel(subject, [saysHello], async ({ model, bodies }) => {
       await collect(model, history);
       if (bodies === undefined) return;

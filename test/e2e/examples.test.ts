@@ -31,18 +31,18 @@ const expected: Readonly<Record<string, Expected>> = {
     broken: { from: "limit: 3", to: "limit: 4" },
   },
   "seeds/calculator": {
-    shows: "two calls in order, and a division by zero that the model is told of [L1]",
+    shows: "two calls in order, and a division by zero that the model is told of [L1.3]",
     ends: "1 cannot be divided by 0.",
     broken: { from: "(a, b) => a * b", to: "(a, b) => a + b" },
   },
   "seeds/file-writer": {
     shows:
-      "schemas on the wire and for the result; wrong arguments are mended or told, and never run [E1, T4]",
+      "schemas on the wire and for the result; wrong arguments are mended or told, and never run [E1.1, T4.3]",
     ends: "Three files are written.",
     broken: { from: "content: z.string()", to: 'content: z.string().default("")' },
   },
   "seeds/support-bot": {
-    shows: "knowledge is loaded when it is called, and told of with name and content [K4, O2]",
+    shows: "knowledge is loaded when it is called, and told of with name and content [K4.2, O2.1]",
     ends: "The FAQ was read once: when the model called for it.",
     broken: {
       from: 'load: () => loadText("faq.txt")',
@@ -50,27 +50,27 @@ const expected: Readonly<Record<string, Expected>> = {
     },
   },
   "seeds/mock-model": {
-    shows: "a mock, a counter, captured messages [TEST-captured, TEST-mock, TEST-multi-step]",
+    shows: "a mock, a counter, captured messages [TEST-captured.1, TEST-mock.1, TEST-multi-step.1]",
     ends: /^ℹ pass 4\nℹ fail 0\n/m,
     broken: { from: 'model: () => "42"', to: 'model: () => "43"' },
   },
   "seeds/weather-round-trip": {
-    shows: "the caller carries out the calls and sends the whole history back [H1, H7]",
+    shows: "the caller carries out the calls and sends the whole history back [H1.1, H7.1]",
     ends: "The weather in London is currently 18°C and partly cloudy.",
     broken: { from: "[question, asked.message, ...results]", to: "[question]" },
   },
   "seeds/three-drivers": {
-    shows: "one agent by native calls, ReAct and a script; the flags of the executor [C1, C5, C8]",
+    shows: "one agent by native calls, ReAct and a script; the flags of the executor [C1.2, C5.2, C8.3]",
     ends: "  answered: Closed, and 12 are left.",
     broken: { from: 'endOn: ["blocked-call"]', to: "endOn: []" },
   },
   "seeds/note-session": {
-    shows: "what is not one JSON object is sent back; the note is saved once [P1, P3, P10]",
+    shows: "what is not one JSON object is sent back; the note is saved once [P1.1, P3.1, P10.1]",
     ends: 'assistant: {"final":{"content":{"status":"ok","upserted":1}}}',
     broken: { from: "upserted: items.length", to: "upserted: items.length + 1" },
   },
   "seeds/safe-loop": {
-    shows: "a loop of one's own over one decision at a time [Y1, Y2, Y4, Y6, Y9]",
+    shows: "a loop of one's own over one decision at a time [Y1.1, Y2.1, Y4.2, Y6.1, Y9.1]",
     ends: "[no llm provider]",
     broken: { file: "weather.ts", from: '"not allowed"', to: '"unknown"' },
   },
@@ -102,7 +102,7 @@ describe("every example", () => {
     expect(stories.toSorted()).toEqual(Object.keys(expected).toSorted());
   });
 
-  it.each(testsBeside)("the tests beside the code pass: %s [Y5, Y10]", async (path) => {
+  it.each(testsBeside)("the tests beside the code pass: %s [Y5.1, Y10.1]", async (path) => {
     const { code, stdout } = await runNode(["--test", join(folder, path)]);
     expect(code, stdout).toBe(0);
     expect(stdout).toMatch(/pass [1-9]/);

@@ -70,7 +70,7 @@ const needing = battery.filter((probeCase) => !asksForRestraint(probeCase)).leng
 const resting = battery.length - needing;
 
 describe("writ probe", () => {
-  it("finds the protocol that a model speaks, remembers it, and lets auto use it [P5]", async () => {
+  it("finds the protocol that a model speaks, remembers it, and lets auto use it [P5.3]", async () => {
     const env = await start(jsonServer);
     const before = await writ(["run", "asker.ts", "Hello"], { env, cwd: project.folder });
     expect(before.stderr).toContain("driver native");

@@ -8,7 +8,7 @@ import { agent, type Agent, type Skill, skill, type Tool, tool } from "../../src
 import { labelled, validateCall, type Validated, validateResult } from "../../src/tools.ts";
 
 describe("inference", () => {
-  it("gives execute the arguments of the schema, and the tool their types [H8, T4]", () => {
+  it("gives execute the arguments of the schema, and the tool their types [H8.4, T4.2]", () => {
     const search = tool({
       name: "search",
       description: "",
@@ -34,7 +34,7 @@ describe("inference", () => {
     });
   });
 
-  it("holds execute to the output schema, and gives what the schema makes of its result [H8, T4]", () => {
+  it("holds execute to the output schema, and gives what the schema makes of its result [H8.4, T4.2]", () => {
     const about = { name: "t", description: "", inputSchema: z.object({}) };
     const dated = tool({
       ...about,
@@ -55,7 +55,7 @@ describe("inference", () => {
     tool({ ...about, outputSchema: type({ b: "number" }), execute: () => ({}) });
   });
 
-  it("holds the arguments of call() to the input schema [H8]", () => {
+  it("holds the arguments of call() to the input schema [H8.4]", () => {
     const read = tool({
       name: "read",
       description: "",
@@ -73,7 +73,7 @@ describe("inference", () => {
     expectTypeOf(call(whichever, { anything: 1 })).resolves.toBeUnknown();
   });
 
-  it("types what validateCall and validateResult give, of tools and of tools as data [H8]", () => {
+  it("types what validateCall and validateResult give, of tools and of tools as data [H8.4]", () => {
     const schemas = { inputSchema: z.object({ n: z.number().default(1) }), outputSchema: z.string() };
     const data = { name: "d", description: "", ...schemas };
     expectTypeOf(validateCall(data, {})).resolves.toEqualTypeOf<Validated<{ n: number }>>();
@@ -88,7 +88,7 @@ describe("inference", () => {
     agent({ name: "a", tools: [data] });
   });
 
-  it("types input and output of an agent [A1, T3]", () => {
+  it("types input and output of an agent [A1.2]", () => {
     const plain = agent({ name: "a", model: () => "x" });
     expectTypeOf(plain("x")).resolves.toEqualTypeOf<string>();
     const typed = agent({
@@ -139,7 +139,7 @@ describe("inference", () => {
     expectTypeOf(agent({ ...named, skills: [text] })("x")).resolves.toEqualTypeOf<string>();
   });
 
-  it("gives JSON where the program chose a driver whose answers are JSON, and text elsewhere [P7]", () => {
+  it("gives JSON where the program chose a driver whose answers are JSON, and text elsewhere [P7.2]", () => {
     const named = { name: "a", model: () => "x" };
     expectTypeOf(agent({ ...named, driver: "json" })("x")).resolves.toEqualTypeOf<Json>();
     expectTypeOf(

@@ -15,7 +15,7 @@ import { tool } from "../../src/tool/tool.ts";
 const definition = { name: "t", description: "", inputSchema: z.object({}) } as const;
 
 describe("the handles in a tool's context", () => {
-  it("are those that were declared [Y7, T9]", () => {
+  it("are those that were declared [T9, Y7.1]", () => {
     tool({
       ...definition,
       needs: [net("a.com"), env("CITY"), secret("KEY"), exec("git"), llm],

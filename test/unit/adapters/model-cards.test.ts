@@ -101,7 +101,7 @@ describe("the cards of models", () => {
     expect(driverOfCard("test/Qwen:7b")).toBe("react");
   });
 
-  it("make `auto` take their driver, for a model and for a name [P5]", async () => {
+  it("make `auto` take their driver, for a model and for a name [P5.3]", async () => {
     const model = reacting("test/auto");
     expect(await driverOf(model)).toBe("native");
     saveCard(card({ model: "test/auto" }));

@@ -6,7 +6,7 @@ import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.
 import { withRetry } from "../../../src/adapters/with-retry.ts";
 
 describe("the settings of a model", () => {
-  it("can be read back as data, with the defaults of the page: localhost, 11434, 0.7 [A2]", () => {
+  it("can be read back as data, with the defaults of the page: localhost, 11434, 0.7 [A2.1]", () => {
     vi.stubEnv("OLLAMA_HOST", undefined);
     const { settings } = ollama("qwen2.5:7b");
     expect(settings).toEqual({
@@ -20,7 +20,7 @@ describe("the settings of a model", () => {
     vi.unstubAllEnvs();
   });
 
-  it("are those that were given, and make the same model again [A2]", () => {
+  it("are those that were given, and make the same model again [A2.2]", () => {
     const given = { host: "gpu-box", port: 1234, temperature: 0.1, topP: 0.9, stopSequences: ["END"] };
     const { settings = {} } = ollama("m", given);
     expect(settings).toEqual({ provider: "ollama", name: "m", ...given });
@@ -32,7 +32,7 @@ describe("the settings of a model", () => {
     });
   });
 
-  it("hold no key, no header and no function, and cannot be changed [A2, A8]", () => {
+  it("hold no key, no header and no function, and cannot be changed [A8, A2.1]", () => {
     const secret = "sk-very-secret";
     const models = [
       ollama("m", {
@@ -62,7 +62,7 @@ describe("the settings of a model", () => {
     expect(Object.isFrozen(settings) && Object.isFrozen(settings?.["stopSequences"])).toBe(true);
   });
 
-  it("are told by every adapter, and through a model that is asked again [A2]", () => {
+  it("are told by every adapter, and through a model that is asked again [A2.1]", () => {
     const object = {
       specificationVersion: "v3",
       provider: "acme",

@@ -214,7 +214,7 @@ describe("answers that are no replies", () => {
     for (const spy of printed) expect(spy).not.toHaveBeenCalled();
   });
 
-  it("breaks off an answer that is too large, also one that is a single endless line, and an endless error [A5]", async () => {
+  it("breaks off an answer that is too large, also one that is a single endless line, and an endless error [A5.4]", async () => {
     const endless =
       (start: string, status = 200): Handler =>
       async (_request, response) => {

@@ -61,7 +61,7 @@ async function errorOf(promise: Promise<unknown>): Promise<WritError> {
 }
 
 describe("what an Ollama request says", () => {
-  it("case 7: the temperature and all that is about sampling stand in options, and nowhere else [A5]", async () => {
+  it("case 7: the temperature and all that is about sampling stand in options, and nowhere else [A5.2]", async () => {
     expect(await bodyOf({})).toEqual({
       model: "m",
       stream: true,
@@ -118,7 +118,7 @@ describe("what an Ollama request says", () => {
     ]);
   });
 
-  it("case 7: sends a conversation as Ollama has it [A5, A6]", async () => {
+  it("case 7: sends a conversation as Ollama has it [A6, A5.1]", async () => {
     const messages: readonly Message[] = [
       { role: "system", text: "Be brief." },
       {

@@ -76,7 +76,7 @@ function integrity(): unknown {
 }
 
 describe("SQLite files", () => {
-  it("keep memory and sessions beside each other for the next process [K8, H15, C42]", async () => {
+  it("keep memory and sessions beside each other for the next process [H15, C42, K8.7]", async () => {
     const memory = sqliteMemory(file);
     const sessions = sqliteSessions(file);
     await memoryBank({ store: memory, maxLines: 2 }).write("a", "1\n2\n3");

@@ -4,7 +4,7 @@ import { agent, type AgentEvent, skill, tool } from "../../../src/index.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
 describe("agent", () => {
-  it("runs a plain skill without a model, and tells the same facts as any run [K1]", async () => {
+  it("runs a plain skill without a model, and tells the same facts as any run [K1.2]", async () => {
     const shout = agent({
       name: "shout",
       skills: [

@@ -58,7 +58,7 @@ describe("describeSkill", () => {
 });
 
 describe("skillContext", () => {
-  it("is the description and every entry under its name, in their order, loaded anew each time [K4, K5]", async () => {
+  it("is the description and every entry under its name, in their order, loaded anew each time [K5, K4.4]", async () => {
     const plain = skill({ name: "a", description: "Helps", knowledge: [faq, prices], execute: () => 1 });
     expect(await skillContext(plain)).toBe(
       'Helps\n\n--- faq ---\nQ: When? A: At four.\n\n--- prices ---\n{"tea":3}',

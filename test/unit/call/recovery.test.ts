@@ -76,7 +76,7 @@ const spent = new WritError("budget-exhausted", {
 });
 
 describe("arguments", () => {
-  it("tells text that cannot be read from a value that does not fit, with the raw text, what is wrong and the schema [E1, E2, E7]", async () => {
+  it("tells text that cannot be read from a value that does not fit, with the raw text, what is wrong and the schema [E2, E7, E1.1]", async () => {
     const seen: [string, ArgumentFailure][] = [];
     const recovery: Recovery = {
       invalidArguments: (raw, failure) => {

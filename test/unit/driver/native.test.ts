@@ -15,7 +15,7 @@ describe("native calls whose arguments leak into the text", () => {
   const read = (...parts: readonly (string | ReplyPart)[]): Reading =>
     nativeDriver.read(replyOf(...parts), turnOf({ tools: [search] }));
 
-  it("case 37: text that says the arguments of a call again is dropped, whatever its form [C4]", () => {
+  it("case 37: text that says the arguments of a call again is dropped, whatever its form [C4.2]", () => {
     for (const text of [
       JSON.stringify(args),
       JSON.stringify(args, undefined, 2),
@@ -29,7 +29,7 @@ describe("native calls whose arguments leak into the text", () => {
     expect(second.message.parts.map(({ type }) => type)).toEqual(["tool-call", "tool-call"]);
   });
 
-  it("case 37: natural text is kept, and so is JSON that says something else [C4]", () => {
+  it("case 37: natural text is kept, and so is JSON that says something else [C4.2]", () => {
     for (const text of [
       "Let me search.",
       `Let me search: ${JSON.stringify(args)}`,

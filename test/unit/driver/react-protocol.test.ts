@@ -21,7 +21,7 @@ const decision = fc.record(
 );
 
 describe("decisions", () => {
-  it("are read from anything without a throw, and only a call of a tool that is there is a call [C6]", () => {
+  it("are read from anything without a throw, and only a call of a tool that is there is a call [C6.2]", () => {
     const driver = reactDriver();
     const texts = fc.oneof(
       fc.string(),
@@ -38,7 +38,7 @@ describe("decisions", () => {
     );
   });
 
-  it("that the form admits are decisions that count [C6]", async () => {
+  it("that the form admits are decisions that count [C6.1]", async () => {
     const form = toSchema(decisionSchema({ tools: [...turn.allowed.tools.values()], mayAnswer: true }), {
       name: "decision",
       role: "output",
@@ -51,7 +51,7 @@ describe("decisions", () => {
     );
   });
 
-  it("take arguments that were written as a text [C6]", () => {
+  it("take arguments that were written as a text [C6.1]", () => {
     const text = JSON.stringify({ type: "call_tool", tool: "search", args: '{"query": "writ"}' });
     expect(readDecision(text, turn.allowed)).toMatchObject({ type: "call_tool", args: { query: "writ" } });
   });

@@ -63,7 +63,7 @@ async function run(options: Partial<ProbeOptions> & Pick<ProbeOptions, "model">)
 }
 
 describe("probe", () => {
-  it("measures exactly what a model does that speaks one protocol [P5]", async () => {
+  it("measures exactly what a model does that speaks one protocol [P5.3]", async () => {
     const { scores, events } = await run({ model: modelOf(speaksJson, { tools: false }) });
     expect(events[0]).toEqual({
       type: "skipped",

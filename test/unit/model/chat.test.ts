@@ -10,7 +10,7 @@ const callIt = { calls: [{ id: "call_1", name: "add", arguments: { a: 1 } }] };
 const add = fakeTool("add", 3);
 
 describe("chat", () => {
-  it("takes a text, one user message, or a whole history, with the tools as part of the request [H3]", async () => {
+  it("takes a text, one user message, or a whole history, with the tools as part of the request [H3.2]", async () => {
     const model = scripted(["one", "two", "three"]);
     await chatWith(model, { messages: "Hello", tools: [add] });
     await chatWith(model, { messages: userMessage("Hello") });
@@ -21,7 +21,7 @@ describe("chat", () => {
     expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 0, 0]);
   });
 
-  it("gives the message with model, usage, finish reason, and the id that the provider filed it under [H6]", async () => {
+  it("gives the message with model, usage, finish reason, and the id that the provider filed it under [H6.1]", async () => {
     const end: Delta = {
       type: "end",
       finishReason: "stop",
@@ -61,7 +61,7 @@ describe("chat", () => {
     expect(model.requests[0]).toMatchObject({ settings, format, toolChoice: "required" });
   });
 
-  it("refuses names that cannot be called, names that stand twice, and choices that nothing can meet [H9]", async () => {
+  it("refuses names that cannot be called, names that stand twice, and choices that nothing can meet [H9.1]", async () => {
     const model = scripted([], { whenDone: "throw" });
     const described = (name: string) => ({ name, description: "", inputSchema: { type: "object" } });
     for (const name of ["", "a b", "x".repeat(65), "né", "1st"])
@@ -81,7 +81,7 @@ describe("chat", () => {
     expect(model.requests).toHaveLength(0);
   });
 
-  it("case 53: gives a call without a usable id an id of its own, that is not in the history [H9]", async () => {
+  it("case 53: gives a call without a usable id an id of its own, that is not in the history [H9.3]", async () => {
     const calls = ["", "call_1", "call_1", "x y", "a".repeat(65)].map((id) => ({ id, name: "add" }));
     const model = scripted([callIt, { calls }, "done"]);
     const first = await chatWith(model, { messages: "x", tools: [add] });

@@ -34,7 +34,7 @@ const name = fc.oneof(
 const names = fc.uniqueArray(name, { maxLength: 12 });
 
 describe("the names of any tools", () => {
-  it("are distinct, what every provider takes, and told back; those that were so already stay [H9]", () => {
+  it("are distinct, what every provider takes, and told back; those that were so already stay [H9.2]", () => {
     fc.assert(
       fc.property(names, (list) => {
         const { toWire, fromWire, identity } = namesOf(...list);
@@ -162,7 +162,7 @@ describe("matchName", () => {
 });
 
 describe("tool names on the wire", () => {
-  it("are what providers accept, each one's own, and told back [H9]", async () => {
+  it("are what providers accept, each one's own, and told back [H9.2]", async () => {
     const tools = ["file.read", "file_read", "github.create_pr"].map((name) => fakeTool(name, name));
     const marked = namesOf("file.read", "file_read").toWire("file.read");
     const told = [marked, "file_read", "github_create_pr"];
@@ -182,7 +182,7 @@ describe("tool names on the wire", () => {
     expect(forced.requests[0]?.toolChoice).toEqual({ tool: marked });
   });
 
-  it("never lets a hostile name into the transcript, nor run [H9, Z3]", async () => {
+  it("never lets a hostile name into the transcript, nor run [Z3.1]", async () => {
     const names = ["rm -rf /", "", "x".repeat(500), "naïve\n"];
     const model = scripted([{ calls: names.map((name) => ({ name })) }, "done"]);
     const result = await agent({ name: "a", model, tools: [fakeTool("rm", 1)] }).run("x");

@@ -15,7 +15,7 @@ import {
 const limits = (budget: Partial<Limits> = {}): Limits => limitsOf(budget, "a");
 
 describe("bounds", () => {
-  it("have their defaults: 8 turns, 32 calls of tools, five minutes, three repeats, three levels, and no others [B-turns, B-toolCalls, B-duration, B-depth]", () => {
+  it("have their defaults: 8 turns, 32 calls of tools, five minutes, three repeats, three levels, and no others [B-toolCalls, B-duration, B-depth, B-turns.1]", () => {
     const { turns, toolCalls, durationMs, repeats, depth, ...others } = limits();
     expect({ turns, toolCalls, durationMs, repeats, depth }).toEqual({
       turns: 8,

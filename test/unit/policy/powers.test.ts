@@ -5,7 +5,7 @@ import { fs, llm, net, type Resource } from "../../../src/tool/capability.ts";
 const api: Resource = { kind: "net", protocol: "https:", host: "api.x.com", port: 443 };
 
 describe("powers", () => {
-  it("permits what every list covers, and nothing without a list [Y3, Y12]", () => {
+  it("permits what every list covers, and nothing without a list [Y12, Y3.1]", () => {
     expect(permits([[net("*.x.com")], [net("api.x.com")]], api)).toBe(true);
     expect(permits([[net("*.x.com")], []], api)).toBe(false);
     expect(permits([[], [net("api.x.com")]], api)).toBe(false);

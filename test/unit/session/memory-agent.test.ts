@@ -32,7 +32,7 @@ function memoryOf(bank: MemoryBank, name: string): ReturnType<typeof agent> {
 }
 
 describe("an agent with a memory", () => {
-  it("case 19: remembers from run to run: a Fibonacci agent gives 1, 1, 2, 3, 5, and goes on from 21|34 with 55 [K8]", async () => {
+  it("case 19: remembers from run to run: a Fibonacci agent gives 1, 1, 2, 3, 5, and goes on from 21|34 with 55 [K8.2]", async () => {
     const bank = memoryBank();
     const numbers = memoryOf(bank, "numbers");
     const given: string[] = [];
@@ -46,7 +46,7 @@ describe("an agent with a memory", () => {
     expect(await seeded.read("numbers")).toBe("34|55");
   });
 
-  it("case 19: has the memory tools without listing them, beside its own, and no other agent does [K8]", async () => {
+  it("case 19: has the memory tools without listing them, beside its own, and no other agent does [K8.1]", async () => {
     const own = tool({ name: "own", description: "own", inputSchema: noFields, execute: () => "" });
     const remembers = agent({ name: "r", model: scripted(["ok"]), tools: [own], memory: memoryBank() });
     expect(remembers.skills[0]?.tools).toEqual(["own", "memory_read", "memory_write", "memory_search"]);
@@ -58,7 +58,7 @@ describe("an agent with a memory", () => {
     });
   });
 
-  it("case 19: agents that share a bank have slots of their own, which the program sees [K8]", async () => {
+  it("case 19: agents that share a bank have slots of their own, which the program sees [K8.3]", async () => {
     const bank = memoryBank();
     const writes = (name: string): Promise<unknown> =>
       agent({
@@ -77,7 +77,7 @@ describe("an agent with a memory", () => {
     expect(await bank.read("two")).toBe("of two");
   });
 
-  it("case 19: the line limit holds for what the model writes, and keeps the end; the model is told [K8]", async () => {
+  it("case 19: the line limit holds for what the model writes, and keeps the end; the model is told [K8.4]", async () => {
     const bank = memoryBank({ maxLines: 2 });
     const write = (content: string): PlainReply => ({
       calls: [{ name: "memory_write", arguments: { content } }],
@@ -92,7 +92,7 @@ describe("an agent with a memory", () => {
     ]);
   });
 
-  it("case 19: searches in any case; nothing found is an empty result [K8]", async () => {
+  it("case 19: searches in any case; nothing found is an empty result [K8.5]", async () => {
     const bank = memoryBank();
     await bank.write("a", "Tea costs 3\nCOFFEE costs 4\n");
     const search = (query: string): PlainReply => ({
@@ -128,7 +128,7 @@ describe("an agent with a memory", () => {
     ]);
   });
 
-  it("a skill can do without the memory of its agent [K8]", () => {
+  it("a skill can do without the memory of its agent [K8.6]", () => {
     const about = { description: "d", tools: [] };
     const both = agent({
       name: "a",

@@ -9,7 +9,7 @@ function loading(load: KnowledgeDefinition["load"]): Promise<unknown> {
 }
 
 describe("knowledge", () => {
-  it("is a tool without arguments that reads, of the kind knowledge [K4]", async () => {
+  it("is a tool without arguments that reads, of the kind knowledge [K4.1]", async () => {
     const faq = knowledge({ name: "faq", description: "Frequent questions", load: () => "text" });
     expect(faq).toMatchObject({
       name: "faq",
@@ -22,7 +22,7 @@ describe("knowledge", () => {
     expect(await faq.input.parse({ a: 1 })).toMatchObject({ ok: false });
   });
 
-  it("loads when it is called, not before, and each time anew [K4, K5]", async () => {
+  it("loads when it is called, not before, and each time anew [K5, K4.2]", async () => {
     const state = { loads: 0 };
     const faq = knowledge({
       name: "faq",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
   claimsOf,
@@ -131,5 +132,20 @@ describe("coverage", () => {
   it("shows three tests of a promise, and counts the others", () => {
     const tests = ["a", "b", "c", "d", "e"].map((title) => test(`${title} [K4.1]`));
     expect(pageOf(coverageOf(tests, entries))).toContain("a.test.ts: a; b; c<br>and 2 more |\n");
+  });
+});
+
+describe("docs/coverage/rows.json", () => {
+  const rows = new URL("../../../docs/coverage/rows.json", import.meta.url);
+  const told = JSON.parse(readFileSync(rows, "utf8")) as { readonly rows: readonly Entry[] };
+
+  it("splits each must-have row into promises, numbered, with what they say and under which setting", () => {
+    for (const { id, mark, promises } of told.rows) {
+      expect(promises !== undefined, String(id)).toBe(mark === "M");
+      expect(promises?.map((promised) => promised.id)).toEqual(
+        promises?.map((_, index) => `${id}.${index + 1}`),
+      );
+      for (const { says, setting } of promises ?? []) expect([says, setting]).not.toContain("");
+    }
   });
 });

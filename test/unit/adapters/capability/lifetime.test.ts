@@ -14,7 +14,7 @@ afterAll(async () => {
   await server.close();
 });
 
-describe("the handles of a call [T9, Y7]", () => {
+describe("the handles of a call", () => {
   it.each<[Capability, string]>([
     [net("a.com"), "fetch"],
     [fs.read("/a"), "fs"],
@@ -22,7 +22,7 @@ describe("the handles of a call [T9, Y7]", () => {
     [env("A"), "env"],
     [secret("A"), "secret"],
     [exec("a"), "exec"],
-  ])("are those that were declared: %o", (need, handle) => {
+  ])("are those that were declared: %o [T9, Y7.1]", (need, handle) => {
     const opened = nodePowers.open({
       scope: { tool: "t", callId: "c", powers: [[need], [need]] },
       kinds: new Set([need.kind]),

@@ -48,7 +48,7 @@ afterAll(async () => {
 
 afterEach(() => powerGuard().on());
 
-describe("the guard [Y7]", () => {
+describe("the guard", () => {
   it("is on where writ/testing was imported", () => {
     expect(powerGuard().isOn).toBe(true);
     expect(powerGuard()).toBe(powerGuard());
@@ -90,7 +90,7 @@ describe("the guard [Y7]", () => {
     ["the environment (HOME)", "env", () => "HOME" in process.env],
     ["the environment (all variables)", "env", () => ({ ...process.env })],
     ["the environment (all variables)", "env", () => JSON.stringify(process.env)],
-  ])("finds %s, and says to take %s", async (power, handle, work) => {
+  ])("finds %s, and says to take %s [Y7.3]", async (power, handle, work) => {
     powerGuard().on();
     const error = await end(() => asTool(async () => work()));
     expect(powerGuard().found).toEqual([{ tool: "spy", callId: "call_1", power }]);

@@ -13,7 +13,7 @@ function read(path: string, maxBytes?: number): Promise<unknown> {
 }
 
 describe("knowledgeFile", () => {
-  it("reads the file when it is called, not before, and each time anew [K4, K5]", async () => {
+  it("reads the file when it is called, not before, and each time anew [K5, K4.2]", async () => {
     const path = folder.path("later.md");
     const later = knowledgeFile(path, { description: "Comes later" });
     await expect(later.execute({}, { signal })).rejects.toMatchObject({
@@ -37,7 +37,7 @@ describe("knowledgeFile", () => {
     expect(knowledgeFile(path, { description: "" })).toMatchObject({ name, kind: "knowledge" });
   });
 
-  it("reads no more than maxBytes, cuts between two characters, and says how much is left out [K4]", async () => {
+  it("reads no more than maxBytes, cuts between two characters, and says how much is left out [K4.5]", async () => {
     const path = folder.file("long.txt", "aé€𝄞".repeat(2)); // 1 + 2 + 3 + 4 bytes, twice
     expect(await read(path, 20)).toBe("aé€𝄞aé€𝄞");
     expect(await read(path, 19)).toBe("aé€𝄞aé€\n[cut off here: 4 more bytes were left out]");
