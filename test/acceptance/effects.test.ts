@@ -138,11 +138,9 @@ describe("the order of one reply", () => {
     ];
     const model = scripted([calling("look", "see", "insert", "mail", "count"), "end"]);
     await agent({ name: "a", model, tools }).run("x", yes);
-    expect(log).toEqual([
-      "look began",
-      "see began",
-      "see ended",
-      "look ended",
+    expect(log.slice(0, 2)).toEqual(["look began", "see began"]);
+    expect(new Set(log.slice(2, 4))).toEqual(new Set(["see ended", "look ended"])); // which is first, time says
+    expect(log.slice(4)).toEqual([
       "insert began",
       "insert ended",
       "mail began",

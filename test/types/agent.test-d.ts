@@ -106,6 +106,15 @@ describe("inference", () => {
     agent({ name: "a", tools: [7] });
   });
 
+  it("takes handles of tools in a skill, and not a value that is none [T3.1]", () => {
+    const own = tool({ name: "own", description: "", inputSchema: z.object({}), execute: () => 1 });
+    skill({ name: "s", description: "", tools: [own, [own]] });
+    // @ts-expect-error a function is no tool
+    skill({ name: "s", description: "", tools: [() => 1] });
+    // @ts-expect-error a handle that is not there
+    skill({ name: "s", description: "", tools: [onw] });
+  });
+
   it("holds the output of skills to that of their agent, and gives theirs where it has none [K2]", () => {
     const about = { description: "", tools: [] };
     const counted = z.object({ n: z.number() });
