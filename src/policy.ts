@@ -13,6 +13,7 @@ export {
   type AccountStore,
   type AccountUse,
   type Granted,
+  inMemoryAccounts,
 } from "./policy/account/account.ts";
 export {
   type AccountEntry,
@@ -24,7 +25,6 @@ export {
   type Wish,
 } from "./policy/account/account-entry.ts";
 export { type BudgetField, type Excess, type Ledger } from "./policy/account/budget.ts";
-export { inMemoryAccounts } from "./policy/account/in-memory-accounts.ts";
 export { type ToolUse } from "./policy/account/constraints.ts";
 export { type CallRequest, type Evidence, type RunKnowledge } from "./policy/decision.ts";
 export { type Intent, type IntentPart } from "./policy/knowledge/intent.ts";
