@@ -48,6 +48,13 @@ export { type CatalogEntry, type StepDecision, type StepRequest } from "./turn/l
 export { type SafeLoopOptions, type StepTaken, type ToolsByName } from "./turn/safe-loop.ts";
 
 export { type EndCause } from "./run/end.ts";
+export {
+  type CallRun,
+  type Executor,
+  type ExecutorContext,
+  type ExecutorResult,
+  type ReadyCall,
+} from "./run/executor.ts";
 
 export { type ExecuteRequest } from "./agent/execute-calls.ts";
 export { type LoopDefinition } from "./agent/run-loop.ts";

@@ -96,6 +96,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   examples: list,
   lastTurn: oneOf("tools", "answer"),
   concurrency: number,
+  executor: having("an executor", "execute"),
   endOn: listOf(oneOf(...endCauses), "a list of what ends a run"),
   metadata: record,
   input: anything,

@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import {
   anything,
+  having,
   list,
   misfitText,
   named,
@@ -25,6 +26,7 @@ const messages = shapeOf(
   "a text, a message or a list of messages",
   (value) => typeof value === "string" || (typeof value === "object" && value !== null),
 );
+const executor = optional(having("an executor", "execute"));
 const calls = list(named("a call", record), "a list of calls");
 const tools = list(anything, "a list of tools");
 const endOn = optional(
@@ -40,7 +42,7 @@ type DoorName = "chat" | "chatStream" | "execute" | "loop" | "llmStep" | "safeLo
 const doors: Readonly<Record<DoorName, Door>> = {
   chat: { write: "chat({ model, messages })", takes: chat },
   chatStream: { write: "chatStream({ model, messages })", takes: chat },
-  execute: { write: "execute({ calls, tools })", takes: object({ calls, tools, endOn }) },
+  execute: { write: "execute({ calls, tools })", takes: object({ calls, tools, endOn, executor }) },
   loop: { write: "loop({ model, transcript })", takes: object({ transcript }) },
   llmStep: { write: "llmStep({ prompt, catalog })", takes: object({ prompt: string, catalog }) },
   safeLoop: {

@@ -12,6 +12,7 @@ import type { InferInput, InferOutput, SchemaSource } from "../schema/to-schema.
 import type { CompactionOptions } from "../session/compaction.ts";
 import type { MemoryBank } from "../session/memory-bank.ts";
 import type { EndCause } from "../run/end.ts";
+import type { Executor } from "../run/executor.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { RecoveryRules } from "../tool/recovery-rules.ts";
 import type { JsonObject } from "../util/json.ts";
@@ -139,6 +140,11 @@ export interface AgentDefinition<
    * all others run beside each other.
    */
   readonly concurrency?: number;
+  /**
+   * Carries out the calls of a reply in the place of the runtime, which still judges them before and holds their results to all that it
+   * holds a tool's to. No call starts while the model still writes. Default: the runtime runs them.
+   */
+  readonly executor?: Executor;
   /**
    * The causes that end the run, each as {@link EndCause} says: `unknown-tool`, `tool-failure` and finish reasons
    * like `length` end it; `blocked-call` skips the rest of a turn's calls, and the run goes on. Default: none, the

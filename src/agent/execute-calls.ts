@@ -4,8 +4,10 @@ import { programContext } from "../run/context.ts";
 import type { Approve } from "../run/approval.ts";
 import { callAround } from "../run/scope.ts";
 import type { EndCause } from "../run/end.ts";
+import type { Executor } from "../run/executor.ts";
 import { surrounding } from "../run/powers.ts";
 import { executeAlone } from "../call/call-tool.ts";
+import { executorError } from "../call/handed.ts";
 import { lostResult } from "../call/call.ts";
 import { readableCall } from "../call/readable-call.ts";
 import { slots } from "../util/slots.ts";
@@ -49,6 +51,8 @@ export interface ExecuteRequest {
    * others beside each other.
    */
   readonly concurrency?: number;
+  /** Carries out the calls in the place of the runtime, as in the definition of an agent. */
+  readonly executor?: Executor;
   /**
    * The causes that skip the rest of the calls, as {@link EndCause} says of a reply. There is no run that they
    * could end. Default: none.
@@ -68,11 +72,7 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   checkIds(options.calls);
   const calls = options.calls.map(readableCall);
   const { policy = allowListed, hooks = [], recover = {}, budget = {}, concurrency } = options;
-  if (concurrency !== undefined && !(concurrency >= 1))
-    throw new WritError("definition-invalid", {
-      where: "execute()",
-      reason: "`concurrency` must be at least 1.",
-    });
+  checkConcurrency(concurrency);
   const allowed = annotated(allowList(name, options.tools), policy);
   checkRecoveryRules(recover, { where: "execute()", known: [...allowed.tools.keys()] });
   const limits = limitsOf(budget, name);
@@ -89,13 +89,15 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
     tell: options.onEvent,
     approve: options.approve,
     endOn: options.endOn ?? [],
+    executor: options.executor,
   });
   const around = callAround(host);
   const intent = { ...noIntent(name), ...(around?.intent ?? { text: options.intent ?? "" }) };
   const powers = [...surrounding(host), options.grants ?? []];
   const gate = { agent: name, allowed, policy, said: saidIn(policy), intent, powers };
   try {
-    const { results } = await executeAlone({ run, turn: 1, calls, gate, limits });
+    const { results, broken } = await executeAlone({ run, turn: 1, calls, gate, limits });
+    if (broken !== undefined) throw executorError(broken, name);
     return calls.map(({ id, name: tool }, index) => ({
       role: "tool",
       callId: id,
@@ -105,6 +107,12 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   } finally {
     unlink();
   }
+}
+
+function checkConcurrency(concurrency: number | undefined): void {
+  if (concurrency === undefined || concurrency >= 1) return;
+  const reason = "`concurrency` must be at least 1.";
+  throw new WritError("definition-invalid", { where: "execute()", reason });
 }
 
 /** Results go back by id: each call must have one of its own. */

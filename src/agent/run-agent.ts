@@ -298,6 +298,7 @@ function loopOptions(
     compact: plan.compact,
     hooks: plan.hooks,
     recoveryOf: plan.recoveryOf,
+    executor: definition.executor,
     onTurn,
     input,
     output: skill.output,

@@ -2,7 +2,6 @@ import type { Journal, Step } from "../journal/journal.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
-import { joinLearned } from "../policy/knowledge/learned.ts";
 import {
   type BudgetField,
   type Excess,
@@ -17,15 +16,15 @@ import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import {
   type Batch,
-  type Call,
+  callOf,
   type CallRecord,
   type Fate,
-  fingerprintOf,
-  keyOf,
   type Ready,
   skipped,
   skippedResult,
+  stepOf,
 } from "./call.ts";
+import { type BrokenContract, carryOutBy } from "./handed.ts";
 import { groupsOf, type Halt, haltedBy } from "./order.ts";
 import type { Fatal } from "./fatal.ts";
 import { judge, startedEarly } from "./judge.ts";
@@ -41,6 +40,8 @@ export interface BatchEnd {
   readonly unknown?: ToolCall;
   /** The call that ends the run, and how. */
   readonly fatal?: { readonly call: ToolCall; readonly fatal: Fatal };
+  /** What the author's executor did wrong. */
+  readonly broken?: BrokenContract;
 }
 
 /** The end of a batch: one result for each call, in the order of the calls. */
@@ -67,7 +68,7 @@ export function execute(batch: Batch): Maybe<Executed> {
   return after(judgeAll(batch), (judged) => {
     run.scope.purse.change(judged);
     if (run.tell !== undefined) for (const fate of judged.fates) tellStart(turn, fate, run.tell);
-    return after(runAll(batch, judged.fates), (records) => collect(batch, judged, records));
+    return after(runAll(batch, judged), (records) => collect(batch, judged, records));
   });
 }
 
@@ -186,18 +187,29 @@ export function sizeOf(
 }
 
 /** Runs the calls that are ready, group by group, through the journal. Their ends are told in the order of the calls. */
-function runAll(batch: Batch, fates: readonly Fate[]): Maybe<readonly CallRecord[]> {
+function runAll(batch: Batch, judging: BatchJudging): Maybe<readonly CallRecord[]> {
+  const { fates } = judging;
   const running = new RunningBatch(batch, fates);
-  const done = inOrder(groupsOf(fates, batch.run), (group) => running.runGroup(group));
+  const { executor } = batch.run;
+  const isHanded = executor !== undefined && fates.some(({ type }) => type === "ready");
+  const done = isHanded
+    ? carryOutBy(executor, running).then((broken) => noteBroken(judging, broken))
+    : inOrder(groupsOf(fates, batch.run), (group) => running.runGroup(group));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every call has its record once all groups have run
   return after(done, () => running.records as readonly CallRecord[]);
+}
+
+function noteBroken(judging: BatchJudging, broken: BrokenContract | undefined): void {
+  if (broken === undefined) return;
+  const { end = {}, reason = "" } = judging.ended ?? {};
+  judging.ended = { end: { ...end, broken }, reason };
 }
 
 /** The calls of a batch while they run. */
 class RunningBatch {
   readonly records: (CallRecord | undefined)[];
-  private readonly batch: Batch;
-  private readonly fates: readonly Fate[];
+  readonly batch: Batch;
+  readonly fates: readonly Fate[];
   private readonly halt: Halt = {};
   /** The number of calls whose end was told. */
   private told = 0;
@@ -237,17 +249,16 @@ class RunningBatch {
     );
     const kept = await recorded(steps, batch.run.journal);
     kept.forEach((record, place) => {
-      this.halt.reason ??= haltedBy(record, batch.run);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
       this.end(group[place] as number, record);
     });
   }
 
-  private perform(index: number): Maybe<CallRecord> {
+  /** Runs one call. */
+  perform(index: number): Maybe<CallRecord> {
     const { batch, halt } = this;
     const ready = this.readyAt(index);
     return after(ready.early?.record ?? runCall(callOf(batch, index, ready), ready, halt), (ended) => {
-      halt.reason ??= haltedBy(ended, batch.run);
       const record = asTold(ready, ended);
       this.end(index, record);
       return record;
@@ -259,7 +270,9 @@ class RunningBatch {
     return this.fates[index] as Ready;
   }
 
-  private end(index: number, record: CallRecord): void {
+  /** Takes down how a call ended, and tells it when those before it have ended. */
+  end(index: number, record: CallRecord): void {
+    this.halt.reason ??= haltedBy(record, this.batch.run);
     this.records[index] = record;
     this.tellEnds();
   }
@@ -271,15 +284,6 @@ class RunningBatch {
       this.told += 1;
     }
   }
-}
-
-function callOf(batch: Batch, index: number, { call: proposed, inside }: Ready): Call {
-  const learned = inside === undefined ? batch.learned : joinLearned(batch.learned, inside.label);
-  return { batch, index, proposed, learned };
-}
-
-function stepOf(at: Call, perform: () => Maybe<CallRecord>): Step<CallRecord> {
-  return { key: keyOf(at), fingerprint: () => fingerprintOf(at.proposed), run: async () => perform() };
 }
 
 /** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */

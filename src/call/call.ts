@@ -1,10 +1,11 @@
+import type { Step } from "../journal/journal.ts";
 import type { Label } from "../message/label.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Ledger, Limits } from "../policy/account/budget.ts";
 import type { ToolUse } from "../policy/account/constraints.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
-import type { Learned } from "../policy/knowledge/learned.ts";
+import { joinLearned, type Learned } from "../policy/knowledge/learned.ts";
 import type { OpenCall, Inside, OpenScope } from "../run/scope.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
@@ -12,6 +13,7 @@ import type { CallPowers } from "../run/powers.ts";
 import type { AccessRecord } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { Maybe } from "../util/maybe.ts";
 import type { Fatal } from "./fatal.ts";
 
 /** The calls of one reply, and the run that they stand in. */
@@ -144,6 +146,17 @@ export interface OngoingCall {
 /** The place of a call in its run: its key in the journal. */
 export function keyOf({ batch, index }: Pick<Call, "batch" | "index">): string {
   return `turn/${batch.turn}/call/${index}`;
+}
+
+/** A ready call at its place in its batch. */
+export function callOf(batch: Batch, index: number, { call: proposed, inside }: Ready): Call {
+  const learned = inside === undefined ? batch.learned : joinLearned(batch.learned, inside.label);
+  return { batch, index, proposed, learned };
+}
+
+/** A call as a step of the journal. */
+export function stepOf(at: Call, perform: () => Maybe<CallRecord>): Step<CallRecord> {
+  return { key: keyOf(at), fingerprint: () => fingerprintOf(at.proposed), run: async () => perform() };
 }
 
 /** A call with other arguments, which can be read. */

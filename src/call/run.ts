@@ -15,6 +15,7 @@ import type { Tool, ToolContext } from "../tool/tool.ts";
 import { wrongResult } from "../tool/wrong-values.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { type Json, toJson } from "../util/json.ts";
+import { untilStopped } from "../util/interrupt.ts";
 import { after, always, attempt, fold, type Maybe } from "../util/maybe.ts";
 import {
   type Call,
@@ -26,6 +27,7 @@ import {
   skippedResult,
   type OngoingCall,
 } from "./call.ts";
+import type { GivenEnd } from "./given.ts";
 import { type Halt, haltedBy } from "./order.ts";
 import { fatalOf } from "./fatal.ts";
 import { recoverExecution } from "./recovery.ts";
@@ -50,6 +52,35 @@ export function runCall(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
   }
   if (entering === undefined) return carryOut(work, halt);
   return entering.then((leave) => always(() => carryOut(work, halt), leave));
+}
+
+interface Handed {
+  readonly at: Call;
+  readonly ready: Ready;
+  readonly startedAt: number;
+  /** What the executor had read by then. */
+  readonly label: Label;
+}
+
+/**
+ * The record of a call that an executor ended in the place of the runtime: what it gave is held to all that a tool's own is held to, but for
+ * its time and its recovery. @throws only the error of a journal
+ */
+export function settleGiven({ at, ready, startedAt, label }: Handed, given: GivenEnd): Maybe<CallRecord> {
+  const work = workOf(at, ready);
+  const { host, stop } = at.batch.run;
+  const stopped: Settled = { result: cancelledResult(ready.tool.name), isOvertaken: true };
+  work.isMended = true;
+  work.around.saw(label);
+  return fold(
+    (): Maybe<Settled | "stopped"> => {
+      if ("result" in given) return given;
+      if ("error" in given) throw errorWithoutSecrets(given.error, host) as Error;
+      return untilStopped(checkResult(ready.tool, unlabelled(work, given.value)), stop);
+    },
+    (settled) => settle(work, settled === "stopped" ? stopped : settled, startedAt),
+    (error) => settle(work, thrownResult(work, error), startedAt),
+  );
 }
 
 function workOf(at: Call, ready: Ready): OngoingCall {

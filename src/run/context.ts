@@ -12,6 +12,7 @@ import type { Tool } from "../tool/tool.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import { slots, type Slots } from "../util/slots.ts";
 import type { EndCause } from "./end.ts";
+import type { Executor } from "./executor.ts";
 import type { AskOnce } from "./powers.ts";
 import type { RunScope } from "./scope.ts";
 
@@ -44,6 +45,8 @@ export interface RunContext extends Ordering {
   /** The time at which the run began, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly approve: Approve | undefined;
+  /** Carries out the calls of a reply in the place of the runtime. */
+  readonly executor?: Executor;
   /** Asks the run's model for a tool that may. */
   readonly ask: AskOnce | undefined;
   /** Told the error that a tool threw, for the cause of the run's own error. */

@@ -14,6 +14,7 @@ import {
   type Repeats,
   timesDone,
 } from "../policy/account/repeats.ts";
+import { executorError } from "../call/handed.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
@@ -132,7 +133,11 @@ interface Called {
 /** The end that the calls of a turn bring, if they do. */
 function endOfBatch(executed: Executed, { calls, gate }: Called, run: Run): End | undefined {
   if (run.stop.reason !== undefined) return stopped(run, run.stop.reason);
-  const { fatal, excess, unknown, checkpoint } = executed;
+  const { fatal, excess, unknown, checkpoint, broken } = executed;
+  if (broken !== undefined) {
+    const error = executorError(broken, gate.agent);
+    return { outcome: failed(error), error };
+  }
   if (fatal !== undefined) return fatalEnd(fatal, run);
   if (excess !== undefined) return checkpoint === true ? suspended(run, excess) : exhausted(run, excess);
   const { skill, tools } = gate.allowed;

@@ -117,8 +117,12 @@ function questionOf(asking: TurnQuestion, { hooked, notes }: Noting): ModelQuest
 }
 
 /** Nothing starts while the model still writes when something after its reply can say that it must not run. */
-function startsEarly({ state, input: { toolChoice } }: TurnQuestion, { hooks, endOn }: Run): boolean {
+function startsEarly(
+  { state, input: { toolChoice } }: TurnQuestion,
+  { hooks, endOn, executor }: Run,
+): boolean {
   return (
+    executor === undefined &&
     toolChoice !== "none" &&
     typeof toolChoice === "string" && // of a named tool another call is a violation
     hooks.beforeToolCall === undefined &&

@@ -74,6 +74,7 @@ export interface LoopOptions {
   readonly endOn: RunContext["endOn"];
   readonly hooks: Hooks;
   readonly recoveryOf: RunContext["recoveryOf"];
+  readonly executor?: RunContext["executor"];
   /** Takes old turns out of what the model is sent; undefined keeps all. */
   readonly compact?: Compact;
   readonly journal: Journal;

@@ -1,0 +1,105 @@
+import type { CallRun } from "../run/executor.ts";
+import { fits, record, string } from "../util/shape.ts";
+import { cancelledResult, type Settled, skippedResult } from "./call.ts";
+
+/**
+ * The end of a call that the runtime did not run: an executor's value or error in the place of what the tool gives or throws, or a result
+ * that the runtime makes.
+ */
+export type GivenEnd = { readonly value: unknown } | { readonly error: unknown } | Settled;
+
+/** A call that an executor was given. */
+export interface HandedCall {
+  readonly name: string;
+  /** It was run; what `run` gave for it, when it has ended. */
+  readonly wasRun: boolean;
+  readonly token?: CallRun;
+}
+
+/** The first thing that is wrong with the results of an executor, and the call that it is about. */
+export interface ResultFault {
+  readonly call: string;
+  readonly reason: string;
+}
+
+/** The results of an executor that count, by the ids of the calls that it did not have run. */
+export interface ReadGiven {
+  readonly own: ReadonlyMap<string, GivenEnd>;
+  readonly fault?: ResultFault;
+}
+
+/** Reads the results of an executor: one for each call, and none of another. */
+export function readGiven(results: unknown, calls: ReadonlyMap<string, HandedCall>): ReadGiven {
+  if (!Array.isArray(results)) return { own: new Map(), fault: about("", "it gave no list of results") };
+  const own = new Map<string, GivenEnd>();
+  const faults: ResultFault[] = [];
+  const seen = new Set<string>();
+  for (const entry of results as readonly unknown[]) {
+    const read = readEntry(entry, calls);
+    const { call } = read;
+    if ("given" in read && !seen.has(call)) own.set(call, read.given);
+    else own.delete(call);
+    if ("reason" in read) faults.push(read);
+    else if (seen.has(call)) faults.push(about(call, `${named(call, calls)} has two results`));
+    seen.add(call);
+  }
+  for (const id of calls.keys())
+    if (!seen.has(id)) faults.push(about(id, `${named(id, calls)} has no result`));
+  const [fault] = faults;
+  return fault === undefined ? { own } : { own, fault };
+}
+
+type ReadEntry =
+  | ResultFault
+  | { readonly call: string }
+  | { readonly call: string; readonly given: GivenEnd };
+
+const kinds = ["value", "error", "skipped"] as const;
+
+function readEntry(entry: unknown, calls: ReadonlyMap<string, HandedCall>): ReadEntry {
+  if (!fits(record, entry) || !fits(string, entry["callId"]))
+    return about("", "one of its results is no object with the `callId` of a call");
+  const id = entry["callId"];
+  const call = calls.get(id);
+  if (call === undefined) return about(id, `it was given no call "${id}"`);
+  if (call.token !== undefined && Object.is(call.token, entry)) return { call: id };
+  const has = kinds.filter((kind) => Object.hasOwn(entry, kind));
+  const [kind] = has;
+  const which = named(id, calls);
+  if (call.wasRun) return about(id, `${which} was run, and what \`run\` gave must be its result as it is`);
+  if (Object.hasOwn(entry, "result"))
+    return about(id, `${which} has a \`result\`, which \`run\` alone gives`);
+  if (kind === undefined)
+    return about(id, `${which} has neither a \`value\` nor an \`error\` nor \`skipped\``);
+  if (has.length > 1) return about(id, `${which} has more than one of ${has.join(", ")}`);
+  if (kind === "skipped") return { call: id, given: { result: skippedResult(String(entry[kind])) } };
+  return { call: id, given: kind === "value" ? { value: entry[kind] } : { error: entry[kind] } };
+}
+
+function about(call: string, reason: string): ResultFault {
+  return { call, reason };
+}
+
+function named(id: string, calls: ReadonlyMap<string, HandedCall>): string {
+  return `the call "${id}" of "${calls.get(id)?.name ?? ""}"`;
+}
+
+/** The end of a call for which the executor gave nothing that counts: what it did with it meanwhile nobody knows. */
+export function notGiven(name: string, wasStopped: boolean): GivenEnd {
+  const result = wasStopped
+    ? cancelledResult(name)
+    : ({
+        status: "error",
+        text: `Tool '${name}' has no result: the executor gave none that counts.`,
+      } as const);
+  return { result, isOvertaken: true };
+}
+
+/** A copy of the lists and plain objects of a value; an object of a class in it is the same. */
+export function copyOfPlain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOfPlain);
+  if (!fits(record, value)) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOfPlain(field)]));
+}

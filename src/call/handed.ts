@@ -1,0 +1,235 @@
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { joinLabels, type Label } from "../message/label.ts";
+import { labelOf } from "../message/message.ts";
+import type { CallRun, Executor, ReadyCall } from "../run/executor.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import type { Maybe } from "../util/maybe.ts";
+import {
+  type Batch,
+  callOf,
+  type CallRecord,
+  type Fate,
+  fingerprintOf,
+  keyOf,
+  type Ready,
+  stepOf,
+} from "./call.ts";
+import {
+  copyOfPlain,
+  type ResultFault,
+  type GivenEnd,
+  type HandedCall,
+  notGiven,
+  readGiven,
+  type ReadGiven,
+} from "./given.ts";
+import { isOrdered } from "./order.ts";
+import { settleGiven } from "./run.ts";
+import { asTold } from "./settle.ts";
+
+/** The way in which the author's executor broke its contract. All but the cause is plain data: a journal keeps it. */
+export interface BrokenContract extends ResultFault {
+  readonly code: "executor-failed" | "executor-result-invalid";
+  /** What it threw; undefined at a replay. */
+  readonly cause?: unknown;
+}
+
+/** A broken contract as the error of the run. */
+export function executorError({ code, reason, call, cause }: BrokenContract, name: string): WritError {
+  const options = cause === undefined ? {} : { cause };
+  return code === "executor-failed"
+    ? new WritError(code, { name, reason }, options)
+    : new WritError(code, { name, reason, call }, options);
+}
+
+/** A judged batch, as it is handed to an executor. */
+export interface HandedBatch {
+  readonly batch: Batch;
+  readonly fates: readonly Fate[];
+  /** Runs one call as the runtime does. */
+  perform(index: number): Maybe<CallRecord>;
+  /** Takes down how a call ended. */
+  end(index: number, record: CallRecord): void;
+}
+
+/** What the journal keeps of an executor's work. A call without a record here was run, and has a record of its own. */
+interface HandedRecord {
+  readonly ends: readonly { readonly index: number; readonly record?: CallRecord }[];
+  readonly broken?: BrokenContract;
+}
+
+/**
+ * Has the author's executor carry out the calls that are ready, as one step of the journal; the calls that it has the runtime run are steps
+ * of their own inside it. Each call gets one end. Gives what was wrong with the executor's results.
+ *
+ * @throws only the error of a journal that failed
+ */
+export async function carryOutBy(
+  executor: Executor,
+  handed: HandedBatch,
+): Promise<BrokenContract | undefined> {
+  const { run, turn } = handed.batch;
+  const work = new HandedWork(handed);
+  const { ends, broken } = await run.journal.step({
+    key: `turn/${turn}/executor`,
+    fingerprint: () => work.fingerprint(),
+    run: () => work.carryOut(executor),
+  });
+  for (const { index, record } of ends) handed.end(index, record ?? (await work.recordOf(index)));
+  return broken === undefined || work.thrown === undefined ? broken : { ...broken, cause: work.thrown };
+}
+
+/** What came of asking an executor. */
+interface AskedExecutor {
+  readonly read: ReadGiven;
+  readonly broken?: BrokenContract;
+  /** The run ended meanwhile. */
+  readonly wasStopped?: boolean;
+}
+
+/** The calls of a batch while an executor has them. */
+class HandedWork {
+  /** What the executor threw. */
+  thrown: unknown;
+  private readonly handed: HandedBatch;
+  /** The places of the calls, by id. */
+  private readonly places = new Map<string, number>();
+  /** The calls that were begun here, in this order. */
+  private readonly begun = new Map<number, Promise<CallRecord>>();
+  /** What the executor was given for those that have ended. */
+  private readonly tokens = new Map<number, CallRun>();
+  /** The last call that others wait for. */
+  private alone: readonly Promise<CallRecord>[] = [];
+  private isOver = false;
+
+  constructor(handed: HandedBatch) {
+    this.handed = handed;
+    handed.fates.forEach((fate, index) => {
+      if (fate.type === "ready") this.places.set(fate.call.id, index);
+    });
+  }
+
+  fingerprint(): string {
+    return [...this.places.values()].map((index) => fingerprintOf(this.readyAt(index).call)).join("\n");
+  }
+
+  async carryOut(executor: Executor): Promise<HandedRecord> {
+    const startedAt = this.handed.batch.run.host.now();
+    const { read, broken, wasStopped = false } = await this.ask(executor);
+    this.isOver = true;
+    await Promise.allSettled(this.begun.values());
+    const records = await Promise.all(this.begun.values()); // throws what a journal threw, and nothing else
+    const seen = records.map(({ result }) => labelOf({ role: "tool", callId: "", name: "", ...result }));
+    const ends: HandedRecord["ends"][number][] = [];
+    for (const [id, index] of this.places) {
+      const given = read.own.get(id) ?? notGiven(this.readyAt(index).call.name, wasStopped);
+      const record = this.begun.has(index)
+        ? {}
+        : { record: await this.settled(index, given, { startedAt, seen }) };
+      ends.push({ index, ...record });
+    }
+    return broken === undefined ? { ends } : { ends, broken };
+  }
+
+  /** The record of a call that the runtime runs. It runs once. */
+  recordOf(index: number): Promise<CallRecord> {
+    const known = this.begun.get(index);
+    if (known !== undefined) return known;
+    const isAlone = isOrdered(this.readyAt(index).tool, this.handed.batch.run);
+    const running = this.begin(index, isAlone ? [...this.begun.values()] : this.alone);
+    running.catch(() => undefined); // thrown where the batch waits for it
+    this.begun.set(index, running);
+    if (isAlone) this.alone = [running];
+    return running;
+  }
+
+  private async begin(index: number, before: readonly Promise<CallRecord>[]): Promise<CallRecord> {
+    await Promise.allSettled(before);
+    const { batch } = this.handed;
+    const at = callOf(batch, index, this.readyAt(index));
+    return batch.run.journal.step(stepOf(at, () => this.handed.perform(index)));
+  }
+
+  private async ask(executor: Executor): Promise<AskedExecutor> {
+    const { run, turn } = this.handed.batch;
+    const calls = [...this.places.values()].map((index) => this.shown(index));
+    const { signal } = run.stop;
+    const context = { turn, signal, run: ({ id }: Pick<ReadyCall, "id">) => this.runFor(id) };
+    try {
+      const results: unknown = await untilStopped(
+        Promise.resolve(executor.execute(calls, context)),
+        run.stop,
+      );
+      if (results === "stopped") return { read: nothingGiven, wasStopped: true };
+      const read = readGiven(results, this.calls());
+      if (read.fault === undefined) return { read };
+      return { read, broken: { code: "executor-result-invalid", ...read.fault } };
+    } catch (error) {
+      this.thrown = error;
+      return { read: nothingGiven, broken: brokenBy(error) };
+    }
+  }
+
+  /** Runs a call for the executor. */
+  private async runFor(id: string): Promise<CallRun> {
+    const index = this.places.get(id);
+    if (index === undefined || this.isOver) {
+      const { agent: name } = this.handed.batch.gate;
+      const late = `it had given its results before it ran the call "${id}"`;
+      const reason = index === undefined ? `it was given no call "${id}"` : late;
+      throw new WritError("executor-result-invalid", { name, call: id, reason });
+    }
+    const { result } = await this.recordOf(index);
+    const token = this.tokens.get(index) ?? Object.freeze({ callId: id, result: structuredClone(result) });
+    this.tokens.set(index, token);
+    return token;
+  }
+
+  /** The calls as the results are held against them. */
+  private calls(): ReadonlyMap<string, HandedCall> {
+    return new Map(
+      [...this.places].map(([id, index]) => {
+        const { name } = this.readyAt(index).call;
+        return [id, { name, wasRun: this.begun.has(index), token: this.tokens.get(index) }];
+      }),
+    );
+  }
+
+  /** A call as the executor sees it: it can change nothing of what was judged. */
+  private shown(index: number): ReadyCall {
+    const { batch } = this.handed;
+    const { call, args, tool } = this.readyAt(index);
+    return {
+      id: call.id,
+      name: call.name,
+      arguments: structuredClone(call.arguments),
+      args: copyOfPlain(args),
+      effect: tool.effect,
+      idempotencyKey: `${batch.run.runId}/${keyOf({ batch, index })}`,
+    };
+  }
+
+  private async settled(
+    index: number,
+    given: GivenEnd,
+    { startedAt, seen }: { readonly startedAt: number; readonly seen: readonly Label[] },
+  ): Promise<CallRecord> {
+    const ready = this.readyAt(index);
+    const at = callOf(this.handed.batch, index, ready);
+    const label = seen.reduce(joinLabels, at.learned.label);
+    return asTold(ready, await settleGiven({ at, ready, startedAt, label }, given));
+  }
+
+  private readyAt(index: number): Ready {
+    return this.handed.fates[index] as Ready;
+  }
+}
+
+const nothingGiven: ReadGiven = { own: new Map() };
+
+function brokenBy(error: unknown): BrokenContract {
+  if (!isWritError(error, "executor-result-invalid"))
+    return { code: "executor-failed", reason: messageOf(error), call: "" };
+  const { reason, call } = error.data;
+  return { code: error.code, reason: String(reason), call: String(call) };
+}
