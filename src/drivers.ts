@@ -10,8 +10,17 @@ export { type PartialJson, partialJson } from "./util/partial-json.ts";
 export { type DriverName, driverNames } from "./model/driver-names.ts";
 
 export { type DriverChoice } from "./driver/choose.ts";
+export { type Reply } from "./model/assemble.ts";
+export { decideBy, type Deciding, decidingDriver } from "./driver/deciding.ts";
 export { commandDriver, type CommandDriverOptions } from "./driver/command.ts";
-export { type Driver, type Reading, type TurnInput, type WorkedExample } from "./driver/driver.ts";
+export {
+  type AskModel,
+  type Driver,
+  type DriverDecision,
+  type Reading,
+  type TurnInput,
+  type WorkedExample,
+} from "./driver/driver.ts";
 export { type Relaxed } from "./driver/grammar/compiler.ts";
 export { type CompiledGrammar, compileGrammar } from "./driver/grammar/grammar.ts";
 export { type LongThought } from "./driver/json-protocol.ts";

@@ -31,6 +31,7 @@ import { observerOf } from "./observers.ts";
 import { reservedNames } from "./reserved-names.ts";
 import type { Routing } from "./routing.ts";
 import type { AgentDefinition, ModelSource } from "./definition.ts";
+import { modelFor } from "./no-model.ts";
 import { checkLibrary, libraryOf } from "./skill-library.ts";
 import { skillOutput } from "./skill-output.ts";
 import type { AgenticSkill, PlainSkill, Skill, ToolList } from "./skill.ts";
@@ -254,8 +255,8 @@ function planSkill(skill: AgenticSkill, { definition, pool, model, warn }: Aroun
     if (library !== undefined) checkLibrary(library, allowed.tools.keys());
     checkOrder(tool, allowed, where);
   }
-  if (model === undefined) throw new WritError("model-missing", { name, skill: skill.name });
   const { policy = sensible, toolChoice } = definition;
+  const asked = model ?? modelFor(definition.driver, { name, skill: skill.name });
   const first = withOffered(allowed, typeof toolChoice === "object" ? [toolChoice.tool] : []);
   const output = skillOutput(skill, definition);
   return {
@@ -267,8 +268,8 @@ function planSkill(skill: AgenticSkill, { definition, pool, model, warn }: Aroun
     system: { role: "system", text: systemText(definition, skill, output) },
     output: skill.parse === undefined ? output : undefined,
     readAnswer: answerReader(output, { parse: skill.parse, keepsJson: answersJson(definition.driver) }),
-    model,
-    drivers: () => driversFor(definition.driver ?? "auto", model),
+    model: asked,
+    drivers: () => driversFor(definition.driver ?? "auto", asked),
   };
 }
 

@@ -55,6 +55,25 @@ export type Reading =
     };
 
 /**
+ * What a driver decided for a turn: a reading, or a short form of one, of which the runtime makes the message.
+ */
+export type DriverDecision =
+  | Reading
+  | {
+      readonly type: "calls";
+      readonly calls: readonly { readonly name: string; readonly arguments: Json }[];
+    }
+  | { readonly type: "final"; readonly content: Json };
+
+/**
+ * Asks the model of the run once. The request is retried, seen by the hooks, bounded by what is left of the budget, paid for and recorded like
+ * any other.
+ *
+ * @throws WritError what a model's adapter throws; `model-missing` when the agent has none; `budget-exhausted` when a bound forbids it
+ */
+export type AskModel = (request: ModelRequest) => Promise<Reply>;
+
+/**
  * A codec between the loop and one way of talking to a model. It holds no state: the same transcript gives the same request, and a longer
  * transcript gives a request that begins with the shorter one's, so that caches of prompts hold.
  */
@@ -71,6 +90,14 @@ export interface Driver {
   request(turn: TurnInput): ModelRequest;
   /** Never throws, whatever the model wrote. `place` makes the ids of calls that the driver finds in text. */
   read(reply: Reply, turn: TurnInput): Reading;
+  /**
+   * Decides a turn in the place of `request` and `read`: without the model, with several questions to it, or by another driver. It is one turn
+   * of the budget however often the model is asked, with the finish reason of the last reply, and it is recorded whole: a replay does not decide
+   * again. All that holds for calls and answers of a model holds for these.
+   *
+   * What it throws that is no error of the catalogue ends the run as failed (`driver-failed`).
+   */
+  decide?(turn: TurnInput, ask: AskModel): DriverDecision | Promise<DriverDecision>;
   /** The name of the tool that a call of the model means; the name as it is when it means none. */
   toolName(wireName: string, allowed: AllowList): string;
   /**

@@ -24,6 +24,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "delegation-too-deep": { message: "The agent \"{name}\" would run {depth} levels deep, and at most {limit} are allowed.", hint: "Let fewer agents call agents, or raise `budget.depth` of the outermost one.", retryable: false },
   "download-busy": { message: "Another process is fetching {name} right now.", hint: "Wait for it. If there is none, remove the file {path} and try again.", retryable: true },
   "download-failed": { message: "Cannot download {name} from any source: {reason}", hint: "Check the network, or put the file there by hand: {path}", retryable: true },
+  "driver-failed": { message: "The driver \"{driver}\" could not decide: {reason}", hint: "Correct its `decide`: it gives a reading, `{ type: \"calls\", calls }` or `{ type: \"final\", content }`. What it threw is the cause.", retryable: false },
   "enforcement-unavailable": { message: "Tool '{tool}' is not trusted, and nothing on this machine can isolate it: {reason}", hint: "Install bubblewrap (Linux), or write why it may run all the same: `allowUnenforced: \"reason\"`. The reason stands in every trace.", retryable: false },
   "eval-cases-invalid": { message: "There are cases that cannot be run: {problems}", hint: "Correct them; no case has run yet. docs/eval-agent.md has the fields of a case.", retryable: false },
   "eval-policy-invalid": { message: "The policy file {path} cannot be used: in {field}, {reason}.", hint: "Correct it. It holds the fields of a policy, and `skills` with the tools of each; `writ eval injection --suite <file> --draft-policy` prints one to start from.", retryable: false },
@@ -51,7 +52,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "model-file-invalid": { message: "The file {path} is not a model that can be loaded: {reason}", hint: "Fetch it again, or give another GGUF file.", retryable: false },
   "model-file-missing": { message: "There is no model file at {path}.", hint: "Give the path of a GGUF file, or fetch one: npx writ models pull {name}", retryable: false },
   "model-invalid": { message: "The model of \"{name}\" is {found}, which is not a model.", hint: "Give a function, an object with `stream(request, options)`, an AI SDK model object, or a name like \"ollama/qwen2.5:7b\".", retryable: false },
-  "model-missing": { message: "The agent \"{name}\" has an agentic skill \"{skill}\" but no model.", hint: "Give `model`, for example `model: ollama(\"qwen2.5:7b\")`, or make the skill plain with `execute`.", retryable: false },
+  "model-missing": { message: "The agent \"{name}\" has an agentic skill \"{skill}\" but no model.", hint: "Give `model`, for example `model: ollama(\"qwen2.5:7b\")`, make the skill plain with `execute`, or give a `driver` that decides by itself and asks no model.", retryable: false },
   "model-name-invalid": { message: "\"{name}\" does not name a model.", hint: "Write provider/model, for example ollama/qwen2.5:7b or llama-cpp/smollm2-135m. Known providers: {known}.", retryable: false },
   "model-not-found": { message: "The model \"{model}\" is not on {provider}. It has: {known}.", hint: "{advice}", retryable: false },
   "model-unlisted": { message: "There is no model \"{name}\" in the catalogue. It has: {known}.", hint: "Take one of these names, or give the path of a GGUF file.", retryable: false },
@@ -131,6 +132,7 @@ export interface ErrorData {
   "delegation-too-deep": { depth: string | number; limit: string | number; name: string | number };
   "download-busy": { name: string | number; path: string | number };
   "download-failed": { name: string | number; path: string | number; reason: string | number };
+  "driver-failed": { driver: string | number; reason: string | number };
   "enforcement-unavailable": { reason: string | number; tool: string | number };
   "eval-cases-invalid": { problems: string | number };
   "eval-policy-invalid": { field: string | number; path: string | number; reason: string | number };

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../error/codes.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { FinishReason } from "../message/message.ts";
@@ -110,10 +111,12 @@ export function refusedBy({ gate }: Ending, reason: string): End {
   return { outcome: { type: "refused", code: error.code, message: error.message }, error };
 }
 
+/** Errors of the author's own code. */
+const ownFaults: ReadonlySet<ErrorCode> = new Set(["hook-failed", "hook-field-forbidden", "driver-failed"]);
+
 /** The end for what was thrown: the author's own code fails the run, the world breaks it. */
 export function thrownEnd(cause: unknown, name: string): End {
-  if (isWritError(cause, "hook-failed") || isWritError(cause, "hook-field-forbidden"))
-    return { outcome: failed(cause), error: cause };
+  if (isWritError(cause) && ownFaults.has(cause.code)) return { outcome: failed(cause), error: cause };
   if (isWritError(cause, "account-exhausted")) return exhausted({ gate: { agent: name } }, excessOf(cause));
   return broken(cause, name);
 }

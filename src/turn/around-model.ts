@@ -91,7 +91,8 @@ export async function changeReply(
     : { ...record, message: withIds(answer.message, { turn, transcript }) };
 }
 
-function withIds(
+/** A reply whose calls have ids that no other call has. */
+export function withIds(
   { parts, ...rest }: ReplyMessage,
   { turn, transcript }: Pick<HookedCall, "turn" | "transcript">,
 ): ReplyMessage {

@@ -1,5 +1,5 @@
 import { latchOntoText } from "../driver/choose.ts";
-import type { Driver, TurnInput } from "../driver/driver.ts";
+import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
 import { withMarks } from "../driver/mark-results.ts";
 import { followAnswer } from "../driver/partial-answer.ts";
 import { thinkingFilter, type Told } from "../driver/thinking.ts";
@@ -35,6 +35,8 @@ export interface ModelRecord {
   readonly endedAt: number;
   /** A hook, by its name, answered in place of the model. */
   readonly answer?: { readonly content: Json; readonly by: string };
+  /** What a driver decided that decides by itself. */
+  readonly reading?: Reading;
 }
 
 /** One question to the model. */

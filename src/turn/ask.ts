@@ -1,4 +1,5 @@
-import type { TurnInput } from "../driver/driver.ts";
+import { fatalOf } from "../call/fatal.ts";
+import type { Driver, TurnInput } from "../driver/driver.ts";
 import type { WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import { tellHooks } from "../hook/consult.ts";
@@ -19,10 +20,10 @@ import {
   type ModelQuestion,
 } from "./ask-model.ts";
 import type { EarlyCalls } from "./early.ts";
-import { endBy } from "../run/end.ts";
-import type { End } from "../run/end.ts";
+import { decideTurn } from "./decide-turn.ts";
+import { type End, endBy, exhausted } from "../run/end.ts";
 import type { Run, State } from "./state.ts";
-import { requestFingerprint } from "./turn-input.ts";
+import { driverOf, requestFingerprint } from "./turn-input.ts";
 
 /** The question of a turn to the model. Calls that may start meanwhile are given to `early`. */
 export interface TurnQuestion {
@@ -40,8 +41,27 @@ type TurnRecord =
 export function askTurn(asking: TurnQuestion, run: Run): Maybe<ModelRecord | End> {
   return rescue<ModelRecord | End>(
     () => (run.journal === directJournal ? askDirectly(asking, run) : askRecorded(asking, run)),
-    (error) => endBy(error, run),
+    (error) => endOf(error, asking, run),
   );
+}
+
+/** A driver that decides by itself may ask on until a bound forbids it. */
+function endOf(error: unknown, { state }: TurnQuestion, run: Run): End {
+  const fatal = driverOf(state, run).decide === undefined ? undefined : fatalOf(error);
+  if (run.stop.reason === undefined && fatal?.type === "exhausted") return exhausted(run, fatal.excess);
+  return endBy(error, run);
+}
+
+/** The model's reply to a turn, or what a driver decides that needs none, or more. */
+function askOrDecide(asking: TurnQuestion, hooked: HookedCall): Maybe<ModelRecord> {
+  const { state, input, early } = asking;
+  const driver = driverOf(state, hooked.run);
+  if (driver.decide === undefined) return askUntilAnswered(asking, hooked);
+  const ask = async (by: Driver, inside: HookedCall): Promise<ModelRecord> => {
+    const run: Run = { ...inside.run, drivers: [by] };
+    return askUntilAnswered({ state: { ...state, driver: 0 }, input, early }, { ...inside, run });
+  };
+  return decideTurn({ driver, decide: driver.decide.bind(driver), state, input, hooked, ask });
 }
 
 /** No journal keeps what is asked. */
@@ -50,7 +70,7 @@ function askDirectly(asking: TurnQuestion, run: Run): Maybe<ModelRecord> {
   const { turns: turn } = state.ledger;
   const note = (fact: RunEvent): void => run.tell?.(fact);
   const hooked = { turn, transcript: input.transcript, run, note };
-  const asked = untilStopped(askUntilAnswered(asking, hooked), run.stop);
+  const asked = untilStopped(askOrDecide(asking, hooked), run.stop);
   return after(asked, (record) => inTime(record, input, run));
 }
 
@@ -75,7 +95,7 @@ async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord>
     fingerprint: () => requestFingerprint(state, run),
     run: async (): Promise<TurnRecord> => {
       try {
-        const record = await askUntilAnswered(asking, hooked);
+        const record = await askOrDecide(asking, hooked);
         if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // nobody waited for it: it is not recorded
         return told.length === 0 ? record : { ...record, told };
       } catch (error) {

@@ -68,11 +68,12 @@ export function speakerOf(name: string, { drivers }: Run): Driver {
 
 /** The driver's reading, held to what the turn's choice of tools allows whatever the driver; the calls that it found in text get their ids here, as native calls got theirs while they came. */
 export function readingOf(
-  { message, finishReason, answer }: ModelRecord,
+  { message, finishReason, answer, reading: decided }: ModelRecord,
   from: { driver: Driver; input: TurnInput; turn: number },
 ): Reading {
   if (answer !== undefined) return { type: "final", message, content: answer.content };
-  const reading = heldToShape(from.driver.read({ message, finishReason }, from.input), from.input);
+  const read = decided ?? from.driver.read({ message, finishReason }, from.input);
+  const reading = heldToShape(read, from.input);
   if (reading.type !== "calls" || !callsOf(reading.message).some(({ id }) => id === "")) return reading;
   const taken = new Set<string>();
   const parts = reading.message.parts.map((part) => {

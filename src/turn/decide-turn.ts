@@ -1,0 +1,143 @@
+import type { Driver, DriverDecision, Reading, TurnInput } from "../driver/driver.ts";
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import type { FinishReason, ReplyMessage, ReplyPart } from "../message/message.ts";
+import { textOf } from "../message/message.ts";
+import { addUsage, noUsage, type Usage } from "../message/usage.ts";
+import type { Reply } from "../model/assemble.ts";
+import type { ModelRequest } from "../model/model.ts";
+import { type Ledger, reserveTurn, spend } from "../policy/account/budget.ts";
+import { fingerprint } from "../util/hash.ts";
+import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
+import { type HookedCall, replyOf, withIds } from "./around-model.ts";
+import type { ModelRecord } from "./ask-model.ts";
+import type { State } from "./state.ts";
+import { priceOf, withinTokens } from "./usage.ts";
+
+/** A turn that a driver of the author's decides. */
+export interface DecidingTurn {
+  readonly driver: Driver;
+  readonly decide: NonNullable<Driver["decide"]>;
+  readonly state: State;
+  readonly input: TurnInput;
+  readonly hooked: HookedCall;
+  /** Asks the model once, with all that surrounds a request, in the way of a driver. */
+  readonly ask: (by: Driver, hooked: HookedCall) => Promise<ModelRecord>;
+}
+
+/**
+ * Has a driver decide its turn. Each question that it asks the model is a step of the journal inside that of the turn: it is retried, seen by the
+ * hooks, paid for, and not sent again after a crash. The record holds the decision, so that a replay asks neither the driver nor a model.
+ *
+ * @throws WritError `driver-failed`, `budget-exhausted` when a bound forbids another question, and what asking the model throws
+ */
+export async function decideTurn(deciding: DecidingTurn): Promise<ModelRecord> {
+  const { driver, decide, input, hooked } = deciding;
+  const { run, turn, transcript } = hooked;
+  const startedAt = run.host.now();
+  const questions = new Questions(deciding);
+  run.tell?.({ type: "message-start", turn, driver: driver.name });
+  let reading: Reading;
+  try {
+    reading = readingOf(await decide(input, (request) => questions.ask(request)), driver.name);
+  } catch (error) {
+    if (questions.instead !== undefined) return questions.instead;
+    if (run.stop.reason !== undefined || isWritError(error)) throw error;
+    throw new WritError("driver-failed", { driver: driver.name, reason: messageOf(error) }, { cause: error });
+  }
+  if (questions.instead !== undefined) return questions.instead;
+  const message = withIds(reading.message, { turn, transcript });
+  const text = reading.type === "final" ? textOf(message) : "";
+  if (text !== "") run.tell?.({ type: "text-delta", turn, text });
+  const { usage, finishReason } = questions;
+  const endedAt = run.host.now();
+  const whole = { ...reading, message };
+  return { driver: driver.name, message, finishReason, usage, startedAt, endedAt, reading: whole };
+}
+
+/** The questions that a driver asks the model in one turn. */
+class Questions {
+  usage: Usage = noUsage;
+  finishReason: FinishReason = "stop";
+  /** A hook answered in place of the model: that is the answer of the turn. */
+  instead: ModelRecord | undefined;
+  private readonly deciding: DecidingTurn;
+  private asked = 0;
+
+  constructor(deciding: DecidingTurn) {
+    this.deciding = deciding;
+  }
+
+  async ask(wanted: ModelRequest): Promise<Reply> {
+    const { hooked, ask, driver } = this.deciding;
+    const { run, turn } = hooked;
+    const { tokens } = this.withinBounds();
+    const settings = withinTokens(wanted.settings, run.limits.tokens - tokens);
+    const request = { ...wanted, settings };
+    this.asked += 1;
+    const record = await run.journal.step({
+      key: `turn/${turn}/model/${this.asked}`,
+      fingerprint: () => fingerprint(JSON.stringify([run.model.id, request.messages, request.prompt])),
+      run: () => ask(asking(driver, request), { ...hooked, run: { ...run, tell: undefined } }),
+    });
+    const { message, finishReason, usage, answer } = record;
+    this.usage = addUsage(this.usage, usage);
+    this.finishReason = finishReason;
+    if (answer === undefined) return { message, finishReason, usage };
+    this.instead = { ...record, usage: this.usage };
+    throw new Error("a hook answered in place of the model");
+  }
+
+  /** The run's account with what was asked so far. @throws WritError `budget-exhausted` */
+  private withinBounds(): Ledger {
+    const { state, hooked } = this.deciding;
+    const { run } = hooked;
+    const { usage } = this;
+    const ledger =
+      this.asked === 0 ? state.ledger : spend(state.ledger, { usage, costUsd: priceOf(usage, run) });
+    const begun = { ...ledger, turns: ledger.turns - 1 }; // the turn itself was reserved
+    const reserved = reserveTurn(begun, state.limits, run.host.now() - run.startedAt);
+    const excess = run.parent?.purse.turnExcess() ?? (reserved.ok ? undefined : reserved.excess);
+    if (excess === undefined) return ledger;
+    const { field, message: reason } = excess;
+    throw new WritError("budget-exhausted", { name: run.gate.agent, reason, field }, { cause: excess });
+  }
+}
+
+/** The driver as one question is asked by it: nothing of its reply is shown or starts before the driver has decided. */
+function asking(driver: Driver, request: ModelRequest): Driver {
+  return {
+    name: driver.name,
+    passthrough: false,
+    plainResults: true,
+    toolName: (name, allowed) => driver.toolName(name, allowed),
+    request: () => request,
+    read: (reply, turn) => driver.read(reply, turn),
+  };
+}
+
+const types = ["calls", "final", "pending", "violation"] as const;
+const someDecision = object({ type: oneOf(...types) });
+const callList = list(object({ name: string }));
+
+/** What a driver decided, with the message that stands for it in the transcript. */
+function readingOf(decision: DriverDecision, name: string): Reading {
+  const reading = fits(someDecision, decision) ? whole(decision) : undefined;
+  if (reading !== undefined) return reading;
+  const reason =
+    'it decided nothing: a decision is a reading, `{ type: "calls", calls }` or `{ type: "final", content }`';
+  throw new WritError("driver-failed", { driver: name, reason });
+}
+
+function whole(decision: DriverDecision): Reading | undefined {
+  if ("message" in decision) return fits(record, decision.message) ? decision : undefined;
+  if (decision.type === "final") return { ...decision, message: replyOf(decision.content ?? null) };
+  if (!fits(callList, decision.calls) || decision.calls.length === 0) return undefined;
+  const parts = decision.calls.map(({ name, arguments: args }): ReplyPart => ({
+    type: "tool-call",
+    id: "",
+    name,
+    arguments: args ?? {},
+  }));
+  const message: ReplyMessage = { role: "assistant", parts };
+  return { type: "calls", message };
+}
