@@ -10,6 +10,7 @@ import { matchTool } from "./match-tool.ts";
 import { anyAnswer, closedObject, objectReplies, writtenAnswer } from "./object-replies.ts";
 import { inputsOf, objectCalls } from "./plain-answer.ts";
 import { normalizeArguments } from "./react-arguments.ts";
+import type { OwnFields } from "./react-decision.ts";
 import type { ReplyShape } from "./reply-shape.ts";
 
 /**
@@ -131,8 +132,14 @@ function invalid(problem: string): Decision {
   return { type: "invalid", stage: "decision_validation", problem };
 }
 
+/** What the author wants of answers, and of each decision. */
+interface Wanted {
+  readonly output?: Schema | undefined;
+  readonly own?: OwnFields | undefined;
+}
+
 /** Tells the model the protocol: the rules, the catalogue of tools, and their schemas. */
-export function reactInstructions(allowed: AllowList, output?: Schema): string {
+export function reactInstructions(allowed: AllowList, { output, own }: Wanted = {}): string {
   const tools = offeredTools(allowed);
   const answer = answerPlace(output);
   const acting = [
@@ -148,6 +155,7 @@ export function reactInstructions(allowed: AllowList, output?: Schema): string {
     ...(tools.length === 0 ? [] : acting),
     `When nothing more needs to be done: {"thought": "<why>", "type": "final_answer", "answer": ${answer}}`,
     "Keep the thought short.",
+    ...(own === undefined ? [] : [ownFieldsRule(own)]),
   ];
   const catalog = tools.map(({ name, description }) => ({ name, description }));
   const schemas = tools.map(({ name, input }) => ({ name, parameters: input.jsonSchema }));
@@ -158,18 +166,29 @@ export function reactInstructions(allowed: AllowList, output?: Schema): string {
   return [rules.join("\n"), ...(tools.length === 0 ? [] : lists)].join("\n\n");
 }
 
+function ownFieldsRule({ properties, required }: OwnFields): string {
+  const schema = JSON.stringify({ properties, required });
+  return `Each object, call or answer, also has these fields beside the others, given here as JSON Schema: ${schema}`;
+}
+
 /** A model that is held to the form may think no longer than this: small ones come to no end. */
 const longestThought = 200;
 
+const noFields = { properties: {}, required: [] };
+
 /** A JSON Schema of all decisions of this turn. */
-export function decisionSchema({ output = anyAnswer, ...shape }: ReplyShape): JsonObject {
+export function decisionSchema(
+  { output = anyAnswer, ...shape }: ReplyShape,
+  { properties, required }: Pick<OwnFields, "properties" | "required"> = noFields,
+): JsonObject {
+  const decision = (fields: JsonObject): JsonObject =>
+    closedObject({ ...properties, thought, ...fields }, [...required, "thought", ...Object.keys(fields)]);
   const thought = { type: "string", maxLength: longestThought };
   return objectReplies(
     { ...shape, output },
     {
-      call: (name, args) =>
-        closedObject({ thought, type: { const: "call_tool" }, tool: { const: name }, args }),
-      answer: (answer) => closedObject({ thought, type: { const: "final_answer" }, answer }),
+      call: (name, args) => decision({ type: { const: "call_tool" }, tool: { const: name }, args }),
+      answer: (answer) => decision({ type: { const: "final_answer" }, answer }),
     },
   );
 }

@@ -6,9 +6,11 @@ import {
   textOf,
   userMessage,
 } from "../message/message.ts";
+import type { SchemaSource } from "../schema/to-schema.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { checkOptions } from "./text-options.ts";
+import { grammarOf } from "./grammar/grammar.ts";
 import type { JsonAnswering, TurnInput } from "./driver.ts";
 import { insideFence, oneObject } from "./one-object.ts";
 import {
@@ -18,6 +20,7 @@ import {
   readDecision,
   readWritten,
 } from "./react-protocol.ts";
+import { type OwnFields, ownFields } from "./react-decision.ts";
 import { answerFormat } from "./reply-shape.ts";
 import { asChat, spoken } from "./text-chat.ts";
 import { textDriver } from "./text-driver.ts";
@@ -29,6 +32,12 @@ export interface ReactDriverOptions {
   readonly maxRetries?: number;
   /** Asks once more for the answer, as plain text, when the model has decided that it is done: one more turn. Default false. */
   readonly finalViaInference?: boolean;
+  /**
+   * Fields of the author's own that each decision must have beside `thought`, `type`, `tool`, `args` and `answer`: the schema of an object, without
+   * references. A model that can be constrained writes them first; a decision without them is told to the model and does not count. They stand in
+   * `raw` of the reply.
+   */
+  readonly decision?: SchemaSource;
 }
 
 /**
@@ -38,7 +47,7 @@ export interface ReactDriverOptions {
  * A decision that does not count (no JSON, no such tool, no arguments) is told to the model as an observation, and the run fails with
  * `protocol-violated` after `maxRetries` more. What is wrong with arguments beyond that, the tool's own schema says.
  *
- * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on.
+ * @throws WritError `definition-invalid` when `maxRetries` is no whole number from 0 on, or `decision` no such schema; `schema-invalid`
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -53,15 +62,20 @@ export interface ReactDriverOptions {
  */
 export function reactDriver(options: ReactDriverOptions = {}): JsonAnswering {
   checkOptions("reactDriver()", options);
-  const { maxRetries = 2, finalViaInference = false } = options;
+  const { maxRetries = 2, finalViaInference = false, decision } = options;
+  const own = decision === undefined ? undefined : ownFields(decision);
   const restates = (turn: TurnInput): boolean =>
     finalViaInference && (turn.toolChoice === "none" || endsWithReply(turn));
   const driver = textDriver({
     name: "react",
     maxRetries,
-    conversation: asChat(({ allowed, output }) => reactInstructions(allowed, output), exchange),
-    format: { schema: decisionSchema, grammar: decisionGrammar },
-    read: readReply,
+    conversation: asChat(({ allowed, output }) => reactInstructions(allowed, { output, own }), exchange),
+    format: {
+      schema: (shape) => decisionSchema(shape, own),
+      grammar: (shape) =>
+        own === undefined ? decisionGrammar(shape) : grammarOf(decisionSchema(shape, own)),
+    },
+    read: (text, turn) => withOwnFields(readReply(text, turn), text, own),
     feedback: observedError,
     cut: refusal("decision_extraction", "The reply was cut off at the token limit: write less."),
     question: (turn) => (restates(turn) ? answerQuestion(turn) : undefined),
@@ -91,6 +105,12 @@ function readReply(text: string, { allowed }: TurnInput): TextReading {
   }
   const { tool: name, args, repairs } = decision;
   return { type: "calls", calls: [{ name, arguments: args }], ...thought, repairs: [...taken, ...repairs] };
+}
+
+/** A decision counts when the author's own fields are in it. */
+function withOwnFields(reading: TextReading, text: string, own: OwnFields | undefined): TextReading {
+  const fault = reading.type === "violation" ? undefined : own?.faultIn(text);
+  return fault === undefined ? reading : { type: "violation", ...refusal("decision_validation", fault) };
 }
 
 function refusal(stage: string, problem: string): TextRefusal {
