@@ -1,6 +1,6 @@
 /**
  * What tests of agents need: a model that follows a script, tools that remember their calls, providers on the loopback interface, matchers for
- * test runners, and a guard that finds tools which use powers that they did not declare. The guard is on when this is imported.
+ * test runners, contracts as checks, and a guard that finds tools which use powers that they did not declare. The guard is on when this is imported.
  *
  * @module writ/testing
  */
@@ -18,6 +18,9 @@ export type {
   FakeRequest,
   FakeStep,
 } from "./adapters/fake-providers/fake-provider.ts";
+export type { ContractCheck } from "./eval/contract/check.ts";
+export { driverContract, type DriverSubject } from "./eval/contract/driver-contract.ts";
+export { executorContract } from "./eval/contract/executor-contract.ts";
 export { runMatchers, type RunMatchers } from "./eval/run-matchers.ts";
 export { powerGuard, type PowerGuard, type UndeclaredPower } from "./adapters/power-guard.ts";
 

@@ -16,6 +16,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "case-missing": { message: "The branch \"{name}\" has no case for {value}. It has: {cases}.", hint: "Add the case, or `otherwise` for everything that has none.", retryable: false },
   "checkpoint-invalid": { message: "The agent \"{name}\" cannot go on from this checkpoint: {reason}", hint: "Resume it with the agent that made it, with the skills that it had then.", retryable: false },
   "checksum-mismatch": { message: "{path} has the SHA-256 {found}, but {name} must have {expected}.", hint: "The file was removed, since it is not the announced one. Try again; if it happens again, do not use that source.", retryable: false },
+  "contract-broken": { message: "The {contract} breaks its contract, \"{check}\": {reason}.", hint: "Correct it: the page of its port in docs says what it promises.", retryable: false },
   "database-failed": { message: "The database {path} failed: {reason}", hint: "Give the path of a SQLite file on a local disk, in a folder that exists and that this process may write. When it is locked, another process is writing to it for long: try again.", retryable: false },
   "definition-file-invalid": { message: "{where} cannot be used: {problems}", hint: "Correct the file; nothing has run yet. Tools that it names are given by the program: `loadAgent` with `tools`, or `--tools file` on the command line.", retryable: false },
   "definition-invalid": { message: "{where}: {reason}", hint: "Correct the definition; nothing has run yet.", retryable: false },
@@ -124,6 +125,7 @@ export interface ErrorData {
   "case-missing": { cases: string | number; name: string | number; value: string | number };
   "checkpoint-invalid": { name: string | number; reason: string | number };
   "checksum-mismatch": { expected: string | number; found: string | number; name: string | number; path: string | number };
+  "contract-broken": { check: string | number; contract: string | number; reason: string | number };
   "database-failed": { path: string | number; reason: string | number };
   "definition-file-invalid": { problems: string | number; where: string | number };
   "definition-invalid": { reason: string | number; where: string | number };

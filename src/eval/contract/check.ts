@@ -1,0 +1,23 @@
+import { WritError } from "../../error/writ-error.ts";
+
+/** One promise of a contract. Any test runner can run it: `for (const { name, run } of checks) it(name, run)`. */
+export interface ContractCheck {
+  readonly name: string;
+  /** Resolves when the promise is kept. @throws WritError `contract-broken`, which says what was wrong */
+  readonly run: () => Promise<void>;
+}
+
+/** Says that a promise is broken, unless it is kept. */
+export type Expect = (isKept: boolean, reason: string) => void;
+
+/** A check of a contract by its name. */
+export function check(
+  contract: string,
+  name: string,
+  work: (expect: Expect) => Promise<void>,
+): ContractCheck {
+  const expect: Expect = (isKept, reason) => {
+    if (!isKept) throw new WritError("contract-broken", { contract, check: name, reason });
+  };
+  return { name, run: () => work(expect) };
+}
