@@ -104,6 +104,29 @@ describe("the pages", () => {
   });
 });
 
+describe("the pages for those who come from another system", () => {
+  const pages = filesUnder("docs/from", ".md").map(({ path, text }) => [path, text] as const);
+
+  it.each(pages)("%s: each line's code stands in the program below it", (path, text) => {
+    const [tables = "", ...programs] = text.split(/^```ts run\n([\s\S]*?)^```$/m);
+    const rows = [...tables.matchAll(/^\| (.+) \|$/gm)].map(([, row = ""]) => row.split(" | ")).slice(1);
+    expect(rows.length).toBeGreaterThan(15);
+    for (const [there = "", here = ""] of rows) {
+      if (here === "not there") continue;
+      const codes = [...here.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
+      expect(codes, there).not.toEqual([]);
+      for (const code of codes) expect(programs.join(""), `${path}: ${there}`).toContain(code);
+    }
+    expect(text.split("\n").length).toBeLessThanOrEqual(120);
+  });
+
+  it("are told of in the README", () => {
+    const readme = read("README.md");
+    expect(pages.length).toBe(5);
+    for (const [path] of pages) expect(readme).toContain(`\`${path}\``);
+  });
+});
+
 /** The anchors of a page, as GitHub makes them of its headings. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>

@@ -84,7 +84,7 @@ const examples = found.flatMap((entry) => entry.examples);
 const running = examples.filter(({ runs }) => runs);
 
 const idle = found
-  .filter(({ file: { path } }) => /^docs\/[^/]+$/.test(path) && !withoutRun.has(path))
+  .filter(({ file: { path } }) => /^docs\/(?:from\/)?[^/]+$/.test(path) && !withoutRun.has(path))
   .filter((entry) => !entry.examples.some(({ runs }) => runs))
   .map(({ file }) => `${file.path}: no example of it runs (\`\`\`ts run)`);
 const complaints = [compile(examples), ...idle, ...running.map(complaint)].filter(
