@@ -74,6 +74,66 @@ const expected: Readonly<Record<string, Expected>> = {
     ends: "[no llm provider]",
     broken: { file: "weather.ts", from: '"not allowed"', to: '"unknown"' },
   },
+  "seeds/researcher": {
+    shows: "settings of a model as data, on the wire, and what a server's failure is [A2, A5, TEST-mock]",
+    ends: "A failure of the server is no answer.",
+    broken: { from: "{ host: server.url }", to: "{ host: server.url, temperature: 0.2 }" },
+  },
+  "seeds/search": {
+    shows: "arguments of unexpected types: changed, filled in, or told [T2]",
+    ends: "Two of four calls ran.",
+    broken: { from: "default(10)", to: "default(5)" },
+  },
+  "seeds/analyst": {
+    shows: "a skill with tools and one that is a function; the loop, and its bound [K1, L1, B-turns]",
+    ends: "Without a bound of its own it ends after 8 turns.",
+    broken: { from: "budget: { turns: 2 }", to: "budget: { turns: 3 }" },
+  },
+  "seeds/authorization": {
+    shows: "what a skill lists is what may be called; a refusal names these alone [Z1, Z2, Z3, K3]",
+    ends: "Nothing ran that the skill does not list.",
+    broken: { from: "tools: [read], knowledge", to: "tools: [read, shell], knowledge" },
+  },
+  "seeds/weather-data": {
+    shows: "a tool as data, held to its schemas by the program [H2, H5, H8]",
+    ends: "It is 18°C in London.",
+    broken: { from: 'celsius: "warm"', to: "celsius: 20" },
+  },
+  "seeds/executor": {
+    shows: "the way of a call through hooks, check, tool and events [C3, C7]",
+    ends: "a error, b skipped",
+    broken: { from: 'endOn: ["tool-failure"]', to: "endOn: []" },
+  },
+  "seeds/driver-options": {
+    shows: "the choice of a tool, retries of decisions, an answer asked for apart [C4, C5]",
+    ends: "There are 12 lamps.",
+    broken: { from: "maxRetries: 2", to: "maxRetries: 3" },
+  },
+  "seeds/command-line": {
+    shows: "calls on one line, alone and in the JSON protocol [P5]",
+    ends: "A line is enough.",
+    broken: { from: "commandDriver()", to: 'commandDriver({ prose: "keep" })' },
+  },
+  "seeds/minimal-runtime": {
+    shows: "the smallest runtime by hand; an invalid reply ends it [P7]",
+    ends: "What is neither an action nor the end is no reply.",
+    broken: { from: 'items: "tea"', to: 'items: [{ text: "milk" }]' },
+  },
+  "seeds/protocol-checklist": {
+    shows: "invalid JSON, an unknown tool, wrong arguments, a result that is used [P9]",
+    ends: "The result was there in the next turn.",
+    broken: { from: 'action("prices", {})', to: 'action("price", { tea: "black" })' },
+  },
+  "seeds/mcp-registry": {
+    shows: "tools of a server in the prompt, with their schemas to the letter [P8]",
+    ends: "One call reached the server: the one that fits its schema.",
+    broken: { from: 'show: "schemas"', to: 'show: "types"' },
+  },
+  "seeds/least-privilege": {
+    shows: "declared and granted, or not reached by a handle [Y3, Y7]",
+    ends: "Declared and granted: nothing else was reached.",
+    broken: { from: 'needs: [net("api.weather.com")]', to: "needs: []" },
+  },
 };
 
 /** The calculator of the README looks for a model by itself; this asks it for its script. */
