@@ -133,9 +133,19 @@ function listVariables(target: NodeJS.ProcessEnv): (string | symbol)[] {
   return Reflect.ownKeys(target);
 }
 
+/** Sets a variable on the environment itself: asked to set one of its heirs, Node refuses to change a variable that is there. */
+function setVariable(target: NodeJS.ProcessEnv, name: string | symbol, value: unknown): boolean {
+  return Reflect.set(target, name, value);
+}
+
 function patchEnvironment(): () => void {
   const before = process.env;
-  process.env = new Proxy(before, { get: getVariable, has: hasVariable, ownKeys: listVariables });
+  process.env = new Proxy(before, {
+    get: getVariable,
+    has: hasVariable,
+    set: setVariable,
+    ownKeys: listVariables,
+  });
   return () => {
     process.env = before;
   };

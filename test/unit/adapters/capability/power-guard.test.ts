@@ -167,6 +167,8 @@ describe("the guard", () => {
     expect(Object.keys(process.env)).toContain("PATH");
     process.env["HANDLE_GUARD"] = "1";
     expect(process.env["HANDLE_GUARD"]).toBe("1");
+    process.env["HANDLE_GUARD"] = "2"; // a variable that is there takes another way through Node than a new one
+    expect(process.env["HANDLE_GUARD"]).toBe("2");
     delete process.env["HANDLE_GUARD"];
     expect("HANDLE_GUARD" in process.env).toBe(false);
   });
