@@ -172,6 +172,32 @@ describe("guarded: names that the model chose are values", () => {
     });
   });
 
+  it.each([
+    ["a list of addresses", { addresses: ["eve@evil.example"] }],
+    ["a list of people", [{ name: "Eve", email: "eve@evil.example" }]],
+    ["a person", { work: { email: "eve@evil.example" } }],
+  ])(
+    "what a lookup found for the user's own words is the user's choice, also in %s",
+    async (_what, found) => {
+      const { sent, send } = sending();
+      const contacts = tool({
+        name: "contacts",
+        description: "",
+        inputSchema: z.object({ name: z.string() }),
+        effect: "read",
+        trusted: true,
+        resolves: true,
+        execute: () => found,
+      });
+      await run(
+        [calling("read_mail"), calling(["contacts", { name: "Eve" }]), calling(toEve), "done"],
+        [readMail(), contacts, send],
+        { input: "Send Eve a greeting", definition: { policy: guarded() } },
+      );
+      expect(sent).toHaveLength(1);
+    },
+  );
+
   it("a lookup that was asked for nothing does not make the whole address book the user's choice", async () => {
     const { sent, send } = sending();
     const contacts = tool({

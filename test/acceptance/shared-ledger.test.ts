@@ -36,6 +36,16 @@ describe("one ledger", () => {
     expect(await bounded({ toolCalls: 4 })).toEqual([undefined, 0, 4]);
   });
 
+  it("what a child spent in an earlier turn is counted once", async () => {
+    const inner = scripted([said("Seen.")]);
+    const child = agent({ name: "child", model: inner });
+    const calls = ["a", "b", "c", "d"].map((input) => called(["child", { input }]));
+    const model = scripted([...calls, said("Done.")]);
+    const outer = agent({ name: "outer", model, tools: [child.asTool()], budget: { tokens: 850 } });
+    // nine replies of 100 tokens: the fourth child begins at 700, the last reply at 800
+    expect([await outer("go"), inner.requests.length]).toEqual(["Done.", 4]);
+  });
+
   it("a child knows the dollars of its parent by its own price, and one that has none leaves nothing", async () => {
     const priced = (price: number | undefined): TextAgent =>
       agent({

@@ -198,6 +198,7 @@ describe("select", () => {
       { tools: [adding, search] },
     );
     expect(result).toMatchObject({ text: "It is 42.", turns: 3 });
+    expect(result.transcript.messages.at(-1)).toMatchObject({ parts: [{ type: "text", text: "It is 42." }] });
     const [system] = model.requests[0]?.messages ?? [];
     expect(system?.role === "system" && system.text).toContain("- add: Add two numbers");
     expect(system?.role === "system" && system.text).not.toContain("first number");

@@ -101,6 +101,24 @@ describe("arguments", () => {
     expect(seen[1]?.[1].schema).toBe(weather.input.jsonSchema);
   });
 
+  it("waits for a schema that judges later", async () => {
+    const slow = tool({
+      name: "weather",
+      description: "",
+      inputSchema: z.object({ city: z.string().refine(async (city) => city === "Oslo", "is no city") }),
+      execute: ({ city }) => city,
+    });
+    const ask = (city: string): ReturnType<typeof repairArguments> =>
+      repairArguments({
+        ...repairing(call({}), {
+          invalidArguments: (_raw, { round }) => (round === 0 ? fixed({ city }) : undefined),
+        }),
+        tool: slow,
+      });
+    expect(await ask("Oslo")).toEqual({ type: "repaired", arguments: { city: "Oslo" }, rounds: 1 });
+    expect(await ask("Olso")).toEqual({ type: "unhandled" });
+  });
+
   it("reads a fixed text as JSON, and checks it like the model's own arguments", async () => {
     const ask = (value: Json): ReturnType<typeof repairArguments> =>
       repairArguments(

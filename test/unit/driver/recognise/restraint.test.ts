@@ -236,3 +236,21 @@ describe("strict", () => {
     expect(finder.read(text)).toMatchObject({ calls: [], refused: [{ name: expect.any(String) as string }] });
   });
 });
+
+describe("a word without quotes", () => {
+  const finder = recogniser(tools);
+  it.each([
+    ["None of these", "begins with a word of Python"],
+    ["True North", "begins with a truth value"],
+    ["12 Oaks", "begins with a number"],
+    ["2024-01-05", "is a date"],
+    ["Lima: Peru", "has a colon"],
+  ])("is the whole text up to the end of its argument: %s, which %s", (city) => {
+    const { calls } = finder.read(`get_weather(city=${city}, days=3)`);
+    expect(calls.map((call) => call.arguments)).toEqual([{ city, days: 3 }]);
+  });
+
+  it("is no argument where it goes on as something else", () => {
+    expect(finder.read("get_weather(city=Lima 'Peru')").calls).toEqual([]);
+  });
+});
