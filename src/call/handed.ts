@@ -221,6 +221,7 @@ class HandedWork {
   }
 
   private readyAt(index: number): Ready {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the calls that are ready are handed over
     return this.handed.fates[index] as Ready;
   }
 }

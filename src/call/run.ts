@@ -75,6 +75,7 @@ export function settleGiven({ at, ready, startedAt, label }: Handed, given: Give
   return fold(
     (): Maybe<Settled | "stopped"> => {
       if ("result" in given) return given;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever the executor gave as the error is what is thrown
       if ("error" in given) throw errorWithoutSecrets(given.error, host) as Error;
       return untilStopped(checkResult(ready.tool, unlabelled(work, given.value)), stop);
     },

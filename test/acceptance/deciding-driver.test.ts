@@ -24,7 +24,7 @@ function adds({ transcript }: TurnInput): DriverDecision {
 const usage = { inputTokens: 10, outputTokens: 5 };
 
 describe("a driver that decides", () => {
-  it("needs no model: calls and the answer come from the turn alone, under the same rules [C2]", async () => {
+  it("needs no model: calls and the answer come from the turn alone, under the same rules [C2.2]", async () => {
     const rules = decidingDriver({ name: "rules", decide: adds });
     const ended = await agent({ name: "a", driver: rules, tools: [add] }).run("1 + 2");
     expect(ended.outcome).toMatchObject({ type: "answered", content: "it is 3" });
@@ -52,7 +52,7 @@ describe("a driver that decides", () => {
     ).toEqual(["ok", "ok", "denied", "skipped"]);
   });
 
-  it("that has no model and asks one ends with the reason [C2]", async () => {
+  it("that has no model and asks one ends with the reason [C2.2]", async () => {
     const asking = decidingDriver({
       name: "asking",
       decide: async (turn, ask) => ({
@@ -64,7 +64,7 @@ describe("a driver that decides", () => {
     expect(() => agent({ name: "a", driver: nativeDriver })).toThrow(/no model/);
   });
 
-  it("may ask more than once in a turn; all of it is paid for and stands in one turn [C2]", async () => {
+  it("may ask more than once in a turn; all of it is paid for and stands in one turn [C2.2]", async () => {
     const model = scripted([
       { text: "draft", usage },
       { text: "better", usage },
@@ -88,7 +88,7 @@ describe("a driver that decides", () => {
     expect(ended.transcript.messages).toHaveLength(3);
   });
 
-  it("may wrap another driver, whose calls keep their ids and their rules [C2]", async () => {
+  it("may wrap another driver, whose calls keep their ids and their rules [C2.2]", async () => {
     const model = scripted([
       { text: "", calls: [{ id: "c1", name: "add", arguments: { a: 1, b: 2 } }] },
       "3",
@@ -109,13 +109,13 @@ describe("a driver that decides", () => {
     expect(ended.transcript.messages[3]).toMatchObject({ callId: "c1", status: "ok", text: "3" });
   });
 
-  it("wraps a driver that decides itself [C2]", async () => {
+  it("wraps a driver that decides itself [C2.2]", async () => {
     const rules = decidingDriver({ name: "rules", decide: adds });
     const outer = decidingDriver({ name: "outer", decide: (turn, ask) => decideBy(rules, turn, ask) });
     expect(await agent({ name: "a", driver: outer, tools: [add] })("go")).toBe("it is 3");
   });
 
-  it("is not asked again at a replay; a question that was answered before a crash is not sent again [C2]", async () => {
+  it("is not asked again at a replay; a question that was answered before a crash is not sent again [C2.2]", async () => {
     const decide = vi.fn(async (turn: TurnInput, ask: AskModel): Promise<DriverDecision> => {
       const one = await ask(plain.request(turn));
       const two = await ask(plain.request(turn));
@@ -137,7 +137,7 @@ describe("a driver that decides", () => {
     });
   });
 
-  it("has each question retried, seen by the hooks, and held to the budget [C2]", async () => {
+  it("has each question retried, seen by the hooks, and held to the budget [C2.2]", async () => {
     const seen: string[] = [];
     let tries = 0;
     const model = scripted([
@@ -182,7 +182,7 @@ describe("a driver that decides", () => {
     expect((await bounded.run("go")).outcome).toMatchObject({ type: "exhausted", field: "tokens" });
   });
 
-  it("that throws, or decides nothing, fails the run and says so [C2]", async () => {
+  it("that throws, or decides nothing, fails the run and says so [C2.2]", async () => {
     const thrown = new Error("no rule fits");
     const wrong: readonly [Driver["decide"], string][] = [
       [
@@ -202,7 +202,7 @@ describe("a driver that decides", () => {
     }
   });
 
-  it("has its calls checked for the choice of tool, and its answer streamed as one piece [C2]", async () => {
+  it("has its calls checked for the choice of tool, and its answer streamed as one piece [C2.2]", async () => {
     const events: unknown[] = [];
     const driver = decidingDriver({ name: "rules", decide: adds });
     const noted = fakeTool("noted", 1);

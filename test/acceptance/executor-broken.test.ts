@@ -40,7 +40,7 @@ describe("an executor that breaks its contract", () => {
       ],
     ],
   ])("that gives %s", (_what, reason, broken) => {
-    it("fails the run and names the call; what may have happened is not called done or undone [C3]", async () => {
+    it("fails the run and names the call; what may have happened is not called done or undone [C3.2]", async () => {
       const write = tool({
         name: "write",
         description: "",
@@ -65,7 +65,7 @@ describe("an executor that breaks its contract", () => {
     });
   });
 
-  it("fails the run when it gives something else for a call that was run; the call keeps its own result [C3]", async () => {
+  it("fails the run when it gives something else for a call that was run; the call keeps its own result [C3.2]", async () => {
     const lying: Executor = {
       async execute(calls, { run }) {
         await Promise.all(calls.map((each) => run(each)));
@@ -77,7 +77,7 @@ describe("an executor that breaks its contract", () => {
     expect(results).toEqual([["ok", "2"]]);
   });
 
-  it("that throws fails the run, with its error as the cause; calls that it had run keep their results [C3]", async () => {
+  it("that throws fails the run, with its error as the cause; calls that it had run keep their results [C3.2]", async () => {
     const thrown = new Error("no connection");
     const failing: Executor = {
       async execute([first], { run }) {

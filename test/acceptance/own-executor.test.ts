@@ -7,7 +7,7 @@ import { labelled } from "../../src/tools.ts";
 import { call, double, plain, ran, resultsOf } from "./executor-scene.ts";
 
 describe("an executor of one's own", () => {
-  it("takes the calls of a reply in the place of the runtime's, also in a copy of an agent [C3, C9]", async () => {
+  it("takes the calls of a reply in the place of the runtime's, also in a copy of an agent [C3.2, C9.2]", async () => {
     const seen: unknown[] = [];
     const batching: Executor = {
       execute(calls, { turn }) {
@@ -37,7 +37,7 @@ describe("an executor of one's own", () => {
     ]);
   });
 
-  it("runs a call as the runtime would, and each only once [C3]", async () => {
+  it("runs a call as the runtime would, and each only once [C3.2]", async () => {
     const add = fakeTool("add", 3);
     const twice: Executor = {
       async execute(calls, { run }) {
@@ -54,7 +54,7 @@ describe("an executor of one's own", () => {
     expect(add.calls).toHaveLength(1);
   });
 
-  it("is given no call that allow-list, arguments, policy, a hook or the budget refused [C3]", async () => {
+  it("is given no call that allow-list, arguments, policy, a hook or the budget refused [C3.2]", async () => {
     const given: string[] = [];
     const noting: Executor = {
       execute(calls, context) {
@@ -88,7 +88,7 @@ describe("an executor of one's own", () => {
     ]);
   });
 
-  it("cannot change the arguments that were judged [C3]", async () => {
+  it("cannot change the arguments that were judged [C3.2]", async () => {
     const got: unknown[] = [];
     const send = tool({
       name: "send",
@@ -108,7 +108,7 @@ describe("an executor of one's own", () => {
     expect(got).toEqual(["bob"]);
   });
 
-  it("has its own values held to schema, hooks, size, secrets and labels like a tool's [C3]", async () => {
+  it("has its own values held to schema, hooks, size, secrets and labels like a tool's [C3.2]", async () => {
     process.env["OWN_EXECUTOR_KEY"] = "s3cr3t-value-of-the-key";
     const grants = [secret("OWN_EXECUTOR_KEY")];
     const leaks = tool({
@@ -176,7 +176,7 @@ describe("an executor of one's own", () => {
     expect(masked).toHaveLength(6);
   });
 
-  it("gives a value that is no better than what the calls beside it read [C3]", async () => {
+  it("gives a value that is no better than what the calls beside it read [C3.2]", async () => {
     const web = fakeTool("web", "from a stranger");
     const note = tool({
       name: "note",
@@ -204,7 +204,7 @@ describe("an executor of one's own", () => {
     expect(results[1]?.label).toMatchObject({ integrity: "untrusted" });
   });
 
-  it("may say that a call failed or did not run, and the model is told [C3]", async () => {
+  it("may say that a call failed or did not run, and the model is told [C3.2]", async () => {
     const honest: Executor = {
       execute: ([first, second]) => [
         { callId: first?.id ?? "", error: new Error("the queue is full") },
@@ -222,7 +222,7 @@ describe("an executor of one's own", () => {
     expect(add.calls).toHaveLength(0);
   });
 
-  it("keeps the order of calls that change something, as it asked for them [C3]", async () => {
+  it("keeps the order of calls that change something, as it asked for them [C3.2]", async () => {
     const order: string[] = [];
     const write = tool({
       name: "write",
@@ -243,7 +243,7 @@ describe("an executor of one's own", () => {
     expect(order).toEqual(["begin 3", "end 3", "begin 2", "end 2", "begin 1", "end 1"]);
   });
 
-  it("is not waited for when the run is stopped: what may have happened is `unknown` [C3]", async () => {
+  it("is not waited for when the run is stopped: what may have happened is `unknown` [C3.2]", async () => {
     const controller = new AbortController();
     const hanging: Executor = {
       execute(_calls, { signal }) {
@@ -269,7 +269,7 @@ describe("an executor of one's own", () => {
     expect(resultsOf(ended).map((result) => (result as string[])[0])).toEqual(["unknown", "cancelled"]);
   });
 
-  it("runs nothing after it has given its results, and waits for what it began [C3]", async () => {
+  it("runs nothing after it has given its results, and waits for what it began [C3.2]", async () => {
     let late: (() => Promise<unknown>) | undefined;
     const slow = tool({
       name: "slow",
@@ -295,7 +295,7 @@ describe("an executor of one's own", () => {
     await expect(late?.()).rejects.toSatisfy((error) => isWritError(error, "executor-result-invalid"));
   });
 
-  it("is not asked again at a replay, and after a crash runs only what is not recorded [C3]", async () => {
+  it("is not asked again at a replay, and after a crash runs only what is not recorded [C3.2]", async () => {
     const add = fakeTool("add", (args: unknown) => (args as { n: number }).n + 1);
     const works = vi.fn<Executor["execute"]>(async ([first, second], { run }) =>
       first === undefined || second === undefined
@@ -324,7 +324,7 @@ describe("an executor of one's own", () => {
     expect(add.calls).toHaveLength(1);
   });
 
-  it("replays a failure of its own as well [C3]", async () => {
+  it("replays a failure of its own as well [C3.2]", async () => {
     const execute_ = vi.fn<Executor["execute"]>(() => []);
     const make = (): ReturnType<typeof agent> =>
       agent({
@@ -341,7 +341,7 @@ describe("an executor of one's own", () => {
     expect(execute_).toHaveBeenCalledTimes(1);
   });
 
-  it("starts no call while the model still writes, and tells the ends in the order of the calls [C3]", async () => {
+  it("starts no call while the model still writes, and tells the ends in the order of the calls [C3.2]", async () => {
     const order: string[] = [];
     const look = tool({
       name: "look",
@@ -373,7 +373,7 @@ describe("an executor of one's own", () => {
     ]);
   });
 
-  it("serves execute() too, where a broken contract is thrown [C3]", async () => {
+  it("serves execute() too, where a broken contract is thrown [C3.2]", async () => {
     const calls = [{ type: "tool-call", id: "one", name: "double", arguments: { n: 2 } } as const];
     expect(await execute({ calls, tools: [double], executor: plain })).toMatchObject([
       { callId: "one", status: "ok", value: 4 },
@@ -384,7 +384,7 @@ describe("an executor of one's own", () => {
     });
   });
 
-  it("must be one [C9]", () => {
+  it("must be one [C9.2]", () => {
     expect(() => agent({ name: "a", model: () => "", executor: {} as Executor })).toThrow(/executor/);
   });
 });

@@ -10,7 +10,7 @@ const acts = { thought: "a sum", type: "call_tool", tool: "add", args: { a: 1, b
 const answers = { thought: "done", type: "final_answer", answer: "3" };
 
 describe("ReAct with a decision schema of the author's", () => {
-  it("wants its fields of each decision, and tells the model of those that do not fit [C2]", async () => {
+  it("wants its fields of each decision, and tells the model of those that do not fit [C5.7]", async () => {
     const model = scripted([
       JSON.stringify(acts),
       JSON.stringify({ ...acts, confidence: 2 }),
@@ -29,7 +29,7 @@ describe("ReAct with a decision schema of the author's", () => {
     });
   });
 
-  it("holds a model that can be constrained to them [C2]", async () => {
+  it("holds a model that can be constrained to them [C5.7]", async () => {
     for (const format of ["schema", "grammar"] as const) {
       const model = scripted([JSON.stringify({ confidence: 1, ...answers })], { features: { format } });
       await agent({ name: "a", model, driver: reactDriver({ decision }), tools: [add] }).run("1 + 2");
@@ -37,7 +37,7 @@ describe("ReAct with a decision schema of the author's", () => {
     }
   });
 
-  it("must be the schema of an object with fields of its own [C2]", () => {
+  it("must be the schema of an object with fields of its own [C5.7]", () => {
     expect(() => reactDriver({ decision: z.string() })).toThrow(/an object with fields/);
     expect(() => reactDriver({ decision: z.object({ tool: z.string() }) })).toThrow(/"tool"/);
     const defs = { $defs: { x: { type: "string" } } };

@@ -35,7 +35,7 @@ describe("executorContract", () => {
   describe.each(Object.entries({ plain, oneByOne, dry, batching }))(
     "of an executor that is right: %s",
     (_name, executor) => {
-      for (const { name, run } of executorContract(() => executor)) it(`${name} [C3]`, run);
+      for (const { name, run } of executorContract(() => executor)) it(`${name} [C3.2]`, run);
     },
   );
 
@@ -56,7 +56,7 @@ describe("executorContract", () => {
       },
     ],
     ["was stopped", { execute: () => new Promise(() => undefined) }],
-  ])("finds one that breaks the promise of: %s [C3]", async (promise, executor) => {
+  ])("finds one that breaks the promise of: %s [C3.2]", async (promise, executor) => {
     const broken = executorContract(() => executor).find(({ name }) => name.includes(promise));
     await expect(broken?.run()).rejects.toMatchObject({ code: "contract-broken" });
   });
@@ -92,7 +92,7 @@ const subjects: Readonly<Record<string, DriverSubject>> = {
 
 describe("driverContract", () => {
   describe.each(Object.entries(subjects))("of a driver that is right: %s", (_name, subject) => {
-    for (const { name, run } of driverContract(subject)) it(`${name} [C2]`, run);
+    for (const { name, run } of driverContract(subject)) it(`${name} [C2.2]`, run);
   });
 
   let count = 0;
@@ -123,7 +123,7 @@ describe("driverContract", () => {
         },
       },
     ],
-  ])("finds one that breaks the promise of: %s [C2]", async (promise, driver) => {
+  ])("finds one that breaks the promise of: %s [C2.2]", async (promise, driver) => {
     const broken = driverContract({ ...native, make: () => driver }).find(({ name }) =>
       name.includes(promise),
     );

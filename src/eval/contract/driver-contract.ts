@@ -96,6 +96,7 @@ function tools(): readonly Tool[] {
     description: "Says a word again",
     inputSchema,
     effect: "none",
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of the tool has held the arguments to it
     execute: (args: unknown) => `heard ${(args as { word: string }).word}`,
   });
   const fail = tool({

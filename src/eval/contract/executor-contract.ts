@@ -138,6 +138,7 @@ async function givesOwn(expect: Expect, executor: Executor, from = 0): Promise<v
   const proposed = calls(6, ["look", "change", "look"], from);
   const { ended } = await whole(proposed, executor, expect);
   resultsOf(ended).forEach(({ status, value }, index) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one result for each call that was proposed
     const { name, arguments: args } = proposed[index] as Proposed;
     const own: Json = `${name} ${args.n}`;
     expect(status !== "ok" || value === own, `the call ${own} has the result ${JSON.stringify(value)}`);
