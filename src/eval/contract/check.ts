@@ -1,4 +1,4 @@
-import { WritError } from "../../error/writ-error.ts";
+import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 
 /** One promise of a contract. Any test runner can run it: `for (const { name, run } of checks) it(name, run)`. */
 export interface ContractCheck {
@@ -16,8 +16,14 @@ export function check(
   name: string,
   work: (expect: Expect) => Promise<void>,
 ): ContractCheck {
+  const broken = (reason: string, cause?: unknown): WritError =>
+    new WritError("contract-broken", { contract, check: name, reason }, { cause });
   const expect: Expect = (isKept, reason) => {
-    if (!isKept) throw new WritError("contract-broken", { contract, check: name, reason });
+    if (!isKept) throw broken(reason);
   };
-  return { name, run: () => work(expect) };
+  const run = (): Promise<void> =>
+    work(expect).catch((error: unknown) => {
+      throw isWritError(error, "contract-broken") ? error : broken(messageOf(error), error);
+    });
+  return { name, run };
 }
