@@ -45,7 +45,7 @@ export interface Choosing {
   readonly host: Host;
   /** The bound that forbids to ask the model, if one does. */
   readonly excess: Excess | undefined;
-  /** What pays for asking it. */
+  /** The accounts that pay for asking it. */
   readonly paying: Paying;
 }
 

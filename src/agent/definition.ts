@@ -104,7 +104,7 @@ export interface AgentDefinition<
   /** The recovery of calls that fail, for tools without rules of their own. */
   readonly recover?: RecoveryRules;
   readonly budget?: Budget;
-  /** What pays for the runs of this agent, over all of them: an account, or the function that names one for the options of a run. */
+  /** The payer of all runs of this agent: an account, or the function that names one for the options of a run. */
   readonly account?: AccountChoice;
   /** Decides about each call that the allow-list lets pass. Default: it may run. */
   readonly policy?: Policy;

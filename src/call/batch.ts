@@ -40,7 +40,7 @@ export interface BatchEnd {
   readonly unknown?: ToolCall;
   /** The call that ends the run, and how. */
   readonly fatal?: { readonly call: ToolCall; readonly fatal: Fatal };
-  /** What the author's executor did wrong. */
+  /** The fault of the author's executor. */
   readonly broken?: BrokenContract;
 }
 

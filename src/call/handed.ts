@@ -30,7 +30,7 @@ import { asTold } from "./settle.ts";
 /** The way in which the author's executor broke its contract. All but the cause is plain data: a journal keeps it. */
 export interface BrokenContract extends ResultFault {
   readonly code: "executor-failed" | "executor-result-invalid";
-  /** What it threw; undefined at a replay. */
+  /** The error that it threw; undefined at a replay. */
   readonly cause?: unknown;
 }
 
@@ -52,7 +52,7 @@ export interface HandedBatch {
   end(index: number, record: CallRecord): void;
 }
 
-/** What the journal keeps of an executor's work. A call without a record here was run, and has a record of its own. */
+/** The record of an executor's work in the journal. A call without a record here was run, and has a record of its own. */
 interface HandedRecord {
   readonly ends: readonly { readonly index: number; readonly record?: CallRecord }[];
   readonly broken?: BrokenContract;
@@ -79,7 +79,7 @@ export async function carryOutBy(
   return broken === undefined || work.thrown === undefined ? broken : { ...broken, cause: work.thrown };
 }
 
-/** What came of asking an executor. */
+/** The outcome of asking an executor. */
 interface AskedExecutor {
   readonly read: ReadGiven;
   readonly broken?: BrokenContract;
@@ -89,14 +89,14 @@ interface AskedExecutor {
 
 /** The calls of a batch while an executor has them. */
 class HandedWork {
-  /** What the executor threw. */
+  /** The error that the executor threw. */
   thrown: unknown;
   private readonly handed: HandedBatch;
   /** The places of the calls, by id. */
   private readonly places = new Map<string, number>();
   /** The calls that were begun here, in this order. */
   private readonly begun = new Map<number, Promise<CallRecord>>();
-  /** What the executor was given for those that have ended. */
+  /** The results that the executor was given for those that have ended. */
   private readonly tokens = new Map<number, CallRun>();
   /** The last call that others wait for. */
   private alone: readonly Promise<CallRecord>[] = [];

@@ -58,7 +58,7 @@ interface Handed {
   readonly at: Call;
   readonly ready: Ready;
   readonly startedAt: number;
-  /** What the executor had read by then. */
+  /** The label of all that the executor had read by then. */
   readonly label: Label;
 }
 

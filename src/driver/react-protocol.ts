@@ -132,7 +132,7 @@ function invalid(problem: string): Decision {
   return { type: "invalid", stage: "decision_validation", problem };
 }
 
-/** What the author wants of answers, and of each decision. */
+/** The author's wishes for answers, and of each decision. */
 interface Wanted {
   readonly output?: Schema | undefined;
   readonly own?: OwnFields | undefined;

@@ -7,18 +7,18 @@ import type { AgentEvent } from "./event.ts";
 import type { Outcome } from "./outcome.ts";
 
 /**
- * How much a user interface is told. `minimal`: status, the text of the reply, questions to a person. `standard`: steps, tools, progress and runs
+ * The degree of detail that a user interface is told. `minimal`: status, the text of the reply, questions to a person. `standard`: steps, tools, progress and runs
  * inside too. `debug`: arguments, results, thoughts, and every other event as it is.
  */
 export type UiDetail = "minimal" | "standard" | "debug";
 
-/** What a user interface shows of an event. */
+/** The message that a user interface shows of an event. */
 export type UiContent =
   | { readonly type: "status"; readonly status: "running"; readonly agent: string }
   | {
       readonly type: "status";
       readonly status: Outcome["type"];
-      /** Why there is no answer. */
+      /** The reason why there is no answer. */
       readonly reason?: string;
       readonly usage: Usage;
     }
@@ -50,7 +50,7 @@ export type UiContent =
       readonly name: string;
       readonly status: ResultStatus;
       readonly durationMs: number;
-      /** Where the result comes from, and who may learn it. */
+      /** The label of the result: its sources, and those who may learn it. */
       readonly label: Label;
       readonly text?: string;
     }
@@ -95,7 +95,7 @@ export function uiMessage(event: AgentEvent, detail: UiDetail = "standard"): UiM
   return { ...content, runId, ...(parentRunId === undefined ? {} : { parentRunId }), seq, at };
 }
 
-/** What every interface shows. */
+/** Messages that every interface shows. */
 function essential(event: AgentEvent): UiContent | undefined {
   if (event.type === "run-start") return { type: "status", status: "running", agent: event.agent };
   if (event.type === "run-end") {
@@ -113,7 +113,7 @@ function essential(event: AgentEvent): UiContent | undefined {
   return { type: "approval-answered", callId, approved, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** What is done meanwhile. `isWhole`: with arguments and results. */
+/** Messages about the work meanwhile. `isWhole`: with arguments and results. */
 function working(event: AgentEvent, isWhole: boolean): UiContent | undefined {
   if (event.type === "turn-start") return { type: "step-started", step: event.turn };
   if (event.type === "turn-end") return { type: "step-ended", step: event.turn };

@@ -5,7 +5,7 @@ import type { WantedReply, Wish } from "../policy/account/account-entry.ts";
 import type { Excess } from "../policy/account/budget.ts";
 import { asRuntime } from "./powers.ts";
 
-/** What a reply used. */
+/** The usage of a reply. */
 export interface ReplySpent {
   readonly tokens: number;
   readonly costUsd: number;

@@ -9,7 +9,7 @@ export interface ReadyCall {
   readonly name: string;
   /** The arguments as JSON, as they were judged: after hooks, mending and a person. A copy. */
   readonly arguments: Json;
-  /** What the input schema of the tool made of them. Lists and plain objects in it are copies. */
+  /** The arguments as the input schema of the tool made them. Lists and plain objects in it are copies. */
   readonly args: unknown;
   /** The effect that the tool declares. */
   readonly effect: Effect;

@@ -38,7 +38,7 @@ export interface FrameOptions extends RunTime {
   readonly observe?: (event: AgentEvent) => void;
   /** The run around this one. */
   readonly parent?: Scope;
-  /** What pays for it. */
+  /** The accounts that pay for it. */
   readonly accounts?: RunAccounts;
   readonly journal?: Journal;
   /** The call in whose code it was begun, as it was then. */

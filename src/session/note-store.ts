@@ -3,13 +3,13 @@ import { wordIndex } from "../util/word-index.ts";
 
 /** One thing that was remembered, and where it comes from. */
 export interface Note {
-  /** What it is called in its namespace: another note never gets the name. */
+  /** Its name in its namespace: another note never gets the name. */
   readonly id: string;
   readonly text: string;
   readonly label: Label;
 }
 
-/** What is put in a namespace: a new note, or another text for one that is there. */
+/** A text for a namespace: a new note, or another text for one that is there. */
 export interface NewNote extends Omit<Note, "id"> {
   /** The note whose place it takes. */
   readonly replaces?: string;
@@ -73,7 +73,7 @@ export function inMemoryNotes(): NoteStore {
   };
 }
 
-/** Whether there is something to search for. */
+/** True if there is something to search for. */
 function hasWords(query: string): boolean {
   return /[\p{L}\p{N}]/u.test(query);
 }

@@ -8,10 +8,10 @@ import type { Json, JsonObject } from "../util/json.ts";
 import { callable, either, having, optional, string } from "../util/shape.ts";
 import type { Note, NoteStore } from "./note-store.ts";
 
-/** What {@link noteTools} are made of. */
+/** The options of {@link noteTools}. */
 export interface NoteToolsOptions {
   readonly store: NoteStore;
-  /** Whose notes: a user, an agent, both (`kim/butler`). A function is asked in each call. The model never chooses it. */
+  /** The owner of the notes: a user, an agent, both (`kim/butler`). A function is asked in each call. The model never chooses it. */
   readonly namespace: string | ((context: ToolContext) => string);
   /** Notes of a namespace; a full one takes no more. Default 1,000. */
   readonly maxNotes?: number;

@@ -35,7 +35,7 @@ export interface ModelRecord {
   readonly endedAt: number;
   /** A hook, by its name, answered in place of the model. */
   readonly answer?: { readonly content: Json; readonly by: string };
-  /** What a driver decided that decides by itself. */
+  /** The decision of a driver that decides by itself. */
   readonly reading?: Reading;
 }
 
@@ -47,7 +47,7 @@ export interface ModelQuestion {
   readonly drivers: readonly Driver[];
   readonly host: Host;
   readonly stop: Interrupt<unknown>;
-  /** What pays for the reply. Left out: nobody asks. */
+  /** The accounts that pay for the reply. Left out: none. */
   readonly paying?: Paying;
   /** Changes the request before it is sent. */
   readonly change?: (request: ModelRequest) => Promise<ModelRequest>;

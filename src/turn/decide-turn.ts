@@ -119,7 +119,7 @@ const types = ["calls", "final", "pending", "violation"] as const;
 const someDecision = object({ type: oneOf(...types) });
 const callList = list(object({ name: string }));
 
-/** What a driver decided, with the message that stands for it in the transcript. */
+/** The decision of a driver, with the message that stands for it in the transcript. */
 function readingOf(decision: DriverDecision, name: string): Reading {
   const reading = fits(someDecision, decision) ? whole(decision) : undefined;
   if (reading !== undefined) return reading;

@@ -5,7 +5,7 @@ import type { Delta, Model, ModelRequest, StreamOptions } from "../model/model.t
 import type { Budget } from "../policy/account/budget.ts";
 import { priceOf, withinTokens } from "./usage.ts";
 
-/** What a run's model is paid with. */
+/** The means to pay for a run's model. */
 export interface Paying {
   readonly accounts?: RunAccounts;
   readonly price?: Budget["price"];
@@ -87,7 +87,7 @@ class ReplyMeter {
     else if (delta.type === "call-end") this.written += JSON.stringify(delta.arguments ?? "").length;
   }
 
-  /** What it used: nothing where the provider never began to answer, an estimate where it did not say. */
+  /** Its usage: nothing where the provider never began to answer, an estimate where it did not say. */
   spent(): { readonly tokens: number; readonly usage: readonly [input: number, output: number] } {
     if (!this.hasBegun) return { tokens: 0, usage: [0, 0] };
     const input = this.request.messages.reduce((sum, message) => sum + charactersOf(message), 0);

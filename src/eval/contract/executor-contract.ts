@@ -145,7 +145,7 @@ async function givesOwn(expect: Expect, executor: Executor, from = 0): Promise<v
   });
 }
 
-/** How long an executor may go on after the run was stopped, in milliseconds. */
+/** The time that an executor may go on after the run was stopped, in milliseconds. */
 const patienceMs = 1000;
 
 async function endsWhenStopped(expect: Expect, executor: Executor): Promise<void> {

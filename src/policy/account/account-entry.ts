@@ -1,7 +1,7 @@
 import { count, fits, list, object, string } from "../../util/shape.ts";
 import type { Excess } from "./budget.ts";
 
-/** What an account bounds in one period. A bound left out is none. */
+/** The bounds of an account in one period. A bound left out is none. */
 export interface AccountLimits {
   /** Tokens in and out. */
   readonly tokens?: number;
@@ -24,9 +24,9 @@ export interface Hold {
   readonly until: number;
 }
 
-/** What a store keeps of one account: JSON. */
+/** The record of one account in a store: JSON. */
 export interface AccountEntry {
-  /** When the period began, in milliseconds since 1970. */
+  /** The beginning of the period, in milliseconds since 1970. */
   readonly since: number;
   readonly used: Amounts;
   readonly held: readonly Hold[];
@@ -35,7 +35,7 @@ export interface AccountEntry {
 /** A calendar period in UTC, or milliseconds. */
 export type Period = "hour" | "day" | "month" | number;
 
-/** What somebody wants to spend now. */
+/** An amount that somebody wants to spend now. */
 export interface Wish {
   readonly runs?: number;
   readonly toolCalls?: number;
@@ -78,7 +78,7 @@ export function entryAt(entry: AccountEntry | undefined, per: Period, now: numbe
   return since > entry.since ? { since, used: nothing, held } : { ...entry, held };
 }
 
-/** What is used, with all that is held. */
+/** The spending, with all that is held. */
 export function usedOf({ used, held }: AccountEntry): Amounts {
   const tokens = held.reduce((sum, hold) => sum + hold.tokens, used.tokens);
   const costUsd = held.reduce((sum, hold) => sum + hold.costUsd, used.costUsd);

@@ -27,11 +27,11 @@ export interface AccountStore {
   update(key: string, change: (entry: AccountEntry | undefined) => AccountEntry): Promise<void>;
 }
 
-/** How an account is defined. */
+/** The definition of an account. */
 export interface AccountDefinition {
-  /** Where it is kept. */
+  /** The store that keeps it. */
   readonly store: AccountStore;
-  /** Whose it is: a user, a team, a job. All accounts of one key and period in a store are the same one. */
+  /** The owner: a user, a team, a job. All accounts of one key and period in a store are the same one. */
   readonly key: string;
   readonly limits: AccountLimits;
   /** The period in which the limits hold: by the calendar in UTC, or so many milliseconds. Default `day`. */
@@ -42,7 +42,7 @@ export interface AccountDefinition {
   readonly expiresMs?: number;
 }
 
-/** What was used in a period: all that ended, and what is reserved for replies that are being written. */
+/** The spending of a period: all that ended, and what is reserved for replies that are being written. */
 export interface AccountUse extends Amounts {
   /** The beginning of the period that was booked last, in milliseconds since 1970; 0 before the first one. */
   readonly since: number;
