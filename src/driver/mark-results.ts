@@ -18,9 +18,9 @@ export function withMarks(input: TurnInput, { plainResults = false }: Driver): T
 
 /**
  * True where results of any of the tools may be untrusted. The rule then stands in every turn, so that all
- * prompts begin alike. Depends on: the tools.
+ * prompts begin alike, also once a call has left the run fewer tools. Depends on: the tools.
  */
-const mayMark = remembered(({ tools }: AllowList) => [...tools.values()].some(isStranger));
+const mayMark = remembered(({ tools, before = tools }: AllowList) => [...before.values()].some(isStranger));
 
 function isStranger({ trusted, effect, kind }: Tool): boolean {
   return kind === undefined && !(trusted ?? effect === "none");

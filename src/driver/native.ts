@@ -13,8 +13,7 @@ import { withoutThinking } from "./thinking.ts";
 import { unparsedCalls } from "./unparsed-calls.ts";
 
 /**
- * Native function calling: tools go to the provider as tools, calls come back as calls. The system message lists the tools too, since a
- * model reads there what it may do; the list is description, the allow-list is what holds.
+ * Native function calling: tools go to the provider as tools and nowhere else, calls come back as calls.
  *
  * A reply without calls whose whole text is calls in a model's own tags is read as these calls, which the event `message-end` tells as a repair;
  * not calls that stand word for word in a message before it. Blocks of thinking in the text become reasoning.
@@ -40,7 +39,7 @@ export const nativeDriver: Driver = {
     const names = wireNames(allowed, turn.model.features.toolNames);
     return {
       messages: requestMessages(turn, names),
-      tools: toldTools(allowed)(names).tools,
+      tools: toldTools(allowed)(names),
       toolChoice: typeof toolChoice === "object" ? { tool: names.toWire(toolChoice.tool) } : toolChoice,
       settings,
       ...(format === undefined ? {} : { format }),
@@ -102,36 +101,23 @@ function withPlaceholder(message: ReplyMessage): ReplyMessage {
   return { ...message, parts: [...message.parts, { type: "text", text: "(empty)" }] };
 }
 
-function requestMessages({ transcript, allowed }: TurnInput, names: WireNames): readonly Message[] {
+function requestMessages({ transcript }: TurnInput, names: WireNames): readonly Message[] {
   const messages = transcript.since(0);
   const first = messages[0];
-  if (first?.role === "system") {
-    const text = [first.text, toldTools(allowed)(names).list].filter((part) => part !== "").join("\n\n");
-    if (text === "") messages.shift(); // providers refuse an empty message
-    else messages[0] = { role: "system", text };
-  }
+  if (first?.role === "system" && first.text === "") messages.shift(); // providers refuse an empty message
   return names.identity ? messages : messages.map((message) => names.message(message));
 }
 
-interface ToldTools {
-  /** As the provider is told of them. */
-  readonly tools: readonly ToolDescription[];
-  /** As they stand in the system message; empty where there are none. */
-  readonly list: string;
-}
-
 /**
- * The tools as a model is told of them, made once for each list and its names. Depends on: the tools; their
+ * The tools as a provider is told of them, made once for each list and its names. Depends on: the tools; their
  * names as the provider takes them.
  */
 const toldTools = remembered((allowed: AllowList) =>
-  remembered((names: WireNames): ToldTools => {
-    const tools = offeredTools(allowed).map(({ name, description, input }) => ({
+  remembered((names: WireNames): readonly ToolDescription[] =>
+    offeredTools(allowed).map(({ name, description, input }) => ({
       name: names.toWire(name),
       description,
       inputSchema: input.jsonSchema,
-    }));
-    const lines = tools.map(({ name, description }) => `- ${name}: ${description}`);
-    return { tools, list: tools.length === 0 ? "" : `Available tools:\n${lines.join("\n")}` };
-  }),
+    })),
+  ),
 );

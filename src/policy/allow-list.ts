@@ -16,6 +16,8 @@ export interface AllowList {
    * `tools` alone.
    */
   readonly offered?: ReadonlySet<string>;
+  /** The tools before the list was made shorter; undefined for a list that was not. */
+  readonly before?: ReadonlyMap<string, Tool>;
   /** Tools whose use in a run is counted; undefined when no tool has constraints. */
   readonly counted?: ReadonlySet<string>;
 }
@@ -70,7 +72,9 @@ export function effectIn({ tools }: AllowList): EffectOf {
  */
 export function restrictList(list: AllowList, names: readonly string[]): AllowList {
   const kept = new Set(names);
-  return withOffered({ ...list, tools: new Map([...list.tools].filter(([name]) => kept.has(name))) }, names);
+  const { tools, before = tools } = list;
+  const fewer = new Map([...tools].filter(([name]) => kept.has(name)));
+  return withOffered({ ...list, tools: fewer, before }, names);
 }
 
 /** The list, with calls of these tools counted too. */

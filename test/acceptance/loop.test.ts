@@ -51,7 +51,7 @@ describe("loop and model", () => {
     ]);
   });
 
-  it("case 3: the system message has instructions, skill and every allowed tool; typed input goes in as JSON [L1.1, L1.2]", async () => {
+  it("case 3: the model is told of instructions, skill and every allowed tool, each once; typed input goes in as JSON [L1.1, L1.2]", async () => {
     const model = scripted(["done"]);
     const compute = skill({ name: "compute", description: "Works out sums", tools: [add, "multiply"] });
     const calculator = agent({
@@ -66,10 +66,19 @@ describe("loop and model", () => {
     const [system, user] = model.requests[0]?.messages ?? [];
     expect(system).toEqual({
       role: "system",
-      text: "You are a calculator.\n\nWorks out sums\n\nAvailable tools:\n- add: Add two numbers: a + b\n- multiply: Multiply two numbers: a * b",
+      text: "You are a calculator.\n\nWorks out sums",
     });
     expect(user).toEqual({ role: "user", parts: [{ type: "text", text: '{"sum":"3 + 5"}' }] });
-    expect(model.requests[0]?.tools.map((described) => described.name)).toEqual(["add", "multiply"]);
+    expect(model.requests[0]?.tools.map(({ name, description }) => [name, description])).toEqual([
+      ["add", "Add two numbers: a + b"],
+      ["multiply", "Multiply two numbers: a * b"],
+    ]);
+    const inText = scripted(['{"type":"final","content":"done"}']);
+    await calculator.with({ model: inText, driver: "json" }).run({ sum: "3 + 5" });
+    const told = JSON.stringify(inText.requests[0]?.messages[0]);
+    for (const part of ["You are a calculator.", "Works out sums", "add", "Multiply two numbers: a * b"])
+      expect(told).toContain(part);
+    expect(inText.requests[0]?.tools).toEqual([]);
   });
 
   it("case 4: the calculator: two calls in order; 3 turns are enough, 2 end before the third model call with both tools run [B1.1, B-turns.2, L1.3, L2.1]", async () => {
@@ -320,7 +329,7 @@ describe("authorization", () => {
     const names = ["constructor", "__proto__", "toString", "hasOwnProperty"];
     const model = scripted([{ calls: names.map((name) => ({ name, arguments: {} })) }, "done"]);
     await agent({ name: "a", model, tools: [add] }).run("go");
-    const results = model.requests[1]?.messages.slice(3) ?? [];
+    const results = model.requests[1]?.messages.slice(2) ?? [];
     expect(results).toMatchObject(
       names.map((name) => ({
         status: "denied",
