@@ -198,11 +198,12 @@ export function textOf(message: UserMessage | ReplyMessage): string {
  * export const names = (reply: ReplyMessage): string[] => callsOf(reply).map(({ name }) => name);
  * ```
  */
-export function callsOf(reply: ReplyMessage): readonly ToolCall[] {
-  const calls: ToolCall[] = [];
-  for (const part of reply.parts)
-    if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(part);
-  return calls;
+export function callsOf({ parts }: ReplyMessage): readonly ToolCall[] {
+  return parts.every(isOwnCall) ? parts : parts.filter(isOwnCall);
+}
+
+function isOwnCall(part: ReplyPart): part is ToolCall {
+  return part.type === "tool-call" && part.providerExecuted !== true;
 }
 
 /** The text of a result: a text goes to the model as it is, everything else as JSON. */

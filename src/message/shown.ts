@@ -1,15 +1,10 @@
-import { remembered } from "../util/remembered.ts";
 import type { Message } from "./message.ts";
-import { type Log, type ReadyTranscript, tipOf, type Tip, type TranscriptJson } from "./transcript.ts";
-
-/** Gives a message as its reader sees it: the same object for the same message. */
-type Show = (message: Message) => Message;
-
-/** The shown messages of a log so far. Depends on: the log, which only grows; the function that shows. */
-const shownOf = remembered((_log: Log) => remembered((_show: Show): Message[] => []));
+import { type ReadyTranscript, type Show, tipOf, type Tip, type TranscriptJson } from "./transcript.ts";
 
 function shownUpTo({ log, length }: Tip, show: Show): readonly Message[] {
-  const shown = shownOf(log)(show);
+  log.shown ??= new Map();
+  const shown = log.shown.get(show) ?? [];
+  log.shown.set(show, shown);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
   while (shown.length < length) shown.push(show(log.messages[shown.length] as Message));
   return shown;

@@ -11,7 +11,6 @@ import {
   callsOf,
   isAsked,
 } from "./message.ts";
-import { remembered } from "../util/remembered.ts";
 import { misfitText } from "../util/shape.ts";
 import { messageShape, resultShape } from "./message-shape.ts";
 
@@ -54,17 +53,18 @@ export interface TranscriptJson {
   readonly settled?: Readonly<Record<string, ToolResult>>;
 }
 
-/** The log that several transcripts share: the longest list of messages, and the ids of calls in it. */
+/** The log that several transcripts share: the longest list of messages, and the ids of calls in it. It only grows. */
 export interface Log {
   readonly messages: Message[];
   readonly callIds: Set<string>;
+  /** The sums of characters up to each message, as far as somebody asked. */
+  readonly sums: number[];
+  /** The messages as others are shown them, as far as somebody asked; undefined while nobody did. */
+  shown: Map<Show, Message[]> | undefined;
 }
 
-/**
- * The sums of characters up to each index of a log, as far as somebody asked. Depends on: the log, which only
- * grows.
- */
-const sumsOf = remembered((_log: Log): number[] => []);
+/** Gives a message as its reader sees it: the same object for the same message. */
+export type Show = (message: Message) => Message;
 
 /** The end of a transcript in its log. */
 export interface Tip {
@@ -74,7 +74,8 @@ export interface Tip {
 
 interface OpenState {
   readonly calls: readonly ToolCall[];
-  readonly results: ReadonlyMap<string, ToolResult>;
+  /** The results that came in while other calls wait; undefined while there are none. */
+  readonly results?: ReadonlyMap<string, ToolResult>;
 }
 
 /** The one implementation behind both states. A class, since a turn makes three of them: members live once, on the prototype. */
@@ -90,10 +91,8 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
     this.tip = tip;
     this.waiting = waiting;
     const calls = waiting?.calls ?? noCalls;
-    this.open =
-      waiting === undefined || waiting.results.size === 0
-        ? calls
-        : calls.filter((call) => !waiting.results.has(call.id));
+    const results = waiting?.results;
+    this.open = results === undefined ? calls : calls.filter((call) => !results.has(call.id));
   }
 
   get length(): number {
@@ -101,11 +100,11 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
   }
 
   get characters(): number {
-    const { messages } = this.tip.log;
-    const sums = sumsOf(this.tip.log);
+    const { messages, sums } = this.tip.log;
     let sum = sums.at(-1) ?? 0;
-    for (const message of messages.slice(sums.length, this.tip.length)) {
-      sum += charactersOf(message);
+    while (sums.length < this.tip.length) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
+      sum += charactersOf(messages[sums.length] as Message);
       sums.push(sum);
     }
     return sums[this.tip.length - 1] ?? 0;
@@ -121,11 +120,10 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
   }
 
   toJSON(): TranscriptJson {
-    const settled = this.waiting?.results;
-    return {
-      messages: this.messages,
-      ...(settled === undefined ? {} : { settled: Object.fromEntries(settled) }),
-    };
+    const { messages, waiting } = this;
+    return waiting === undefined
+      ? { messages }
+      : { messages, settled: Object.fromEntries(waiting.results ?? []) };
   }
 }
 
@@ -134,7 +132,7 @@ const noCalls: readonly ToolCall[] = [];
 /** A transcript without messages, or with what the author tells the model. */
 export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
   const messages = system === undefined ? [] : [system];
-  return ready({ log: { messages, callIds: new Set() }, length: messages.length });
+  return ready({ log: logOf(messages), length: messages.length });
 }
 
 /**
@@ -174,7 +172,7 @@ export function addReply(transcript: ReadyTranscript, reply: ReplyMessage): Tran
     before.log.callIds.add(call.id);
   }
   const tip = append(before, [reply]);
-  return calls.length === 0 ? ready(tip) : open(tip, { calls, results: new Map() });
+  return calls.length === 0 ? ready(tip) : open(tip, { calls });
 }
 
 /** Adds a reply that makes no calls. @throws TypeError for one that makes some */
@@ -191,10 +189,10 @@ export function addAnswer(transcript: ReadyTranscript, reply: ReplyMessage): Rea
  */
 export function settle(transcript: OpenTranscript, callId: string, result: ToolResult): Transcript {
   const state = waitingOf(transcript);
-  if (state === undefined || state.results.has(callId) || !state.calls.some((call) => call.id === callId)) {
+  if (state?.calls.some((call) => call.id === callId) !== true || state.results?.has(callId) === true) {
     throw new TypeError(`no call "${callId}" is open`);
   }
-  const results = new Map(state.results).set(callId, result);
+  const results = new Map(state.results ?? []).set(callId, result);
   const tip = tipOf(transcript);
   if (results.size < state.calls.length) return open(tip, { calls: state.calls, results });
   return ready(
@@ -212,7 +210,7 @@ export function settleAll(
 ): ReadyTranscript {
   const state = waitingOf(transcript);
   const messages = (state?.calls ?? []).map((call) =>
-    resultMessage(call, state?.results.get(call.id) ?? resultOf(call)),
+    resultMessage(call, state?.results?.get(call.id) ?? resultOf(call)),
   );
   return ready(append(tipOf(transcript), messages));
 }
@@ -339,7 +337,7 @@ export function namedCalls(calls: readonly ToolCall[]): string {
 function checkOpen(transcript: OpenTranscript, callId: string): void {
   const { open } = transcript;
   if (open.some(({ id }) => id === callId)) return;
-  const isSettled = waitingOf(transcript)?.results.has(callId) === true;
+  const isSettled = waitingOf(transcript)?.results?.has(callId) === true;
   const fault = isSettled ? "which has its result already" : "which no open call has as its id";
   throw new TypeError(`it is the result of "${callId}", ${fault}; open: ${namedCalls(open)}`);
 }
@@ -386,17 +384,16 @@ function append(tip: Tip, messages: readonly Message[]): Tip {
 /** The log of the longest transcript is written in place, any other is copied first: two continuations never see each other. */
 function ownLog(tip: Tip): Tip {
   if (tip.log.messages.length === tip.length) return tip;
-  const log = logOf(tip.log.messages.slice(0, tip.length));
-  const sums = sumsOf(log);
-  for (const sum of sumsOf(tip.log).slice(0, tip.length)) sums.push(sum);
+  const { messages, sums } = tip.log;
+  const log = logOf(messages.slice(0, tip.length), sums.slice(0, tip.length));
   return { log, length: tip.length };
 }
 
-function logOf(messages: Message[]): Log {
+function logOf(messages: Message[], sums: number[] = []): Log {
   const callIds = messages.flatMap((message) =>
     message.role === "assistant" ? callsOf(message).map((call) => call.id) : [],
   );
-  return { messages, callIds: new Set(callIds) };
+  return { messages, callIds: new Set(callIds), sums, shown: undefined };
 }
 
 function ready(tip: Tip): ReadyTranscript {

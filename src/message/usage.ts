@@ -23,7 +23,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     outputTokens: a.outputTokens + b.outputTokens,
     ...sumOf("cachedInputTokens", a, b),
     ...sumOf("reasoningTokens", a, b),
-    ...(a.estimated === true || b.estimated === true ? { estimated: true } : {}),
+    ...(a.estimated === true || b.estimated === true ? { estimated: true } : undefined),
   };
 }
 
@@ -42,9 +42,9 @@ export function completeUsage(
   return {
     inputTokens: input ?? estimateTokens(characters.input),
     outputTokens: output ?? estimateTokens(characters.output),
-    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
-    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
-    ...(input === undefined || output === undefined ? { estimated: true } : {}),
+    ...(cached === undefined ? undefined : { cachedInputTokens: cached }),
+    ...(reasoning === undefined ? undefined : { reasoningTokens: reasoning }),
+    ...(input === undefined || output === undefined ? { estimated: true } : undefined),
   };
 }
 
@@ -59,7 +59,11 @@ function plausible(count: number | undefined, characters = 0): number | undefine
   return count > 0 || (count === 0 && characters === 0) ? count : undefined;
 }
 
-function sumOf(field: "cachedInputTokens" | "reasoningTokens", a: Usage, b: Usage): Partial<Usage> {
-  if (a[field] === undefined && b[field] === undefined) return {};
+function sumOf(
+  field: "cachedInputTokens" | "reasoningTokens",
+  a: Usage,
+  b: Usage,
+): Partial<Usage> | undefined {
+  if (a[field] === undefined && b[field] === undefined) return undefined;
   return { [field]: (a[field] ?? 0) + (b[field] ?? 0) };
 }
