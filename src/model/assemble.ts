@@ -7,7 +7,7 @@ import type {
   ToolCall,
 } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
-import { type Json, isJsonObject, parseJson, toJson } from "../util/json.ts";
+import { type Json, isJsonObject, type JsonObject, parseJson, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Delta, ReportedResponse } from "./model.ts";
 
@@ -45,6 +45,8 @@ interface OpenBlock {
 
 interface UnfinishedCall {
   readonly place: number;
+  /** The name as the provider wrote it. */
+  readonly name: string;
   readonly named: Pick<ToolCall, "id" | "name" | "malformed">;
   text: string;
 }
@@ -125,7 +127,7 @@ class ReplyAssembler implements Assembler {
 
   private startCall({ id, name }: { readonly id: string; readonly name: string }): void {
     const named = this.nameCall({ id, name, index: this.count });
-    const call = { place: this.parts.length, named, text: "" };
+    const call = { place: this.parts.length, name, named, text: "" };
     this.count += 1;
     (this.open ??= new Map()).set(id, call);
     this.parts.push(call);
@@ -138,17 +140,14 @@ class ReplyAssembler implements Assembler {
   }
 
   private endCall(delta: CallEnd): ToolCall {
-    const { place, named, text } = this.openCall(delta.id);
+    const { place, name, named, text } = this.openCall(delta.id);
     this.open?.delete(delta.id);
     const { arguments: whole, providerExecuted, providerMetadata } = delta;
-    const read =
-      whole === undefined || providerExecuted === true
-        ? readArguments(whole ?? text)
-        : writtenArguments(text, whole);
+    const isDone = providerExecuted === true;
     const call: ToolCall = {
       type: "tool-call",
-      ...read,
-      ...named,
+      ...(whole === undefined || isDone ? readArguments(whole ?? text) : writtenArguments(text, whole)),
+      ...(isDone ? { id: named.id, name } : named), // a tool of the provider's has the name that it gives it
       ...(providerExecuted === undefined ? undefined : { providerExecuted }),
       ...(providerMetadata === undefined ? undefined : { providerMetadata }),
     };
@@ -203,13 +202,16 @@ function writtenArguments(text: string, whole: Json): Pick<ToolCall, "arguments"
   return { arguments: text, malformed };
 }
 
-/** The arguments of a call from what the provider gave: the text of JSON, or a value. Nothing at all means no arguments. */
+/**
+ * The arguments of a call from what the provider gave: the text of JSON, or a value. Nothing at all means no
+ * arguments. An object that was written as JSON twice is that object.
+ */
 export function readArguments(given: Json): Pick<ToolCall, "arguments" | "malformed"> {
   if (given === "" || given === null) return { arguments: {} };
   if (typeof given === "string") {
     const parsed = parseJson(given);
     return parsed.ok
-      ? { arguments: parsed.value ?? {} }
+      ? { arguments: objectIn(parsed.value) ?? parsed.value ?? {} }
       : { arguments: given, malformed: `they are not valid JSON: ${parsed.reason}` };
   }
   if (isJsonObject(given)) {
@@ -219,4 +221,11 @@ export function readArguments(given: Json): Pick<ToolCall, "arguments" | "malfor
       : { arguments: JSON.stringify(given), malformed: checked.reason };
   }
   return { arguments: given };
+}
+
+/** The object of which a text is the JSON. */
+function objectIn(value: Json): JsonObject | undefined {
+  if (typeof value !== "string" || !/^\s*\{/.test(value)) return undefined;
+  const parsed = parseJson(value);
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined;
 }

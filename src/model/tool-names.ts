@@ -103,7 +103,7 @@ function rename(message: Message, toWire: (name: string) => string): Message {
   if (message.role === "tool") return { ...message, name: toWire(message.name) };
   if (message.role !== "assistant") return message;
   const parts = message.parts.map((part) =>
-    part.type === "tool-call" ? { ...part, name: toWire(part.name) } : part,
+    part.type === "tool-call" && part.providerExecuted !== true ? { ...part, name: toWire(part.name) } : part,
   );
   return { ...message, parts } satisfies ReplyMessage;
 }

@@ -1,7 +1,6 @@
 import type {
   FilePart,
   Message,
-  ProviderMetadata,
   ProviderPart,
   ReplyMessage,
   ReplyPart,
@@ -11,6 +10,7 @@ import type {
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
+import { optionsOf, partsFor, wireIds, type WireIds } from "./ai-sdk-own.ts";
 import { objectArguments } from "./wire-fields.ts";
 
 /** The versions of the AI SDK's provider specification that this adapter speaks: `ai` 5, 6 and 7. */
@@ -28,34 +28,59 @@ export interface PromptMessage {
   readonly content: string | readonly PromptPart[];
 }
 
-const convertIn = (version: AiSdkVersion): ((message: Message) => readonly PromptMessage[]) =>
-  remembered((message) => convert(message, version));
-
-/** The list of messages only grows, so what was converted for one turn is used again in all later ones. Depends on: the version; the message. */
-const converters = { v2: convertIn("v2"), v3: convertIn("v3"), v4: convertIn("v4") };
-
 /**
- * The messages as a prompt of that version. Each message is converted once. Results that follow each other become one `tool` message:
- * Gemini counts the results of a message against the calls before it.
+ * Makes what converts messages for one receiver: the version that its package speaks, and the name of its provider. Each message is converted
+ * once: the list only grows, and what was converted for one turn is used again in all later ones. Results that follow each other become one
+ * `tool` message: Gemini counts the results of a message against the calls before it.
  */
-export function toPrompt(messages: readonly Message[], version: AiSdkVersion): readonly PromptMessage[] {
-  const converted = converters[version];
-  const prompt: PromptMessage[] = [];
-  let results: PromptPart[] | undefined;
-  for (const message of messages) {
-    for (const part of converted(message)) {
-      if (part.role !== "tool" || typeof part.content === "string") {
-        results = undefined;
-        prompt.push(part);
-      } else if (results === undefined) {
-        results = [...part.content];
-        prompt.push({ role: "tool", content: results });
-      } else {
-        results.push(...part.content);
+export function promptFor(
+  version: AiSdkVersion,
+  server?: string,
+): (messages: readonly Message[]) => readonly PromptMessage[] {
+  // Depends on: the receiver; the message.
+  const converted = remembered((message: Message) =>
+    convert(
+      message.role === "assistant" ? { ...message, parts: partsFor(server, message) } : message,
+      version,
+    ),
+  );
+  return (messages) => {
+    const ids = wireIds(server);
+    const prompt: PromptMessage[] = [];
+    let results: PromptPart[] | undefined;
+    for (const message of messages) {
+      ids.take(message);
+      for (const made of converted(message)) {
+        const part = renamed(made, ids);
+        if (part.role !== "tool" || typeof part.content === "string") {
+          results = undefined;
+          prompt.push(part);
+        } else if (results === undefined) {
+          results = [...part.content];
+          prompt.push({ role: "tool", content: results });
+        } else {
+          results.push(...part.content);
+        }
       }
     }
-  }
-  return prompt;
+    return prompt;
+  };
+}
+
+/** The message with the ids of its calls as the receiver knows them. */
+function renamed(message: PromptMessage, ids: WireIds): PromptMessage {
+  if (ids.areSame() || typeof message.content === "string") return message;
+  const content = message.content.map((part) =>
+    typeof part["toolCallId"] === "string" ? { ...part, toolCallId: ids.of(part["toolCallId"]) } : part,
+  );
+  return { ...message, content };
+}
+
+const unaddressed = { v2: promptFor("v2"), v3: promptFor("v3"), v4: promptFor("v4") };
+
+/** The messages as a prompt of that version, for whomever. */
+export function toPrompt(messages: readonly Message[], version: AiSdkVersion): readonly PromptMessage[] {
+  return unaddressed[version](messages);
 }
 
 /** No message at all for one that says nothing: providers refuse empty ones. */
@@ -104,12 +129,6 @@ function convertPart(part: ReplyPart, version: AiSdkVersion): readonly PromptPar
   }
 }
 
-function optionsOf(part: { readonly providerMetadata?: ProviderMetadata }): {
-  readonly providerOptions?: ProviderMetadata;
-} {
-  return part.providerMetadata === undefined ? {} : { providerOptions: part.providerMetadata };
-}
-
 function callPart(call: ToolCall): PromptPart {
   return {
     type: "tool-call",
@@ -123,9 +142,10 @@ function callPart(call: ToolCall): PromptPart {
 
 /**
  * A malformed call goes back with empty arguments, as one whose arguments are a list or a number: providers want an object, and the model learns
- * from the result what was wrong. A text stays: custom tools take one.
+ * from the result what was wrong. A text stays: custom tools take one. A call that the provider carried out stays as it is.
  */
 function inputOf(call: ToolCall): Json {
+  if (call.providerExecuted === true) return call.arguments;
   if (call.malformed !== undefined) return {};
   return typeof call.arguments === "string" ? call.arguments : objectArguments(call);
 }

@@ -10,6 +10,7 @@ import {
   usageOf,
 } from "./ai-sdk-end.ts";
 import { UnreadableReply } from "./http-reply.ts";
+import { keptBy, keptCall } from "./kept.ts";
 import { newCallId } from "./wire-fields.ts";
 
 type FileData = string | Uint8Array | URL;
@@ -71,15 +72,26 @@ export function* partsOf(reply: GeneratedReply): Generator<StreamPart> {
 
 /**
  * The parts of a stream as deltas. Every call starts once and ends once, whether or not its arguments came in
- * pieces before; sources that stand inside a text come after it, so that a text stays one part.
+ * pieces before; sources that stand inside a text come after it, so that a text stays one part. `server` is
+ * noted on what must go back to the provider that wrote it, and to no other.
  *
  * @throws StreamFailure at an `error` part. UnreadableReply when the parts end without a `finish`.
  */
 export async function* toDeltas(
   parts: AsyncIterable<StreamPart> | Iterable<StreamPart>,
+  server?: string,
 ): AsyncGenerator<Delta> {
   const [blockNames, callIds] = [new Set<string>(), new Set<string>()];
-  const state: ReadState = { open: new Map(), blockNames, calls: new Map(), callIds, held: [] };
+  const noted = new Set<string>();
+  const state: ReadState = {
+    server,
+    open: new Map(),
+    blockNames,
+    noted,
+    calls: new Map(),
+    callIds,
+    held: [],
+  };
   for await (const part of parts) {
     if (part.type === "error") throw new StreamFailure("the stream brought an error", { cause: part.error });
     if (part.type === "finish") {
@@ -108,9 +120,12 @@ interface StartedCall {
 }
 
 interface ReadState {
+  readonly server: string | undefined;
   /** The names of the blocks that began and did not end, by kind and id. */
   readonly open: Map<string, string>;
   readonly blockNames: Set<string>;
+  /** The blocks of reasoning on which the server is noted. */
+  readonly noted: Set<string>;
   /** The last call of each id that the provider gave. */
   readonly calls: Map<string, StartedCall>;
   readonly callIds: Set<string>;
@@ -179,10 +194,17 @@ function readBlock(kind: BlockKind, part: StreamPart, state: ReadState): readonl
   const deltas: Delta[] =
     text === "" && providerMetadata === undefined
       ? []
-      : [{ type: `${kind}-delta`, text, block, ...metadataOf(providerMetadata) }];
+      : [{ type: `${kind}-delta`, text, block, ...metadataOf(providerMetadata, noteOf(kind, block, state)) }];
   if (!isEnd) return deltas;
   state.open.delete(key);
   return state.open.size === 0 ? [...deltas, ...release(state)] : deltas;
+}
+
+/** Once for a block is enough: metadata of a block are put together. */
+function noteOf(kind: BlockKind, block: string, { server, noted }: ReadState): ProviderMetadata | undefined {
+  if (server === undefined || kind === "text" || noted.has(block)) return undefined;
+  noted.add(block);
+  return keptBy(server, {});
 }
 
 function newBlockName(kind: BlockKind, id: string, taken: Set<string>): string {
@@ -221,20 +243,31 @@ function endCall(part: StreamPart, state: ReadState): readonly Delta[] {
   const call = state.calls.get(toolCallId);
   if (call !== undefined) call.whole = part;
   const providerExecuted = part.providerExecuted === true || call?.providerExecuted === true;
+  const id = callIdOf(part, state);
   return [
     ...start,
     {
       type: "call-end",
-      id: callIdOf(part, state),
+      id,
       arguments: part.input,
       ...(providerExecuted ? { providerExecuted } : {}),
-      ...metadataOf(part.providerMetadata ?? call?.providerMetadata),
+      ...metadataOf(part.providerMetadata ?? call?.providerMetadata, callNote(id, providerExecuted, state)),
     },
   ];
 }
 
-function metadataOf(providerMetadata: ProviderMetadata | undefined): Pick<StreamPart, "providerMetadata"> {
-  return providerMetadata === undefined ? {} : { providerMetadata: plain(providerMetadata) };
+/** A call of the provider's own says nothing to another provider. */
+function callNote(id: string, isExecuted: boolean, { server }: ReadState): ProviderMetadata | undefined {
+  if (server === undefined) return undefined;
+  return keptCall(server, id, {}) ?? (isExecuted ? keptBy(server, {}) : undefined);
+}
+
+function metadataOf(
+  given: ProviderMetadata | undefined,
+  note?: ProviderMetadata,
+): Pick<StreamPart, "providerMetadata"> {
+  if (given === undefined && note === undefined) return {};
+  return { providerMetadata: { ...(given && plain(given)), ...note } };
 }
 
 function kept(part: object): Delta {

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../util/json.ts";
 import { endedEarly } from "./ai-sdk-end.ts";
 import { providerError } from "./ai-sdk-errors.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
-import { type AiSdkVersion, toPrompt } from "./ai-sdk-prompt.ts";
+import { type AiSdkVersion, promptFor } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
 import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, orAborted } from "./streams.ts";
@@ -111,6 +111,7 @@ type MaybeModel = { readonly [Field in keyof AiSdkModel]?: unknown };
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   if (!isAiSdkModel(model)) throw new WritError("model-invalid", { name: "aiSdk()", found: describe(model) });
   const { provider, modelId } = model;
+  const prompt = promptFor(versionOf(model.specificationVersion) ?? "v4", provider);
   return {
     id: `${provider}/${modelId}`,
     settings: settingsData({ provider, name: modelId, ...options.settings }),
@@ -118,9 +119,9 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
     price: options.price,
     async *stream(request, { signal }): AsyncGenerator<Delta> {
       if (signal.aborted) throw abortErrorOf(signal);
-      const call = callOptions({ model, options, request, signal });
+      const call = callOptions({ model, options, request, signal, prompt });
       try {
-        for await (const delta of toDeltas(await ask(model, call, signal))) {
+        for await (const delta of toDeltas(await ask(model, call, signal), provider)) {
           yield delta;
           if (signal.aborted && delta.type !== "end") throw abortErrorOf(signal);
         }
@@ -138,6 +139,7 @@ interface Asking {
   readonly options: AiSdkOptions;
   readonly request: ModelRequest;
   readonly signal: AbortSignal;
+  readonly prompt: ReturnType<typeof promptFor>;
 }
 
 interface CallOptions {
@@ -146,7 +148,7 @@ interface CallOptions {
 }
 
 /** The options of one call. They have the same names in all versions; the prompt differs. */
-function callOptions({ model, options, request, signal }: Asking): CallOptions {
+function callOptions({ model, options, request, signal, prompt }: Asking): CallOptions {
   const version = versionOf(model.specificationVersion) ?? "v4";
   const settings = settingsOf(options.settings, request.settings);
   const tools = [
@@ -156,7 +158,7 @@ function callOptions({ model, options, request, signal }: Asking): CallOptions {
   return {
     ...settings,
     ...formatOptions(request.format, model, settings["providerOptions"]),
-    prompt: toPrompt(request.messages, version),
+    prompt: prompt(request.messages),
     ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoiceOf(request.toolChoice) }),
     abortSignal: signal,
   };

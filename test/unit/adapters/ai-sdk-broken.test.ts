@@ -137,6 +137,7 @@ describe.each(versions)("arguments that a package makes up (%s)", (version) => {
       name: "delete",
       arguments: { query: "x", type: "web" },
       providerExecuted: true,
+      providerMetadata: { writ: { server: "played" } },
     });
   });
 });

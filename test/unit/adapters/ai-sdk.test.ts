@@ -456,7 +456,11 @@ describe("a model that only has doGenerate", () => {
       message: {
         role: "assistant",
         parts: [
-          { type: "reasoning", text: "Hm.", providerMetadata: { p: { signature: "s" } } },
+          {
+            type: "reasoning",
+            text: "Hm.",
+            providerMetadata: { p: { signature: "s" }, writ: { server: "by.hand" } },
+          },
           { type: "text", text: "I look.", providerMetadata: { p: { itemId: "i" } } },
           { type: "provider", data: content[2] },
           { type: "tool-call", id: "c1", name: "search", arguments: { q: "x" } },
