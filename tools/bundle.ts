@@ -4,7 +4,7 @@
  * not list as dependencies are bundled, with their licences. The types stay one file a module.
  */
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import {
   type ChunkingContext,
   type CodeSplittingGroup,
@@ -12,6 +12,7 @@ import {
   type Plugin,
   rolldown,
 } from "rolldown";
+import { minifySync } from "rolldown/utils";
 import { unreachedTypes } from "./reached-types.ts";
 import { filesUnder, root } from "./source-files.ts";
 import { packageFolders, thirdPartyText } from "./third-party.ts";
@@ -77,6 +78,21 @@ const builtinsAsTheyAre: Plugin = {
         ),
 };
 
+/** Chunks of other people's code alone are minified: nobody reads our stack traces there. The first line says whose code it is. */
+const othersMinified: Plugin = {
+  name: "others-minified",
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle)) {
+      if (file.type !== "chunk" || !file.moduleIds.every((id) => id.includes(`${sep}node_modules${sep}`)))
+        continue;
+      const marks = file.code.match(/^\/\/ node_modules\/.+$/gm) ?? [];
+      if (marks.length === 0) continue;
+      const { code } = minifySync(file.fileName, file.code, { module: true });
+      file.code = `${marks.join("\n")}\n${code}\n`;
+    }
+  },
+};
+
 const known = new Map<string, ReadonlySet<string>>();
 
 /** The modules that a module of ours loads when it is loaded, itself among them. */
@@ -102,7 +118,7 @@ async function build(
   const bundle = await rolldown({
     input: { ...input },
     platform: "node",
-    plugins: [builtinsAsTheyAre],
+    plugins: [builtinsAsTheyAre, othersMinified],
     treeshake: {
       moduleSideEffects: [{ test: /\/src\/(?:testing|adapters\/check-node)\.ts$/, sideEffects: true }],
     },

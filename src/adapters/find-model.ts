@@ -4,9 +4,9 @@ import { catalogue, type CatalogueModel, defaultModel } from "./model-files/cata
 import { listModelFiles } from "./model-files/cache.ts";
 import { type PullEvent, pullModel } from "./model-files/pull.ts";
 import { llamaCpp } from "./model/llama-cpp.ts";
-import { installCommand } from "./model/llama-cpp-runtime.ts";
 import { type OllamaModel, ollamaModels, ollamaRunning } from "./model/ollama.ts";
 import { resolveModel } from "./model/resolve.ts";
+import { whereInstalled } from "./peer.ts";
 
 /** The best model that this machine has and why it is the one, or why there is none. */
 export type FoundModel =
@@ -76,7 +76,7 @@ export function chooseModel({ wanted, ollama, canEmbed, embedded }: Surroundings
   }
   const noOllama = "why" in ollama ? ollama.why : "Ollama has no model that writes text";
   if (!canEmbed)
-    return { type: "none", why: `${noOllama}, and node-llama-cpp is not installed (${installCommand()})` };
+    return { type: "none", why: `${noOllama}, and node-llama-cpp is not installed (npm i node-llama-cpp)` };
   const name = `llama-cpp/${embedded.name}`;
   if (embedded.present) return { type: "ready", name, why: `${noOllama}; this one runs inside the process` };
   return { type: "fetch", name, file: embedded, why: `${noOllama}; this one runs inside the process` };
@@ -100,12 +100,7 @@ export async function lookAround(): Promise<Surroundings> {
 
 /** True if writ can import an optional package. */
 export function isInstalled(name: string): boolean {
-  try {
-    import.meta.resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
+  return whereInstalled(name) !== undefined;
 }
 
 const listMs = 2_000;

@@ -1,3 +1,5 @@
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { WritError } from "../error/writ-error.ts";
 import { codeOf } from "../util/thrown.ts";
 
@@ -16,5 +18,38 @@ export async function importPeer<Library>(load: () => Promise<Library>, peer: Pe
   } catch (cause) {
     if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new WritError("peer-missing", { command: `npm i ${peer.package}`, ...peer }, { cause });
+  }
+}
+
+/**
+ * Imports a module of an optional package. Bundlers see a name that is not written out and leave it alone: the program looks for the package
+ * when it runs. Rejects with the code `ERR_MODULE_NOT_FOUND` where it is absent.
+ */
+export async function importInstalled<Library>(specifier: string): Promise<Library> {
+  const address = whereInstalled(specifier) ?? specifier;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller names the types of the package that it asks for
+  return (await import(
+    /* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ address
+  )) as Library;
+}
+
+/**
+ * Finds a module of an optional package: beside writ, else beside the program that runs, else in the working folder. The last two matter for a
+ * writ that is installed for the whole machine, or is part of a bundle.
+ */
+export function whereInstalled(specifier: string): string | undefined {
+  try {
+    return import.meta.resolve(specifier);
+  } catch {
+    return beside(process.argv[1], specifier) ?? beside(`${process.cwd()}/program`, specifier);
+  }
+}
+
+function beside(file: string | undefined, specifier: string): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return pathToFileURL(createRequire(pathToFileURL(file)).resolve(specifier)).href;
+  } catch {
+    return undefined;
   }
 }

@@ -11,7 +11,6 @@ import {
 import { type CardFile, listCards } from "../adapters/model-cards.ts";
 import { enforcement, type Isolator } from "../adapters/isolate/isolate.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
-import { installCommand } from "../adapters/model/llama-cpp-runtime.ts";
 import { codeOf } from "../util/thrown.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
@@ -77,7 +76,11 @@ export function checksOf(found: Findings, choice: ModelChoice): readonly Check[]
       : note("ollama", notInstalled("ollama", "models of an Ollama server"), "npm i ollama"),
     around.canEmbed
       ? installed("node-llama-cpp")
-      : note("node-llama-cpp", notInstalled("node-llama-cpp", "models inside the process"), installCommand()),
+      : note(
+          "node-llama-cpp",
+          notInstalled("node-llama-cpp", "models inside the process"),
+          "npm i node-llama-cpp",
+        ),
     ollamaCheck(around.ollama),
     ...files.map(fileCheck),
     cache.writable

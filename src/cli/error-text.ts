@@ -1,3 +1,5 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { isWritError, messageOf } from "../error/writ-error.ts";
 import { oneLine, type Output, printable } from "./output.ts";
@@ -14,7 +16,7 @@ export function errorText(error: unknown, { verbose = false, style }: ErrorTextO
     ? [
         `${style("red", `error[${error.code}]`)} ${printable(error.message)}`,
         ...hintsOf(error),
-        `docs/errors.md#${error.code}`,
+        `${errorsPage()}#${error.code}`,
       ]
     : [
         `${style("red", "error")} ${oneLine(messageOf(error), 500)}`,
@@ -24,6 +26,11 @@ export function errorText(error: unknown, { verbose = false, style }: ErrorTextO
   const shown = [what, ...rest.map((line) => `  ${style("dim", line)}`)];
   if (verbose) shown.push(style("dim", printable(inspect(error))));
   return `${shown.join("\n")}\n`;
+}
+
+/** The page of all errors, as a path from the working folder: it is part of the package. */
+function errorsPage(): string {
+  return relative(process.cwd(), fileURLToPath(new URL("../../docs/errors.md", import.meta.url)));
 }
 
 /** An error as JSON. What is not in the catalogue has the code `unexpected`. */

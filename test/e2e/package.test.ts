@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { posix } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
 import { describe, expect, it } from "vitest";
 import { importsOf } from "../../tools/source-files.ts";
 import { makeProject, runNode, writ } from "./command-line.ts";
@@ -110,6 +111,55 @@ describe("the package", () => {
     }
     expect(shipped).toContain("dist/THIRD-PARTY.md");
   });
+});
+
+describe("an install", () => {
+  it("runs nothing of writ's", () => {
+    const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+    expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?(?:install|prepare)$/.test(name))).toEqual(
+      [],
+    );
+  });
+});
+
+describe("a bundler", () => {
+  it.each(["esm", "cjs"] as const)(
+    "makes one %s file of a program, and asks for no optional package",
+    async (format) => {
+      const { folder, remove } = makeProject();
+      try {
+        writeFileSync(
+          posix.join(folder, "main.js"),
+          `import { agent } from ${JSON.stringify(entry)};
+         agent({ name: "greeter", model: () => "Hello." })("Hi").then(console.log);`,
+        );
+        const { peerDependencies } = JSON.parse(read("package.json")) as {
+          peerDependencies: Record<string, string>;
+        };
+        const asked: string[] = [];
+        const addresses = {
+          name: "addresses",
+          resolveId(id: string): string | null {
+            if (Object.keys(peerDependencies).some((name) => id.startsWith(name))) asked.push(id);
+            return id.startsWith("file:") ? fileURLToPath(id) : null;
+          },
+        };
+        const bundle = await rolldown({
+          input: posix.join(folder, "main.js"),
+          platform: "node",
+          plugins: [addresses],
+          onLog: () => undefined,
+        });
+        const file = posix.join(folder, "bundle", `main.${format === "esm" ? "mjs" : "cjs"}`);
+        await bundle.write({ file, format, codeSplitting: false });
+        await bundle.close();
+        expect(asked).toEqual([]);
+        expect((await runNode([file])).stdout).toBe("Hello.\n");
+      } finally {
+        remove();
+      }
+    },
+  );
 });
 
 describe('import "writ"', () => {

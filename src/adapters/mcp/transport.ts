@@ -1,36 +1,29 @@
-import type {
-  Client,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  StreamableHTTPClientTransport,
-} from "@modelcontextprotocol/client";
-import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type * as McpClient from "@modelcontextprotocol/client";
+import type * as McpStdio from "@modelcontextprotocol/client/stdio";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { visible } from "../../util/visible.ts";
-import { importPeer } from "../peer.ts";
+import { importInstalled, importPeer } from "../peer.ts";
 import { inTime } from "./in-time.ts";
 import type { McpProgram, McpAddress, Place } from "./place.ts";
 
+type Stdio = Pick<typeof McpStdio, "StdioClientTransport" | "DEFAULT_INHERITED_ENV_VARS">;
+
 /** The MCP client library, as far as it is used. */
-export interface Library {
-  readonly Client: typeof Client;
-  readonly ProtocolError: typeof ProtocolError;
-  readonly SdkError: typeof SdkError;
-  readonly SdkErrorCode: typeof SdkErrorCode;
-  readonly StreamableHTTPClientTransport: typeof StreamableHTTPClientTransport;
-  readonly StdioClientTransport: typeof StdioClientTransport;
-  readonly DEFAULT_INHERITED_ENV_VARS: readonly string[];
-}
+export type Library = Stdio &
+  Pick<
+    typeof McpClient,
+    "Client" | "ProtocolError" | "SdkError" | "SdkErrorCode" | "StreamableHTTPClientTransport"
+  >;
 
 /** @throws WritError `peer-missing` */
 export function loadLibrary(): Promise<Library> {
+  const name = "@modelcontextprotocol/client";
   return importPeer(
     async () => ({
-      ...(await import("@modelcontextprotocol/client")),
-      ...(await import("@modelcontextprotocol/client/stdio")),
+      ...(await importInstalled<typeof McpClient>(name)),
+      ...(await importInstalled<Stdio>(`${name}/stdio`)),
     }),
-    { package: "@modelcontextprotocol/client", purpose: "MCP servers" },
+    { package: name, purpose: "MCP servers" },
   );
 }
 
@@ -66,7 +59,11 @@ export interface Connecting {
 }
 
 /** Connects a new client. @throws WritError `mcp-unusable`; the reason of the signal when it is aborted */
-export async function connectClient(library: Library, place: Place, connecting: Connecting): Promise<Client> {
+export async function connectClient(
+  library: Library,
+  place: Place,
+  connecting: Connecting,
+): Promise<McpClient.Client> {
   const { name, timeoutMs, signal } = connecting;
   const client = new library.Client({ name: "writ", version: "1.0.0" });
   const { transport, words } = transportTo(library, place);
@@ -87,7 +84,7 @@ export async function connectClient(library: Library, place: Place, connecting: 
 function transportTo(
   library: Library,
   place: Place,
-): { readonly transport: Parameters<Client["connect"]>[0]; readonly words: () => string } {
+): { readonly transport: Parameters<McpClient.Client["connect"]>[0]; readonly words: () => string } {
   if ("url" in place) {
     const { url, headers = {} } = place;
     const options = { fetch: boundedFetch, requestInit: { headers: { ...headers } } };

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type * as NodeLlamaCpp from "node-llama-cpp";
 import { messageOf } from "../../error/writ-error.ts";
-import { importPeer } from "../peer.ts";
+import { importInstalled, importPeer } from "../peer.ts";
 import { llamaFailed } from "./llama-cpp-failed.ts";
 
 /** The module `node-llama-cpp`, loaded. */
@@ -38,32 +38,18 @@ export function openRuntime(options: RuntimeOptions): Promise<LlamaRuntime> {
   const key = JSON.stringify([options.gpu, options.threads]);
   const known = runtimes.get(key);
   if (known !== undefined) return known;
-  const opening = openLibrary(() => import("node-llama-cpp")).then((library) =>
-    startRuntime(library, options),
-  );
+  const opening = openLibrary().then((library) => startRuntime(library, options));
   runtimes.set(key, opening);
   opening.catch(() => runtimes.delete(key));
   return opening;
 }
 
 /** Imports the optional peer. @throws WritError `peer-missing` */
-export function openLibrary<Library>(load: () => Promise<Library>): Promise<Library> {
-  const purpose = "models inside the process";
-  return importPeer(load, { package: "node-llama-cpp", purpose, command: installCommand() });
-}
-
-/**
- * Command that installs the peer on this machine: a tenth of the size without the libraries for graphics
- * cards.
- */
-export function installCommand(
-  platform: string = process.platform,
-  architecture: string = process.arch,
-): string {
-  const whole = "npm i node-llama-cpp";
-  if (architecture !== "x64" || (platform !== "linux" && platform !== "win32")) return whole;
-  const name = platform === "win32" ? "win-x64" : "linux-x64";
-  return `npm i --omit=optional node-llama-cpp @node-llama-cpp/${name} (for the CPU alone; with GPU libraries, 725 MB: ${whole})`;
+function openLibrary(): Promise<LlamaLibrary> {
+  return importPeer<LlamaLibrary>(() => importInstalled("node-llama-cpp"), {
+    package: "node-llama-cpp",
+    purpose: "models inside the process",
+  });
 }
 
 async function startRuntime(library: LlamaLibrary, { gpu, threads }: RuntimeOptions): Promise<LlamaRuntime> {

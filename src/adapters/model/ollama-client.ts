@@ -1,6 +1,6 @@
 import type { Ollama } from "ollama/browser";
 import { isJsonObject, parseJson } from "../../util/json.ts";
-import { importPeer } from "../peer.ts";
+import { importInstalled, importPeer } from "../peer.ts";
 import { bounded, excerpt, refusalOf, UnreadableReply } from "./http-reply.ts";
 import type { Connection } from "./ollama-address.ts";
 import { withinOrigin } from "./within-origin.ts";
@@ -21,7 +21,7 @@ export async function openClient(connection: Connection, load: LoadClient = load
 export type LoadClient = () => Promise<{ readonly Ollama: typeof Ollama }>;
 
 /** The build for browsers is the same client, except that it never reads an image from the disk when its data looks like a path. */
-const loadClient: LoadClient = () => import("ollama/browser");
+const loadClient: LoadClient = () => importInstalled("ollama/browser");
 
 function checkedFetch({ fetch, signal, maxReplyBytes, lines }: Connection): typeof fetch {
   const send = withinOrigin(fetch);

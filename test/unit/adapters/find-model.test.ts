@@ -107,7 +107,7 @@ describe("chooseModel", () => {
   it("says why there is none, and how to get one", () => {
     const { type, why } = chooseModel(nothing);
     expect(type).toBe("none");
-    expect(why).toMatch(/^no Ollama answers, and node-llama-cpp is not installed \(npm i /);
+    expect(why).toMatch(/^no Ollama answers, and node-llama-cpp is not installed \(npm i node-llama-cpp\)$/);
   });
 });
 
