@@ -35,7 +35,8 @@ export { type Delegation, type Envelope, type Listeners, type LiveEvent } from "
 
 export { type Host } from "./journal/host.ts";
 export { type Step } from "./journal/journal.ts";
-export { type JournalRecord, type MemoryJournal } from "./journal/memory-journal.ts";
+export { type MemoryJournal } from "./journal/memory-journal.ts";
+export { type JournalRecord, recordedJournal } from "./journal/recorded-journal.ts";
 
 export { type ChatReply, type ChatRequest, type ChatTools } from "./model/chat.ts";
 

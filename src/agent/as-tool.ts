@@ -70,6 +70,7 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
     trusted: true, // what the runs inside have seen is joined to it
     isFresh: options.fresh,
     exclusiveKey: () => undefined,
+    retry: "always", // its own steps are recorded: those that may not happen twice do not
     async execute(args: { readonly input?: unknown }, { run: parent, signal }) {
       const asked = takesObject ? args : args.input;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the input schema of the agent parses it

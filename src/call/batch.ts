@@ -1,4 +1,4 @@
-import type { Journal, Step } from "../journal/journal.ts";
+import { type Journal, type Step, withWork } from "../journal/journal.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
@@ -28,6 +28,7 @@ import { type BrokenContract, carryOutBy } from "./handed.ts";
 import { groupsOf, type Halt, haltedBy } from "./order.ts";
 import type { Fatal } from "./fatal.ts";
 import { judge, startedEarly } from "./judge.ts";
+import { runLost } from "./lost.ts";
 import { runCall } from "./run.ts";
 import { asTold, notRun, tellEnd } from "./settle.ts";
 
@@ -244,9 +245,10 @@ class RunningBatch {
 
   private async runRecorded(group: readonly number[]): Promise<void> {
     const { batch } = this;
-    const steps = group.map((index) =>
-      stepOf(callOf(batch, index, this.readyAt(index)), () => this.perform(index)),
-    );
+    const steps = group.map((index) => {
+      const ready = this.readyAt(index);
+      return stepOf(callOf(batch, index, ready), ready, (isLost) => this.perform(index, isLost));
+    });
     const kept = await recorded(steps, batch.run.journal);
     kept.forEach((record, place) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
@@ -254,11 +256,12 @@ class RunningBatch {
     });
   }
 
-  /** Runs one call. */
-  perform(index: number): Maybe<CallRecord> {
+  /** Runs one call, or finds out about one that an earlier process began. */
+  perform(index: number, isLost = false): Maybe<CallRecord> {
     const { batch, halt } = this;
     const ready = this.readyAt(index);
-    return after(ready.early?.record ?? runCall(callOf(batch, index, ready), ready, halt), (ended) => {
+    const carryOut = isLost ? runLost : runCall;
+    return after(ready.early?.record ?? carryOut(callOf(batch, index, ready), ready, halt), (ended) => {
       const record = asTold(ready, ended);
       this.end(index, record);
       return record;
@@ -292,14 +295,13 @@ async function recorded(
   journal: Journal,
 ): Promise<readonly CallRecord[]> {
   const running: Promise<CallRecord>[] = [];
-  const noted = steps.map((step) => ({
-    ...step,
-    run() {
-      const work = step.run();
-      running.push(work);
-      return work;
-    },
-  }));
+  const noted = steps.map((step) =>
+    withWork(step, (work) => {
+      const started = work();
+      running.push(started);
+      return started;
+    }),
+  );
   try {
     return await journal.all(noted);
   } catch (error) {

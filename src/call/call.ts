@@ -10,6 +10,7 @@ import type { OpenCall, Inside, OpenScope } from "../run/scope.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
 import type { CallPowers } from "../run/powers.ts";
+import { mayRunAgain } from "../tool/after-crash.ts";
 import type { AccessRecord } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -154,9 +155,18 @@ export function callOf(batch: Batch, index: number, { call: proposed, inside }: 
   return { batch, index, proposed, learned };
 }
 
-/** A call as a step of the journal. */
-export function stepOf(at: Call, perform: () => Maybe<CallRecord>): Step<CallRecord> {
-  return { key: keyOf(at), fingerprint: () => fingerprintOf(at.proposed), run: async () => perform() };
+/** A call as a step of the journal. One that may not run twice is `lost` where an earlier process began it and left no result. */
+export function stepOf(
+  at: Call,
+  { tool }: Ready,
+  perform: (isLost: boolean) => Maybe<CallRecord>,
+): Step<CallRecord> {
+  const step = {
+    key: keyOf(at),
+    fingerprint: () => fingerprintOf(at.proposed),
+    run: async () => perform(false),
+  };
+  return mayRunAgain(tool) ? step : { ...step, lost: async () => perform(true) };
 }
 
 /** A call with other arguments, which can be read. */

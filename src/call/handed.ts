@@ -46,8 +46,8 @@ export function executorError({ code, reason, call, cause }: BrokenContract, nam
 export interface HandedBatch {
   readonly batch: Batch;
   readonly fates: readonly Fate[];
-  /** Runs one call as the runtime does. */
-  perform(index: number): Maybe<CallRecord>;
+  /** Runs one call as the runtime does, or finds out about one that an earlier process began. */
+  perform(index: number, isLost?: boolean): Maybe<CallRecord>;
   /** Takes down how a call ended. */
   end(index: number, record: CallRecord): void;
 }
@@ -146,8 +146,9 @@ class HandedWork {
   private async begin(index: number, before: readonly Promise<CallRecord>[]): Promise<CallRecord> {
     await Promise.allSettled(before);
     const { batch } = this.handed;
-    const at = callOf(batch, index, this.readyAt(index));
-    return batch.run.journal.step(stepOf(at, () => this.handed.perform(index)));
+    const ready = this.readyAt(index);
+    const step = stepOf(callOf(batch, index, ready), ready, (isLost) => this.handed.perform(index, isLost));
+    return batch.run.journal.step(step);
   }
 
   private async ask(executor: Executor): Promise<AskedExecutor> {

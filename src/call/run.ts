@@ -1,5 +1,3 @@
-import { causesOf } from "../error/causes.ts";
-import { isWritError, messageOf } from "../error/writ-error.ts";
 import { type Label, joinLabels, trustedLabel, untrustedFrom } from "../message/label.ts";
 import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
 import { addedLabel } from "../policy/knowledge/result-label.ts";
@@ -7,7 +5,6 @@ import { openCall, openCallScope } from "../run/scope.ts";
 import { kindsOf, noNeeds, openPowers, openScope, within } from "../run/powers.ts";
 import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
-import { isBuiltin } from "../tool/builtins.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
 import type { Recovery } from "../tool/recovery.ts";
@@ -32,6 +29,7 @@ import { type Halt, haltedBy } from "./order.ts";
 import { fatalOf } from "./fatal.ts";
 import { recoverExecution } from "./recovery.ts";
 import { settle } from "./settle.ts";
+import { EndKnown, thrownResult } from "./thrown.ts";
 import { CallTime } from "./time.ts";
 
 /**
@@ -158,31 +156,6 @@ function runPaid(work: OngoingCall, halt: Halt): Maybe<Settled> {
     );
 }
 
-function thrownResult({ at, ready }: OngoingCall, error: unknown): Settled {
-  const { call, tool } = ready;
-  at.batch.run.onThrow(call.id, error);
-  const denied = capabilityDenied(error);
-  if (denied !== undefined)
-    return {
-      result: {
-        status: "denied",
-        text: `Tool '${tool.name}' was denied: ${denied}`,
-        note: "capability",
-        label: untrustedFrom(`tool/${tool.name}`), // what was to be reached may have been chosen by a stranger
-      },
-    };
-  const result: ToolResult = { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };
-  const fatal = fatalOf(error);
-  // Escalating is for fixers to say; what an agent inside a tool escalates is a failure of that tool.
-  const isSoft = fatal?.type === "failed" && fatal.code === "tool-escalated" && !isBuiltin(tool);
-  return fatal === undefined || isSoft ? { result } : { result, fatal };
-}
-
-/** The capability that was missing, if that is why a tool failed; looks into causes, since code between wraps what it catches. */
-function capabilityDenied(thrown: unknown): string | undefined {
-  return causesOf(thrown).find((error) => isWritError(error, "capability-denied"))?.message;
-}
-
 /** Checking the result is part of the tool's time, and so is mending a failure: an output schema can be slow too. */
 function runTool(work: OngoingCall): Maybe<Settled> {
   const { tool } = work.ready;
@@ -296,6 +269,7 @@ async function runWithRecovery({ work, context, recovery, time }: Recovering): P
   try {
     return await again();
   } catch (error) {
+    if (error instanceof EndKnown) throw error;
     work.threw = true;
     const recovered = await recoverExecution({
       tool,

@@ -80,9 +80,11 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "rounds-used-up": { message: "\"{name}\" was not done after {max} rounds.", hint: "Raise `max`, or let `until` take what there is in the last round: it is told which round it is.", retryable: false },
   "run-broken": { message: "The run of \"{name}\" broke: {reason}", hint: "The journal, or the runtime itself, failed; the cause has the details. What was recorded before is not lost.", retryable: false },
   "run-cancelled": { message: "The run of \"{name}\" was cancelled: {reason}", hint: "Nothing is wrong: the signal was aborted. Start the run again if you want its answer.", retryable: false },
+  "run-claimed": { message: "The run \"{id}\" is carried out elsewhere: by {owner}.", hint: "Wait until that process has ended or has closed the journal of the run, then open it again. A process that died holds nothing. If this process has it open itself, use that journal.", retryable: false },
   "run-option-unusable": { message: "\"{name}\" cannot be run with the option `{option}`: {reason}", hint: "Leave the option out, or give it to an agent.", retryable: false },
   "run-refused": { message: "The run of \"{name}\" was refused: {reason}", hint: "Change the policy or the request.", retryable: false },
   "run-suspended": { message: "Agent '{name}' is suspended: {reason}", hint: "Go on with `agent.resume(result.checkpoint)` when `budget.{field}` was raised; the checkpoint is JSON and can be kept anywhere.", retryable: false },
+  "run-taken": { message: "The run \"{id}\" was taken by another process, and nothing that this one does with it is recorded any more.", hint: "This journal was closed, or this process stood still while another one took the run. Leave the run to that one.", retryable: false },
   "schema-invalid": { message: "The {role} schema of \"{name}\" cannot be used: {reason}", hint: "Give a Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12 object.", retryable: false },
   "schema-without-json-schema": { message: "The {role} schema of \"{name}\" is a {vendor} schema that cannot describe itself as JSON Schema.", hint: "{advice}", retryable: false },
   "secret-missing": { message: "There is no secret \"{name}\".", hint: "Set the environment variable {name} where the program runs.", retryable: false },
@@ -189,9 +191,11 @@ export interface ErrorData {
   "rounds-used-up": { max: string | number; name: string | number };
   "run-broken": { name: string | number; reason: string | number };
   "run-cancelled": { name: string | number; reason: string | number };
+  "run-claimed": { id: string | number; owner: string | number };
   "run-option-unusable": { name: string | number; option: string | number; reason: string | number };
   "run-refused": { name: string | number; reason: string | number };
   "run-suspended": { field: string | number; name: string | number; reason: string | number };
+  "run-taken": { id: string | number };
   "schema-invalid": { name: string | number; reason: string | number; role: string | number };
   "schema-without-json-schema": { advice: string | number; name: string | number; role: string | number; vendor: string | number };
   "secret-missing": { name: string | number };

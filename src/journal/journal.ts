@@ -7,6 +7,11 @@ export interface Step<Result> {
   readonly key: string;
   readonly run: () => Promise<Result>;
   readonly fingerprint?: () => string;
+  /**
+   * Of an effect that may not happen twice: done in place of `run` where an earlier process began the step and left no result. A journal that
+   * keeps records writes down that such a step begins before it calls `run`. Left out where the step may be repeated.
+   */
+  readonly lost?: () => Promise<Result>;
 }
 
 /**
@@ -20,4 +25,14 @@ export interface Journal {
    * A step that cannot be recorded lets the others end and be recorded first; then it throws.
    */
   all<Result>(steps: readonly Step<Result>[]): Promise<Result[]>;
+}
+
+/** The same step, with its work wrapped, whichever of the two a journal does. */
+export function withWork<Result>(
+  step: Step<Result>,
+  around: (work: () => Promise<Result>) => Promise<Result>,
+): Step<Result> {
+  const { run, lost } = step;
+  const wrapped = { ...step, run: () => around(run) };
+  return lost === undefined ? wrapped : { ...wrapped, lost: () => around(lost) };
 }

@@ -1,13 +1,5 @@
-import { WritError } from "../error/writ-error.ts";
-import { waitForAll } from "../util/wait-for-all.ts";
-import type { Journal, Step } from "./journal.ts";
-
-/** A journal's record of one step: its result as JSON text, and the fingerprint of what it was asked. */
-export interface JournalRecord {
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly json: string;
-}
+import type { Journal } from "./journal.ts";
+import { type JournalRecord, recordedJournal } from "./recorded-journal.ts";
 
 /** A journal whose records can be read, to be kept elsewhere or given to another run. */
 export interface MemoryJournal extends Journal {
@@ -31,20 +23,10 @@ export interface MemoryJournal extends Journal {
  */
 export function memoryJournal(records: readonly JournalRecord[] = []): MemoryJournal {
   const kept = [...records];
-  const byKey = new Map(kept.map((record) => [record.key, record]));
-
-  async function step<Result>({ key, run, fingerprint }: Step<Result>): Promise<Result> {
-    const asked = fingerprint?.() ?? "";
-    let record = byKey.get(key);
-    if (record === undefined) {
-      record = { key, fingerprint: asked, json: JSON.stringify(await run()) };
-      kept.push(record);
-      byKey.set(key, record);
-    }
-    if (record.fingerprint !== asked) throw new WritError("journal-mismatch", { key });
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key and fingerprint wrote it
-    return JSON.parse(record.json) as Result;
-  }
-
-  return { records: kept, step, all: (steps) => waitForAll(steps.map(step)) };
+  const journal = recordedJournal(records, (record) => {
+    const begun = record.json === undefined ? -1 : kept.findLastIndex(({ key }) => key === record.key);
+    if (begun >= 0) kept.splice(begun, 1); // its result takes the place of the beginning, in the order of the ends
+    kept.push(record);
+  });
+  return { ...journal, records: kept };
 }

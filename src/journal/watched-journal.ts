@@ -1,5 +1,5 @@
 import { directJournal } from "./direct-journal.ts";
-import type { Journal, Step } from "./journal.ts";
+import { type Journal, type Step, withWork } from "./journal.ts";
 
 /**
  * The same journal, which tells when it fails itself: a record that cannot be written, or that was made from another request. An error that
@@ -14,7 +14,7 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
       throw error;
     };
     try {
-      return await record((step) => ({ ...step, run: () => step.run().catch(noteThrown) }));
+      return await record((step) => withWork(step, (work) => work().catch(noteThrown)));
     } catch (error) {
       if (!hasThrown) onFailure(error);
       throw error;

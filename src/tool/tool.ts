@@ -11,6 +11,7 @@ import { kindOf } from "../util/shape.ts";
 import type { Label, Secrecy } from "../message/label.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Capability } from "./capability.ts";
+import type { Reconciled, RetryAfterCrash } from "./after-crash.ts";
 import { checkParameters, securityFields } from "./check-security.ts";
 import { checkConstraints, type Constraints } from "./constraints.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -114,6 +115,10 @@ export interface Tool {
   readonly recover?: Recovery;
   /** Bounds of its calls in a run, in number and order. */
   readonly constraints?: Constraints;
+  /** The choice for a call that was at work when its process died. Default: by its effect. */
+  readonly retry?: RetryAfterCrash;
+  /** Looks up whether such a call happened. */
+  reconcile?(this: void, args: unknown, context: ToolContext): Reconciled | Promise<Reconciled>;
   /** Runs the author's function with arguments that `input` parsed. May throw. */
   execute(args: unknown, context: ToolContext): unknown;
 }
@@ -177,6 +182,20 @@ export interface ToolDefinition<
   readonly recover?: Recovery;
   /** Bounds of its calls in a run. A tool with bounds never starts while the model writes. Default: none. */
   readonly constraints?: Constraints;
+  /**
+   * The choice for a call that was at work when its process died, in a run with a journal: `always` and `keyed` run it again, `never` does not.
+   * Default: `always` for the effects `none` and `read`, else `never`.
+   */
+  readonly retry?: RetryAfterCrash;
+  /**
+   * Looks up, for a call that may not run again, whether it happened: by `context.idempotencyKey`, which is that of the first attempt. It
+   * has the time and the handles of the tool. Default: nobody knows, and the result is `unknown`.
+   */
+  reconcile?(
+    this: void,
+    args: ArgumentsOf<Input>,
+    context: ToolContext & HandlesOf<Needs>,
+  ): Reconciled | Promise<Reconciled>;
   /**
    * The capabilities that it may use, where the agent grants them: its context has their handles. Default:
    * none.
@@ -246,6 +265,8 @@ export function tool<
     timeoutMs,
     recover: definition.recover,
     constraints: definition.constraints,
+    retry: definition.retry,
+    reconcile: definition.reconcile,
     needs: definition.needs,
     parameters: definition.parameters,
     trusted: definition.trusted,
@@ -258,6 +279,8 @@ export function tool<
 const shape = object({
   execute: callable,
   effect: optional(oneOf("none", "read", "write", "irreversible", "undeclared")),
+  retry: optional(oneOf("always", "keyed", "never")),
+  reconcile: optional(callable),
   timeoutMs: optional(shapeOf("a positive number", (value) => fits(number, value) && value > 0, shownValue)),
   ...securityFields,
 });

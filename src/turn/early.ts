@@ -9,6 +9,7 @@ import { type Ledger, reserveCall } from "../policy/account/budget.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
 import { interrupt } from "../util/interrupt.ts";
+import { mayRunAgain } from "../tool/after-crash.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Run, State } from "./state.ts";
 
@@ -79,7 +80,7 @@ export class EarlyCalls {
 }
 
 function isLooking(tool: Tool | undefined, { gate }: Pick<Batch, "gate">): boolean {
-  if (tool?.effect !== "none" && tool?.effect !== "read") return false;
+  if ((tool?.effect !== "none" && tool?.effect !== "read") || !mayRunAgain(tool)) return false;
   return gate.allowed.counted?.has(tool.name) !== true;
 }
 

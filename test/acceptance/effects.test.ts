@@ -276,6 +276,7 @@ describe("a journal that fails below a call", () => {
       name: "sub",
       description: "",
       inputSchema: z.object({ input: z.string() }),
+      retry: "always", // it does nothing itself
       execute: (_args, { run }) =>
         child()
           .run("y", { parent: run })

@@ -66,6 +66,7 @@ function plant(of: Tree, live: boolean): Planted {
         description: "",
         inputSchema: { type: "object", additionalProperties: true },
         effect: child.effect,
+        retry: "always", // it does nothing itself
         async execute(_args, { run }) {
           const result = await grown.run("x", { parent: run });
           results.push(result);

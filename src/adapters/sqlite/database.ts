@@ -15,9 +15,15 @@ export interface Database extends OpenStore {
   prepare(sql: string): StatementSync;
   /** Sees one state of the file, whatever others write meanwhile. */
   read<Result>(work: () => Result): Result;
-  /** One transaction, alone among all writers: all of it happens, or nothing when `work` throws. */
-  write<Result>(work: () => Result): Result;
+  /**
+   * One transaction, alone among all writers: all of it happens, or nothing when `work` throws. `FULL` waits for the disk, and with it are
+   * all earlier ones; `NORMAL` survives the end of the process, not that of the machine's power.
+   */
+  write<Result>(work: () => Result, firmness?: Firmness): Result;
 }
+
+/** The guarantee of a commit. */
+export type Firmness = "FULL" | "NORMAL";
 
 /** Wait of a process for another one that writes. Writes here take less than a thousandth of it. */
 const busyTimeoutMs = 5_000;
@@ -33,8 +39,11 @@ const busy = 5;
  */
 export function openDatabase(path: string, tables: string): Database {
   const database = guarded(path, () => open(path, tables));
-  function transaction<Result>(begin: string, work: () => Result): Result {
+  let set: Firmness = "FULL"; // SQLite's own default
+  function transaction<Result>(begin: string, work: () => Result, firmness = set): Result {
     return guarded(path, () => {
+      if (firmness !== set) database.exec(`PRAGMA synchronous = ${firmness}`); // not possible in a transaction
+      set = firmness;
       database.exec(begin);
       try {
         const result = work();
@@ -52,7 +61,7 @@ export function openDatabase(path: string, tables: string): Database {
   return {
     prepare: (sql) => guarded(path, () => database.prepare(sql)),
     read: (work) => transaction("BEGIN", work),
-    write: (work) => transaction("BEGIN IMMEDIATE", work),
+    write: (work, firmness = "FULL") => transaction("BEGIN IMMEDIATE", work, firmness),
     close,
     [Symbol.dispose]: close,
   };

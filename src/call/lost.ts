@@ -1,0 +1,64 @@
+import { trustedLabel } from "../message/label.ts";
+import type { ToolResult } from "../message/message.ts";
+import type { Reconciled } from "../tool/after-crash.ts";
+import type { Tool, ToolContext } from "../tool/tool.ts";
+import { after, type Maybe } from "../util/maybe.ts";
+import type { Call, CallRecord, Ready } from "./call.ts";
+import type { Halt } from "./order.ts";
+import { runCall, settleGiven } from "./run.ts";
+import { EndKnown } from "./thrown.ts";
+
+/**
+ * The record of a call that an earlier process began, and that may not run twice: what the tool's `reconcile` says of it, else `unknown`.
+ *
+ * @throws only the error of a journal that failed inside the call
+ */
+export function runLost(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
+  const { tool } = ready;
+  const result = unknownResult(tool.name);
+  const given = { at, ready, startedAt: at.batch.run.host.now(), label: trustedLabel };
+  if (tool.reconcile === undefined) return settleGiven(given, { result });
+  return after(runCall(at, { ...ready, tool: reconciling(tool) }, halt), (record) =>
+    mayHaveHappened.has(record.result.status) ? { ...record, result } : record,
+  );
+}
+
+/** Ends that say nothing of what the earlier process did. */
+const mayHaveHappened: ReadonlySet<ToolResult["status"]> = new Set(["skipped", "cancelled", "timeout"]);
+
+function unknownResult(name: string): ToolResult {
+  const text = `Tool '${name}' was at work when the program stopped. Its effect may have happened.`;
+  return { status: "unknown", text };
+}
+
+/** The tool, which looks up first whether it has done its work. */
+function reconciling(tool: Tool): Tool {
+  return {
+    ...tool,
+    async execute(args, context) {
+      const known = await lookUp(tool, args, context);
+      if (!known.happened) return tool.execute(args, context);
+      if (known.value !== undefined) return known.value;
+      const text = `Tool '${tool.name}' did this before the program stopped. Its result is not known.`;
+      throw new EndKnown({ status: "ok", text });
+    },
+  };
+}
+
+async function lookUp(tool: Tool, args: unknown, context: ToolContext): Promise<NonNullable<Reconciled>> {
+  let known: unknown;
+  try {
+    known = await tool.reconcile?.(args, context);
+  } catch (cause) {
+    throw new EndKnown(unknownResult(tool.name), { cause });
+  }
+  if (isReconciled(known)) return known;
+  throw new EndKnown(unknownResult(tool.name));
+}
+
+/** Plain JavaScript can answer with anything: only `true` and `false` say whether it happened. */
+function isReconciled(said: unknown): said is NonNullable<Reconciled> {
+  return (
+    typeof said === "object" && said !== null && "happened" in said && typeof said.happened === "boolean"
+  );
+}

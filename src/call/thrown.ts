@@ -1,0 +1,44 @@
+import { causesOf } from "../error/causes.ts";
+import { isWritError, messageOf } from "../error/writ-error.ts";
+import { untrustedFrom } from "../message/label.ts";
+import type { ToolResult } from "../message/message.ts";
+import { isBuiltin } from "../tool/builtins.ts";
+import type { OngoingCall, Settled } from "./call.ts";
+import { fatalOf } from "./fatal.ts";
+
+/** Thrown in the place of a tool's value: the call has this result, whatever the author's recovery says. */
+export class EndKnown extends Error {
+  readonly result: ToolResult;
+
+  constructor(result: ToolResult, options?: ErrorOptions) {
+    super(result.text, options);
+    this.result = result;
+  }
+}
+
+/** The end of a call whose tool threw. */
+export function thrownResult({ at, ready }: OngoingCall, error: unknown): Settled {
+  const { call, tool } = ready;
+  if (error instanceof EndKnown) return { result: error.result };
+  at.batch.run.onThrow(call.id, error);
+  const denied = capabilityDenied(error);
+  if (denied !== undefined)
+    return {
+      result: {
+        status: "denied",
+        text: `Tool '${tool.name}' was denied: ${denied}`,
+        note: "capability",
+        label: untrustedFrom(`tool/${tool.name}`), // what was to be reached may have been chosen by a stranger
+      },
+    };
+  const result: ToolResult = { status: "error", text: `Tool '${tool.name}' failed: ${messageOf(error)}` };
+  const fatal = fatalOf(error);
+  // Escalating is for fixers to say; what an agent inside a tool escalates is a failure of that tool.
+  const isSoft = fatal?.type === "failed" && fatal.code === "tool-escalated" && !isBuiltin(tool);
+  return fatal === undefined || isSoft ? { result } : { result, fatal };
+}
+
+/** The capability that was missing, if that is why a tool failed; looks into causes, since code between wraps what it catches. */
+function capabilityDenied(thrown: unknown): string | undefined {
+  return causesOf(thrown).find((error) => isWritError(error, "capability-denied"))?.message;
+}

@@ -1,0 +1,55 @@
+import { WritError } from "../error/writ-error.ts";
+import { waitForAll } from "../util/wait-for-all.ts";
+import type { Journal, Step } from "./journal.ts";
+
+/** A journal's record of one step: its result as JSON text, and the fingerprint of what it was asked. */
+export interface JournalRecord {
+  readonly key: string;
+  readonly fingerprint: string;
+  /** Left out where a step that may not happen twice began, and has no result. */
+  readonly json?: string;
+}
+
+/**
+ * A journal over the records of earlier processes. `keep` is given each new record and has it kept for good when it returns: first that a
+ * step begins, where it may not happen twice (then `mayNotRepeat` is true for both), then its result in the place of that.
+ *
+ * @throws WritError `journal-mismatch` from a step whose record was made from another request; what `keep` throws
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { type JournalRecord, recordedJournal } from "writ/doors";
+ *
+ * const table: JournalRecord[] = []; // or a table of a database, whose rows of this run are given to the next process
+ * const journal = recordedJournal(table, (record) => void table.push(record));
+ * await agent({ name: "echo", model: () => "hello" }).run("hi", { journal });
+ * ```
+ */
+export function recordedJournal(
+  records: readonly JournalRecord[],
+  keep: (record: JournalRecord, mayNotRepeat: boolean) => Promise<void> | void,
+): Journal {
+  const byKey = new Map(records.map((record) => [record.key, record])); // of two with one key, the later holds
+
+  async function keepRecord(record: JournalRecord, mayNotRepeat: boolean): Promise<void> {
+    await keep(record, mayNotRepeat);
+    byKey.set(record.key, record);
+  }
+
+  async function step<Result>({ key, run, lost, fingerprint }: Step<Result>): Promise<Result> {
+    const asked = fingerprint?.() ?? "";
+    const known = byKey.get(key);
+    if (known !== undefined && known.fingerprint !== asked) throw new WritError("journal-mismatch", { key });
+    let json = known?.json;
+    if (json === undefined) {
+      const hasBegun = known !== undefined && lost !== undefined;
+      if (lost !== undefined && !hasBegun) await keepRecord({ key, fingerprint: asked }, true);
+      json = JSON.stringify(await (hasBegun ? lost() : run()));
+      await keepRecord({ key, fingerprint: asked, json }, lost !== undefined);
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key and fingerprint wrote it
+    return JSON.parse(json) as Result;
+  }
+
+  return { step, all: (steps) => waitForAll(steps.map(step)) };
+}

@@ -1,0 +1,30 @@
+import type { Json } from "../util/json.ts";
+
+/**
+ * The choice for a call that was at work when its process died, as a journal finds it: it began, and has no result.
+ *
+ * - `always`: it runs again. Default for tools that declare `none` or `read`, and for agents as tools, whose own steps are recorded.
+ * - `keyed`: it runs again, because the tool hands `context.idempotencyKey` to a service that does nothing twice for one key.
+ * - `never`: it does not run again. `reconcile` says whether it happened; without it the result is `unknown`. Default for all other tools.
+ */
+export type RetryAfterCrash = "always" | "keyed" | "never";
+
+/**
+ * The answer of a tool's `reconcile`: the call happened, and this is its result; or it did not, and runs now. Undefined where nobody can tell:
+ * the result is `unknown`.
+ */
+export type Reconciled =
+  | { readonly happened: true; readonly value?: Json }
+  | { readonly happened: false }
+  | undefined;
+
+/** Tells whether a call that was at work when its process died may simply run again. */
+export function mayRunAgain({
+  retry,
+  effect,
+}: {
+  readonly retry?: RetryAfterCrash;
+  readonly effect: string;
+}): boolean {
+  return retry === undefined ? effect === "none" || effect === "read" : retry !== "never";
+}

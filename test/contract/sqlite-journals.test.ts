@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { agent, tool } from "../../src/index.ts";
+import { sqliteJournals } from "../../src/sqlite.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
+import { killRun } from "../../tools/kill/kill-runs.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "writ-journals-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const path = (): string => join(folder, "runs.db");
+const proposal = { calls: [{ id: "c", name: "pay", arguments: {} }] };
+
+describe("journals in a SQLite file", () => {
+  it("play a run again in another process, and forget it when told", async () => {
+    const pay = fakeTool("pay", "paid");
+    using journals = sqliteJournals(path());
+    {
+      using journal = journals.open("r");
+      const first = agent({ name: "a", model: scripted([proposal, "done"]), tools: [pay] });
+      await first.run("Pay", { journal, runId: "r" });
+    }
+    using later = sqliteJournals(path());
+    using journal = later.open("r");
+    const again = await agent({ name: "a", model: scripted([]), tools: [pay] }).run("Pay", {
+      journal,
+      runId: "r",
+    });
+    expect([again.text, pay.calls.length]).toEqual(["done", 1]);
+    const keys = ["start", "turn/1/model", "turn/1/call/0", "turn/2/model"];
+    expect(later.records("r").map(({ key }) => key)).toEqual(keys);
+    expect(later.records("another")).toEqual([]);
+    journal.close();
+    later.remove("r");
+    expect(later.records("r")).toEqual([]);
+  });
+
+  it("are held by one at a time, and the one before records nothing more", async () => {
+    using journals = sqliteJournals(path());
+    const first = journals.open("r");
+    expect(() => journals.open("r")).toThrow(
+      expect.objectContaining({ code: "run-claimed", data: { id: "r", owner: `process ${process.pid}` } }),
+    );
+    expect(() => journals.remove("r")).toThrow(expect.objectContaining({ code: "run-claimed" }));
+    first.close();
+    using second = journals.open("r");
+    const late = first.step({ key: "k", run: () => Promise.resolve(1) });
+    await expect(late).rejects.toMatchObject({ code: "run-taken" });
+    const begun = first.step({ key: "k", run: () => Promise.resolve(1), lost: () => Promise.resolve(2) });
+    await expect(begun).rejects.toMatchObject({ code: "run-taken" });
+    first.close(); // gives up nothing that is not its own
+    expect(() => journals.open("r")).toThrow(expect.objectContaining({ code: "run-claimed" }));
+    expect(await second.step({ key: "k", run: () => Promise.resolve(3) })).toBe(3);
+  });
+
+  it("end a run whose journal was taken, and tell nothing of its call", async () => {
+    using journals = sqliteJournals(path());
+    const journal = journals.open("r");
+    const pay = tool({
+      name: "pay",
+      description: "",
+      inputSchema: { type: "object" },
+      execute() {
+        journal.close();
+        journals.open("r");
+        return "paid";
+      },
+    });
+    const running = agent({ name: "a", model: scripted([proposal, "done"]), tools: [pay] });
+    await expect(running.run("Pay", { journal })).rejects.toMatchObject({ code: "run-taken" });
+    expect(journals.records("r").at(-1)).toEqual({ key: "turn/1/call/0", fingerprint: "pay {}" });
+  });
+
+  it("are taken from a process that died, not from one that lives", async () => {
+    const program = `import { sqliteJournals } from ${JSON.stringify(new URL("../../src/sqlite.ts", import.meta.url).href)};
+      sqliteJournals(process.argv[1]).open("r"); console.log("open"); setInterval(() => {}, 1000);`;
+    const other = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", program, path()]);
+    await new Promise((resolve) => void other.stdout.once("data", resolve));
+    using journals = sqliteJournals(path());
+    const owner = `process ${String(other.pid)}`;
+    expect(() => journals.open("r")).toThrow(expect.objectContaining({ data: { id: "r", owner } }));
+    const dead = new Promise((resolve) => void other.once("exit", resolve));
+    other.kill("SIGKILL");
+    await dead;
+    using journal = journals.open("r");
+    expect(await journal.step({ key: "k", run: () => Promise.resolve("mine") })).toBe("mine");
+  });
+
+  it("keep any text: keys and ids that are no valid Unicode too", async () => {
+    using journals = sqliteJournals(path());
+    using journal = journals.open("\ud800\u0000'");
+    await journal.step({
+      key: "\udfff",
+      fingerprint: () => "\u0000",
+      run: () => Promise.resolve({ a: "\ud800" }),
+    });
+    expect(journals.records("\ud800\u0000'")).toEqual([
+      { key: "\udfff", fingerprint: "\u0000", json: String.raw`{"a":"\ud800"}` },
+    ]);
+  });
+
+  it("say what is wrong with a file", () => {
+    expect(() => sqliteJournals(join(folder, "no", "folder.db"))).toThrow(
+      expect.objectContaining({ code: "database-failed" }),
+    );
+  });
+});
+
+describe("a run that is killed again and again", () => {
+  it.each([
+    { name: "when a payment is about to begin, and when it has ended", points: ["in:6", "out:3"] },
+    { name: "in an agent inside", points: ["out:9", "in:4", "kept:2"] },
+    { name: "at the very beginning and late", points: ["in:1", "kept:1", "out:14"] },
+  ])("$name: loses nothing, and pays nothing twice", async ({ points }) => {
+    const { complaints, kills } = await killRun(points);
+    expect(complaints).toEqual([]);
+    expect(kills).toBe(points.length);
+  });
+});

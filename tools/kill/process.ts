@@ -1,0 +1,129 @@
+/**
+ * A process that carries out one run from a SQLite file, and may kill itself at a point of its journal. Each effect writes its beginning and
+ * its end to a ledger. Prints how the run ended, as JSON. Arguments: file, ledger, run, and the point as `in:7` (the 7th work is about
+ * to begin), `out:7` (it has ended, and has no record) or `kept:7` (it has its record).
+ */
+import { appendFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { agent, type Journal, tool } from "../../src/index.ts";
+import type { Step } from "../../src/doors.ts";
+import type { ModelRequest } from "../../src/models.ts";
+import { sqliteJournals } from "../../src/sqlite.ts";
+
+const [, , file = "", ledger = "", runId = "", point = ""] = process.argv;
+
+/** An effect that the ledger knows. */
+function acting(name: string, effect: "read" | "write" | "irreversible", more: object = {}) {
+  return tool({
+    name,
+    description: "",
+    effect,
+    inputSchema: { type: "object", properties: { to: { type: "string" } } },
+    async execute({ to }: { to?: unknown }, { idempotencyKey }) {
+      const done = `${name} ${typeof to === "string" ? to : ""}`;
+      const line = `${done} ${idempotencyKey}\n`;
+      appendFileSync(ledger, `begin ${line}`);
+      await sleep(3);
+      appendFileSync(ledger, `end ${line}`);
+      return done;
+    },
+    ...more,
+  });
+}
+
+type PlannedCall = readonly [name: string, to: string];
+
+/** A model that makes the planned calls, turn by turn, then answers. Only the conversation decides, so that a process can go on anywhere. */
+function planned(turns: readonly (readonly PlannedCall[])[]) {
+  return ({ messages }: Pick<ModelRequest, "messages">) => {
+    const calls = turns[messages.filter(({ role }) => role === "assistant").length];
+    if (calls === undefined) return "done";
+    return {
+      calls: calls.map(([name, to]) => ({
+        name,
+        arguments: { [name.startsWith("helper") ? "input" : "to"]: to },
+      })),
+    };
+  };
+}
+
+const pay = acting("pay", "irreversible");
+const note = acting("note", "write", { retry: "keyed" });
+const look = acting("look", "read");
+const helper = (name: string) =>
+  agent({
+    name,
+    model: planned([[["look", name]], [["pay", name]]]),
+    tools: [look, pay],
+  }).asTool();
+
+const boss = agent({
+  name: "boss",
+  model: planned([
+    [
+      ["look", "a"],
+      ["look", "b"],
+      ["pay", "kim"],
+    ],
+    [
+      ["helper1", "x"],
+      ["helper2", "y"],
+    ],
+    [
+      ["note", "lee"],
+      ["pay", "lee"],
+      ["look", "c"],
+    ],
+  ]),
+  tools: [look, pay, note, helper("helper1"), helper("helper2")],
+});
+
+/** Kills the process at the point that was asked for. */
+function dying(journal: Journal): Journal {
+  const [where = "", wanted = ""] = point.split(":");
+  const counts: Record<string, number> = {};
+  const reach = (place: string): void => {
+    counts[place] = (counts[place] ?? 0) + 1;
+    if (place === where && counts[place] === Number(wanted)) process.kill(process.pid, "SIGKILL");
+  };
+  const around =
+    <Result>(work: () => Promise<Result>) =>
+    async (): Promise<Result> => {
+      reach("in");
+      const result = await work();
+      reach("out");
+      return result;
+    };
+  const within = <Result>(step: Step<Result>): Step<Result> => ({
+    ...step,
+    run: around(step.run),
+    ...(step.lost === undefined ? {} : { lost: around(step.lost) }),
+  });
+  const step = async <Result>(given: Step<Result>): Promise<Result> => {
+    const result = await journal.step(within(given));
+    reach("kept");
+    return result;
+  };
+  return {
+    step,
+    async all(steps) {
+      const ended = await Promise.allSettled(steps.map(step));
+      return ended.map((each) => {
+        if (each.status === "rejected") throw each.reason;
+        return each.value;
+      });
+    },
+  };
+}
+
+using journals = sqliteJournals(file);
+using journal = journals.open(runId);
+const result = await boss.run("Go", {
+  journal: dying(journal),
+  runId,
+  approve: () => true,
+});
+const results = result.transcript.messages.flatMap((message) =>
+  message.role === "tool" ? [{ name: message.name, status: message.status, text: message.text }] : [],
+);
+console.log(JSON.stringify({ outcome: result.outcome.type, results }));
