@@ -4,6 +4,7 @@ import { textOf } from "../../message/message.ts";
 import type { ToolDescription } from "../../model/model.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { keptFrom } from "./kept.ts";
 import { toOllamaParameters } from "./ollama-schema.ts";
 import { objectArguments, saidFields, type WireTool, wireTools } from "./wire-fields.ts";
 
@@ -25,43 +26,60 @@ export interface OllamaCall {
   readonly function: { readonly name: string; readonly arguments: JsonObject };
 }
 
+/** The model that messages go to, and its server. */
+interface Addressee {
+  readonly model: string;
+  readonly server: string;
+}
+
 /**
- * The messages as Ollama has them. Calls that another provider carried out itself, and parts that only it understands, have no place here.
+ * The messages as Ollama has them. Reasoning and ids of calls go back to the server that wrote them. Calls that another provider carried out itself, and parts that only it understands, have no place here.
  *
  * @throws WritError `provider-failed` for a file that is not an image in base64.
  */
-export function toOllamaMessages(messages: readonly Message[], model: string): readonly OllamaMessage[] {
-  return messages.map((message) => toOllamaMessage(message, model));
+export function toOllamaMessages(messages: readonly Message[], to: Addressee): readonly OllamaMessage[] {
+  const ids = new Map<string, string>();
+  return messages.map((message) => toOllamaMessage(message, to, ids));
 }
 
-function toOllamaMessage(message: Message, model: string): OllamaMessage {
+function toOllamaMessage(message: Message, to: Addressee, ids: Map<string, string>): OllamaMessage {
   switch (message.role) {
     case "system":
       return { role: "system", content: message.text };
     case "user":
-      return { role: "user", content: textOf(message), ...imagesOf(message.parts, model) };
+      return { role: "user", content: textOf(message), ...imagesOf(message.parts, to.model) };
     case "assistant":
-      return toReply(message, model);
+      return toReply(message, to, ids);
     case "tool":
-      return { role: "tool", content: message.text, tool_name: message.name, tool_call_id: message.callId };
+      return {
+        role: "tool",
+        content: message.text,
+        tool_name: message.name,
+        tool_call_id: ids.get(message.callId) ?? message.callId,
+      };
     default:
       return assertNever(message);
   }
 }
 
-function toReply(message: ReplyMessage, model: string): OllamaMessage {
-  const { content, reasoning, calls } = saidFields(message);
+function toReply(message: ReplyMessage, to: Addressee, ids: Map<string, string>): OllamaMessage {
+  const { content, calls } = saidFields(message);
+  const own = message.parts.filter((part) => part.type === "reasoning" && keptFrom(to.server, part));
+  const reasoning = own.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
   return {
     role: "assistant",
     content,
     ...(reasoning === "" ? {} : { thinking: reasoning }),
-    ...imagesOf(message.parts, model),
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map(toCall) }),
+    ...imagesOf(message.parts, to.model),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => toCall(call, to, ids)) }),
   };
 }
 
-function toCall(call: ToolCall): OllamaCall {
-  return { id: call.id, function: { name: call.name, arguments: objectArguments(call) } };
+function toCall(call: ToolCall, { server }: Addressee, ids: Map<string, string>): OllamaCall {
+  const given = keptFrom(server, call)?.["id"];
+  const id = typeof given === "string" ? given : call.id;
+  ids.set(call.id, id);
+  return { id, function: { name: call.name, arguments: objectArguments(call) } };
 }
 
 const dataUrlStart = /^data:[^,]*;base64,/i;

@@ -1,6 +1,8 @@
 import type { Delta, FinishReason } from "../../model/model.ts";
 import { isJsonList, isJsonObject, type Json } from "../../util/json.ts";
+import { sameJson } from "../../util/same-json.ts";
 import { errorOf, ReportedError, UnreadableReply } from "./http-reply.ts";
+import { keptBy, keptCall } from "./kept.ts";
 import { newCallId, reportedUsage } from "./wire-fields.ts";
 
 /** A line of a streamed reply, or a whole one. Any field can be missing or of another type: it comes from outside. */
@@ -23,20 +25,27 @@ export function wholeReply(reply: OllamaChunk): OllamaChunk {
 }
 
 /**
- * The lines of a reply as deltas. Calls come whole; those without an id of their own get `call_` and their index in the reply.
+ * The lines of a reply as deltas. Calls come whole; those without an id of their own get `call_` and their index in the reply. Calls that a line
+ * repeats, with their ids, count once. `server` is noted on what goes back to it alone.
  *
  * @throws UnreadableReply when the lines end before one says that the reply is done.
  */
 export async function* toDeltas(
   chunks: AsyncIterable<OllamaChunk> | Iterable<OllamaChunk>,
+  server: string,
 ): AsyncGenerator<Delta, void> {
   const ids = new Set<string>();
+  const told: Json[] = [];
+  const providerMetadata = keptBy(server, {});
   for await (const chunk of chunks) {
     const message = isJsonObject(chunk.message) ? chunk.message : {};
     const { thinking, content, tool_calls: calls } = message;
-    if (typeof thinking === "string" && thinking !== "") yield { type: "reasoning-delta", text: thinking };
+    if (typeof thinking === "string" && thinking !== "")
+      yield { type: "reasoning-delta", text: thinking, providerMetadata };
     if (typeof content === "string" && content !== "") yield { type: "text-delta", text: content };
-    if (isJsonList(calls)) for (const call of calls) yield* readCall(call, ids);
+    const made = isJsonList(calls) ? calls.filter((call) => !told.some((one) => isRepeated(one, call))) : [];
+    for (const call of made) yield* readCall(call, ids, server);
+    told.push(...made);
     if (chunk.done !== true) continue;
     // A server that had the whole prompt in its cache may leave its count out: that is not zero.
     const usage = reportedUsage({ inputTokens: chunk.prompt_eval_count, outputTokens: chunk.eval_count });
@@ -47,12 +56,19 @@ export async function* toDeltas(
   throw new UnreadableReply("the answer ended before the reply did");
 }
 
-function* readCall(call: Json, ids: Set<string>): Generator<Delta, void> {
+/** The same call, with an id that the server itself gave. */
+function isRepeated(one: Json, another: Json): boolean {
+  const { id } = isJsonObject(one) ? one : {};
+  return typeof id === "string" && id.trim() !== "" && sameJson(one, another);
+}
+
+function* readCall(call: Json, ids: Set<string>, server: string): Generator<Delta, void> {
   const { id: given, function: called } = isJsonObject(call) ? call : {};
   const { name, arguments: whole } = isJsonObject(called) ? called : {};
   const id = newCallId(typeof given === "string" ? given : "", ids);
   yield { type: "call-start", id, name: typeof name === "string" ? name : "" };
-  yield { type: "call-end", id, arguments: whole ?? {} };
+  const providerMetadata = keptCall(server, id, {});
+  yield { type: "call-end", id, arguments: whole ?? {}, ...(providerMetadata && { providerMetadata }) };
 }
 
 /** `length` wins over calls: the last of them may have been cut. Servers of 2023 gave no reason when all was well. */

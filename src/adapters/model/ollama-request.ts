@@ -118,11 +118,12 @@ async function send(
     options.stream === false
       ? [wholeReply(await client.chat({ ...body, stream: false }))]
       : await client.chat({ ...body, stream: true }),
+    address.url,
   );
 }
 
 /** The body of a request. All that is about sampling stands in `options`: elsewhere Ollama passes over it. */
-function chatBody({ name, options }: OllamaSource, request: ModelRequest): ChatRequest {
+function chatBody({ name, options, address }: OllamaSource, request: ModelRequest): ChatRequest {
   const { format } = request;
   if (format?.type === "grammar") {
     const advice = "Ollama models can be held to a JSON Schema, not to a grammar.";
@@ -131,7 +132,7 @@ function chatBody({ name, options }: OllamaSource, request: ModelRequest): ChatR
   const tools = offeredTools({ name, options }, request);
   const body = {
     model: name,
-    messages: toOllamaMessages(request.messages, name),
+    messages: toOllamaMessages(request.messages, { model: name, server: address.url }),
     ...(tools.length === 0 ? {} : { tools: toOllamaTools(tools) }),
     ...(format === undefined ? {} : { format: toOllamaFormat(format.schema) }),
     ...(options.think === undefined ? {} : { think: options.think }),

@@ -2,12 +2,34 @@ import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
 import { defaultHost, defaultTemperature, ollamaAddress } from "./ollama-address.ts";
 import type { OllamaOptions, OllamaSource } from "./ollama-request.ts";
-import { atLeastOne } from "./options.ts";
+import { atLeastOne, knownOptions } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
 export { type OllamaModel, ollamaModels, ollamaRunning } from "./ollama-models.ts";
 export type { OllamaOptions } from "./ollama-request.ts";
+
+const known: Readonly<Record<keyof OllamaOptions, true>> = {
+  host: true,
+  port: true,
+  temperature: true,
+  topP: true,
+  topK: true,
+  seed: true,
+  frequencyPenalty: true,
+  presencePenalty: true,
+  maxOutputTokens: true,
+  stopSequences: true,
+  contextLength: true,
+  keepAlive: true,
+  think: true,
+  stream: true,
+  providerOptions: true,
+  headers: true,
+  maxReplyBytes: true,
+  fetch: true,
+  warn: true,
+};
 
 /**
  * Makes a model of a name on an Ollama server, like `qwen2.5:7b`. Needs the package `ollama` (an optional peer), which is loaded with the
@@ -35,6 +57,7 @@ export type { OllamaOptions } from "./ollama-request.ts";
  */
 export function ollama(name: string, options: OllamaOptions = {}): Model {
   const { host = defaultHost(), port, contextLength, maxReplyBytes } = options;
+  knownOptions("ollama", options, known);
   atLeastOne("ollama", { contextLength, maxReplyBytes });
   const address = ollamaAddress(host, port);
   const source: OllamaSource = {

@@ -1,31 +1,35 @@
+import type { ProviderMetadata } from "../../message/message.ts";
 import type { Delta } from "../../model/model.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
+import { type Kept, keptCall } from "./kept.ts";
 import { newCallId } from "./wire-fields.ts";
 
-interface StreamedCall {
+interface StreamedCall extends Closing {
   /** The id that the server gave; empty when it gave none. */
   readonly given: string;
   name: string;
-  text: string;
   /** The id in the deltas, once the call has started. */
   id?: string;
   ended: boolean;
+  /** Fields of the server's own, which must go back to it. */
+  readonly kept: Kept;
 }
 
 /** Puts the pieces of calls in a streamed reply together. */
 export interface CallReader {
   readonly count: number;
-  piece(piece: Json): readonly Delta[];
+  /** Takes the pieces of one chunk. */
+  read(pieces: readonly Json[]): readonly Delta[];
   /** Ends what is still open. */
   end(): readonly Delta[];
 }
 
 /**
  * Reads calls as servers write them: pieces told apart by their `index`, by their `id` where there is no index, and in the order in which they
- * come where there is neither; arguments in pieces, whole, or as a value; the name in the first piece, in each, or later than the id. Calls that
- * have no id, or that of another, get `call_` and their place in the reply.
+ * come where there is neither; arguments in pieces, whole, or as a value; the name in pieces, in each piece, or later than the id. Calls that
+ * have no id, or that of another, get `call_` and their place in the reply. A call that is told a second time, with its id, counts once.
  */
-export function callReader(): CallReader {
+export function callReader(server: string): CallReader {
   const calls: StreamedCall[] = [];
   const byIndex = new Map<number, StreamedCall>();
   const ids = new Set<string>();
@@ -42,14 +46,15 @@ export function callReader(): CallReader {
   function finish(call: StreamedCall): readonly Delta[] {
     const started = call.id === undefined ? start(call) : [];
     call.ended = true;
-    return [...started, { type: "call-end", id: call.id ?? "" }];
+    const { id = "", kept } = call;
+    return [...started, { type: "call-end", id, ...metadataOf(keptCall(server, id, kept)) }];
   }
 
   /** A new call: those before it whose arguments are whole have ended, so that they can run. */
   function begin(given: string): { readonly call: StreamedCall; readonly ended: readonly Delta[] } {
-    const whole = calls.filter((call) => !call.ended && call.name !== "" && isWhole(call.text));
+    const whole = calls.filter((call) => !call.ended && call.name !== "" && call.isWhole);
     const ended = whole.flatMap(finish);
-    const call: StreamedCall = { given, name: "", text: "", ended: false };
+    const call: StreamedCall = { given, name: "", ended: false, kept: {}, ...nothingRead };
     calls.push(call);
     return { call, ended };
   }
@@ -62,41 +67,104 @@ export function callReader(): CallReader {
     if (known === undefined) return undefined;
     const another = id !== "" && known.given !== "" && id !== known.given;
     // Some servers give every call the same index, or none; then its name begins a call, unless the last one still waits for its arguments.
-    const afresh = name !== "" && known.name !== "" && (known.ended || isWhole(known.text));
+    const afresh = name !== "" && known.name !== "" && (known.ended || known.isWhole);
     return (another && name !== "") || (afresh && (id === "" || another)) ? undefined : known;
+  }
+
+  function read(piece: ReadPiece): readonly Delta[] {
+    const { index, id, name, text } = piece;
+    const found = callOf(index, id, name);
+    const { call, ended } = found === undefined ? begin(id) : { call: found, ended: [] };
+    if (typeof index === "number") byIndex.set(index, call);
+    if (call.ended) return ended;
+    Object.assign(call.kept, piece.kept);
+    append(call, text);
+    if (call.id !== undefined)
+      return text === "" ? ended : [...ended, { type: "call-delta", id: call.id, text }];
+    // A name may come in pieces, as long as there are no arguments; some servers repeat it.
+    if (name !== call.name) call.name += name;
+    return call.name === "" || call.text === "" ? ended : [...ended, ...start(call)];
   }
 
   return {
     get count() {
       return calls.length;
     },
-    piece(piece) {
-      const { index, id: given, function: called } = isJsonObject(piece) ? piece : {};
-      const { name: said, arguments: args } = isJsonObject(called) ? called : {};
-      const id = typeof given === "string" ? given.trim() : "";
-      const name = typeof said === "string" ? said : "";
-      const text =
-        typeof args === "string" ? args : args === undefined || args === null ? "" : JSON.stringify(args);
-      const found = callOf(index, id, name);
-      const { call, ended } = found === undefined ? begin(id) : { call: found, ended: [] };
-      if (typeof index === "number") byIndex.set(index, call);
-      if (call.ended) return ended;
-      call.text += text;
-      if (call.id !== undefined)
-        return text === "" ? ended : [...ended, { type: "call-delta", id: call.id, text }];
-      call.name = name;
-      return name === "" ? ended : [...ended, ...start(call)];
+    read(pieces) {
+      const before = calls.length;
+      const isNew = (piece: ReadPiece): boolean =>
+        !calls.slice(0, before).some((call) => isToldAgain(call, piece));
+      return pieces.map(readPiece).filter(isNew).flatMap(read);
     },
     end: () => calls.filter((call) => !call.ended).flatMap(finish),
   };
 }
 
-function isWhole(text: string): boolean {
-  if (!text.trimEnd().endsWith("}")) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+/** True for a call that is told as a whole once more. */
+function isToldAgain(call: StreamedCall, { id, name, text }: ReadPiece): boolean {
+  return id !== "" && call.given === id && call.name === name && call.text === text && call.isWhole;
+}
+
+function metadataOf(providerMetadata: ProviderMetadata | undefined): {
+  readonly providerMetadata?: ProviderMetadata;
+} {
+  return providerMetadata === undefined ? {} : { providerMetadata };
+}
+
+interface ReadPiece {
+  readonly index: Json | undefined;
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly kept: Kept;
+}
+
+/** The fields of a call beside OpenAI's own that servers give and want to have back: signatures, mostly. */
+const ownFields = ["extra_content", "provider_specific_fields"] as const;
+
+function readPiece(given: Json): ReadPiece {
+  const piece = isJsonObject(given) ? given : {};
+  const { index, id, function: called } = piece;
+  const { name, arguments: args } = isJsonObject(called) ? called : {};
+  const text =
+    typeof args === "string" ? args : args === undefined || args === null ? "" : JSON.stringify(args);
+  return {
+    index,
+    id: typeof id === "string" ? id.trim() : "",
+    name: typeof name === "string" ? name : "",
+    text,
+    kept: Object.fromEntries(
+      ownFields.flatMap((field) => (isJsonObject(piece[field]) ? [[field, piece[field]]] : [])),
+    ),
+  };
+}
+
+/** A text of JSON that comes in pieces, and how far its brackets are closed. */
+interface Closing {
+  text: string;
+  depth: number;
+  within: "" | "string" | "escape";
+  /** The object or list that it begins with is closed, and nothing follows it. */
+  isWhole: boolean;
+}
+
+const nothingRead: Closing = { text: "", depth: 0, within: "", isWhole: false };
+
+/** Adds a piece. Each character is looked at once, however many pieces there are. */
+function append(call: Closing, text: string): void {
+  call.text += text;
+  for (const sign of text) {
+    if (call.within === "escape") call.within = "string";
+    else if (call.within === "string") {
+      if (sign === "\\") call.within = "escape";
+      else if (sign === '"') call.within = "";
+    } else if (sign === "}" || sign === "]") {
+      call.depth -= 1;
+      call.isWhole = call.depth === 0;
+    } else if (sign.trim() !== "") {
+      call.isWhole = false;
+      if (sign === '"') call.within = "string";
+      else if (sign === "{" || sign === "[") call.depth += 1;
+    }
   }
 }

@@ -2,6 +2,8 @@ import { WritError } from "../../error/writ-error.ts";
 import type { FilePart, Message, ReplyMessage, ToolCall, UserMessage } from "../../message/message.ts";
 import { textOf } from "../../message/message.ts";
 import { assertNever } from "../../util/assert-never.ts";
+import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
+import { keptFrom } from "./kept.ts";
 import { objectArguments, saidFields } from "./wire-fields.ts";
 
 /** A message of `/v1/chat/completions`. */
@@ -9,7 +11,6 @@ export interface OpenaiMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   /** Text wherever it says enough: not all servers read parts. Null in a reply that only calls. */
   readonly content: string | null | readonly object[];
-  readonly reasoning_content?: string;
   readonly tool_calls?: readonly OpenaiCall[];
   readonly tool_call_id?: string;
 }
@@ -21,26 +22,44 @@ export interface OpenaiCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
+/** The server and the model that messages go to, and what the server was found to refuse or to want. */
+export interface Addressee {
+  readonly server: string;
+  readonly model: string;
+  readonly learned: ReadonlySet<string>;
+}
+
+interface Addressed extends Addressee {
+  /** The ids that the calls so far have on the wire, by those in the transcript. */
+  readonly ids: Map<string, string>;
+  readonly taken: Set<string>;
+}
+
 /**
- * The messages as OpenAI has them. Reasoning goes back as `reasoning_content`, where servers give it. Parts that only another provider
- * understands, and files that a model wrote, have no place here.
+ * The messages as OpenAI has them. Reasoning, signatures and ids go back to the server that wrote them, under the name and in the form in which
+ * they came, and to no other. Parts that only another provider understands, and files that a model wrote, have no place here.
  *
  * @throws WritError `provider-failed` for a file that is neither an image, audio nor a PDF.
  */
-export function toOpenaiMessages(messages: readonly Message[], model: string): readonly OpenaiMessage[] {
-  return messages.map((message) => toOpenaiMessage(message, model));
+export function toOpenaiMessages(messages: readonly Message[], to: Addressee): readonly OpenaiMessage[] {
+  const addressed = { ...to, ids: new Map<string, string>(), taken: new Set<string>() };
+  return messages.map((message) => toOpenaiMessage(message, addressed));
 }
 
-function toOpenaiMessage(message: Message, model: string): OpenaiMessage {
+function toOpenaiMessage(message: Message, to: Addressed): OpenaiMessage {
   switch (message.role) {
     case "system":
       return { role: "system", content: message.text };
     case "user":
-      return { role: "user", content: contentOf(message, model) };
+      return { role: "user", content: contentOf(message, to.model) };
     case "assistant":
-      return toReply(message);
+      return toReply(message, to);
     case "tool":
-      return { role: "tool", tool_call_id: message.callId, content: message.text };
+      return {
+        role: "tool",
+        tool_call_id: to.ids.get(message.callId) ?? message.callId,
+        content: message.text,
+      };
     default:
       return assertNever(message);
   }
@@ -77,17 +96,57 @@ const audioFormats: ReadonlyMap<string, string> = new Map([
   ["audio/mp3", "mp3"],
 ]);
 
-function toReply(message: ReplyMessage): OpenaiMessage {
-  const { content, reasoning, calls } = saidFields(message);
+function toReply(message: ReplyMessage, to: Addressed): OpenaiMessage {
+  const { content, calls } = saidFields(message);
+  const { thinking, ...fields } = reasoningFields(message, to);
   return {
     role: "assistant",
-    content,
-    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map(toCall) }),
+    content: typeof thinking === "string" ? thoughtParts(thinking, content) : content,
+    ...fields,
+    ...(calls.length > 0 && to.learned.has("reasoning_content required")
+      ? { reasoning_content: fields["reasoning_content"] ?? "" }
+      : {}),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => toCall(call, to)) }),
   };
 }
 
-function toCall(call: ToolCall): OpenaiCall {
-  const { id, name } = call;
-  return { id, type: "function", function: { name, arguments: JSON.stringify(objectArguments(call)) } };
+/** The reasoning that this server wrote, by the field in which it gave it. */
+function reasoningFields({ parts }: ReplyMessage, { server, learned }: Addressed): JsonObject {
+  const fields: Record<string, Json> = {};
+  for (const part of parts) {
+    if (part.type !== "reasoning") continue;
+    const { form, reasoning_details: details } = keptFrom(server, part) ?? {};
+    if (typeof form !== "string" || learned.has(form)) continue;
+    const before = fields[form];
+    fields[form] = isJsonList(details) ? details : `${typeof before === "string" ? before : ""}${part.text}`;
+  }
+  return fields;
+}
+
+/** Mistral's form: reasoning and text as the parts of one list. */
+function thoughtParts(thinking: string, content: string | null): readonly object[] {
+  const thought = { type: "thinking", thinking: [{ type: "text", text: thinking }] };
+  return [thought, ...(content === null || content === "" ? [] : [{ type: "text", text: content }])];
+}
+
+function toCall(call: ToolCall, to: Addressed): OpenaiCall {
+  const { server: _server, id: given, ...fields } = keptFrom(to.server, call) ?? {};
+  const id = wireId(typeof given === "string" ? given : call.id, call.id, to);
+  const kept = Object.entries(fields).filter(([field]) => !to.learned.has(field));
+  return {
+    id,
+    type: "function",
+    function: { name: call.name, arguments: JSON.stringify(objectArguments(call)) },
+    ...Object.fromEntries(kept),
+  };
+}
+
+/** The id of a call as the server gave it, if no call before it has it; in Mistral's form where the server wants that. */
+function wireId(given: string, id: string, { ids, taken, learned }: Addressed): string {
+  const wanted = taken.has(given) ? id : given;
+  const isFit = !learned.has("id") || /^[a-zA-Z0-9]{9}$/.test(wanted);
+  const sent = isFit ? wanted : `call${String(ids.size).padStart(5, "0")}`;
+  ids.set(id, sent);
+  taken.add(sent);
+  return sent;
 }

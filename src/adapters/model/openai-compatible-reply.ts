@@ -4,40 +4,73 @@ import type { Delta, ReportedResponse } from "../../model/model.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
 import { bounded, errorOf, excerpt, ReportedError, UnreadableReply } from "./http-reply.ts";
 import { callReader } from "./openai-compatible-calls.ts";
+import { textReader } from "./openai-compatible-texts.ts";
 import { reportedResponse, reportedUsage } from "./wire-fields.ts";
 
 /** The end of a stream that says so itself. */
 type Chunk = JsonObject | "done";
 
 /**
- * The chunks of an answer: of a stream, or the one of an answer that came whole, as servers give it that cannot stream.
+ * The chunks of an answer: of a stream, or the one of an answer that came whole, as servers give it that cannot stream. Its first sign tells them
+ * apart: servers and proxies give them under each other's content types.
  *
  * @throws UnreadableReply when it is neither, or larger than `maxBytes`.
  */
 export async function* chunksOf(response: Response, maxBytes: number): AsyncGenerator<Chunk, void> {
   if (response.body === null) throw new UnreadableReply("the answer has no body");
-  const body = response.body.pipeThrough(bounded(maxBytes));
-  if (/\bjson\b/i.test(response.headers.get("content-type") ?? "")) {
-    const whole = chunkOf(await new Response(body).text());
-    if (whole !== "done" && choiceOf(whole) === undefined && errorIn(whole) === undefined)
-      throw new UnreadableReply("the answer is not the reply of a chat: it has no choices");
-    yield whole;
-    yield "done";
-    return;
+  const body = response.body.pipeThrough(bounded(maxBytes)).pipeThrough(new TextDecoderStream());
+  const texts = body[Symbol.asyncIterator]();
+  let begun = "";
+  for (let next = await texts.next(); next.done !== true; next = await texts.next()) {
+    begun += next.value;
+    if (begun.trim() !== "") break;
   }
+  const rest: AsyncIterable<string> = { [Symbol.asyncIterator]: () => texts };
+  if (/^\s*[{[<]/.test(begun)) yield* wholeChunks(begun, rest);
+  else yield* eventChunks(begun, rest);
+}
+
+async function* wholeChunks(begun: string, rest: AsyncIterable<string>): AsyncGenerator<Chunk, void> {
+  let text = begun;
+  for await (const more of rest) text += more;
+  if (text.trimStart().startsWith("<")) throw misplaced("an HTML page", text);
+  const lines = text.trim().split("\n");
+  if (lines.length > 1 && lines.slice(0, 2).every((line) => parseJson(line).ok))
+    throw misplaced("lines of JSON", text);
+  const whole = chunkOf(text);
+  if (whole !== "done" && choiceOf(whole) === undefined && errorIn(whole) === undefined)
+    throw new UnreadableReply(`the answer is not the reply of a chat, it has no choices: ${excerpt(text)}`);
+  yield whole;
+  yield "done";
+}
+
+function misplaced(what: string, text: string): UnreadableReply {
+  const reason = `${what} came where a chat completion should: is the path of the address right? It begins: ${excerpt(text.trim())}`;
+  return new UnreadableReply(reason, { retryable: false });
+}
+
+async function* eventChunks(begun: string, rest: AsyncIterable<string>): AsyncGenerator<Chunk, void> {
   const events: string[] = [];
   const { createParser } = await import("eventsource-parser"); // only with the first stream
   const parser = createParser({
-    onEvent: ({ data }) => events.push(data),
-    onError: ({ field, value = "" }) => field === "error" && events.push(`{"error":${value}}`),
+    onEvent: ({ event, data }) => events.push(event === "error" ? errorText(data) : data),
+    onError: ({ field, value = "" }) => field === "error" && events.push(errorText(value)),
   });
-  const decoder = new TextDecoder();
-  for await (const bytes of body) {
-    parser.feed(decoder.decode(bytes, { stream: true }));
+  parser.feed(begun);
+  for (const event of events.splice(0)) yield chunkOf(event);
+  for await (const text of rest) {
+    parser.feed(text);
     for (const event of events.splice(0)) yield chunkOf(event);
   }
-  parser.feed(`${decoder.decode()}\n\n`); // some servers do not end their last event
+  parser.feed("\n\n"); // some servers do not end their last event
   for (const event of events) yield chunkOf(event);
+}
+
+/** The data of an event that is an error, as the chunk with an `error` that other servers send. */
+function errorText(data: string): string {
+  const parsed = parseJson(data);
+  if (!parsed.ok) return JSON.stringify({ error: data });
+  return isJsonObject(parsed.value) && isJsonObject(parsed.value["error"]) ? data : `{"error":${data}}`;
 }
 
 function chunkOf(text: string): Chunk {
@@ -66,16 +99,18 @@ function errorIn(chunk: JsonObject): ReportedError | undefined {
 }
 
 /**
- * The chunks of a reply as deltas.
+ * The chunks of a reply as deltas. `server` is noted on what must go back to the server that wrote it.
  *
  * @throws ReportedError for an error among the chunks. UnreadableReply when they end before the reply does.
  */
-export async function* toDeltas(chunks: AsyncIterable<Chunk>): AsyncGenerator<Delta, void> {
-  const calls = callReader();
+export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): AsyncGenerator<Delta, void> {
+  const calls = callReader(server);
+  const texts = textReader(server);
   let finish: string | undefined;
   let done = false;
   let usage: ReportedUsage | undefined;
   let response: ReportedResponse | undefined;
+  let citations: Json | undefined;
   for await (const chunk of chunks) {
     if (chunk === "done") {
       done = true;
@@ -85,18 +120,19 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>): AsyncGenerator<De
     if (error !== undefined) throw error;
     usage = usageOf(chunk) ?? usage;
     response ??= reportedResponse(chunk["id"], chunk["model"]);
+    citations = chunk["citations"] ?? citations;
     const choice = choiceOf(chunk);
     if (choice === undefined) continue;
     const message = choice["delta"] ?? choice["message"];
     if (isJsonObject(message)) {
-      yield* textsOf(message);
-      const { tool_calls: pieces } = message;
-      if (isJsonList(pieces)) for (const piece of pieces) yield* calls.piece(piece);
+      yield* texts.read(message);
+      yield* calls.read(callPieces(message));
     }
     finish = reasonIn(choice) ?? finish;
   }
   if (!done && finish === undefined) throw new UnreadableReply("the answer ended before the reply did");
   yield* calls.end();
+  yield* texts.end(citations);
   yield {
     type: "end",
     finishReason: finishReasonOf(finish, calls.count > 0),
@@ -110,21 +146,10 @@ function reasonIn({ finish_reason: reason }: JsonObject): string | undefined {
   return typeof reason === "string" && reason !== "" ? reason : undefined;
 }
 
-/** Reasoning and text. Some providers give the text as a list of parts, with the reasoning among them. */
-function* textsOf({ reasoning_content, reasoning, content, refusal }: JsonObject): Generator<Delta, void> {
-  yield* textDelta("reasoning-delta", reasoning_content ?? reasoning);
-  if (!isJsonList(content)) yield* textDelta("text-delta", content);
-  else
-    for (const { thinking, type, text } of content.filter(isJsonObject)) {
-      for (const thought of isJsonList(thinking) ? thinking : [])
-        yield* textDelta("reasoning-delta", field(thought, "text"));
-      if (type === "text") yield* textDelta("text-delta", text);
-    }
-  yield* textDelta("text-delta", refusal);
-}
-
-function* textDelta(type: "text-delta" | "reasoning-delta", text: Json | undefined): Generator<Delta, void> {
-  if (typeof text === "string" && text !== "") yield { type, text };
+/** The pieces of calls. The one call of servers that know nothing newer is `function_call`. */
+function callPieces({ tool_calls: pieces, function_call: only }: JsonObject): readonly Json[] {
+  if (isJsonList(pieces) && pieces.length > 0) return pieces;
+  return isJsonObject(only) ? [{ index: 0, function: only }] : [];
 }
 
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
@@ -138,7 +163,10 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ["max_tokens", "length"],
   ["model_length", "length"],
   ["content_filter", "content-filter"],
+  ["sensitive", "content-filter"],
   ["error", "error"],
+  ["insufficient_system_resource", "error"],
+  ["network_error", "error"],
 ]);
 
 /** `length` and `error` win over calls: the last of them may have been cut. Some servers say `stop` after calls. */
@@ -147,8 +175,9 @@ function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishRe
   return hasCalls && (finish === "stop" || finish === "other") ? "tool-calls" : finish;
 }
 
-/** Counted tokens. DeepSeek names the tokens of its cache in its own way. */
-function usageOf({ usage }: JsonObject): ReportedUsage | undefined {
+/** Counted tokens. DeepSeek names the tokens of its cache in its own way, and Groq counts in a field of its own. */
+function usageOf(chunk: JsonObject): ReportedUsage | undefined {
+  const usage = chunk["usage"] ?? field(chunk["x_groq"], "usage");
   if (!isJsonObject(usage)) return undefined;
   const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = usage;
   return reportedUsage({

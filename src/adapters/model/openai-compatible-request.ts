@@ -2,7 +2,8 @@ import { WritError } from "../../error/writ-error.ts";
 import type { Delta, ModelRequest, ReplyFormat, StreamOptions } from "../../model/model.ts";
 import { toOllamaFormat } from "./ollama-schema.ts";
 import type { OpenaiServer } from "./openai-compatible-address.ts";
-import { openaiError, refusesFormat, withoutTools } from "./openai-compatible-errors.ts";
+import { openaiError, withoutTools } from "./openai-compatible-errors.ts";
+import { type ChatBody, lessonsOf } from "./openai-compatible-lessons.ts";
 import { toOpenaiMessages } from "./openai-compatible-messages.ts";
 import { chunksOf, toDeltas } from "./openai-compatible-reply.ts";
 import { askLlamaCpp, isFromLlamaCpp, modelNames, postChat } from "./openai-compatible-server.ts";
@@ -39,17 +40,27 @@ async function send(
   await learn(source, response, signal);
   if (request.tools.length > 0 && featuresOf(source).tools === false)
     throw withoutTools({ model, url: server.url });
-  return toDeltas(chunksOf(response, options.maxReplyBytes ?? defaultMaxReplyBytes));
+  const maxBytes = options.maxReplyBytes ?? defaultMaxReplyBytes;
+  return toDeltas(chunksOf(response, maxBytes), server.url);
 }
 
-/** A server that cannot hold a reply to the schema is asked without: the runtime checks the reply in any case. */
+/**
+ * Asks. A server that refuses a field which not all servers take is asked once more without it, and one that misses a field with it; when that
+ * goes well it is remembered. Without a schema the reply is checked by the runtime in any case.
+ */
 async function ask(source: OpenaiSource, request: ModelRequest, signal: AbortSignal): Promise<Response> {
-  try {
-    return await postChat(source.server, chatBody(source, request), signal);
-  } catch (error) {
-    if (request.format?.type !== "schema" || !refusesFormat(error)) throw error;
-    source.refusesFormat = true;
-    return postChat(source.server, chatBody(source, request), signal);
+  let learned: ReadonlySet<string> = source.learned;
+  for (;;) {
+    const body = chatBody(source, request, learned);
+    try {
+      const response = await postChat(source.server, body, signal);
+      for (const lesson of learned) source.learned.add(lesson);
+      return response;
+    } catch (error) {
+      const lessons = new Set([...learned, ...lessonsOf(error, body)]);
+      if (lessons.size === learned.size) throw error;
+      learned = lessons;
+    }
   }
 }
 
@@ -72,13 +83,17 @@ async function checkGrammar(source: OpenaiSource, signal: AbortSignal): Promise<
 }
 
 /** The body of a request. What the author gives as `providerOptions` stands last, and wins. */
-function chatBody(source: OpenaiSource, request: ModelRequest): object {
-  const { name, options, server } = source;
+function chatBody(
+  { name, options, server }: OpenaiSource,
+  request: ModelRequest,
+  learned: ReadonlySet<string>,
+): ChatBody {
   const { settings = {} } = options;
-  const format = request.format?.type === "schema" && source.refusesFormat ? undefined : request.format;
-  return {
+  const isRefused = request.format?.type === "schema" && learned.has("response_format");
+  const format = isRefused ? undefined : request.format;
+  const body = {
     model: name,
-    messages: toOpenaiMessages(request.messages, name),
+    messages: toOpenaiMessages(request.messages, { server: server.url, model: name, learned }),
     ...toolFields(request),
     ...(format === undefined ? {} : formatFields(format)),
     ...settingFields(settings, maxTokensName(server)),
@@ -88,6 +103,7 @@ function chatBody(source: OpenaiSource, request: ModelRequest): object {
     ...settings.providerOptions,
     ...request.settings.providerOptions,
   };
+  return body;
 }
 
 /** llama.cpp and LM Studio know no tool by its name in `tool_choice`: the tool alone, and a call required, is the same everywhere. */

@@ -41,12 +41,12 @@ export interface OpenaiSource {
   readonly server: OpenaiServer;
   /** The server's kind; undefined before its first answer. */
   llamaCpp: LlamaCppServer | "another" | undefined;
-  /** It said once that it cannot hold a reply to a schema. */
-  refusesFormat: boolean;
+  /** The fields that it refused, and those that it missed: it is asked again without them, or with them. */
+  readonly learned: Set<string>;
 }
 
 /** The features of the model, as far as they are known. */
-export function featuresOf({ llamaCpp, options, refusesFormat: cannot }: OpenaiSource): ModelFeatures {
+export function featuresOf({ llamaCpp, options, learned }: OpenaiSource): ModelFeatures {
   const known = typeof llamaCpp === "object" ? { format: "grammar" as const, ...llamaCpp } : {};
-  return { ...(cannot ? {} : { format: "schema" }), ...known, ...options.features };
+  return { ...(learned.has("response_format") ? {} : { format: "schema" }), ...known, ...options.features };
 }

@@ -2,11 +2,22 @@ import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
 import { isLocal, openaiServer } from "./openai-compatible-address.ts";
 import { featuresOf, type OpenaiCompatibleOptions, type OpenaiSource } from "./openai-compatible-source.ts";
-import { atLeastOne } from "./options.ts";
+import { atLeastOne, knownOptions } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
 export type { OpenaiCompatibleOptions } from "./openai-compatible-source.ts";
+
+const known: Readonly<Record<keyof OpenaiCompatibleOptions, true>> = {
+  baseUrl: true,
+  apiKey: true,
+  headers: true,
+  settings: true,
+  features: true,
+  price: true,
+  maxReplyBytes: true,
+  fetch: true,
+};
 
 /**
  * Makes a model of a server that speaks OpenAI's chat completions: llama.cpp, vLLM, LM Studio, Ollama's `/v1`, hosted providers. Nothing is asked
@@ -17,7 +28,7 @@ export type { OpenaiCompatibleOptions } from "./openai-compatible-source.ts";
  * `model-without-tools`. A named tool choice sends that tool alone and requires a call, since few servers take a name. Leaving the stream
  * early, or aborting it, ends the request on the server; an aborted stream throws what the signal was aborted with.
  *
- * @throws WritError `option-invalid` when there is no address. From `stream`: `provider-unreachable`, `model-not-found`, `model-without-tools`,
+ * @throws WritError `option-invalid` when there is no address, or for an option that does not exist. From `stream`: `provider-unreachable`, `model-not-found`, `model-without-tools`,
  *   `provider-refused-key`, `provider-redirected`, `provider-failed` (retryable for load and broken
  *   connections), and `option-invalid` for a grammar elsewhere.
  * @example
@@ -34,9 +45,10 @@ export type { OpenaiCompatibleOptions } from "./openai-compatible-source.ts";
  */
 export function openaiCompatible(name: string, options: OpenaiCompatibleOptions = {}): Model {
   const { maxReplyBytes, price } = options;
+  knownOptions("openaiCompatible", options, known);
   atLeastOne("openaiCompatible", { maxReplyBytes });
   const server = openaiServer(options);
-  const source: OpenaiSource = { name, options, server, llamaCpp: undefined, refusesFormat: false };
+  const source: OpenaiSource = { name, options, server, llamaCpp: undefined, learned: new Set() };
   return {
     id: `openai-compatible/${name}`,
     settings: settingsData({

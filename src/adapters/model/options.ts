@@ -1,4 +1,17 @@
 import { WritError } from "../../error/writ-error.ts";
+import { didYouMean } from "../../util/nearest.ts";
+
+/** @throws WritError `option-invalid` for an option that `definer` does not have: it would be passed over, with all that hangs on it */
+export function knownOptions(definer: string, options: object, known: Readonly<Record<string, true>>): void {
+  const other = Object.keys(options).find((name) => !Object.hasOwn(known, name));
+  if (other === undefined) return;
+  const advice = `There is no such option${didYouMean(other, Object.keys(known))}. Options: ${Object.keys(known).join(", ")}.`;
+  throw new WritError("option-invalid", {
+    option: `the name of an option of ${definer}`,
+    value: other,
+    advice,
+  });
+}
 
 /** @throws WritError `option-invalid` for a number among the options of `definer` that is not a whole one from 1 on */
 export function atLeastOne(definer: string, numbers: Readonly<Record<string, number | undefined>>): void {

@@ -1,7 +1,7 @@
 import { callsOf, type ReplyMessage, textOf, type ToolCall } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { ModelSettings, ReportedResponse, ToolDescription } from "../../model/model.ts";
-import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
 import { fits, whole } from "../../util/shape.ts";
 
 /** A tool of a request, as OpenAI and Ollama have it. */
@@ -25,21 +25,24 @@ export function wireTools(
 export interface SaidFields {
   /** Null in a reply that only calls: strict validators refuse an empty text there. */
   readonly content: string | null;
-  readonly reasoning: string;
   readonly calls: readonly ToolCall[];
 }
 
-/** The text, reasoning and calls of a reply. */
+/** The text and calls of a reply. */
 export function saidFields(message: ReplyMessage): SaidFields {
   const text = textOf(message);
   const calls = callsOf(message);
-  const reasoning = message.parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
-  return { content: text === "" && calls.length > 0 ? null : text, reasoning, calls };
+  return { content: text === "" && calls.length > 0 ? null : text, calls };
 }
 
-/** Arguments must be an object. Those that were not go back as none: the model learns from the call's result what was wrong. */
-export function objectArguments({ arguments: args }: ToolCall): JsonObject {
-  return isJsonObject(args) ? args : {};
+/**
+ * Arguments must be an object. Those that a model encoded twice go back as they were understood, others that were none as none: the model learns
+ * from the call's result what was wrong.
+ */
+export function objectArguments({ arguments: args, malformed }: ToolCall): JsonObject {
+  if (isJsonObject(args)) return args;
+  const parsed = typeof args === "string" && malformed === undefined ? parseJson(args) : undefined;
+  return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : {};
 }
 
 /** The settings that were given, under the names of OpenAI and Ollama; `maxTokens` is the name of the bound of a reply. */

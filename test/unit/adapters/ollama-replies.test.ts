@@ -105,6 +105,21 @@ describe("replies that are not as they should be", () => {
     expect(callsOf(deltas).map(({ id }) => id)).toEqual(["call_1", "call_2", "call_3", "x"]);
   });
 
+  it("counts a call once that a server repeats with its id, as those do that tell all again in each line", async () => {
+    const call = (id: string, x: number): object => ({ id, function: { name: "a", arguments: { x } } });
+    const { deltas } = await ask(
+      answering(
+        line({ tool_calls: [call("c1", 1)] }) +
+          line({ tool_calls: [call("c1", 1), call("c2", 1)] }) +
+          line({ tool_calls: [call("c1", 2), call("", 1)] }) +
+          line({ tool_calls: [call("", 1)] }, { done: true }),
+      ),
+    );
+    expect(callsOf(deltas).map(({ parsed }) => parsed.arguments)).toEqual(
+      [1, 1, 2, 1, 1].map((x) => ({ x })),
+    );
+  });
+
   it("never rounds an integer in arguments, in a stream or in one piece", async () => {
     const reply = line(
       { content: "", tool_calls: [{ function: { name: "a", arguments: { id: 7 } } }] },

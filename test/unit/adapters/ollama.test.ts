@@ -44,8 +44,9 @@ async function ask(model: Model, request: Partial<ModelRequest> = {}): Promise<D
 async function bodyOf(
   options: OllamaOptions,
   request: Partial<ModelRequest> = {},
+  asked?: Awaited<ReturnType<typeof start>>,
 ): Promise<Record<string, unknown>> {
-  const server = await start();
+  const server = asked ?? (await start());
   await ask(ollama("m", { host: server.url, ...options }), request);
   return server.bodies[0] as Record<string, unknown>;
 }
@@ -119,6 +120,8 @@ describe("what an Ollama request says", () => {
   });
 
   it("case 7: sends a conversation as Ollama has it [A6, A5.1]", async () => {
+    const server = await start();
+    const own = { writ: { server: server.url } };
     const messages: readonly Message[] = [
       { role: "system", text: "Be brief." },
       {
@@ -133,8 +136,9 @@ describe("what an Ollama request says", () => {
       {
         role: "assistant",
         parts: [
-          { type: "reasoning", text: "I should " },
-          { type: "reasoning", text: "look." },
+          { type: "reasoning", text: "I should ", providerMetadata: own },
+          { type: "reasoning", text: "look.", providerMetadata: own },
+          { type: "reasoning", text: "Another server's." },
           { type: "tool-call", id: "call_1", name: "look", arguments: { at: 1 } },
           {
             type: "tool-call",
@@ -152,7 +156,7 @@ describe("what an Ollama request says", () => {
       { role: "assistant", parts: [{ type: "text", text: "A cat." }] },
       userMessage("Thanks."),
     ];
-    expect((await bodyOf({}, { messages }))["messages"]).toEqual([
+    expect((await bodyOf({ host: server.url }, { messages }, server))["messages"]).toEqual([
       { role: "system", content: "Be brief." },
       // Data that looks like a path is sent as it is: no file is read.
       { role: "user", content: "What is this?", images: ["iVBORw0KGgo=", "/etc/passwd"] },

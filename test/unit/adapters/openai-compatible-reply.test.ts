@@ -116,6 +116,29 @@ describe("calls as servers stream them", () => {
       ],
     ],
     [
+      "with a name in pieces",
+      [call({ index: 0, id: "a" }, "ad"), call({ index: 0 }, "d", ""), call({ index: 0 }, "", '{"a":1}')],
+      [["add", { a: 1 }]],
+    ],
+    [
+      "told again at the end, with the same id",
+      [
+        call({ index: 0, id: "a" }, "add", '{"a":'),
+        call({ index: 0 }, undefined, "1}"),
+        call({ index: 0, id: "a" }, "add", '{"a":1}'),
+        call({ index: 1, id: "a" }, "add", '{"a":1}'),
+      ],
+      [["add", { a: 1 }]],
+    ],
+    [
+      "with brackets and quotes in their texts",
+      [call({}, "add", String.raw`{"a":"}\"{`), call({}, "", '["}'), call({}, "sub", "{}")],
+      [
+        ["add", { a: '}"{[' }],
+        ["sub", {}],
+      ],
+    ],
+    [
       "with nonsense between them",
       [call({ index: 0, id: "a" }, "add", '{"a":1}'), { index: 0 }, { index: "x", function: 3 }],
       [["add", { a: 1 }]],
@@ -141,6 +164,25 @@ describe("calls as servers stream them", () => {
       "call-end",
       "end",
     ]);
+  });
+
+  it("reads the one call of older servers, and passes over it beside newer ones", async () => {
+    const older = (name: string | undefined, args: string): object =>
+      chunk({ function_call: { ...(name === undefined ? {} : { name }), arguments: args } });
+    const only = await replied([older("add", '{"a"'), older(undefined, ":1}"), chunk({}, "function_call")]);
+    expect(callsOf(only)).toMatchObject([{ name: "add", parsed: { arguments: { a: 1 } } }]);
+    const both = chunk({
+      tool_calls: [call({ index: 0, id: "a" }, "add", '{"a":1}')],
+      function_call: { name: "add", arguments: '{"a":1}' },
+    });
+    expect(callsOf(await replied([both, chunk({}, "stop")]))).toHaveLength(1);
+  });
+
+  it("takes time that grows with the arguments alone, where each piece has the name", async () => {
+    const pieces = Array.from({ length: 20_000 }, () => piece(call({ index: 0, id: "a" }, "add", "}")));
+    const begun = performance.now();
+    await replied([piece(call({ index: 0, id: "a" }, "add", '{"a":"')), ...pieces, chunk({}, "stop")]);
+    expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
   it("says that a reply was cut, also in a call", async () => {
@@ -236,6 +278,60 @@ describe("what else servers stream", () => {
       response: { id: "chatcmpl-1", model: "test-model" },
     });
     expect(endOf(deltas)?.usage).not.toHaveProperty("outputTokens");
+  });
+
+  it("counts what Groq counts in a field of its own", async () => {
+    const x_groq = { id: "req_1", usage: { prompt_tokens: 7, completion_tokens: 2 } };
+    const deltas = await replied([chunk({ content: "x" }), { ...chunk({}, "stop"), x_groq }]);
+    expect(endOf(deltas)).toMatchObject({ usage: { inputTokens: 7, outputTokens: 2 } });
+  });
+
+  it("keeps sources, and what the provider ran itself, in their place", async () => {
+    const annotation = { type: "url_citation", url_citation: { url: "https://box/a", title: "A" } };
+    const ran = { index: 0, type: "search", arguments: "{}", output: "found" };
+    const deltas = await replied([
+      chunk({ executed_tools: [ran] }),
+      chunk({ content: "x", annotations: [annotation] }),
+      { ...chunk({ content: [{ type: "reference", reference_ids: [1] }] }), citations: ["https://box/b"] },
+      { ...chunk({}, "stop"), citations: ["https://box/b"] },
+    ]);
+    const parts = deltas.flatMap((delta) => (delta.type === "provider-part" ? [delta.part.data] : []));
+    expect(parts).toMatchObject([
+      { type: "executed_tools", value: ran },
+      { type: "annotations", value: annotation },
+      { type: "content", value: { type: "reference", reference_ids: [1] } },
+      { type: "citations", value: "https://box/b" },
+    ]);
+  });
+
+  it.each<[string, Answer]>([
+    ["JSON as a stream", { sse: JSON.stringify({ choices: [{ message: { content: "a" } }] }) }],
+    [
+      "a stream as JSON",
+      {
+        sse: sse([chunk({ content: "a" }), chunk({}, "stop")], true),
+        headers: { "content-type": "application/json" },
+      },
+    ],
+  ])("reads %s", async (_what, answer) => {
+    server.play(answer);
+    expect(textOf(await ask(model()), "text-delta")).toBe("a");
+  });
+
+  it.each([
+    ["a page", "\n<!doctype html><title>Log in</title>", "HTML page"],
+    ["lines", '{"message":{"content":"a"},"done":false}\n{"done":true}\n', "lines of JSON"],
+  ])("says which address gave %s where a reply should be", async (_what, text, named) => {
+    server.play({ sse: text });
+    const error = await ask(model()).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "provider-failed", retryable: false });
+    expect(String(error)).toContain(`${server.url}/v1`);
+    expect(String(error)).toContain(named);
+  });
+
+  it("passes on the words of an event that is an error", async () => {
+    server.play({ sse: 'event: error\ndata: {"message":"the moon is full"}\n\n' });
+    await expect(ask(model())).rejects.toThrow("the moon is full");
   });
 
   it("keeps integers that a double cannot hold", async () => {

@@ -105,6 +105,15 @@ describe("where an OpenAI-compatible model is", () => {
     expect(model({ price: () => 2 }).price?.(usage)).toBe(2);
   });
 
+  it("refuses an option that it does not have, and says which one was meant", () => {
+    const spelled: object = { baseURL: "http://box/v1" };
+    const odd: object = { region: "eu" };
+    const hint = expect.stringContaining('did you mean "baseUrl"') as string;
+    const invalid = { code: "option-invalid" };
+    expect(() => openaiCompatible("m", spelled)).toThrow(expect.objectContaining({ ...invalid, hint }));
+    expect(() => openaiCompatible("m", odd)).toThrow(expect.objectContaining(invalid));
+  });
+
   it("refuses a bound that is none", () => {
     expect(() => model({ maxReplyBytes: 0 })).toThrow(expect.objectContaining({ code: "option-invalid" }));
   });
@@ -163,7 +172,7 @@ describe("a request to an OpenAI-compatible server", () => {
     expect(sent).not.toContain("max_tokens");
   });
 
-  it("sends a history as the interface has it, reasoning with it, and arguments that are no object as {}", async () => {
+  it("sends a history as the interface has it, without reasoning that another server wrote, and arguments that are no object as {}", async () => {
     const messages: Message[] = [
       { role: "system", text: "sys" },
       {
@@ -202,7 +211,6 @@ describe("a request to an OpenAI-compatible server", () => {
       {
         role: "assistant",
         content: null,
-        reasoning_content: "hm",
         tool_calls: [
           { id: "1", type: "function", function: { name: "add", arguments: '{"a":1}' } },
           { id: "2", type: "function", function: { name: "add", arguments: "{}" } },

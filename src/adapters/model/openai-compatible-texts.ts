@@ -1,0 +1,101 @@
+import type { Delta } from "../../model/model.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { keptBy } from "./kept.ts";
+
+/** Reads what a reply says beside its calls. */
+export interface TextReader {
+  read(message: JsonObject): Generator<Delta, void>;
+  /** What is known only when the reply is whole: of the reasoning, and sources that some servers repeat in each chunk. */
+  end(citations?: Json): Generator<Delta, void>;
+}
+
+/**
+ * Reads text, reasoning and sources as servers write them. The reasoning becomes one part, on which stands under which name it came: it goes
+ * back to this server under the same one.
+ */
+export function textReader(server: string): TextReader {
+  const details: JsonObject[] = [];
+  let form: string | undefined;
+
+  function* reasoning(name: string, text: Json | undefined): Generator<Delta, void> {
+    if (typeof text !== "string" || text === "") return;
+    const note = form === undefined ? { providerMetadata: keptBy(server, { form: name }) } : {};
+    form ??= name;
+    yield { type: "reasoning-delta", block: "reasoning", text, ...note };
+  }
+
+  /** Some providers give the text as a list of parts, with the reasoning among them. */
+  function* parts(content: readonly Json[]): Generator<Delta, void> {
+    for (const part of content.filter(isJsonObject)) {
+      const { thinking, type, text } = part;
+      if (type === "text") yield* textDelta(text);
+      else if (type !== "thinking") yield noted(server, "content", part);
+      else if (!isJsonList(thinking)) yield* reasoning("thinking", thinking);
+      else for (const thought of thinking.filter(isJsonObject)) yield* reasoning("thinking", thought["text"]);
+    }
+  }
+
+  return {
+    *read({ content, refusal, reasoning_content, reasoning: said, ...message }) {
+      if (typeof reasoning_content === "string") yield* reasoning("reasoning_content", reasoning_content);
+      else yield* reasoning("reasoning", said);
+      const more = message["reasoning_details"];
+      if (isJsonList(more)) addDetails(details, more.filter(isJsonObject));
+      if (isJsonList(content)) yield* parts(content);
+      else yield* textDelta(content);
+      yield* textDelta(refusal);
+      for (const field of sourceFields) yield* sources(server, field, message[field]);
+    },
+    *end(citations) {
+      yield* sources(server, "citations", citations);
+      if (details.length === 0) return;
+      const kept = keptBy(server, { form: "reasoning_details", reasoning_details: details });
+      yield { type: "reasoning-delta", block: "reasoning", text: "", providerMetadata: kept };
+    },
+  };
+}
+
+/** The fields of a reply with the sources of its text, and what the provider itself ran for it. They do not go back. */
+const sourceFields = ["annotations", "citations", "executed_tools"] as const;
+
+function* sources(server: string, field: string, given: Json | undefined): Generator<Delta, void> {
+  for (const source of isJsonList(given) ? given : []) yield noted(server, field, source);
+}
+
+function noted(server: string, field: string, value: Json): Delta {
+  return { type: "provider-part", part: { type: "provider", data: { type: field, server, value } } };
+}
+
+function* textDelta(text: Json | undefined): Generator<Delta, void> {
+  if (typeof text === "string" && text !== "") yield { type: "text-delta", text };
+}
+
+/** Adds details of reasoning. A text may go on in the next chunk; all else stays as it came. */
+function addDetails(details: JsonObject[], more: readonly JsonObject[]): void {
+  const last = details.at(-1);
+  const [next, ...rest] = more;
+  if (last === undefined || next === undefined || !goesOn(last, next)) details.push(...more);
+  else details.splice(-1, 1, { ...last, ...withoutNulls(next), ...joined(last, next) }, ...rest);
+}
+
+function goesOn(last: JsonObject, next: JsonObject): boolean {
+  const isSame = ["type", "index"].every((field) => last[field] === next[field]);
+  const isOther = isGiven(last["id"]) && isGiven(next["id"]) && last["id"] !== next["id"];
+  return isSame && !isOther && !isGiven(next["data"]) && !isGiven(last["signature"]);
+}
+
+function joined(last: JsonObject, next: JsonObject): JsonObject {
+  const fields = ["text", "summary"].map((field): [string, Json] => [
+    field,
+    [last[field], next[field]].filter((text) => typeof text === "string").join(""),
+  ]);
+  return Object.fromEntries(fields.filter(([, text]) => text !== ""));
+}
+
+function withoutNulls(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+}
+
+function isGiven(value: Json | undefined): boolean {
+  return value !== undefined && value !== null;
+}

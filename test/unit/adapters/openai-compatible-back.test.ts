@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
+import { agent, inMemorySessions, session } from "../../../src/index.ts";
+import type { Message } from "../../../src/message/message.ts";
+import type { Model } from "../../../src/model/model.ts";
+import { fakeTool } from "../../../src/testing.ts";
+import { openaiChunk as chunk } from "../../contract/openai-wire.ts";
+import { type Answer, playedServer, type PlayedServer, sse } from "../../contract/played-server.ts";
+import { ask, said } from "./ask-openai.ts";
+
+let server: PlayedServer;
+let other: PlayedServer;
+beforeAll(async () => {
+  server = await playedServer();
+  other = await playedServer();
+});
+beforeEach(() => {
+  server.requests.length = 0;
+  other.requests.length = 0;
+});
+afterAll(async () => {
+  await server.close();
+  await other.close();
+});
+
+const modelAt = ({ url }: PlayedServer): Model => openaiCompatible("m", { baseUrl: `${url}/v1` });
+const model = (): Model => modelAt(server);
+
+const call = (id: string, more: object = {}): object => ({
+  tool_calls: [{ index: 0, id, type: "function", function: { name: "add", arguments: '{"a":1}' }, ...more }],
+});
+const streamed = (...deltas: readonly object[]): Answer => ({
+  sse: sse([...deltas.map((delta) => chunk(delta)), chunk({}, "stop")], true),
+});
+const whole = (message: object): Answer => ({ json: { choices: [{ message, finish_reason: "stop" }] } });
+const refusing = (status: number, message: string): Answer => ({ status, json: { error: { message } } });
+
+type Sent = Readonly<Record<string, unknown>>;
+const messagesOf = ({ requests }: PlayedServer, at = -1): readonly Sent[] =>
+  requests.at(at)?.body["messages"] as readonly Sent[];
+const replyIn = (messages: readonly Sent[]): Sent | undefined =>
+  messages.find(({ role }) => role === "assistant");
+
+/** Plays answers to an agent with a tool, and gives the messages of its last request. */
+async function sentBack(...answers: readonly Answer[]): Promise<readonly Sent[]> {
+  server.play(...answers, said("done"));
+  const host = agent({ name: "a", model: model(), tools: [fakeTool("add", "sum")] });
+  expect(await host("Add.")).toBe("done");
+  return messagesOf(server);
+}
+
+describe("reasoning goes back to the server that wrote it", () => {
+  it.each(["reasoning", "reasoning_content"])("as %s, when it came so", async (name) => {
+    const messages = await sentBack(streamed({ [name]: "h" }, { [name]: "m" }, call("c1")));
+    expect(replyIn(messages)).toMatchObject({ [name]: "hm", content: null });
+    const names = Object.keys(replyIn(messages) ?? {});
+    expect(names.filter((field) => field.startsWith("reasoning"))).toEqual([name]);
+  });
+
+  it("as Mistral's list of thinking and text", async () => {
+    const thinking = { type: "thinking", thinking: [{ type: "text", text: "hm" }] };
+    const text = { type: "text", text: "I look." };
+    const messages = await sentBack(streamed({ content: [thinking] }, { content: [text] }, call("c1")));
+    expect(replyIn(messages)?.["content"]).toEqual([thinking, text]);
+  });
+
+  it("as its details, put together from their pieces, with their signatures", async () => {
+    const detail = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
+    const encrypted = { type: "reasoning.encrypted", data: "gAAA", id: "rs_1", index: 1 };
+    const messages = await sentBack(
+      streamed(
+        { reasoning: "h", reasoning_details: [{ ...detail, text: "h" }] },
+        { reasoning: "m", reasoning_details: [{ ...detail, text: "m", signature: null }] },
+        { reasoning_details: [{ ...detail, signature: "c2ln" }] },
+        { reasoning_details: [encrypted] },
+        call("c1"),
+      ),
+    );
+    const { content, reasoning, reasoning_details: details } = replyIn(messages) ?? {};
+    expect({ content, reasoning }).toEqual({ content: null, reasoning: undefined });
+    expect(details).toEqual([{ ...detail, text: "hm", signature: "c2ln" }, encrypted]);
+  });
+
+  it("as the details of a reply that came whole, each as it was", async () => {
+    const details = [
+      { type: "reasoning.summary", summary: "a" },
+      { type: "reasoning.summary", summary: "b" },
+    ];
+    const messages = await sentBack(whole({ content: null, reasoning_details: details, ...call("c1") }));
+    expect(replyIn(messages)?.["reasoning_details"]).toEqual(details);
+  });
+
+  it("and to no other one, nor ids and signatures", async () => {
+    const talk = session(inMemorySessions(), "talk", { history: "all" });
+    const tools = [fakeTool("add", "sum")];
+    const signature = { extra_content: { google: { thought_signature: "c2ln" } } };
+    server.play(streamed({ reasoning: "hm" }, call("functions.add:0", signature)), said("first"));
+    await agent({ name: "a", model: model(), tools }).run("Add.", { session: talk });
+    other.play(said("second"));
+    await agent({ name: "a", model: modelAt(other), tools }).run("And now?", { session: talk });
+    const sent = JSON.stringify(messagesOf(other));
+    expect(sent).not.toMatch(/hm|c2ln|functions\.add|writ/);
+    expect(sent).toContain("sum");
+  });
+});
+
+describe("what else goes back as it came", () => {
+  it("the id of a call, with its result", async () => {
+    const messages = await sentBack(streamed(call("functions.add:0")));
+    expect(replyIn(messages)).toMatchObject({ tool_calls: [{ id: "functions.add:0" }] });
+    expect(messages.at(-1)).toMatchObject({ role: "tool", tool_call_id: "functions.add:0" });
+  });
+
+  it("but not the id that an earlier call has", async () => {
+    const messages = await sentBack(streamed(call("functions.add:0")), streamed(call("functions.add:0")));
+    const ids = messages.flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id]));
+    expect(ids[0]).toBe("functions.add:0");
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it.each(["extra_content", "provider_specific_fields"])("%s of a call", async (field) => {
+    const given = { [field]: { google: { thought_signature: "c2ln" } } };
+    const messages = await sentBack(streamed(call("c1", given)));
+    expect(replyIn(messages)).toMatchObject({ tool_calls: [{ id: "c1", ...given }] });
+  });
+
+  it("arguments that were encoded twice, as they were understood", async () => {
+    const twice = { function: { name: "add", arguments: JSON.stringify('{"a":1}') } };
+    const messages = await sentBack(streamed(call("c1", twice)));
+    expect(replyIn(messages)).toMatchObject({ tool_calls: [{ function: { arguments: '{"a":1}' } }] });
+  });
+});
+
+describe("a server that refuses what it gave", () => {
+  it.each([
+    ["Groq", 400, "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning' is unsupported)]"], // oxfmt-ignore
+    ["a validator", 422, '[{"type":"extra_forbidden","loc":["body","messages",2,"assistant","reasoning"],"msg":"Extra inputs are not permitted"}]'], // oxfmt-ignore
+  ])("%s is asked again without it, once, and never again with it", async (_who, status, message) => {
+    server.play(streamed({ reasoning: "hm" }, call("c1")), refusing(status, message), said("done"));
+    const host = agent({ name: "a", model: model(), tools: [fakeTool("add", "sum")], retry: false });
+    expect(await host("Add.")).toBe("done");
+    expect(replyIn(messagesOf(server, 1))).toHaveProperty("reasoning", "hm");
+    expect(replyIn(messagesOf(server, 2))).not.toHaveProperty("reasoning");
+    server.play(streamed({ reasoning: "hm" }, call("c2")), said("done"));
+    expect(await host("Add.")).toBe("done");
+    expect(server.requests).toHaveLength(5);
+    expect(replyIn(messagesOf(server))).not.toHaveProperty("reasoning");
+  });
+
+  it("is not asked again when it was not sent what it names, or when that does not help", async () => {
+    const refusal = refusing(400, "reasoning is not supported by this model");
+    server.play(refusal);
+    await expect(ask(model())).rejects.toMatchObject({ code: "provider-failed" });
+    expect(server.requests).toHaveLength(1);
+    server.play(streamed({ reasoning: "hm" }, call("c1")), refusal);
+    const host = agent({ name: "a", model: model(), tools: [fakeTool("add", "sum")], retry: false });
+    await expect(host("Add.")).rejects.toMatchObject({ code: "provider-failed" });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  const called: readonly Message[] = [
+    { role: "user", parts: [{ type: "text", text: "Add." }] },
+    {
+      role: "assistant",
+      parts: [
+        { type: "tool-call", id: "call_1", name: "add", arguments: {} },
+        { type: "tool-call", id: "a1B2c3D4e", name: "add", arguments: {} },
+      ],
+    },
+    { role: "tool", callId: "call_1", name: "add", status: "ok", text: "1" },
+    { role: "tool", callId: "a1B2c3D4e", name: "add", status: "ok", text: "2" },
+  ];
+
+  it("gets the ids that it wants: Mistral, of another server's calls", async () => {
+    const rule = "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.";
+    server.play(refusing(400, rule), said("done"));
+    await ask(model(), { messages: called });
+    const [, reply, first, second] = messagesOf(server);
+    expect(reply).toMatchObject({ tool_calls: [{ id: "call00000" }, { id: "a1B2c3D4e" }] });
+    expect([first, second]).toMatchObject([{ tool_call_id: "call00000" }, { tool_call_id: "a1B2c3D4e" }]);
+  });
+
+  it.each([
+    "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
+    "The `reasoning_content` in the thinking mode must be passed back to the API.",
+  ])("gets an empty reasoning where another server wrote one: %s", async (rule) => {
+    server.play(refusing(400, rule), said("done"));
+    await ask(model(), { messages: called });
+    expect(replyIn(messagesOf(server))).toMatchObject({ reasoning_content: "" });
+  });
+});
