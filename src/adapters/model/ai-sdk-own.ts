@@ -1,5 +1,4 @@
-import type { Message, ProviderMetadata, ReplyMessage, ReplyPart } from "../../message/message.ts";
-import { fingerprint } from "../../util/hash.ts";
+import type { ProviderMetadata, ReplyMessage, ReplyPart } from "../../message/message.ts";
 import { keptFrom } from "./kept.ts";
 
 /**
@@ -33,42 +32,4 @@ export function optionsOf({ providerMetadata }: Noted): { readonly providerOptio
   if (providerMetadata["writ"] === undefined) return { providerOptions: providerMetadata };
   const { writ: _note, ...providerOptions } = providerMetadata;
   return Object.keys(providerOptions).length === 0 ? {} : { providerOptions };
-}
-
-/** The ids that the calls of a conversation have on the way to a server, by those that they have in the transcript. */
-export interface WireIds {
-  /** Notes the calls of a reply. */
-  readonly take: (message: Message) => void;
-  /** The id on the way of the call that has this id in the transcript. */
-  readonly of: (id: string) => string;
-  /** Whether every call so far goes out with the id that it has in the transcript. */
-  readonly areSame: () => boolean;
-}
-
-/** Begins a conversation: calls go back with the id that this server gave them, and with nine letters or digits to Mistral. */
-export function wireIds(server: string | undefined): WireIds {
-  const sent = new Map<string, string>();
-  const taken = new Set<unknown>();
-  const isMistral = server?.startsWith("mistral") === true;
-  return {
-    take(message) {
-      if (server === undefined || message.role !== "assistant") return;
-      for (const part of message.parts) {
-        if (part.type !== "tool-call") continue;
-        const { id: given } = keptFrom(server, part) ?? {};
-        const wanted = typeof given === "string" && !taken.has(given) ? given : part.id;
-        const id = isMistral && !mistralId.test(wanted) ? nineSigns(wanted) : wanted;
-        taken.add(id);
-        if (id !== part.id) sent.set(part.id, id);
-      }
-    },
-    of: (id) => sent.get(id) ?? id,
-    areSame: () => sent.size === 0,
-  };
-}
-
-const mistralId = /^[a-zA-Z0-9]{9}$/;
-
-function nineSigns(id: string): string {
-  return fingerprint(id).padStart(9, "0").slice(-9);
 }

@@ -10,7 +10,8 @@ import type {
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
-import { optionsOf, partsFor, wireIds, type WireIds } from "./ai-sdk-own.ts";
+import { optionsOf, partsFor } from "./ai-sdk-own.ts";
+import { wireIds, type WireIds } from "./kept.ts";
 import { objectArguments } from "./wire-fields.ts";
 
 /** The versions of the AI SDK's provider specification that this adapter speaks: `ai` 5, 6 and 7. */
@@ -45,7 +46,7 @@ export function promptFor(
     ),
   );
   return (messages) => {
-    const ids = wireIds(server);
+    const ids = wireIds(server, server?.startsWith("mistral") === true);
     const prompt: PromptMessage[] = [];
     let results: PromptPart[] | undefined;
     for (const message of messages) {

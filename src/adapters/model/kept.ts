@@ -1,4 +1,5 @@
-import type { ProviderMetadata } from "../../message/message.ts";
+import type { Message, ProviderMetadata } from "../../message/message.ts";
+import { fingerprint } from "../../util/hash.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 
 /** The fields of a reply that go back, as they came, to the server that wrote them. */
@@ -23,4 +24,41 @@ export function keptCall(server: string, id: string, fields: JsonObject): Provid
   const isPlain = /^[\w-]{1,64}$/.test(id);
   if (isPlain && Object.keys(fields).length === 0) return undefined;
   return keptBy(server, isPlain ? fields : { id, ...fields });
+}
+
+/** The ids that the calls of a conversation have on the way to a server, by those that they have in the transcript. */
+export interface WireIds {
+  /** Notes the calls of a reply. */
+  readonly take: (message: Message) => void;
+  /** The id on the way of the call that has this id in the transcript. */
+  readonly of: (id: string) => string;
+  /** Whether every call so far goes out with the id that it has in the transcript. */
+  readonly areSame: () => boolean;
+}
+
+/** Begins a conversation: calls go back with the id that this server gave them, and in nine letters or digits to one that wants that. */
+export function wireIds(server: string | undefined, wantsNine: boolean): WireIds {
+  const sent = new Map<string, string>();
+  const taken = new Set<unknown>();
+  return {
+    take(message) {
+      if (server === undefined || message.role !== "assistant") return;
+      for (const part of message.parts) {
+        if (part.type !== "tool-call") continue;
+        const { id: given } = keptFrom(server, part) ?? {};
+        const wanted = typeof given === "string" && !taken.has(given) ? given : part.id;
+        const id = wantsNine && !nineLong.test(wanted) ? nineSigns(wanted) : wanted;
+        taken.add(id);
+        if (id !== part.id) sent.set(part.id, id);
+      }
+    },
+    of: (id) => sent.get(id) ?? id,
+    areSame: () => sent.size === 0,
+  };
+}
+
+const nineLong = /^[a-zA-Z0-9]{9}$/;
+
+function nineSigns(id: string): string {
+  return fingerprint(id).padStart(9, "0").slice(-9);
 }

@@ -4,7 +4,7 @@ import { textOf } from "../../message/message.ts";
 import type { ToolDescription } from "../../model/model.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { keptFrom } from "./kept.ts";
+import { keptFrom, wireIds, type WireIds } from "./kept.ts";
 import { toOllamaParameters } from "./ollama-schema.ts";
 import { objectArguments, saidFields, type WireTool, wireTools } from "./wire-fields.ts";
 
@@ -38,11 +38,14 @@ interface Addressee {
  * @throws WritError `provider-failed` for a file that is not an image in base64.
  */
 export function toOllamaMessages(messages: readonly Message[], to: Addressee): readonly OllamaMessage[] {
-  const ids = new Map<string, string>();
-  return messages.map((message) => toOllamaMessage(message, to, ids));
+  const ids = wireIds(to.server, false);
+  return messages.map((message) => {
+    ids.take(message);
+    return toOllamaMessage(message, to, ids);
+  });
 }
 
-function toOllamaMessage(message: Message, to: Addressee, ids: Map<string, string>): OllamaMessage {
+function toOllamaMessage(message: Message, to: Addressee, ids: WireIds): OllamaMessage {
   switch (message.role) {
     case "system":
       return { role: "system", content: message.text };
@@ -55,14 +58,14 @@ function toOllamaMessage(message: Message, to: Addressee, ids: Map<string, strin
         role: "tool",
         content: message.text,
         tool_name: message.name,
-        tool_call_id: ids.get(message.callId) ?? message.callId,
+        tool_call_id: ids.of(message.callId),
       };
     default:
       return assertNever(message);
   }
 }
 
-function toReply(message: ReplyMessage, to: Addressee, ids: Map<string, string>): OllamaMessage {
+function toReply(message: ReplyMessage, to: Addressee, ids: WireIds): OllamaMessage {
   const { content, calls } = saidFields(message);
   const own = message.parts.filter((part) => part.type === "reasoning" && keptFrom(to.server, part));
   const reasoning = own.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
@@ -71,15 +74,12 @@ function toReply(message: ReplyMessage, to: Addressee, ids: Map<string, string>)
     content,
     ...(reasoning === "" ? {} : { thinking: reasoning }),
     ...imagesOf(message.parts, to.model),
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => toCall(call, to, ids)) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => toCall(call, ids)) }),
   };
 }
 
-function toCall(call: ToolCall, { server }: Addressee, ids: Map<string, string>): OllamaCall {
-  const given = keptFrom(server, call)?.["id"];
-  const id = typeof given === "string" ? given : call.id;
-  ids.set(call.id, id);
-  return { id, function: { name: call.name, arguments: objectArguments(call) } };
+function toCall(call: ToolCall, ids: WireIds): OllamaCall {
+  return { id: ids.of(call.id), function: { name: call.name, arguments: objectArguments(call) } };
 }
 
 const dataUrlStart = /^data:[^,]*;base64,/i;

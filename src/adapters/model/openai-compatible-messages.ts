@@ -3,7 +3,7 @@ import type { FilePart, Message, ReplyMessage, ToolCall, UserMessage } from "../
 import { textOf } from "../../message/message.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
-import { keptFrom } from "./kept.ts";
+import { keptFrom, wireIds, type WireIds } from "./kept.ts";
 import { objectArguments, saidFields } from "./wire-fields.ts";
 
 /** A message of `/v1/chat/completions`. */
@@ -29,10 +29,9 @@ export interface Addressee {
   readonly learned: ReadonlySet<string>;
 }
 
+/** The addressee, and the ids that calls have on the way there. */
 interface Addressed extends Addressee {
-  /** The ids that the calls so far have on the wire, by those in the transcript. */
-  readonly ids: Map<string, string>;
-  readonly taken: Set<string>;
+  readonly ids: WireIds;
 }
 
 /**
@@ -42,8 +41,11 @@ interface Addressed extends Addressee {
  * @throws WritError `provider-failed` for a file that is neither an image, audio nor a PDF.
  */
 export function toOpenaiMessages(messages: readonly Message[], to: Addressee): readonly OpenaiMessage[] {
-  const addressed = { ...to, ids: new Map<string, string>(), taken: new Set<string>() };
-  return messages.map((message) => toOpenaiMessage(message, addressed));
+  const addressed = { ...to, ids: wireIds(to.server, to.learned.has("id")) };
+  return messages.map((message) => {
+    addressed.ids.take(message);
+    return toOpenaiMessage(message, addressed);
+  });
 }
 
 function toOpenaiMessage(message: Message, to: Addressed): OpenaiMessage {
@@ -57,7 +59,7 @@ function toOpenaiMessage(message: Message, to: Addressed): OpenaiMessage {
     case "tool":
       return {
         role: "tool",
-        tool_call_id: to.ids.get(message.callId) ?? message.callId,
+        tool_call_id: to.ids.of(message.callId),
         content: message.text,
       };
     default:
@@ -130,23 +132,12 @@ function thoughtParts(thinking: string, content: string | null): readonly object
 }
 
 function toCall(call: ToolCall, to: Addressed): OpenaiCall {
-  const { server: _server, id: given, ...fields } = keptFrom(to.server, call) ?? {};
-  const id = wireId(typeof given === "string" ? given : call.id, call.id, to);
+  const { server: _server, id: _id, ...fields } = keptFrom(to.server, call) ?? {};
   const kept = Object.entries(fields).filter(([field]) => !to.learned.has(field));
   return {
-    id,
+    id: to.ids.of(call.id),
     type: "function",
     function: { name: call.name, arguments: JSON.stringify(objectArguments(call)) },
     ...Object.fromEntries(kept),
   };
-}
-
-/** The id of a call as the server gave it, if no call before it has it; in Mistral's form where the server wants that. */
-function wireId(given: string, id: string, { ids, taken, learned }: Addressed): string {
-  const wanted = taken.has(given) ? id : given;
-  const isFit = !learned.has("id") || /^[a-zA-Z0-9]{9}$/.test(wanted);
-  const sent = isFit ? wanted : `call${String(ids.size).padStart(5, "0")}`;
-  ids.set(id, sent);
-  taken.add(sent);
-  return sent;
 }

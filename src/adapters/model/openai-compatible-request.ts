@@ -94,12 +94,12 @@ function chatBody(
   const body = {
     model: name,
     messages: toOpenaiMessages(request.messages, { server: server.url, model: name, learned }),
-    ...toolFields(request),
+    ...toolFields(request, learned.has("tool_choice")),
     ...(format === undefined ? {} : formatFields(format)),
     ...settingFields(settings, maxTokensName(server)),
     ...settingFields(request.settings, maxTokensName(server)),
     stream: true,
-    stream_options: { include_usage: true },
+    ...(learned.has("stream_options") ? {} : { stream_options: { include_usage: true } }),
     ...settings.providerOptions,
     ...request.settings.providerOptions,
   };
@@ -107,12 +107,14 @@ function chatBody(
 }
 
 /** llama.cpp and LM Studio know no tool by its name in `tool_choice`: the tool alone, and a call required, is the same everywhere. */
-function toolFields({ tools, toolChoice }: ModelRequest): object {
+function toolFields({ tools, toolChoice }: ModelRequest, isFree: boolean): object {
   if (tools.length === 0) return {};
-  if (typeof toolChoice !== "object")
-    return { tools: wireTools(tools), ...(toolChoice === "auto" ? {} : { tool_choice: toolChoice }) };
-  const named = tools.filter((tool) => tool.name === toolChoice.tool);
-  return { tools: wireTools(named.length === 0 ? tools : named), tool_choice: "required" };
+  const isNamed = typeof toolChoice === "object";
+  const named = isNamed ? tools.filter((tool) => tool.name === toolChoice.tool) : [];
+  return {
+    tools: wireTools(named.length === 0 ? tools : named),
+    ...(isFree || toolChoice === "auto" ? {} : { tool_choice: isNamed ? "required" : toolChoice }),
+  };
 }
 
 /**

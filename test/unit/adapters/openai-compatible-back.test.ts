@@ -6,7 +6,7 @@ import type { Model } from "../../../src/model/model.ts";
 import { fakeTool } from "../../../src/testing.ts";
 import { openaiChunk as chunk } from "../../contract/openai-wire.ts";
 import { type Answer, playedServer, type PlayedServer, sse } from "../../contract/played-server.ts";
-import { ask, said } from "./ask-openai.ts";
+import { addTool, ask, said } from "./ask-openai.ts";
 
 let server: PlayedServer;
 let other: PlayedServer;
@@ -176,8 +176,24 @@ describe("a server that refuses what it gave", () => {
     server.play(refusing(400, rule), said("done"));
     await ask(model(), { messages: called });
     const [, reply, first, second] = messagesOf(server);
-    expect(reply).toMatchObject({ tool_calls: [{ id: "call00000" }, { id: "a1B2c3D4e" }] });
-    expect([first, second]).toMatchObject([{ tool_call_id: "call00000" }, { tool_call_id: "a1B2c3D4e" }]);
+    const nine = expect.stringMatching(/^[a-zA-Z0-9]{9}$/) as string;
+    expect(reply).toMatchObject({ tool_calls: [{ id: nine }, { id: "a1B2c3D4e" }] });
+    expect(second).toMatchObject({ tool_call_id: "a1B2c3D4e" });
+    expect(reply).toMatchObject({ tool_calls: [{ id: first?.["tool_call_id"] }, {}] });
+  });
+
+  it.each([
+    [
+      "stream_options",
+      422,
+      '[{"type":"extra_forbidden","loc":["body","stream_options","include_usage"],"msg":"Extra inputs are not permitted"}]',
+    ],
+    ["tool_choice", 400, "tool_choice 'required' is incompatible with thinking enabled"],
+  ])("is asked without %s, which not all servers take", async (field, status, rule) => {
+    server.play(refusing(status, rule), said("done"));
+    await ask(model(), { tools: [addTool], toolChoice: "required" });
+    expect(server.requests[0]?.body).toHaveProperty(field);
+    expect(server.requests[1]?.body).not.toHaveProperty(field);
   });
 
   it.each([
