@@ -135,11 +135,22 @@ export function runnable<Input, Output>({
     return surrounded(about.host, reader);
   }
   async function call(input: Input, options?: RunOptions): Promise<Output> {
-    return outputOf(await run(input, options), name);
+    const result = await run(input, options);
+    tellCut(result, name, about.host);
+    return outputOf(result, name);
   }
   known.set(call, about);
   Object.defineProperty(call, "name", { value: name }); // a function has one of its own, which cannot be assigned
   return Object.assign(call, { description, run, stream });
+}
+
+/** Whoever is only given the answer does not see that it ends in the middle. */
+function tellCut({ outcome, output }: RunResult<unknown>, name: string, { warn }: Host): void {
+  if (outcome.type !== "answered" || outcome.finishReason !== "length" || typeof output !== "string") return;
+  const text =
+    `An answer of "${name}" was cut at the token limit and may end in the middle. Raise \`maxOutputTokens\`, ` +
+    'or end such runs with `endOn: ["length"]`; `run()` says it in `outcome.finishReason`.';
+  warn?.({ code: "WRIT_ANSWER_CUT", text, isDeprecation: false });
 }
 
 /** The output of a run that answered. @throws WritError for any other end */

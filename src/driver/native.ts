@@ -59,6 +59,7 @@ function formatOf(turn: TurnInput): ReplyFormat | undefined {
 function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading {
   const calls = callsOf(message);
   if (calls.length > 0) return { type: "calls", message: withoutLeak(message, calls) };
+  if (finishReason === "pause" && message.parts.length > 0) return { type: "pending", message };
   const text = textOf(message);
   const unparsed = finishReason === "length" ? undefined : unparsedCalls(text, turn);
   if (unparsed !== undefined) {

@@ -75,6 +75,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "provider-redirected": { message: "{url} redirects to another server: {target}. The request was not sent on, since that server would read the conversation and the headers.", hint: "If you trust that server, write {to} in place of {from} in the address of the model (`baseUrl`, `host`, or the environment variable it comes from).", retryable: false },
   "provider-refused-key": { message: "{provider} refused the credentials for the model \"{model}\": {reason}", hint: "Check the key in {where}.", retryable: false },
   "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "Start it, or say where it is. {advice}", retryable: true },
+  "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` gives a list of `{ text, source?, score? }`: text and source are texts, score is a number. An empty list says that nothing was found.", retryable: false },
   "rounds-used-up": { message: "\"{name}\" was not done after {max} rounds.", hint: "Raise `max`, or let `until` take what there is in the last round: it is told which round it is.", retryable: false },
@@ -186,6 +187,7 @@ export interface ErrorData {
   "provider-redirected": { from: string | number; target: string | number; to: string | number; url: string | number };
   "provider-refused-key": { model: string | number; provider: string | number; reason: string | number; where: string | number };
   "provider-unreachable": { advice: string | number; provider: string | number; reason: string | number; url: string | number };
+  "reply-cut": { limit: string | number; model: string | number };
   "reply-invalid": { model: string | number; reason: string | number };
   "retriever-invalid": { name: string | number; reason: string | number };
   "rounds-used-up": { max: string | number; name: string | number };

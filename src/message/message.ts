@@ -136,9 +136,10 @@ export interface ResultMessage extends ToolResult {
 export type Message = SystemMessage | UserMessage | ReplyMessage | ResultMessage;
 
 /**
- * The reason for which a model stopped writing. `length`: the reply was cut, and its last call never runs.
+ * The reason for which a model stopped writing. `length`: the reply was cut, and its last call never runs. `pause`: the provider wants to be
+ * asked again with the reply, to go on with it.
  */
-export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "error" | "other";
+export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "pause" | "error" | "other";
 
 /**
  * Makes a user message of a text.
@@ -204,6 +205,11 @@ export function callsOf({ parts }: ReplyMessage): readonly ToolCall[] {
 
 function isOwnCall(part: ReplyPart): part is ToolCall {
   return part.type === "tool-call" && part.providerExecuted !== true;
+}
+
+/** Tells of a reply that it has no text and no calls to settle. */
+export function isWordless(reply: ReplyMessage): boolean {
+  return textOf(reply).trim() === "" && callsOf(reply).length === 0;
 }
 
 /** The text of a result: a text goes to the model as it is, everything else as JSON. */

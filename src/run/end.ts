@@ -30,6 +30,7 @@ export const endCauses = Object.keys({
   length: true,
   "tool-calls": true,
   "content-filter": true,
+  pause: true,
   error: true,
   other: true,
 } satisfies Record<EndCause, true>) as readonly EndCause[];

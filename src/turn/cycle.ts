@@ -1,7 +1,7 @@
 import type { Reading, TurnInput } from "../driver/driver.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { WritError } from "../error/writ-error.ts";
-import { type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
+import { isWordless, type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
 import { addAnswer, addReply, addUser } from "../message/transcript.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
@@ -23,6 +23,7 @@ import {
 } from "./around-turn.ts";
 import { authorStopped, type End, endBy, failed, stopped } from "../run/end.ts";
 import { EarlyCalls } from "./early.ts";
+import { emptied, filtered } from "./ended-reply.ts";
 import type { Finished, Frame } from "../run/frame.ts";
 import { moreTime } from "../run/time.ts";
 import type { LoopOptions } from "./options.ts";
@@ -180,12 +181,14 @@ function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run
   const speaker = speakerOf(record.driver, run);
   const reading = readingOf(record, { driver: speaker, input, turn });
   const message = seenBy(reading.message, before.learned);
+  // What stands in the transcript for a reply without words, the model did not write.
+  const isVoid = reading.type === "violation" && isWordless(record.message);
   const learned =
     message.label === undefined ? before.learned : learn(before.learned, [message], before.gate.allowed);
   run.tell?.({
     type: "message-end",
     turn,
-    message,
+    message: isVoid ? seenBy(record.message, before.learned) : message,
     ...repairsOf(reading),
     finishReason,
     driver: record.driver,
@@ -203,9 +206,11 @@ function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run
   const isWhole = (reading.type === "final" || reading.type === "pending") && finishReason === "stop";
   if (run.endOn.includes(finishReason) && !isWhole)
     return stopOnReason(state, { message, finishReason }, run);
-  if (finishReason === "content-filter") return filtered(state, message, run);
+  if (finishReason === "content-filter")
+    return filtered(state, { message, text: textOf(record.message) }, run);
   if (reading.type === "calls") return act({ state, message, early }, run);
-  if (reading.type === "violation") return askAgain(state, { ...reading, message }, run);
+  if (reading.type === "violation")
+    return emptied(record, { state, input }, run) ?? askAgain(state, { ...reading, message }, run);
   if (reading.type === "pending") return askOn(state, message, run);
   return keeping(state, run, () => answer(state, { reading: { ...reading, message }, record }, run));
 }
@@ -250,17 +255,6 @@ function askOn(state: State, message: ReplyMessage, run: Run): NextState {
   const next = { ...state, pending, transcript: addAnswer(state.transcript, message) };
   if (pending < maxPending) return { state: next };
   return violated(next, { count: pending, reason: "its replies only began a turn, and none ended it" }, run);
-}
-
-/** The provider held the answer back: no use in asking again. */
-function filtered(state: State, message: ReplyMessage, run: Run): NextState {
-  const reason = `the provider filtered the answer: ${textOf(message)}`;
-  const error = new WritError("run-refused", { name: run.gate.agent, reason });
-  const end: End = { outcome: { type: "refused", code: error.code, message: error.message }, error };
-  const added = addReply(state.transcript, message);
-  if (added.state === "open")
-    return skipAll(state, { open: added, reason: "the provider filtered the reply", end });
-  return { state: { ...state, transcript: added }, end };
 }
 
 interface Answered {

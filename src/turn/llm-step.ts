@@ -177,7 +177,8 @@ async function ask(
   const driver = drivers.find(({ name }) => name === record.driver) ?? drivers[0];
   const reading = readingOf(record, { driver, input, turn });
   if (record.finishReason !== "content-filter" || reading.type === "calls") return { usage, record, reading };
-  const reason = `the provider filtered the answer: ${textOf(reading.message)}`;
+  const text = textOf(record.message).trim();
+  const reason = `the provider filtered the answer${text === "" ? "" : `: ${text}`}`;
   throw new WritError("run-refused", { name: "llmStep", reason });
 }
 

@@ -47,24 +47,6 @@ const calling = (id: string, args: string, more: object = {}): string =>
   );
 const done = sse([chunk({ content: "Done." }), chunk({}, "stop")], true);
 const event = (type: string, more: object = {}): object => ({ type, ...more });
-const doneByClaude = sse([
-  event("message_start", {
-    message: {
-      id: "m",
-      type: "message",
-      role: "assistant",
-      model: "m",
-      content: [],
-      usage: { input_tokens: 1, output_tokens: 1 },
-    },
-  }),
-  event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
-  event("content_block_delta", { index: 0, delta: { type: "text_delta", text: "Done." } }),
-  event("content_block_stop", { index: 0 }),
-  event("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } }),
-  event("message_stop"),
-]);
-
 /** Has an agent call `add` once by what is played, and gives its transcript and the messages of its second request. */
 async function twoTurns(
   model: AiSdkModel,
@@ -96,6 +78,38 @@ const sentIds = (messages: unknown): readonly unknown[] => {
   ];
 };
 
+/** A reply of Claude's that ends for this reason. */
+const byClaude = (text: string, stop_reason: string): string =>
+  sse([
+    event("message_start", {
+      message: {
+        id: "m",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content: [],
+        usage: { input_tokens: 1, output_tokens: 1 },
+      },
+    }),
+    event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+    event("content_block_delta", { index: 0, delta: { type: "text_delta", text } }),
+    event("content_block_stop", { index: 0 }),
+    event("message_delta", { delta: { stop_reason }, usage: { output_tokens: 2 } }),
+    event("message_stop"),
+  ]);
+
+it.each(["v3", "v4"] as const)(
+  "a turn that Anthropic paused goes on with what it said (%s)",
+  async (version) => {
+    server.play({ sse: byClaude("I search.", "pause_turn") }, { sse: byClaude("Found.", "end_turn") });
+    const { outcome } = await agent({ name: "a", model: anthropic(version, server.url) }).run("Search.");
+    expect(outcome).toMatchObject({ type: "answered", content: "Found." });
+    const sent = server.requests.at(-1)?.body["messages"];
+    expect(at(sent, 1)).toMatchObject({ role: "assistant", content: [{ type: "text", text: "I search." }] });
+    expect(at(sent, 2)).toBeUndefined();
+  },
+);
+
 describe("ids of calls", () => {
   const kimi = "functions.add:0";
 
@@ -110,7 +124,7 @@ describe("ids of calls", () => {
 
   it("are those of the transcript for another provider", async () => {
     const { transcript } = await twoTurns(openrouter(), calling(kimi, "{}"));
-    const sent = await handedOn(transcript, claude(), doneByClaude);
+    const sent = await handedOn(transcript, claude(), byClaude("Done.", "end_turn"));
     const id = at(sent, 1, "content", 0, "id");
     expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
     expect(at(sent, 2, "content", 0, "tool_use_id")).toBe(id);
@@ -195,7 +209,7 @@ describe("reasoning", () => {
     const other = JSON.stringify(await handedOn(messages, groq()));
     expect(other).toContain("Found.");
     expect(other).not.toMatch(/I search|web_search/);
-    const own = JSON.stringify(await handedOn(messages, claude(), doneByClaude));
+    const own = JSON.stringify(await handedOn(messages, claude(), byClaude("Done.", "end_turn")));
     expect(own).toContain("I search.");
     expect(own).toContain('"server_tool_use"');
   });

@@ -17,8 +17,16 @@ export function responseOf({ id, modelId }: ResponseMetadata): ReportedResponse 
 
 const finishReasons: readonly FinishReason[] = ["stop", "length", "tool-calls", "content-filter", "error"];
 
+/** Providers' own words that the packages take for something else. */
+const rawReasons: ReadonlyMap<unknown, FinishReason> = new Map([
+  ["pause_turn", "pause"],
+  ["MODEL_ARMOR", "content-filter"],
+]);
+
 /** A word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) are `other`. */
 export function finishReasonOf(reason: unknown): FinishReason {
+  const meant = rawReasons.get(field(reason, "raw"));
+  if (meant !== undefined) return meant;
   const unified = field(reason, "unified") ?? reason;
   return finishReasons.find((known) => known === unified) ?? "other";
 }

@@ -63,7 +63,7 @@ export interface CaseReply {
 /** A reply of a model, and a fingerprint of the request that it answers. */
 export interface RecordedReply extends CaseReply {
   readonly asked: string;
-  readonly finishReason?: "stop" | "length" | "tool-calls" | "content-filter" | "error" | "other";
+  readonly finishReason?: "stop" | "length" | "tool-calls" | "content-filter" | "pause" | "error" | "other";
 }
 
 /**

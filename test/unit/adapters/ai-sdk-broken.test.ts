@@ -234,6 +234,12 @@ describe.each(["v3", "v4"] as const)(
       expect(remove.calls).toEqual([]);
     });
 
+    it("is no filter of the provider's, which has a word of its own", async () => {
+      const model = played(version, [finish(version, "other", "MODEL_ARMOR")]);
+      const { outcome } = await agent({ name: "a", model }).run("x");
+      expect(outcome).toMatchObject({ type: "refused", code: "run-refused" });
+    });
+
     it("is told from one that ended for another reason, in the provider's own word", async () => {
       const model = played(version, [...said("All of it."), finish(version, "other", "OTHER")]);
       const { outcome } = await agent({ name: "a", model }).run("x");
