@@ -9,6 +9,7 @@ import { enforcementOf, type ToolEnforcement } from "./describe/enforcement.ts";
 import type { AgentManifest } from "./describe/manifest-data.ts";
 import type { AgentInside } from "./describe/manifest-origin.ts";
 import { manifestOf } from "./describe/manifest.ts";
+import { listenerOf } from "./observers.ts";
 import { type AnyDefinition, planAgent, type Wiring } from "./plan.ts";
 import { type AroundAgent, beginAgent, resumeAgent } from "./run-agent.ts";
 import { type Runnable, runnable, type RunResult, endOf } from "./runnable.ts";
@@ -119,12 +120,12 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     },
   });
   async function resume(checkpoint: Checkpoint, options: RunOptions = {}): Promise<RunResult<Output>> {
-    return endOf(resumeAgent(around, checkpoint, options), options.onEvent);
+    return endOf(resumeAgent(around, checkpoint, options), listenerOf(options.onEvent, name, wiring.host));
   }
   function turns(input: Input, options: RunOptions = {}): AsyncGenerator<Checkpoint, RunResult<Output>> {
     const walk = walkTurns<Output>(options, async (walking) => {
-      const watched = options.onEvent !== undefined;
-      return endOf(await beginAgent(around, { input, watched, ...walking }), options.onEvent);
+      const listen = listenerOf(options.onEvent, name, wiring.host);
+      return endOf(await beginAgent(around, { input, watched: listen !== undefined, ...walking }), listen);
     });
     return surrounded(wiring.host, walk);
   }

@@ -1,4 +1,5 @@
 import { messageOf } from "../error/writ-error.ts";
+import { isNeeded } from "../event/capability-audit.ts";
 import type { AgentEvent, Listeners } from "../event/event.ts";
 import { frozenCopy } from "../hook/freeze-input.ts";
 import type { Host } from "../journal/host.ts";
@@ -20,23 +21,44 @@ export function observerOf(
 ): ((event: AgentEvent) => void) | undefined {
   if (onEvent === undefined && on === undefined) return undefined;
   const listeners = new Map(Object.entries(on ?? {}));
-  const failed = (error: unknown): void =>
-    warn?.({
-      code: "WRIT_OBSERVER_FAILED",
-      text: `An observer of agent "${name}" failed, and the run went on: ${messageOf(error)}`,
-      isDeprecation: false,
-    });
+  const failed = warning(`An observer of agent "${name}"`, warn);
   return (event) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the listener of this type
     const own = listeners.get(event.type) as ((event: AgentEvent) => unknown) | undefined;
     if (onEvent === undefined && own === undefined) return;
-    for (const tell of [onEvent, own]) {
-      try {
-        const given: unknown = tell?.(frozenCopy(event));
-        if (given instanceof Promise) given.catch(failed);
-      } catch (error) {
-        failed(error);
-      }
-    }
+    for (const tell of [onEvent, own]) if (tell !== undefined) hear(tell, frozenCopy(event), failed);
   };
+}
+
+type Listener = (event: AgentEvent) => unknown;
+
+/**
+ * Makes the listener of one run of what its caller gave: what that throws, at once or later, is a warning. An audit alone may end the run by it.
+ */
+export function listenerOf(
+  onEvent: Listener | undefined,
+  name: string,
+  { warn }: Host,
+): ((event: AgentEvent) => void) | undefined {
+  if (onEvent === undefined || isNeeded(onEvent)) return onEvent;
+  const failed = warning(`\`onEvent\` of a run of "${name}"`, warn);
+  return (event) => hear(onEvent, event, failed);
+}
+
+function hear(tell: Listener, event: AgentEvent, failed: (error: unknown) => void): void {
+  try {
+    const given = tell(event);
+    if (given instanceof Promise) given.catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function warning(who: string, warn: Host["warn"]): (error: unknown) => void {
+  return (error) =>
+    warn?.({
+      code: "WRIT_OBSERVER_FAILED",
+      text: `${who} failed, and the run went on: ${messageOf(error)}`,
+      isDeprecation: false,
+    });
 }

@@ -15,8 +15,8 @@ export interface RunOptions {
   readonly approve?: Approve;
   /** The journal that records the effects of the run, or replays them. Default: none. */
   readonly journal?: Journal;
-  /** Told each event while `run` goes on. What it throws ends the run. With `stream` the reader is told. */
-  readonly onEvent?: (event: AgentEvent) => void;
+  /** Told each event while `run` goes on. What it throws is a process warning (`WRIT_OBSERVER_FAILED`). With `stream` the reader is told. */
+  readonly onEvent?: (event: AgentEvent) => unknown;
   /** The skill to use, instead of choosing one. */
   readonly skill?: string;
   /**

@@ -13,6 +13,7 @@ import type { Checkpoint } from "../run/checkpoint.ts";
 import { EventReader } from "../run/event-reader.ts";
 import type { Framed, LoopResult } from "../run/frame.ts";
 import type { Label } from "../message/label.ts";
+import { callsMade, type MadeCall } from "../message/made-calls.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -23,6 +24,8 @@ import type { Maybe } from "../util/maybe.ts";
 import { contentText } from "./answer.ts";
 import type { AgentInside } from "./describe/manifest-origin.ts";
 import { checkAccount, checkRunOptions } from "./check-definition.ts";
+import { listenerOf } from "./observers.ts";
+import { unreadSign } from "./unread-stream.ts";
 
 /** The result of a run, whatever its end. */
 export interface RunResult<Output> {
@@ -35,6 +38,8 @@ export interface RunResult<Output> {
   /** The error of a run that did not answer. */
   readonly error?: WritError;
   readonly transcript: ReadyTranscript;
+  /** The calls of this run with their ends, those that did not run among them; made when it is read. Calls of runs inside stand in theirs. */
+  readonly calls: readonly MadeCall[];
   /** Tokens of this run and of the runs inside it. */
   readonly usage: Usage;
   readonly turns: number;
@@ -128,10 +133,14 @@ export function runnable<Input, Output>({
   about,
 }: RunnableParts<Input>): Runnable<Input, Output> {
   async function run(input: Input, options: RunOptions = {}): Promise<RunResult<Output>> {
-    return endOf<Output>(await begin(input, options, options.onEvent !== undefined), options.onEvent);
+    const listen = listenerOf(options.onEvent, name, about.host);
+    return endOf<Output>(await begin(input, options, listen !== undefined), listen);
   }
   function stream(input: Input, options: RunOptions = {}): AsyncGenerator<AgentEvent, RunResult<Output>> {
-    const reader = readerOf<Output>(() => begin(input, options, true));
+    const reader = readerOf<Output>(
+      () => begin(input, options, true),
+      () => unreadSign(name, about.host),
+    );
     return surrounded(about.host, reader);
   }
   async function call(input: Input, options?: RunOptions): Promise<Output> {
@@ -163,19 +172,22 @@ export function outputOf<Output>(result: RunResult<Output>, name: string): Outpu
 /** Runs to the end, and tells each event on the way. */
 export async function endOf<Output>(
   { runId, framed }: Begun,
-  onEvent: RunOptions["onEvent"],
+  listen?: (event: AgentEvent) => void,
 ): Promise<RunResult<Output>> {
-  if (onEvent === undefined) return resultOf(runId, await framed.end());
+  if (listen === undefined) return resultOf(runId, await framed.end());
   const reader = new EventReader(() => ({ framed, finish: (result) => resultOf<Output>(runId, result) }));
-  return drain(reader, onEvent);
+  return drain(reader, listen);
 }
 
 /** Reads a run event by event; it is begun with the first. */
-export function readerOf<Output>(begin: () => Maybe<Begun>): EventReader<RunResult<Output>> {
+export function readerOf<Output>(
+  begin: () => Maybe<Begun>,
+  onAwaited?: () => () => void,
+): EventReader<RunResult<Output>> {
   return new EventReader(async () => {
     const { runId, framed } = await begin();
     return { framed, finish: (result) => resultOf<Output>(runId, result) };
-  });
+  }, onAwaited);
 }
 
 /** The result of a loop as the result of a run. */
@@ -183,8 +195,17 @@ function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> 
   const { outcome } = result;
   const text = outcome.type === "answered" ? contentText(outcome.content) : "";
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema of the runnable made it
-  return { runId, text, ...result, output: result.output as Output | undefined };
+  const ended = { runId, text, ...result, output: result.output as Output | undefined };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the field that it lacks is the one that is added
+  return Object.defineProperty(ended, "calls", madeWhenRead) as RunResult<Output>;
 }
+
+/** The calls of a result stand in its transcript: they are made for who reads them, and stay out of copies and of JSON. */
+const madeWhenRead: PropertyDescriptor & ThisType<LoopResult> = {
+  get() {
+    return callsMade(this.transcript);
+  },
+};
 
 /**
  * Frames a run of `name`: its own options, and the powers that it inherits from the run around it.

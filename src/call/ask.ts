@@ -2,7 +2,9 @@ import type { Fact } from "../event/event.ts";
 import type { Decision } from "../policy/decision.ts";
 import { messageOf } from "../error/writ-error.ts";
 import { approvalRequest, type ApprovalRequest } from "../policy/rules/approval-request.ts";
-import type { Approval, Approve } from "../run/approval.ts";
+import type { Warning } from "../journal/host.ts";
+import type { Approval } from "../run/approval.ts";
+import type { RunContext } from "../run/context.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type JsonObject, toJson } from "../util/json.ts";
@@ -32,7 +34,7 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
   const step = {
     key: `turn/${turn}/approval/${at.index}`,
     fingerprint: () => fingerprintOf(call),
-    run: () => answerOf(question, run.approve),
+    run: () => answerOf(question, run),
   };
   const asking = run.journal.step(step).catch((error: unknown) => {
     refusedBecause("the answer could not be recorded");
@@ -60,15 +62,26 @@ async function edited(at: Call, proposed: Call["proposed"]): Promise<Fate> {
   return fate.type === "refused" ? fate : { ...fate, isEdited: true };
 }
 
-async function answerOf(request: ApprovalRequest, approve: Approve | undefined): Promise<PersonsAnswer> {
-  if (approve === undefined)
+async function answerOf(
+  request: ApprovalRequest,
+  { approve, host }: Pick<RunContext, "approve" | "host">,
+): Promise<PersonsAnswer> {
+  if (approve === undefined) {
+    host.warn?.(nobodyToAsk(request));
     return { approved: false, reason: "it needs an approval, and there is nobody to ask" };
+  }
   try {
     const answer = await approve(request);
     return typeof answer === "boolean" ? { approved: answer } : readAnswer(answer);
   } catch (error) {
     return { approved: false, reason: `asking failed: ${messageOf(error)}` };
   }
+}
+
+/** The run may well answer as if the call had been made: its author has to hear of it elsewhere than in the transcript. */
+function nobodyToAsk({ agent, tool, reason }: ApprovalRequest): Warning {
+  const text = `Agent "${agent}" was denied the call of "${tool}": ${reason}, which needs an approval, and the run has no \`approve\`. Give it one, \`run(input, { approve })\`, or a policy that allows the call; \`result.calls\` says what was denied.`;
+  return { code: "WRIT_NO_APPROVER", text, isDeprecation: false };
 }
 
 /** Plain JavaScript can answer with anything: only `true` is a yes, and only an object is other arguments. */

@@ -1,4 +1,5 @@
 import { messageOf } from "../error/writ-error.ts";
+import type { Warning } from "../journal/host.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { refusal } from "../policy/allow-list.ts";
 import type { CallRequest, Decision, Policy, RunKnowledge } from "../policy/decision.ts";
@@ -58,7 +59,14 @@ function weigh(at: Call, tool: Tool, parsed: ParseResult<unknown>): Fate {
   const { verdict } = decision;
   const unseen = verdict === "ask" ? unseenIn(request) : undefined;
   if (verdict === "deny" || unseen !== undefined) return deniedBy(unseen ?? decision, call);
+  if (decision.flags?.includes("effect-undeclared") === true) at.batch.run.host.warn?.(unguarded(request));
   return { type: "ready", call, tool, args, decision, request, coerced };
+}
+
+/** Left out, an effect spares a question: an author has to know what that means. */
+function unguarded({ agent, tool }: CallRequest): Warning {
+  const text = `Agent "${agent}" ran "${tool}", which declares no effect, after it had read data of strangers, and nobody was asked. Declare it: \`effect: "none"\` or \`"read"\` for a tool that changes nothing, else \`"write"\` or \`"irreversible"\`, for which a person is asked.`;
+  return { code: "WRIT_EFFECT_UNDECLARED", text, isDeprecation: false };
 }
 
 /** A person agrees to nothing that cannot be shown. */

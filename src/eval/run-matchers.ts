@@ -1,9 +1,9 @@
 import type { RunResult } from "../agent/runnable.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { ResultStatus } from "../message/message.ts";
-import { callsOf, sinceAsked } from "../message/message.ts";
+import type { MadeCall } from "../message/made-calls.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, type Json } from "../util/json.ts";
+import { isJsonObject } from "../util/json.ts";
 
 /** A tool, or its name. */
 type Named = string | Pick<Tool, "name">;
@@ -77,14 +77,14 @@ export const runMatchers: { readonly [Name in keyof RunMatchers]: MatcherOf<RunM
   },
   toHaveCalledInOrder(result, tools) {
     const wanted = tools.map(nameOf);
-    const made = callsIn(result).filter(({ status }) => isCarriedOut(status));
+    const made = result.calls.filter(({ status }) => isCarriedOut(status));
     let next = 0;
-    for (const { tool } of made) if (tool === wanted[next]) next += 1;
+    for (const { name } of made) if (name === wanted[next]) next += 1;
     return {
       pass: next === wanted.length,
       message: () =>
-        `expected the run ${not(this)}to have calls of ${wanted.join(", ")} in this order\n${callList(callsIn(result))}`,
-      actual: made.map(({ tool }) => tool),
+        `expected the run ${not(this)}to have calls of ${wanted.join(", ")} in this order\n${callList(result.calls)}`,
+      actual: made.map(({ name }) => name),
       expected: wanted,
     };
   },
@@ -94,18 +94,12 @@ export const runMatchers: { readonly [Name in keyof RunMatchers]: MatcherOf<RunM
     return {
       pass: type === outcome,
       message: () =>
-        `expected the run ${not(this)}to end as ${outcome}; it is ${type}${reason}\n${callList(callsIn(result))}`,
+        `expected the run ${not(this)}to end as ${outcome}; it is ${type}${reason}\n${callList(result.calls)}`,
       actual: type,
       expected: outcome,
     };
   },
 };
-
-interface CallOfRun {
-  readonly tool: string;
-  readonly arguments: Json;
-  readonly status: ResultStatus;
-}
 
 interface CallQuestion {
   readonly result: RunResult<unknown>;
@@ -117,8 +111,8 @@ interface CallQuestion {
 
 function matchCalls(context: MatcherContext, { result, tool, args, verb, counts }: CallQuestion): Matched {
   const name = nameOf(tool);
-  const calls = callsIn(result);
-  const own = calls.filter((call) => call.tool === name && counts(call.status));
+  const calls = result.calls;
+  const own = calls.filter((call) => call.name === name && counts(call.status));
   const found = own.find((call) => args === undefined || hasFields(context, call.arguments, args));
   const withArguments = args === undefined ? "" : ` with ${JSON.stringify(args)}`;
   return {
@@ -149,25 +143,9 @@ function isCarriedOut(status: ResultStatus): boolean {
   return !["denied", "invalid", "skipped", "cancelled"].includes(status);
 }
 
-function callsIn({ transcript }: RunResult<unknown>): readonly CallOfRun[] {
-  const messages = sinceAsked(transcript.messages);
-  const ends = new Map(
-    messages.flatMap((message) =>
-      message.role === "tool" ? [[message.callId, message.status] as const] : [],
-    ),
-  );
-  return messages
-    .flatMap((message) => (message.role === "assistant" ? callsOf(message) : []))
-    .map(({ id, name, arguments: args }) => ({
-      tool: name,
-      arguments: args,
-      status: ends.get(id) ?? "unknown",
-    }));
-}
-
-function callList(calls: readonly CallOfRun[]): string {
+function callList(calls: readonly MadeCall[]): string {
   if (calls.length === 0) return "It made no call.";
-  return `Its calls:\n${calls.map(({ tool, arguments: args, status }) => `  ${tool} ${JSON.stringify(args)} ${status}`).join("\n")}`;
+  return `Its calls:\n${calls.map(({ name, arguments: args, status }) => `  ${name} ${JSON.stringify(args)} ${status}`).join("\n")}`;
 }
 
 function not({ isNot = false }: MatcherContext): string {

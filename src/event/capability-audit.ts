@@ -24,7 +24,8 @@ interface KnownRun {
 
 /**
  * Makes a listener that writes down each look at a capability, granted or denied, with the tool and the agent that looked: of a run and of the
- * runs inside it. Looks of a call are told when it ends, the first 100 of each call. As `onEvent` of a run, what `write` throws ends the run.
+ * runs inside it. Looks of a call are told when it ends, the first 100 of each call. Where
+ * it is the `onEvent` of a run itself, what `write` throws ends the run: nothing goes on that cannot be written down.
  *
  * @example
  * ```ts
@@ -38,7 +39,7 @@ interface KnownRun {
  */
 export function capabilityAudit(write: (look: CapabilityLook) => void): (event: AgentEvent) => void {
   const runs = new Map<string, KnownRun>();
-  return (event) => {
+  const listener = (event: AgentEvent): void => {
     const { runId, parentRunId } = event;
     if (event.type === "run-start") runs.set(runId, { agent: event.agent, tools: new Map() });
     if (event.type === "run-end") runs.delete(runId);
@@ -59,4 +60,14 @@ export function capabilityAudit(write: (look: CapabilityLook) => void): (event: 
       ...(reason === undefined ? {} : { reason }),
     });
   };
+  needed.add(listener);
+  return listener;
+}
+
+// Register: listeners without which no run goes on.
+const needed = new WeakSet<object>();
+
+/** True for a listener that may end its run by what it throws. */
+export function isNeeded(listener: object): boolean {
+  return needed.has(listener);
 }

@@ -23,7 +23,13 @@ export interface Host {
 
 /** A warning for the author: `code` is the same for the same kind of thing. */
 export interface Warning {
-  readonly code: "WRIT_TOOL_BY_NAME" | "WRIT_OBSERVER_FAILED" | "WRIT_ANSWER_CUT";
+  readonly code:
+    | "WRIT_TOOL_BY_NAME"
+    | "WRIT_OBSERVER_FAILED"
+    | "WRIT_NO_APPROVER"
+    | "WRIT_EFFECT_UNDECLARED"
+    | "WRIT_ANSWER_CUT"
+    | "WRIT_STREAM_UNREAD";
   readonly text: string;
   readonly isDeprecation: boolean;
 }

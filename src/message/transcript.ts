@@ -57,6 +57,8 @@ export interface TranscriptJson {
 export interface Log {
   readonly messages: Message[];
   readonly callIds: Set<string>;
+  /** The conversation from which the oldest turns were taken; undefined where none were. */
+  readonly before: Tip | undefined;
   /** The sums of characters up to each message, as far as somebody asked. */
   readonly sums: number[];
   /** The messages as others are shown them, as far as somebody asked; undefined while nobody did. */
@@ -132,7 +134,7 @@ const noCalls: readonly ToolCall[] = [];
 /** A transcript without messages, or with what the author tells the model. */
 export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
   const messages = system === undefined ? [] : [system];
-  return ready({ log: logOf(messages), length: messages.length });
+  return ready({ log: logOf(messages, {}), length: messages.length });
 }
 
 /**
@@ -238,7 +240,17 @@ export function dropTurns(
     ...(asked === undefined ? [] : [asked]),
     ...rest,
   ];
-  return ready({ log: logOf(kept), length: kept.length });
+  return ready({ log: logOf(kept, { before: tipOf(transcript) }), length: kept.length });
+}
+
+/** All messages that there ever were, those that {@link dropTurns} removed among them, each once. */
+export function withDropped(transcript: Transcript): readonly Message[] {
+  return [...new Set(allOf(tipOf(transcript)))];
+}
+
+function allOf({ log, length }: Tip): readonly Message[] {
+  const messages = log.messages.slice(0, length);
+  return log.before === undefined ? messages : [...allOf(log.before), ...messages];
 }
 
 /** The number of turns: replies of the model. */
@@ -384,16 +396,16 @@ function append(tip: Tip, messages: readonly Message[]): Tip {
 /** The log of the longest transcript is written in place, any other is copied first: two continuations never see each other. */
 function ownLog(tip: Tip): Tip {
   if (tip.log.messages.length === tip.length) return tip;
-  const { messages, sums } = tip.log;
-  const log = logOf(messages.slice(0, tip.length), sums.slice(0, tip.length));
+  const { messages, sums, before } = tip.log;
+  const log = logOf(messages.slice(0, tip.length), { sums: sums.slice(0, tip.length), before });
   return { log, length: tip.length };
 }
 
-function logOf(messages: Message[], sums: number[] = []): Log {
+function logOf(messages: Message[], { sums = [], before }: Partial<Pick<Log, "sums" | "before">>): Log {
   const callIds = messages.flatMap((message) =>
     message.role === "assistant" ? callsOf(message).map((call) => call.id) : [],
   );
-  return { messages, callIds: new Set(callIds), sums, shown: undefined };
+  return { messages, callIds: new Set(callIds), before, sums, shown: undefined };
 }
 
 function ready(tip: Tip): ReadyTranscript {

@@ -15,9 +15,20 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
   private readonly begin: () => Promise<Readable<Result>> | Readable<Result>;
   private reading: Readable<Result> | Promise<Readable<Result>> | undefined;
   private isOver = false;
+  /** Told that the reader itself is awaited; gives what takes the sign back. */
+  private readonly onAwaited: (() => () => void) | undefined;
+  private takeBack: (() => void) | undefined;
 
-  constructor(begin: () => Promise<Readable<Result>> | Readable<Result>) {
+  constructor(begin: () => Promise<Readable<Result>> | Readable<Result>, onAwaited?: () => () => void) {
     this.begin = begin;
+    this.onAwaited = onAwaited;
+  }
+
+  /** Never there. An `await` looks for it, and an `await` of the reader itself begins no run. */
+  // oxlint-disable-next-line unicorn/no-thenable -- the way in which an `await` can be noticed
+  get then(): undefined {
+    if (this.reading === undefined && !this.isOver) this.takeBack ??= this.onAwaited?.();
+    return undefined;
   }
 
   /** An event that waits already costs one promise. */
@@ -32,6 +43,7 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
 
   private async awaited(): Promise<IteratorResult<AgentEvent, Result>> {
     if (this.isOver) return over();
+    this.takeBack?.();
     try {
       this.reading ??= this.begin();
       const reading = this.reading instanceof Promise ? await this.reading : this.reading;
@@ -72,7 +84,7 @@ export class EventReader<Result> implements AsyncGenerator<AgentEvent, Result, u
   private async leave(): Promise<void> {
     const isRead = !this.isOver && this.reading !== undefined;
     this.isOver = true;
-    if (isRead) (await this.reading)?.framed.leave();
+    if (isRead) await (await this.reading)?.framed.leave();
   }
 }
 

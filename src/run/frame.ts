@@ -114,9 +114,10 @@ export class Framed {
     return (this.running ??= this.begin());
   }
 
-  /** Stops the run, whose events nobody reads any more. */
-  leave(): void {
+  /** Stops the run, whose events nobody reads any more, and waits until it has ended: then it stands in its session. */
+  async leave(): Promise<void> {
     this.stop.stop({ type: "cancelled", reason: "nobody reads the run any more" });
+    await this.running?.catch(() => undefined);
   }
 
   private begin(): Promise<LoopResult> {

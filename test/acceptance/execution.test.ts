@@ -49,7 +49,7 @@ describe("the probes that peers fail", () => {
     const model = scripted([calls("slow", "quick"), "done"]);
     const events = await eventsOf(agent({ name: "a", model, tools, markResults: false }).stream("go"));
     expect(entries).toEqual(["slow begins", "quick begins", "quick ends", "slow ends"]);
-    expect(model.requests[1]?.messages.slice(3)).toMatchObject([{ text: "slow" }, { text: "quick" }]);
+    expect(model.requests[1]?.messages.slice(2)).toMatchObject([{ text: "slow" }, { text: "quick" }]);
     expect(events.filter((event) => event.type === "tool-end").map((event) => event.name)).toEqual([
       "slow",
       "quick",
@@ -183,7 +183,7 @@ describe("the probes that peers fail", () => {
     ];
     const model = scripted([calls(...tools.map((made) => made.name), "cyclic", "throws"), "done"]);
     await agent({ name: "a", model, tools: [...tools, ...odd], markResults: false })("go");
-    const results = model.requests[1]?.messages.slice(3) ?? [];
+    const results = model.requests[1]?.messages.slice(2) ?? [];
     expect(results.slice(0, values.length).map((message) => message.role === "tool" && message.text)).toEqual(
       values.map(([, text]) => text),
     );

@@ -379,7 +379,7 @@ describe("without a loop", () => {
       "3",
     ]);
     await agent({ name: "a", model, tools: [add] }).run("go");
-    expect(model.requests[1]?.messages[2]).toMatchObject({
+    expect(model.requests[1]?.messages[1]).toMatchObject({
       parts: [
         { type: "text", text: "First I add." },
         { type: "tool-call", name: "add" },
@@ -393,7 +393,7 @@ describe("without a loop", () => {
     const three = fakeTool("three", "three");
     const model = scripted([{ calls: ["three", "two", "four"].map((name) => ({ name })) }, "done"]);
     await agent({ name: "a", model, tools: [one, [two, [three]]], markResults: false }).run("go");
-    expect(model.requests[1]?.messages.slice(3)).toMatchObject([
+    expect(model.requests[1]?.messages.slice(2)).toMatchObject([
       { text: "three" },
       { text: "two" },
       { status: "denied" },

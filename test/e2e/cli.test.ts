@@ -367,7 +367,7 @@ describe("writ run, when the run does not answer", () => {
     project.file(
       "talks.ts",
       agentFile(
-        "const soon = () => new Promise((resolve) => setImmediate(resolve, 'x'.repeat(50_000))); export default agent({ name: 't', model: scripted([{ calls: [{ name: 'look' }] }]), tools: [fakeTool('look', soon)], budget: { turns: 1000, toolCalls: 1000 } });",
+        "const soon = () => new Promise((resolve) => setImmediate(resolve, 'x'.repeat(50_000))); export default agent({ name: 't', model: scripted([{ calls: [{ name: 'look' }] }]), tools: [fakeTool('look', soon, { effect: 'read' })], budget: { turns: 1000, toolCalls: 1000 } });",
       ),
     );
     const ended = await writ(["run", "talks.ts", "go", "--output-format", "stream-json"], {

@@ -36,7 +36,8 @@ assert.equal(turns, 3); // two with calls, one with the answer
 
 const [system, user] = model.requests[0]?.messages ?? [];
 assert.ok(system?.role === "system" && user?.role === "user");
-assert.match(system.text, /You look at data[^]*Analyze data using tools[^]*fetch_data: Fetch the data/);
+assert.match(system.text, /You look at data[^]*Analyze data using tools/);
+assert.equal(model.requests[0]?.tools[0]?.description, "Fetch the data");
 assert.deepEqual(
   model.requests.map(({ messages }) => messages.length),
   [2, 4, 6], // each turn is sent what the one before it said and got
