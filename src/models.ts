@@ -19,6 +19,7 @@ export {
   type ModelSettings,
   type ReplyFormat,
   type ReportedResponse,
+  type UnreadableCall,
   type StreamOptions,
   type ToolChoice,
   type ToolDescription,

@@ -16,6 +16,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "case-missing": { message: "The branch \"{name}\" has no case for {value}. It has: {cases}.", hint: "Add the case, or `otherwise` for everything that has none.", retryable: false },
   "checkpoint-invalid": { message: "The agent \"{name}\" cannot go on from this checkpoint: {reason}", hint: "Resume it with the agent that made it, with the skills that it had then.", retryable: false },
   "checksum-mismatch": { message: "{path} has the SHA-256 {found}, but {name} must have {expected}.", hint: "The file was removed, since it is not the announced one. Try again; if it happens again, do not use that source.", retryable: false },
+  "context-exceeded": { message: "{provider} says that the request is longer than the model \"{model}\" takes: {reason}", hint: "Shorten the input, the results of tools (`resultBytes`) or the history; or give the agent `compaction: { atTokens }`, which takes old turns out. A run with compaction does so by itself and asks again once.", retryable: false },
   "contract-broken": { message: "The {contract} breaks its contract, \"{check}\": {reason}.", hint: "Correct it: the page of its port in docs says what it promises.", retryable: false },
   "database-failed": { message: "The database {path} failed: {reason}", hint: "Give the path of a SQLite file on a local disk, in a folder that exists and that this process may write. When it is locked, another process is writing to it for long: try again.", retryable: false },
   "definition-file-invalid": { message: "{where} cannot be used: {problems}", hint: "Correct the file; nothing has run yet. Tools that it names are given by the program: `loadAgent` with `tools`, or `--tools file` on the command line.", retryable: false },
@@ -56,6 +57,8 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "model-missing": { message: "The agent \"{name}\" has an agentic skill \"{skill}\" but no model.", hint: "Give `model`, for example `model: ollama(\"qwen2.5:7b\")`, make the skill plain with `execute`, or give a `driver` that decides by itself and asks no model.", retryable: false },
   "model-name-invalid": { message: "\"{name}\" does not name a model.", hint: "Write provider/model, for example ollama/qwen2.5:7b or llama-cpp/smollm2-135m. Known providers: {known}.", retryable: false },
   "model-not-found": { message: "The model \"{model}\" is not on {provider}. It has: {known}.", hint: "{advice}", retryable: false },
+  "model-quota-exceeded": { message: "The account at {provider} has no credit left for the model \"{model}\": {reason}", hint: "Add credit or raise the limit with the provider, or take another model. Asking again does not help.", retryable: false },
+  "model-rate-limited": { message: "{provider} takes no more requests for the model \"{model}\" right now: {reason}", hint: "Wait as long as it says (`retryAfterMs`), ask less often, or raise the limit with the provider. A run waits and asks again by itself where the wait is short.", retryable: true },
   "model-unlisted": { message: "There is no model \"{name}\" in the catalogue. It has: {known}.", hint: "Take one of these names, or give the path of a GGUF file.", retryable: false },
   "model-without-tools": { message: "The model \"{model}\" of {provider} cannot call tools natively.", hint: "Use `driver: \"json\"` (or \"auto\", which switches by itself), or take a model that can: {known}.", retryable: false },
   "name-invalid": { message: "{kind} has the name \"{name}\", which cannot be called.", hint: "A name has 1 to 64 letters, digits, \"_\", \"-\" or \".\", and starts with a letter or \"_\". That of a tool may have \"/\" too.", retryable: false },
@@ -71,10 +74,10 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "power-undeclared": { message: "Tool '{tool}' used {power}, which it did not declare.", hint: "Take `{handle}` from the tool's context instead, and declare the need. This guard finds honest mistakes in tests; it is no isolation.", retryable: false },
   "prompt-missing": { message: "There is no prompt.", hint: "Write it after the file name, or pipe it in: echo \"…\" | writ run agent.ts", retryable: false },
   "protocol-violated": { message: "The model \"{model}\" broke the {driver} protocol {count} times in a row. Last: {reason}", hint: "Try another driver (`--driver`), a larger model, or shorter tool descriptions.", retryable: false },
-  "provider-failed": { message: "{provider} answered with an error for the model \"{model}\": {reason}", hint: "Read the provider's message. If it is about load or limits, try again later.", retryable: true },
+  "provider-failed": { message: "{provider} answered with an error for the model \"{model}\": {reason}", hint: "Read the provider's message. If it is about load, try again later.", retryable: true },
   "provider-redirected": { message: "{url} redirects to another server: {target}. The request was not sent on, since that server would read the conversation and the headers.", hint: "If you trust that server, write {to} in place of {from} in the address of the model (`baseUrl`, `host`, or the environment variable it comes from).", retryable: false },
   "provider-refused-key": { message: "{provider} refused the credentials for the model \"{model}\": {reason}", hint: "Check the key in {where}.", retryable: false },
-  "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "Start it, or say where it is. {advice}", retryable: true },
+  "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "{advice}", retryable: true },
   "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` gives a list of `{ text, source?, score? }`: text and source are texts, score is a number. An empty list says that nothing was found.", retryable: false },
@@ -128,6 +131,7 @@ export interface ErrorData {
   "case-missing": { cases: string | number; name: string | number; value: string | number };
   "checkpoint-invalid": { name: string | number; reason: string | number };
   "checksum-mismatch": { expected: string | number; found: string | number; name: string | number; path: string | number };
+  "context-exceeded": { model: string | number; provider: string | number; reason: string | number };
   "contract-broken": { check: string | number; contract: string | number; reason: string | number };
   "database-failed": { path: string | number; reason: string | number };
   "definition-file-invalid": { problems: string | number; where: string | number };
@@ -168,6 +172,8 @@ export interface ErrorData {
   "model-missing": { name: string | number; skill: string | number };
   "model-name-invalid": { known: string | number; name: string | number };
   "model-not-found": { advice: string | number; known: string | number; model: string | number; provider: string | number };
+  "model-quota-exceeded": { model: string | number; provider: string | number; reason: string | number };
+  "model-rate-limited": { model: string | number; provider: string | number; reason: string | number };
   "model-unlisted": { known: string | number; name: string | number };
   "model-without-tools": { known: string | number; model: string | number; provider: string | number };
   "name-invalid": { kind: string | number; name: string | number };

@@ -9,7 +9,7 @@ import type {
 import type { ReportedUsage } from "../message/usage.ts";
 import { type Json, isJsonObject, type JsonObject, parseJson, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
-import type { Delta, ReportedResponse } from "./model.ts";
+import type { Delta, ReportedResponse, UnreadableCall } from "./model.ts";
 
 /** A whole reply, put together from its deltas. */
 export interface Reply {
@@ -17,6 +17,7 @@ export interface Reply {
   readonly finishReason: FinishReason;
   readonly usage?: ReportedUsage;
   readonly response?: ReportedResponse;
+  readonly unreadable?: UnreadableCall;
 }
 
 /** Takes the deltas of one reply in order; the time and memory it needs grow with their text and nothing else. */
@@ -101,14 +102,15 @@ class ReplyAssembler implements Assembler {
 
   reply(): Reply {
     if (this.end === undefined) throw this.invalid("it broke off before its end", { retryable: true });
-    const { finishReason, usage, response } = this.end;
+    const { finishReason, usage, response, unreadable } = this.end;
     const closed: ReplyPart[] = [];
     for (const open of this.parts) {
       const part = closePart(open);
       if (!isEmptyText(part)) closed.push(part);
     }
     const parts = finishReason === "length" ? cutLastCall(closed) : closed;
-    return { message: { role: "assistant", parts }, finishReason, usage, response };
+    const reply: Reply = { message: { role: "assistant", parts }, finishReason, usage, response };
+    return unreadable === undefined ? reply : { ...reply, unreadable };
   }
 
   /** Adds a piece of text to its block: by the name of the block, or to the block that was open last. */

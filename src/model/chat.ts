@@ -100,7 +100,12 @@ export async function* chatStreamWith(
 }
 
 function replyOf(reply: Reply, model: Model, messages: readonly Message[]): ChatReply {
-  const { message, finishReason, usage, response } = reply;
+  const { message, finishReason, usage, response, unreadable } = reply;
+  if (unreadable !== undefined)
+    throw failure(
+      model,
+      `it could not read the call that the model wrote: ${unreadable.reason} ${unreadable.written ?? ""}`,
+    );
   if (finishReason === "error") throw failure(model, "the reply ended with an error");
   const input = messages.reduce((sum, sent) => sum + charactersOf(sent), 0);
   return {

@@ -90,7 +90,16 @@ export type Delta =
       readonly finishReason: FinishReason;
       readonly usage?: ReportedUsage;
       readonly response?: ReportedResponse;
+      readonly unreadable?: UnreadableCall;
     };
+
+/** A call of the model that its provider could not read. A run tells the model, which writes it again. */
+export interface UnreadableCall {
+  /** The provider's words. */
+  readonly reason: string;
+  /** The text that the model wrote, where the provider tells it. */
+  readonly written?: string;
+}
 
 /**
  * The words of a provider on its reply as a whole: the id it filed it under, and its own name for the model

@@ -18,7 +18,7 @@ import {
 import { acceptableId } from "../message/transcript.ts";
 import { addUsage, completeUsage, noUsage, type Usage } from "../message/usage.ts";
 import { assemble, type CallStart, type NameCall, type Reply } from "../model/assemble.ts";
-import type { Delta, ModelRequest, StreamOptions } from "../model/model.ts";
+import type { Delta, ModelRequest, StreamOptions, UnreadableCall } from "../model/model.ts";
 import { WholeReply } from "../model/function-model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
@@ -37,6 +37,7 @@ export interface ModelRecord {
   readonly answer?: { readonly content: Json; readonly by: string };
   /** The decision of a driver that decides by itself. */
   readonly reading?: Reading;
+  readonly unreadable?: UnreadableCall;
 }
 
 /** One question to the model. */
@@ -90,9 +91,10 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
   return attempt(
     () => asRuntime(host, () => readReply(driver, question)),
     (reply): Maybe<ModelRecord> => {
-      const { message, finishReason } = reply;
+      const { message, finishReason, unreadable } = reply;
       const usage = usageOf(reply, question);
-      return { driver: driver.name, message, finishReason, usage, startedAt, endedAt: host.now() };
+      const record = { driver: driver.name, message, finishReason, usage, startedAt, endedAt: host.now() };
+      return unreadable === undefined ? record : { ...record, unreadable };
     },
     (error) => {
       const isLast = index === drivers.length - 1;
@@ -138,7 +140,8 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
     };
     return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take), () => {
       const reply = assembler.reply();
-      if (reply.finishReason === "error") throw endedWithError(reply, question);
+      if (reply.finishReason === "error" && reply.unreadable === undefined)
+        throw endedWithError(reply, question);
       tell?.end(reply);
       return reply;
     });

@@ -79,10 +79,10 @@ class Questions {
       fingerprint: () => fingerprint(JSON.stringify([run.model.id, request.messages, request.prompt])),
       run: () => ask(asking(driver, request), { ...hooked, run: { ...run, tell: undefined } }),
     });
-    const { message, finishReason, usage, answer } = record;
+    const { message, finishReason, usage, answer, unreadable } = record;
     this.usage = addUsage(this.usage, usage);
     this.finishReason = finishReason;
-    if (answer === undefined) return { message, finishReason, usage };
+    if (answer === undefined) return { message, finishReason, usage, unreadable };
     this.instead = { ...record, usage: this.usage };
     throw new Error("a hook answered in place of the model");
   }

@@ -1,11 +1,11 @@
 import { withinTokens, priceOf } from "./usage.ts";
 import { addUsage } from "../message/usage.ts";
-import type { ToolChoice } from "../model/model.ts";
+import type { ToolChoice, UnreadableCall } from "../model/model.ts";
 import { driverNamed } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
 import { heldToShape } from "../driver/reply-shape.ts";
 import { isPlain, joinLabels, untrustedFrom } from "../message/label.ts";
-import { callsOf, type ReplyMessage } from "../message/message.ts";
+import { callsOf, type ReplyMessage, textOf } from "../message/message.ts";
 import { spend } from "../policy/account/budget.ts";
 import { offeredTools } from "../policy/allow-list.ts";
 import type { Learned } from "../policy/knowledge/learned.ts";
@@ -68,9 +68,10 @@ export function speakerOf(name: string, { drivers }: Run): Driver {
 
 /** The driver's reading, held to what the turn's choice of tools allows whatever the driver; the calls that it found in text get their ids here, as native calls got theirs while they came. */
 export function readingOf(
-  { message, finishReason, answer, reading: decided }: ModelRecord,
+  { message, finishReason, answer, reading: decided, unreadable }: ModelRecord,
   from: { driver: Driver; input: TurnInput; turn: number },
 ): Reading {
+  if (unreadable !== undefined) return unreadableCall(message, unreadable);
   if (answer !== undefined) return { type: "final", message, content: answer.content };
   const read = decided ?? from.driver.read({ message, finishReason }, from.input);
   const reading = heldToShape(read, from.input);
@@ -86,6 +87,14 @@ export function readingOf(
     return { ...part, id };
   });
   return { ...reading, message: { ...reading.message, parts } };
+}
+
+/** A reply whose call the provider could not read. Nothing of it runs: what the provider left out is not known. */
+function unreadableCall(message: ReplyMessage, { reason, written = "" }: UnreadableCall): Reading {
+  const text = [textOf(message), written].filter((said) => said.trim() !== "").join("\n");
+  const parts = [{ type: "text" as const, text: text === "" ? "(empty)" : text }];
+  const feedback = `Your last reply could not be read as a call: ${reason} Write it again: call one of the tools, by its name and with arguments that are JSON and match its schema, or answer in words.`;
+  return { type: "violation", message: { ...message, parts }, reason, feedback };
 }
 
 /** The mending that reading a reply took, where it took some. */

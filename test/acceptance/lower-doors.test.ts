@@ -146,7 +146,7 @@ describe("chat without a loop", () => {
         doStream: () => Promise.reject(thrown),
       });
     const http = (statusCode: number): Error =>
-      Object.assign(new Error("the provider's words"), {
+      Object.assign(new Error("the provider's words on the model"), {
         name: "AI_APICallError",
         statusCode,
         url: "https://x",
@@ -164,7 +164,7 @@ describe("chat without a loop", () => {
     expect(await Promise.all(codes)).toEqual([
       ["provider-refused-key", false],
       ["model-not-found", false],
-      ["provider-failed", true],
+      ["model-rate-limited", true],
       ["provider-failed", true],
       ["provider-unreachable", true],
     ]);

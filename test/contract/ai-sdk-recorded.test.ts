@@ -96,6 +96,10 @@ describe.skipIf(messages.length === 0)("recorded messages through @ai-sdk/anthro
 
 const failed =
   /error|rate-limited|falsy-argument-conversation-\d|multiple-output-items|parallel-tool-call-wrapper/;
+const failures: ReadonlyMap<string, string> = new Map([
+  ["openai-error.1.chunks.txt", "model-quota-exceeded"],
+  ["stream-rate-limited-1.json", "model-rate-limited"],
+]);
 /** Calls of tools that OpenAI defines and the program runs: their arguments are the package's own words. */
 const ownTools =
   /"type":"(?:custom_tool_call|apply_patch_call|local_shell_call|shell_call|tool_search_call)"/;
@@ -112,7 +116,8 @@ describe.skipIf(responses.length === 0)("recorded responses through @ai-sdk/open
       createOpenAI({ baseURL: `${server.url}/v1`, apiKey: "played" }).responses("gpt-5"),
       recording,
     );
-    if (failed.test(recording.name)) await expect(reply).rejects.toMatchObject({ code: "provider-failed" });
+    if (failed.test(recording.name))
+      await expect(reply).rejects.toMatchObject({ code: failures.get(recording.name) ?? "provider-failed" });
     else
       expectSame(await reply, {
         ...saidByResponses(recording),

@@ -354,6 +354,8 @@ const expected: Readonly<Record<WireFailure, readonly [code: ErrorCode, retryabl
   "model-not-found": ["model-not-found", false],
   "no-tools": ["model-without-tools", false],
   "refused-key": ["provider-refused-key", false],
+  "rate-limited": ["model-rate-limited", true],
+  "too-long": ["context-exceeded", false],
   overloaded: ["provider-failed", true],
   "server-error": ["provider-failed", true],
   "bad-request": ["provider-failed", false],

@@ -112,6 +112,8 @@ const failures: Readonly<Record<WireFailure, readonly [status: number, error: st
   "model-not-found": [404, 'model "m" not found, try pulling it first'],
   "no-tools": [400, "registry.ollama.ai/library/m:latest does not support tools"],
   "refused-key": [401, "unauthorized"],
+  "rate-limited": [429, "you have reached your hourly usage limit"],
+  "too-long": [400, "the input length exceeds the context length"],
   overloaded: [503, "server busy, please try again.  maximum pending requests exceeded"],
   "server-error": [500, "llama runner process has terminated: exit status 2"],
   "bad-request": [400, 'invalid think value: "very"'],

@@ -23,7 +23,12 @@ const openai: Failures = {
   ],
   "no-tools": [400, openaiBody("m does not support tools")],
   "refused-key": [401, openaiBody("Incorrect API key provided: x.", "invalid_api_key")],
-  overloaded: [429, openaiBody("Rate limit reached for m", "rate_limit_exceeded")],
+  "rate-limited": [429, openaiBody("Rate limit reached for m", "rate_limit_exceeded")],
+  "too-long": [
+    400,
+    openaiBody("This model's maximum context length is 8192 tokens.", "context_length_exceeded"),
+  ],
+  overloaded: [503, openaiBody("The engine is currently overloaded, please try again later")],
   "server-error": [500, openaiBody("The server had an error while processing your request.")],
   "bad-request": [400, openaiBody("Invalid 'messages': empty array.", "empty_array")],
 };
@@ -35,7 +40,7 @@ const llamaCpp: Partial<Failures> = {
   ],
   "refused-key": [401, { error: { code: 401, message: "Invalid API Key", type: "authentication_error" } }],
   overloaded: [503, { error: { code: 503, message: "Loading model", type: "unavailable_error" } }],
-  "bad-request": [
+  "too-long": [
     400,
     {
       error: {

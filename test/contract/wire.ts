@@ -21,6 +21,8 @@ export type WireFailure =
   | "model-not-found"
   | "no-tools"
   | "refused-key"
+  | "rate-limited"
+  | "too-long"
   | "overloaded"
   | "server-error"
   | "bad-request";

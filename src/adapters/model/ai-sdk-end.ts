@@ -2,7 +2,7 @@ import type { FinishReason } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { ReportedResponse } from "../../model/model.ts";
 import { fits, record } from "../../util/shape.ts";
-import { reportedResponse, reportedUsage } from "./wire-fields.ts";
+import { reportedResponse, reportedUsage, unreadableBy } from "./wire-fields.ts";
 
 /** A provider's name for its response, in a part of the stream or beside the whole reply. */
 export interface ResponseMetadata {
@@ -29,6 +29,11 @@ export function finishReasonOf(reason: unknown): FinishReason {
   if (meant !== undefined) return meant;
   const unified = field(reason, "unified") ?? reason;
   return finishReasons.find((known) => known === unified) ?? "other";
+}
+
+/** What the package keeps of a reason by which the provider could not read a call of the model. */
+export function unreadableEnd(reason: unknown): ReturnType<typeof unreadableBy> {
+  return unreadableBy(field(reason, "raw"));
 }
 
 /** The part that a package puts at the end of a stream. */

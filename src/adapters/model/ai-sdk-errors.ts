@@ -1,7 +1,17 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { StreamFailure } from "./ai-sdk-stream.ts";
 import { retryAfterMs } from "./http-reply.ts";
-import { brokenConnection, saysNoNativeTools } from "./server-errors.ts";
+import { kindOf } from "./fault-kind.ts";
+import { type ProviderFault, readFault } from "./provider-fault.ts";
+import {
+  type AskedServer,
+  brokenConnection,
+  brokenRequest,
+  faultError,
+  isLastingError,
+  saysItCannot,
+  saysNoNativeTools,
+} from "./server-errors.ts";
 
 /** The model that was asked, and whether the request had tools. */
 export interface AskedModel {
@@ -16,40 +26,64 @@ export interface AskedModel {
  */
 export function providerError(thrown: unknown, asked: AskedModel): WritError {
   if (isWritError(thrown)) return thrown;
-  const cause = thrown instanceof StreamFailure ? thrown.cause : thrown;
-  const { provider, model } = asked;
+  const cause = causeOf(thrown);
   const about = fieldsOf(cause);
-  const reason = reasonOf(cause, about);
-  if (asked.hasTools && saysNoTools(about, reason)) {
+  const fault = packageFault(thrown);
+  const { provider, model } = asked;
+  if (asked.hasTools && saysNoTools(about, fault))
     return new WritError("model-without-tools", { provider, model, known: "unknown" }, { cause });
-  }
-  if (about.name === "AI_LoadAPIKeyError" || about.statusCode === 401 || about.statusCode === 403) {
-    const where = `the AI SDK provider "${provider}": its \`apiKey\`, or the environment variable it reads`;
-    return new WritError("provider-refused-key", { provider, model, reason, where }, { cause });
-  }
-  if (about.name === "AI_NoSuchModelError" || about.statusCode === 404) {
-    const advice = `Check the name of the model and the base URL. The provider said: ${reason}`;
+  if (about.name === "AI_NoSuchModelError" || kindOf(fault) === "model") {
+    const advice = `Check the name of the model and the base URL. The provider said: ${fault.message}`;
     return new WritError("model-not-found", { provider, model, known: "unknown", advice }, { cause });
   }
-  if (brokenConnection(cause)?.unreachable === true) {
-    const advice = `Check the base URL of the AI SDK provider "${provider}" and the network.`;
-    return new WritError(
-      "provider-unreachable",
-      { provider, url: addressOf(about), reason, advice },
-      { cause },
-    );
-  }
-  return new WritError(
-    "provider-failed",
-    { provider, model, reason },
-    { cause, retryable: isRetryable(about), retryAfterMs: retryAfterMs((name) => headerOf(about, name)) },
-  );
+  const server = serverOf(asked, about);
+  return fault.status === undefined && brokenConnection(cause) !== undefined
+    ? brokenRequest(cause, server)
+    : faultError(fault, server, cause);
+}
+
+const hopelessNames: ReadonlySet<unknown> = new Set([
+  "AI_UnsupportedFunctionalityError",
+  "AI_InvalidPromptError",
+  "AI_InvalidArgumentError",
+  "AI_LoadSettingError",
+]);
+
+/** The fault in what a package threw, or put into its stream. The package's own verdict that it will not pass counts. */
+export function packageFault(thrown: unknown): ProviderFault {
+  const cause = causeOf(thrown);
+  const about = fieldsOf(cause);
+  const { name, statusCode, isRetryable } = about;
+  const said = saidBy(cause, about);
+  const status = typeof statusCode === "number" && statusCode >= 400 ? statusCode : said.status;
+  const isRefused = status !== undefined && isRetryable === false;
+  return {
+    ...said,
+    names: name === "AI_LoadAPIKeyError" ? ["invalid_api_key"] : said.names,
+    status,
+    retryAfterMs: retryAfterMs((header) => headerOf(about, header)) ?? said.retryAfterMs,
+    isLasting: hopelessNames.has(name) || isRefused || isLastingError(cause),
+  };
+}
+
+/** What the provider said, where the package kept it; else the package's own words. */
+function saidBy(cause: unknown, { responseBody, data, value }: ErrorFields): ProviderFault {
+  const isError = cause instanceof Error;
+  const body = typeof responseBody === "string" && responseBody.trim() !== "" ? responseBody : data;
+  const said = readFault(body ?? value ?? (isError ? "" : cause));
+  const own = isError || typeof cause !== "object" ? messageOf(cause) : "";
+  const isProse = typeof body === "string" && !/^\s*[[{]/.test(body);
+  return { ...said, message: isProse ? `${own}: ${said.message}` : said.message || own };
+}
+
+/** An error part of a stream holds what the provider said. */
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof StreamFailure ? thrown.cause : thrown;
 }
 
 interface ErrorFields {
   readonly name?: unknown;
   readonly message?: unknown;
-  readonly error?: unknown;
   readonly statusCode?: unknown;
   readonly isRetryable?: unknown;
   readonly url?: unknown;
@@ -57,6 +91,8 @@ interface ErrorFields {
   readonly data?: unknown;
   readonly responseBody?: unknown;
   readonly responseHeaders?: unknown;
+  /** A part of a stream that the package could not read. */
+  readonly value?: unknown;
 }
 
 /** Provider packages keep the names in lower case. */
@@ -72,45 +108,21 @@ function fieldsOf(thrown: unknown): ErrorFields {
   return typeof thrown === "object" && thrown !== null ? thrown : {};
 }
 
-const longestExcerpt = 300;
-
-/** The provider's own words. Where the package could not read them, the beginning of the answer's body. */
-function reasonOf(thrown: unknown, about: ErrorFields): string {
-  const status = typeof about.statusCode === "number" ? ` (HTTP ${about.statusCode})` : "";
-  const body =
-    typeof about.responseBody === "string" && about.data === undefined ? about.responseBody.trim() : "";
-  const excerpt = body === "" ? "" : `: ${body.slice(0, longestExcerpt)}`;
-  return `${wordsOf(thrown, about)}${status}${excerpt}`;
+function saysNoTools(about: ErrorFields, fault: ProviderFault): boolean {
+  const isSaid = about.name === "AI_UnsupportedFunctionalityError" || saysItCannot(fault);
+  return (
+    isSaid && saysNoNativeTools(`${fault.message} ${String(about.message)} ${String(about.responseBody)}`)
+  );
 }
 
-function wordsOf(thrown: unknown, about: ErrorFields): string {
-  if (thrown instanceof Error || typeof thrown !== "object" || thrown === null) return messageOf(thrown);
-  const message = about.message ?? fieldsOf(about.error).message ?? about.error;
-  return typeof message === "string" ? message : JSON.stringify(thrown).slice(0, longestExcerpt);
-}
-
-const refusedStatus: ReadonlySet<unknown> = new Set([400, 404, 422, 500, 501]);
-
-function saysNoTools(about: ErrorFields, reason: string): boolean {
-  if (about.name !== "AI_UnsupportedFunctionalityError" && !refusedStatus.has(about.statusCode)) return false;
-  const body = typeof about.responseBody === "string" ? about.responseBody : "";
-  return saysNoNativeTools(reason) || saysNoNativeTools(body);
-}
-
-/** Without its query, where some providers carry the key. */
-function addressOf(about: ErrorFields): string {
-  return typeof about.url === "string" ? about.url.replace(/[?#].*$/, "") : "its address";
-}
-
-const hopelessNames: ReadonlySet<unknown> = new Set([
-  "AI_UnsupportedFunctionalityError",
-  "AI_InvalidPromptError",
-  "AI_InvalidArgumentError",
-  "AI_LoadSettingError",
-]);
-
-/** The package's own verdict; undefined leaves it to the catalogue. */
-function isRetryable(about: ErrorFields): boolean | undefined {
-  if (typeof about.isRetryable === "boolean") return about.isRetryable;
-  return hopelessNames.has(about.name) ? false : undefined;
+function serverOf({ provider, model }: AskedModel, about: ErrorFields): AskedServer {
+  const advice = `Check the base URL of the AI SDK provider "${provider}" and the network.`;
+  return {
+    model,
+    provider,
+    // Without its query, where some providers carry the key.
+    url: typeof about.url === "string" ? about.url.replace(/[?#].*$/, "") : "its address",
+    silent: { provider, advice },
+    keyFrom: `the AI SDK provider "${provider}": its \`apiKey\`, or the environment variable it reads`,
+  };
 }

@@ -7,6 +7,7 @@ import {
   type ResponseMetadata,
   responseOf,
   type StreamFinish,
+  unreadableEnd,
   usageOf,
 } from "./ai-sdk-end.ts";
 import { UnreadableReply } from "./http-reply.ts";
@@ -97,11 +98,13 @@ export async function* toDeltas(
     if (part.type === "finish") {
       yield* release(state);
       const [usage, { response }] = [usageOf(part.usage), state];
+
       yield {
         type: "end",
         finishReason: finishReasonOf(part.finishReason),
         ...(usage && { usage }),
         ...(response && { response }),
+        ...unreadableEnd(part.finishReason),
       };
       return;
     }

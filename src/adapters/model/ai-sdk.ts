@@ -1,13 +1,13 @@
-import { WritError } from "../../error/writ-error.ts";
+import { isWritError, WritError } from "../../error/writ-error.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { endedEarly } from "./ai-sdk-end.ts";
-import { providerError } from "./ai-sdk-errors.ts";
+import { packageFault, providerError } from "./ai-sdk-errors.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, promptFor } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
 import { settingsData } from "./settings-data.ts";
-import { abortErrorOf, orAborted } from "./streams.ts";
+import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
 
 /**
  * Fields that writ needs of an AI SDK language model: the objects that `@ai-sdk/*` and community providers
@@ -128,7 +128,10 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
       } catch (error) {
         if (signal.aborted) throw error instanceof Error ? error : abortErrorOf(signal);
         if (error instanceof Error && error.name === "AbortError") throw error;
-        throw providerError(error, { provider, model: modelId, hasTools: call.tools !== undefined });
+        const mistake = isWritError(error) ? undefined : mistakeOf(packageFault(error));
+        if (mistake === undefined)
+          throw providerError(error, { provider, model: modelId, hasTools: call.tools !== undefined });
+        yield mistake;
       }
     },
   };

@@ -1,18 +1,13 @@
-import { isJsonObject, parseJson } from "../../util/json.ts";
+import { type ProviderFault, readFault } from "./provider-fault.ts";
 
-/** An answer with a status that says failure, with what its body said. */
+/** A request that the provider refused: with its status, or with an error in the reply. */
 export class RefusedRequest extends Error {
   override readonly name: string = "RefusedRequest";
-  readonly status: number;
-  readonly retryAfterMs: number | undefined;
-  /** The provider's own word for it, like `model_not_found`. */
-  readonly code: string | undefined;
+  readonly fault: ProviderFault;
 
-  constructor({ status, headers }: Pick<Response, "status" | "headers">, reason: string, code?: string) {
-    super(reason);
-    this.status = status;
-    this.code = code;
-    this.retryAfterMs = retryAfterMs((name) => headers.get(name));
+  constructor(fault: ProviderFault) {
+    super(fault.message);
+    this.fault = fault;
   }
 }
 
@@ -28,53 +23,16 @@ export class UnreadableReply extends Error {
   }
 }
 
-/** An error that the server put into its reply. */
-export class ReportedError extends Error {
-  override readonly name: string = "ReportedError";
-  /** The server's own code: a status, or a word. */
-  readonly code: string | number | undefined;
-
-  constructor(reason: string, code?: string | number) {
-    super(reason);
-    this.code = code;
-  }
-}
-
 const maxErrorBytes = 65_536;
 
 /** The refusal of a server, read from the body of its answer. */
 export async function refusalOf(response: Response): Promise<RefusedRequest> {
-  const body =
-    response.body === null
-      ? ""
-      : await new Response(response.body.pipeThrough(bounded(maxErrorBytes))).text();
-  const { reason, code } = readError(body);
-  return new RefusedRequest(response, reason || response.statusText || "no reason given", code);
-}
-
-/**
- * Reads an error body: `{"error": text}`, `{"error": {"message": text}}`, `{"message": text}`, `{"detail":
- * text}`, or the body itself.
- */
-function readError(body: string): { readonly reason: string; readonly code?: string } {
-  const parsed = parseJson(body);
-  if (!parsed.ok || !isJsonObject(parsed.value)) return { reason: excerpt(body.trim()) };
-  const { error, message, detail } = parsed.value;
-  const reason = errorOf(error ?? message ?? detail) ?? excerpt(body);
-  const code = isJsonObject(error) ? error["code"] : undefined;
-  return typeof code === "string" ? { reason, code } : { reason };
-}
-
-/** The words of an `error` field, whatever its form; undefined when there are none. */
-export function errorOf(error: unknown): string | undefined {
-  if (typeof error === "string" && error !== "") return error;
-  if (!isJsonObject(error)) return undefined;
-  return typeof error["message"] === "string" ? error["message"] : excerpt(JSON.stringify(error));
-}
-
-/** The beginning of a text, where a message quotes it. */
-export function excerpt(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+  const { body, status, statusText, headers } = response;
+  const text = body === null ? "" : await new Response(body.pipeThrough(bounded(maxErrorBytes))).text();
+  const fault = readFault(text);
+  const message = fault.message || statusText || "no reason given";
+  const wait = retryAfterMs((name) => headers.get(name)) ?? fault.retryAfterMs;
+  return new RefusedRequest({ ...fault, status, message, retryAfterMs: wait });
 }
 
 /** Breaks off what is larger. */

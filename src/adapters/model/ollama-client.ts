@@ -1,7 +1,8 @@
 import type { Ollama } from "ollama/browser";
 import { isJsonObject, parseJson } from "../../util/json.ts";
 import { importInstalled, importPeer } from "../peer.ts";
-import { bounded, excerpt, refusalOf, UnreadableReply } from "./http-reply.ts";
+import { bounded, refusalOf, RefusedRequest, UnreadableReply } from "./http-reply.ts";
+import { readFault, shown } from "./provider-fault.ts";
 import type { Connection } from "./ollama-address.ts";
 import { withinOrigin } from "./within-origin.ts";
 
@@ -71,7 +72,9 @@ function exactJson(text: string): string {
     value = undefined;
   }
   if (!isJsonObject(value))
-    throw new UnreadableReply(`a part of the answer is not a JSON object: ${excerpt(text.trim())}`);
+    throw new UnreadableReply(`a part of the answer is not a JSON object: ${shown(text)}`);
+  const { error } = value;
+  if (error !== undefined && error !== null && error !== "") throw new RefusedRequest(readFault(value));
   if (!/\d{16}/.test(text)) return text.trim();
   const exact = parseJson(text);
   return exact.ok ? JSON.stringify(exact.value) : text.trim();

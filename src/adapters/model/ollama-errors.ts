@@ -1,6 +1,7 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { RefusedRequest } from "./http-reply.ts";
-import { type AskedServer, brokenRequest, reasonOf, refusedRequest } from "./server-errors.ts";
+import { kindOf } from "./fault-kind.ts";
+import { type AskedServer, brokenRequest, faultError, reasonOf } from "./server-errors.ts";
 
 /** The model that was asked, and how to find out what the server has instead. */
 export interface AskedOllama {
@@ -26,14 +27,14 @@ export async function ollamaError(thrown: unknown, asked: AskedOllama): Promise<
 }
 
 async function refusal(cause: RefusedRequest, asked: AskedOllama): Promise<WritError> {
-  const { status, message: said } = cause;
+  const { fault } = cause;
   const { model } = asked;
-  if (status === 404 && /\bmodel\b/i.test(said)) {
+  if (kindOf(fault) === "model") {
     const known = list(await asked.installed(), "no models yet");
     const advice = `Fetch it: ollama pull ${model}`;
     return new WritError("model-not-found", { provider: nameOf(asked), model, known, advice }, { cause });
   }
-  return refusedRequest(cause, serverOf(asked), status === 408 || status === 429 || status >= 500);
+  return faultError(fault, serverOf(asked), cause);
 }
 
 function serverOf(asked: AskedOllama): AskedServer {

@@ -1,7 +1,7 @@
 import type { Delta, FinishReason } from "../../model/model.ts";
 import { isJsonList, isJsonObject, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
-import { errorOf, ReportedError, UnreadableReply } from "./http-reply.ts";
+import { UnreadableReply } from "./http-reply.ts";
 import { keptBy, keptCall } from "./kept.ts";
 import { newCallId, reportedUsage } from "./wire-fields.ts";
 
@@ -12,13 +12,10 @@ export interface OllamaChunk {
   readonly done_reason?: unknown;
   readonly prompt_eval_count?: unknown;
   readonly eval_count?: unknown;
-  readonly error?: unknown;
 }
 
 /** A reply that came whole, as the one line of a streamed one. */
 export function wholeReply(reply: OllamaChunk): OllamaChunk {
-  const reason = errorOf(reply.error);
-  if (reason !== undefined) throw new ReportedError(reason);
   if (!isJsonObject(reply.message))
     throw new UnreadableReply("the answer is not the reply of a chat: it has no message");
   return { ...reply, done: true };

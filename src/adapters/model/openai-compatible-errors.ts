@@ -1,6 +1,13 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
-import { RefusedRequest, ReportedError } from "./http-reply.ts";
-import { type AskedServer, brokenRequest, refusedRequest, saysNoNativeTools } from "./server-errors.ts";
+import { RefusedRequest } from "./http-reply.ts";
+import { kindOf } from "./fault-kind.ts";
+import {
+  type AskedServer,
+  brokenRequest,
+  faultError,
+  saysItCannot,
+  saysNoNativeTools,
+} from "./server-errors.ts";
 
 /** The model that was asked, and how to find out what the server has instead. */
 export interface AskedOpenai {
@@ -14,16 +21,9 @@ export interface AskedOpenai {
 /** Makes a `WritError` of the cause that stopped a request. */
 export async function openaiError(thrown: unknown, asked: AskedOpenai): Promise<WritError> {
   if (isWritError(thrown)) return thrown;
-  const { model, hasTools } = asked;
-  if (hasTools && isRefusal(thrown) && saysNoNativeTools(messageOf(thrown)))
+  if (asked.hasTools && isRefusal(thrown) && saysNoNativeTools(messageOf(thrown)))
     return withoutTools(asked, thrown);
-  if (thrown instanceof RefusedRequest) return refusal(thrown, asked);
-  if (thrown instanceof ReportedError) {
-    const retryable = typeof thrown.code === "number" ? isRetryable(thrown.code) : undefined;
-    const data = { provider: asked.url, model, reason: thrown.message };
-    return new WritError("provider-failed", data, { cause: thrown, retryable });
-  }
-  return brokenRequest(thrown, serverOf(asked));
+  return thrown instanceof RefusedRequest ? refusal(thrown, asked) : brokenRequest(thrown, serverOf(asked));
 }
 
 /** The model has no native tools: the provider said so, or drops them. */
@@ -35,29 +35,25 @@ export function withoutTools(asked: Pick<AskedOpenai, "model" | "url">, cause?: 
   );
 }
 
-const refusedStatus: ReadonlySet<number> = new Set([400, 404, 422, 500, 501]);
-
-function isRefusal(thrown: unknown): boolean {
-  return (
-    (thrown instanceof RefusedRequest && refusedStatus.has(thrown.status)) || thrown instanceof ReportedError
-  );
+function isRefusal(thrown: unknown): thrown is RefusedRequest {
+  return thrown instanceof RefusedRequest && saysItCannot(thrown.fault);
 }
 
 /** The most names that a message lists. */
 const maxListed = 12;
 
 async function refusal(cause: RefusedRequest, asked: AskedOpenai): Promise<WritError> {
-  const { status, message: said, code } = cause;
+  const { fault } = cause;
   const { model, url: provider } = asked;
-  if (isUnknownModel(cause)) {
+  if (kindOf(fault) === "model") {
     const names = await asked.models();
     const more = (names?.length ?? 0) > maxListed ? ", …" : "";
     const known =
       names === undefined ? "unknown" : `${names.slice(0, maxListed).join(", ") || "no models"}${more}`;
-    const advice = `Take one that it has. The server said: ${said}`;
+    const advice = `Take one that it has. The server said: ${fault.message}`;
     return new WritError("model-not-found", { provider, model, known, advice }, { cause });
   }
-  return refusedRequest(cause, serverOf(asked), isRetryable(status) && code !== "insufficient_quota");
+  return faultError(fault, serverOf(asked), cause);
 }
 
 function serverOf({ model, url }: AskedOpenai): AskedServer {
@@ -73,21 +69,9 @@ function serverOf({ model, url }: AskedOpenai): AskedServer {
   };
 }
 
-function isUnknownModel({ status, message, code }: RefusedRequest): boolean {
-  if (code === "model_not_found" || (status === 404 && /\bmodel\b/i.test(message))) return true;
-  return status === 400 && /\bmodel\b.*(?:not found|does not exist)|is not a valid model/i.test(message);
-}
-
 /** True if the server says that it cannot hold a reply to a schema, or not to this one. */
 export function refusesFormat(thrown: unknown): boolean {
   return (
-    thrown instanceof RefusedRequest &&
-    refusedStatus.has(thrown.status) &&
-    /response_format|json[_ ]?schema|structured[_ ]output|grammar/i.test(thrown.message)
+    isRefusal(thrown) && /response_format|json[_ ]?schema|structured[_ ]output|grammar/i.test(thrown.message)
   );
-}
-
-/** Too much at once, too slow, or broken: it may go better the next time. */
-function isRetryable(status: number): boolean {
-  return status === 408 || status === 409 || status === 429 || status >= 500;
 }

@@ -25,7 +25,8 @@ const givenBack = [
  */
 export function lessonsOf(thrown: unknown, body: ChatBody): readonly string[] {
   if (body.response_format !== undefined && refusesFormat(thrown)) return ["response_format"];
-  if (!(thrown instanceof RefusedRequest) || (thrown.status !== 400 && thrown.status !== 422)) return [];
+  if (!(thrown instanceof RefusedRequest) || (thrown.fault.status !== 400 && thrown.fault.status !== 422))
+    return [];
   const said = thrown.message;
   if (body.stream_options !== undefined && /\bstream_options\b/.test(said)) return ["stream_options"];
   if (body.tool_choice !== undefined && /\btool_choice\b.*\bincompatible\b/.test(said))

@@ -2,10 +2,11 @@ import type { FinishReason } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { Delta, ReportedResponse } from "../../model/model.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
-import { bounded, errorOf, excerpt, ReportedError, UnreadableReply } from "./http-reply.ts";
+import { bounded, RefusedRequest, UnreadableReply } from "./http-reply.ts";
 import { callReader } from "./openai-compatible-calls.ts";
 import { textReader } from "./openai-compatible-texts.ts";
-import { reportedResponse, reportedUsage } from "./wire-fields.ts";
+import { excerpt, readFault, shown } from "./provider-fault.ts";
+import { reportedResponse, reportedUsage, unreadableBy } from "./wire-fields.ts";
 
 /** The end of a stream that says so itself. */
 type Chunk = JsonObject | "done";
@@ -45,7 +46,7 @@ async function* wholeChunks(begun: string, rest: AsyncIterable<string>): AsyncGe
 }
 
 function misplaced(what: string, text: string): UnreadableReply {
-  const reason = `${what} came where a chat completion should: is the path of the address right? It begins: ${excerpt(text.trim())}`;
+  const reason = `${what} came where a chat completion should: is the path of the address right? It begins: ${shown(text)}`;
   return new UnreadableReply(reason, { retryable: false });
 }
 
@@ -77,7 +78,8 @@ function chunkOf(text: string): Chunk {
   if (text.trim() === "[DONE]") return "done";
   const parsed = parseJson(text);
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
-  throw new UnreadableReply(`a part of the answer is not a JSON object: ${excerpt(text.trim())}`);
+  if (parsed.ok && isJsonList(parsed.value) && isJsonObject(parsed.value[0])) return parsed.value[0]; // errors of Google
+  throw new UnreadableReply(`a part of the answer is not a JSON object: ${shown(text)}`);
 }
 
 /** The choice of index 0, an index that some servers leave out. Each other choice is a reply of its own. */
@@ -87,21 +89,16 @@ function choiceOf({ choices }: JsonObject): JsonObject | undefined {
 }
 
 /** An error in place of a chunk. Older servers write its fields into the chunk itself. */
-function errorIn(chunk: JsonObject): ReportedError | undefined {
-  const error = chunk["object"] === "error" ? chunk : (chunk["error"] ?? undefined);
-  const reason = errorOf(error);
-  if (reason === undefined) return undefined;
-  const { code, type } = isJsonObject(error) ? error : {};
-  return new ReportedError(
-    reason,
-    [code, type].find((word) => typeof word === "string" || typeof word === "number"),
-  );
+function errorIn(chunk: JsonObject): RefusedRequest | undefined {
+  const { error, object } = chunk;
+  const isError = object === "error" || (typeof error === "string" ? error !== "" : isJsonObject(error));
+  return isError ? new RefusedRequest(readFault(chunk)) : undefined;
 }
 
 /**
  * The chunks of a reply as deltas. `server` is noted on what must go back to the server that wrote it.
  *
- * @throws ReportedError for an error among the chunks. UnreadableReply when they end before the reply does.
+ * @throws RefusedRequest for an error among the chunks. UnreadableReply when they end before the reply does.
  */
 export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): AsyncGenerator<Delta, void> {
   const calls = callReader(server);
@@ -138,6 +135,7 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): A
     finishReason: finishReasonOf(finish, calls.count > 0),
     ...(usage && { usage }),
     ...(response && { response }),
+    ...unreadableBy(finish),
   };
 }
 

@@ -1,5 +1,7 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
-import { type RefusedRequest, UnreadableReply } from "./http-reply.ts";
+import { UnreadableReply } from "./http-reply.ts";
+import { kindOf, mayPass } from "./fault-kind.ts";
+import type { ProviderFault } from "./provider-fault.ts";
 
 /** A server that was asked for a reply, as errors name it. */
 export interface AskedServer {
@@ -13,15 +15,21 @@ export interface AskedServer {
   readonly keyFrom: string;
 }
 
-/** A server refused the request, for a reason that most servers have. */
-export function refusedRequest(cause: RefusedRequest, asked: AskedServer, retryable: boolean): WritError {
-  const { status, message: said, retryAfterMs } = cause;
+/** The error of a fault that is the same wherever it comes from. The author of the adapter sees to a model that is not there. */
+export function faultError(fault: ProviderFault, asked: AskedServer, cause: unknown): WritError {
+  const { status, retryAfterMs } = fault;
   const { provider, model, url, keyFrom: where } = asked;
-  if (status === 401 || status === 403)
-    return new WritError("provider-refused-key", { provider, model, reason: said, where }, { cause });
+  const kind = kindOf(fault);
+  const reason = `${fault.message}${status === undefined ? "" : ` (HTTP ${status})`}`;
+  const said = { provider, model, reason };
+  const retryable = mayPass(fault);
+  if (kind === "context") return new WritError("context-exceeded", said, { cause });
+  if (kind === "quota") return new WritError("model-quota-exceeded", said, { cause });
+  if (kind === "rate") return new WritError("model-rate-limited", said, { cause, retryable, retryAfterMs });
+  if (kind === "key") return new WritError("provider-refused-key", { ...said, where }, { cause });
   const elsewhere = status === 404 ? `: ${url} may be the address of something else` : "";
-  const reason = `${said} (HTTP ${status})${elsewhere}`;
-  return new WritError("provider-failed", { provider, model, reason }, { cause, retryable, retryAfterMs });
+  const data = { ...said, reason: `${reason}${elsewhere}` };
+  return new WritError("provider-failed", data, { cause, retryable, retryAfterMs });
 }
 
 /** The connection broke, or what came could not be read. `said` are the words of any other fault. */
@@ -30,9 +38,11 @@ export function brokenRequest(cause: unknown, asked: AskedServer, said: string =
   const broken = brokenConnection(cause);
   if (broken?.unreachable === true)
     return new WritError("provider-unreachable", { ...silent, url, reason: broken.reason }, { cause });
-  const retryable = cause instanceof UnreadableReply ? cause.retryable : undefined;
   const data = { provider, model, reason: broken?.reason ?? said };
-  return new WritError("provider-failed", data, { cause, retryable });
+  return new WritError("provider-failed", data, {
+    cause,
+    retryable: broken !== undefined || !isLastingError(cause),
+  });
 }
 
 const unreachableReasons: ReadonlyMap<string, string> = new Map([
@@ -60,6 +70,17 @@ const brokenReasons: ReadonlyMap<string, string> = new Map([
     "it closed the connection before the answer was complete: it may have crashed, its log says more",
   ],
 ]);
+
+/** An error that is there the next time too: of code, or of an answer that is something else. What `fetch` throws for a connection is a TypeError as well. */
+export function isLastingError(thrown: unknown): boolean {
+  if (thrown instanceof UnreadableReply) return !thrown.retryable;
+  if (thrown instanceof RangeError || thrown instanceof ReferenceError) return true;
+  return (
+    thrown instanceof TypeError &&
+    thrown.cause === undefined &&
+    !/^(?:fetch failed|failed to fetch|terminated|network ?error)/i.test(thrown.message)
+  );
+}
 
 interface ErrorFields {
   readonly code?: unknown;
@@ -101,6 +122,11 @@ export function reasonOf(thrown: unknown): string {
   return thrown instanceof TypeError && thrown.cause !== undefined
     ? `${said}: ${messageOf(thrown.cause)}`
     : said;
+}
+
+/** True for a status with which servers say that they, or a model, cannot do what was asked; an error in a stream may have none. */
+export function saysItCannot({ status }: ProviderFault): boolean {
+  return status === undefined || [400, 404, 422, 500, 501].includes(status);
 }
 
 /**

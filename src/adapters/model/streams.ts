@@ -1,4 +1,7 @@
 import type { Delta, StreamOptions } from "../../model/model.ts";
+import { RefusedRequest } from "./http-reply.ts";
+import { kindOf } from "./fault-kind.ts";
+import type { ProviderFault } from "./provider-fault.ts";
 
 /** A request to a server: how it is sent, and what is told of a fault. */
 export interface StoppableRequest {
@@ -25,11 +28,24 @@ export async function* stoppable(
     }
   } catch (error) {
     if (signal.aborted) throw abortErrorOf(signal);
-    throw await errorOf(error);
+    const mistake = error instanceof RefusedRequest ? mistakeOf(error.fault) : undefined;
+    if (mistake === undefined) throw await errorOf(error);
+    yield mistake;
   } finally {
     signal.removeEventListener("abort", abort);
     stop.abort();
   }
+}
+
+/** The end of a reply, where the fault is that the provider could not read a call: a mistake of the model. */
+export function mistakeOf(fault: ProviderFault): Delta | undefined {
+  const { message: reason, written } = fault;
+  if (kindOf(fault) !== "mistake") return undefined;
+  return {
+    type: "end",
+    finishReason: "error",
+    unreadable: { reason, ...(written !== undefined && { written }) },
+  };
 }
 
 /** The value of work, or the abort: not every provider heeds the signal it is given. */

@@ -1,6 +1,6 @@
 import { callsOf, type ReplyMessage, textOf, type ToolCall } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
-import type { ModelSettings, ReportedResponse, ToolDescription } from "../../model/model.ts";
+import type { ModelSettings, ReportedResponse, ToolDescription, UnreadableCall } from "../../model/model.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../util/json.ts";
 import { fits, whole } from "../../util/shape.ts";
 
@@ -88,4 +88,11 @@ export function reportedResponse(id: unknown, model: unknown): ReportedResponse 
     ...(typeof model === "string" && model !== "" ? { model } : {}),
   };
   return Object.keys(response).length === 0 ? undefined : response;
+}
+
+/** What Gemini's reasons for an end say of a call that it could not read itself; nothing for any other reason. */
+export function unreadableBy(reason: unknown): { readonly unreadable?: UnreadableCall } {
+  const isSaid =
+    typeof reason === "string" && /\b(?:MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL)\b/i.test(reason);
+  return isSaid ? { unreadable: { reason: `${reason}.` } } : {};
 }

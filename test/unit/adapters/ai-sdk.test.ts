@@ -306,7 +306,8 @@ describe("what goes wrong", () => {
       Object.assign(new Error("API key is missing"), { name: "AI_LoadAPIKeyError" }),
       { code: "provider-refused-key", retryable: false },
     ],
-    ["404", apiError({ statusCode: 404 }), { code: "model-not-found", retryable: false }],
+    ["404 of a model", apiError({ statusCode: 404 }, "model: none"), { code: "model-not-found" }],
+    ["404 of an address", apiError({ statusCode: 404 }), { code: "provider-failed", retryable: false }],
     [
       "no such model",
       Object.assign(new Error("No such model"), { name: "AI_NoSuchModelError" }),
@@ -342,7 +343,11 @@ describe("what goes wrong", () => {
       apiError({ statusCode: 400, isRetryable: false }, "max_tokens is too large"),
       { code: "provider-failed", retryable: false },
     ],
-    ["429", apiError({ statusCode: 429, isRetryable: true }), { code: "provider-failed", retryable: true }],
+    [
+      "429",
+      apiError({ statusCode: 429, isRetryable: true }),
+      { code: "model-rate-limited", retryable: true },
+    ],
     [
       "500 that will not pass",
       apiError({ statusCode: 500, isRetryable: false }),
@@ -389,7 +394,7 @@ describe("what goes wrong", () => {
     const error = await failureOf(
       apiError({ statusCode: 502, responseBody: `<html>${"x".repeat(5000)}` }, "Bad Gateway"),
     );
-    expect((error as Error).message).toContain("Bad Gateway (HTTP 502): <html>xxx");
+    expect((error as Error).message).toContain("Bad Gateway: <html>xxx");
     expect((error as Error).message.length).toBeLessThan(600);
   });
 

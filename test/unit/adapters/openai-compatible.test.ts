@@ -316,12 +316,12 @@ describe("what an OpenAI-compatible server refuses", () => {
       headers: { "retry-after": "2" },
     };
     expect(await refused(limited)).toMatchObject({
-      code: "provider-failed",
+      code: "model-rate-limited",
       retryable: true,
       retryAfterMs: 2_000,
     });
     const empty = { status: 429, json: { error: { message: "quota", code: "insufficient_quota" } } };
-    expect(await refused(empty)).toMatchObject({ code: "provider-failed", retryable: false });
+    expect(await refused(empty)).toMatchObject({ code: "model-quota-exceeded", retryable: false });
   });
 
   it("says which models there are instead", async () => {

@@ -50,7 +50,7 @@ describe("withRetry", () => {
     const model = withRetry(createOpenAICompatible({ name: "p", baseURL })("m"), { maxDelayMs: 5_000 });
     expect(model.id).toBe("p.chat/m");
     const asked = agent({ name: "greeter", model })("Hi");
-    await expect(asked).rejects.toMatchObject({ code: "provider-failed", retryAfterMs: 120_000 });
+    await expect(asked).rejects.toMatchObject({ code: "model-rate-limited", retryAfterMs: 120_000 });
     expect(server.requests).toHaveLength(1);
   });
 

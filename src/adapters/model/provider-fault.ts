@@ -1,0 +1,97 @@
+import { isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
+
+/** The words of a provider on a request that failed: from the body of a refusal, or from an error in its stream. */
+export interface ProviderFault {
+  /** The status of the answer, or the one that the error names. */
+  readonly status?: number | undefined;
+  /** Its names for the kind of error, like `rate_limit_exceeded`: codes, types and reasons. */
+  readonly names: readonly string[];
+  /** Its words for people; empty when there are none. */
+  readonly message: string;
+  /** The wait that it asks for. */
+  readonly retryAfterMs?: number | undefined;
+  /** The text of the model that it could not read as a call. */
+  readonly written?: string;
+  /** True if whoever told of it knows that it will not pass. */
+  readonly isLasting?: boolean;
+}
+
+/**
+ * Reads an error, given as the text of a body or as a value. Each provider lays it out in its own way: as a
+ * text, as fields beside each other or in each other, in a list, or with the error of another provider inside.
+ */
+export function readFault(said: unknown): ProviderFault {
+  const value = typeof said === "string" ? jsonOf(said) : said;
+  if (Array.isArray(value) && value.length > 0) return readFault(value[0]);
+  if (!isJsonObject(value)) return { names: [], message: typeof said === "string" ? shown(said) : "" };
+  const { response } = value;
+  const error = (isJsonObject(response) ? response["error"] : undefined) ?? value["error"] ?? value;
+  const fields = isJsonObject(error) ? error : {};
+  const message = wordsIn(error) ?? wordsIn(value) ?? excerpt(JSON.stringify(error));
+  const { failed_generation: written, details } = fields;
+  const detailed = isJsonList(details) ? details.filter(isJsonObject) : [];
+  const fault = {
+    status: statusIn(fields) ?? statusIn(value),
+    names: [value, fields, ...detailed].flatMap(namesIn),
+    message,
+    retryAfterMs: detailed.map(waitIn).find((wait) => wait !== undefined),
+    ...(typeof written === "string" ? { written } : {}),
+  };
+  return withUpstream(fault, fields["metadata"]);
+}
+
+function namesIn({ code, type, status, reason }: JsonObject): readonly string[] {
+  return [code, type, status, reason].filter((name) => typeof name === "string");
+}
+
+function jsonOf(text: string): Json | undefined {
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+/** The words of an error, which may be a text, stand in a field, or be a list of what is wrong and where. */
+function wordsIn(said: unknown): string | undefined {
+  if (typeof said === "string") return said === "" ? undefined : said;
+  if (Array.isArray(said)) return excerpt(JSON.stringify(said));
+  if (!isJsonObject(said)) return undefined;
+  const { message, detail, msg, Message } = said;
+  return wordsIn(message ?? detail ?? msg ?? Message);
+}
+
+/** Adds the error of the provider behind the one that was asked: OpenRouter gives its answer as it came. */
+function withUpstream(fault: ProviderFault, metadata: Json | undefined): ProviderFault {
+  const { raw, provider_name: name } = isJsonObject(metadata) ? metadata : {};
+  if (raw === undefined || raw === null) return fault;
+  const { message, names, status, retryAfterMs } = readFault(raw);
+  const said = typeof name === "string" ? `${name} said: ${message}` : message;
+  return {
+    ...fault,
+    status: fault.status ?? status,
+    names: [...fault.names, ...names],
+    message: `${fault.message}: ${said}`,
+    retryAfterMs: fault.retryAfterMs ?? retryAfterMs,
+  };
+}
+
+function statusIn({ status_code, code, status }: JsonObject): number | undefined {
+  return [status_code, code, status].map(Number).find((number) => number >= 400 && number < 600);
+}
+
+/** Google writes the wait as `34.4s`, in a detail of its own. */
+function waitIn({ retryDelay }: JsonObject): number | undefined {
+  const seconds = typeof retryDelay === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(retryDelay)?.[1] : undefined;
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
+}
+
+/** A text as a message quotes it: of a web page its title. */
+export function shown(text: string): string {
+  const said = text.trim();
+  if (!/^<(?:!doctype|html|head|\?xml)/i.test(said)) return excerpt(said);
+  const title = /<title[^>]*>([^<]*)/i.exec(said)?.[1]?.trim();
+  return title === undefined || title === "" ? excerpt(said) : `a web page, "${excerpt(title)}"`;
+}
+
+/** The beginning of a text, where a message quotes it. */
+export function excerpt(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
