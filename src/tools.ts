@@ -6,6 +6,7 @@
 export { type Issue, type JsonSchema, type ParseResult, type Schema } from "./schema/schema.ts";
 export { type InferInput, type InferOutput, type SchemaSource } from "./schema/to-schema.ts";
 
+export { file, type FileData, image } from "./message/file-part.ts";
 export { type Integrity, type Label, type Secrecy } from "./message/label.ts";
 
 export { type DataTool, validateCall, type Validated, validateResult } from "./tool/data-tool.ts";
@@ -68,6 +69,7 @@ export {
   type SentTo,
   type ToolDefinition,
 } from "./tool/tool.ts";
+export { type WithFiles, withFiles } from "./tool/result.ts";
 
 export { type Tools } from "./policy/allow-list.ts";
 

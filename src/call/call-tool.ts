@@ -13,6 +13,7 @@ import { describeIssues } from "../schema/schema.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";
 import { checkCallable, type Tool, type ToolContext, type TypedTool } from "../tool/tool.ts";
+import { withoutFiles } from "../tool/result.ts";
 import { wrongResult } from "../tool/wrong-values.ts";
 import { interruptBy } from "../util/interrupt.ts";
 import type { Json, JsonObject } from "../util/json.ts";
@@ -148,7 +149,7 @@ export async function callWith<Sent, Given>(
     };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of the tool has read it
     const value = await within(host, scope, () => tool.execute(parsed.value as never, context));
-    const checked = await output?.parse(value);
+    const checked = await output?.parse(withoutFiles(value));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without an output schema the tool gives what its function gives
     if (checked === undefined) return value as Given;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema has read it

@@ -1,11 +1,12 @@
 import { messageOf } from "../error/writ-error.ts";
 import { consult } from "../hook/consult.ts";
 import { hookFailure } from "../hook/run-hooks.ts";
-import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
 import { violation } from "../policy/account/constraints.ts";
 import type { Decision } from "../policy/decision.ts";
 import { joinLearned } from "../policy/knowledge/learned.ts";
 import { type Inside, openCall, openCallScope } from "../run/scope.ts";
+import { okResult } from "../tool/result.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { toJson } from "../util/json.ts";
@@ -136,7 +137,7 @@ async function askHooksBefore(call: Call, part = ""): Promise<Call | Fate> {
 function substituted(call: ToolCall, value: unknown): Fate {
   const json = toJson(value);
   const result: ToolResult = json.ok
-    ? { status: "ok", text: resultText(json.value), value: json.value }
+    ? okResult(json.value)
     : { status: "error", text: `Tool '${call.name}' failed: what a hook gave for it is not JSON.` };
   const decision = {
     verdict: "allow",

@@ -1,17 +1,16 @@
-import { type Label, joinLabels, trustedLabel, untrustedFrom } from "../message/label.ts";
-import { resultText, type ToolCall, type ToolResult } from "../message/message.ts";
+import { type Label, joinLabels, untrustedFrom } from "../message/label.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
 import { addedLabel } from "../policy/knowledge/result-label.ts";
 import { openCall, openCallScope } from "../run/scope.ts";
 import { kindsOf, noNeeds, openPowers, openScope, within } from "../run/powers.ts";
 import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
-import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
 import type { Recovery } from "../tool/recovery.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
-import { wrongResult } from "../tool/wrong-values.ts";
+import { resultOf, withoutFiles } from "../tool/result.ts";
 import { assertNever } from "../util/assert-never.ts";
-import { type Json, toJson } from "../util/json.ts";
+import type { Json } from "../util/json.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, always, attempt, fold, type Maybe } from "../util/maybe.ts";
 import {
@@ -299,24 +298,9 @@ async function runWithRecovery({ work, context, recovery, time }: Recovering): P
   }
 }
 
-function checkResult(tool: Tool, value: unknown): Maybe<Settled> {
-  const parsed = tool.output?.parse(value);
-  return after(parsed, (checked) => ({ result: resultOf(tool, value, checked) }));
-}
-
-function resultOf(tool: Tool, value: unknown, checked: ParseResult<unknown> | undefined): ToolResult {
-  if (checked?.ok === false) {
-    return {
-      status: "error",
-      text: `${wrongResult(tool.name)}.`,
-      note: describeIssues(checked.issues),
-      label: trustedLabel,
-    };
-  }
-  const json = toJson(checked === undefined ? value : checked.value);
-  if (json.ok) return { status: "ok", text: resultText(json.value), value: json.value };
-  const text = `Tool '${tool.name}' failed: its result is not JSON.`;
-  return { status: "error", text, note: json.reason, label: trustedLabel };
+function checkResult(tool: Tool, given: unknown): Maybe<Settled> {
+  const parsed = tool.output?.parse(withoutFiles(given));
+  return after(parsed, (checked) => ({ result: resultOf(tool, given, checked) }));
 }
 
 function timedOut(tool: Tool, timeoutMs: number): ToolResult {

@@ -2,7 +2,8 @@ import { messageOf } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
 import { askHooks } from "../hook/run-hooks.ts";
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
-import { labelOf, textOf, type ToolCall, type ToolResult } from "../message/message.ts";
+import { bytesOf, sizedResult } from "../message/file-part.ts";
+import { type FilePart, labelOf, textOf, type ToolCall, type ToolResult } from "../message/message.ts";
 import { labelOfArguments } from "../policy/knowledge/learned.ts";
 import { addedLabel, describedLabel, isDefaultLabel } from "../policy/knowledge/result-label.ts";
 import { addSpending, noSpending } from "../run/powers.ts";
@@ -133,13 +134,36 @@ function aboutOf({ integrity, secrecy }: Partial<Label>): Partial<Tool> {
   };
 }
 
+/** A result within its bytes: as much of its text as fits, then the files for which there is room. */
 function cutResult(result: ToolResult, maxBytes: number): ToolResult {
-  if (result.text.length * 3 <= maxBytes) return result;
+  const { files } = result;
+  if (files !== undefined) return cutFiles(cutText(result, maxBytes), files, maxBytes);
+  return result.text.length * 3 <= maxBytes ? result : cutText(result, maxBytes);
+}
+
+function cutText(result: ToolResult, maxBytes: number): ToolResult {
   const room = new Uint8Array(Math.min(maxBytes, result.text.length * 3));
   const { read, written } = new TextEncoder().encodeInto(result.text, room);
   if (read >= result.text.length) return result;
   const note = `[cut off: the first ${written} bytes of a longer result]`;
   return { ...result, text: `${result.text.slice(0, read)}\n${note}` };
+}
+
+function cutFiles(result: ToolResult, files: readonly FilePart[], maxBytes: number): ToolResult {
+  let room = maxBytes;
+  const kept = files.filter((file) => {
+    const bytes = bytesOf(file) ?? 0;
+    if (bytes > room) return false;
+    room -= bytes;
+    return true;
+  });
+  if (kept.length === files.length) return result;
+  const { files: _files, ...rest } = result;
+  const told = {
+    ...rest,
+    text: `${rest.text}\n[left out: ${files.length - kept.length} of ${files.length} files, too long]`,
+  };
+  return kept.length === 0 ? told : { ...told, files: kept };
 }
 
 /** The record of a call that does not run. What is said of wrong arguments repeats the schema: it is no better than who wrote that. */
@@ -190,7 +214,8 @@ function endFact(
   { turn, runStartedAt }: { readonly turn: number; readonly runStartedAt: number },
 ): Fact {
   const { id: callId, name, arguments: args } = fate.call;
-  const about = { turn, callId, name, arguments: args, result, durationMs: endedAt - startedAt };
+  const told = sizedResult(result);
+  const about = { turn, callId, name, arguments: args, result: told, durationMs: endedAt - startedAt };
   if (fate.type === "ready" && fate.tool.kind === "knowledge") return { type: "knowledge-used", ...about };
   return { type: "tool-end", ...about, startedMs: endedAt === 0 ? 0 : startedAt - runStartedAt };
 }

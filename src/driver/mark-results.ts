@@ -1,4 +1,5 @@
 import { labelOf, type Message, type ResultMessage, type SystemMessage } from "../message/message.ts";
+import { inWords } from "../message/place-files.ts";
 import { shownAs } from "../message/shown.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -11,9 +12,15 @@ import type { Driver, TurnInput } from "./driver.ts";
  * The turn as a model is shown it: results that are not trusted stand as JSON that says so, and the system message says what that means. In a JSON
  * string each quote is escaped, so no words in a result can end it. It is hygiene: what holds is the policy.
  */
-export function withMarks(input: TurnInput, { plainResults = false }: Driver): TurnInput {
-  if (input.marks !== true || plainResults || !mayMark(input.allowed)) return input;
-  return { ...input, transcript: shownAs(input.transcript, shown) };
+export function withMarks(input: TurnInput, { plainResults = false, passthrough }: Driver): TurnInput {
+  const marks = input.marks === true && !plainResults && mayMark(input.allowed);
+  if (passthrough) return marks ? { ...input, transcript: shownAs(input.transcript, shown) } : input;
+  return { ...input, transcript: shownAs(input.transcript, marks ? shownInWords : inWords) };
+}
+
+/** Protocols that are text show no files. */
+function shownInWords(message: Message): Message {
+  return shown(inWords(message));
 }
 
 /**

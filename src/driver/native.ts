@@ -70,7 +70,8 @@ function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading
       repairs: [unparsedText],
     };
   }
-  if (text.trim() !== "") return { type: "final", message, content: text };
+  const isSaid = text.trim() !== "" || message.parts.some(({ type }) => type === "file");
+  if (isSaid) return { type: "final", message, content: text };
   return {
     type: "violation",
     message: withPlaceholder(message),

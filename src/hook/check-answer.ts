@@ -20,8 +20,8 @@ const choice = either(oneOf("auto", "required", "none"), object({ tool: string }
 
 const toolResult = refined(
   resultShape,
-  "must be the result of a call: status, text, and note and value if any",
-  (result) => Object.keys(result).every((key) => ["status", "text", "note", "value"].includes(key)),
+  "must be the result of a call: status, text, and note, value and files if any",
+  (result) => Object.keys(result).every((key) => ["status", "text", "note", "value", "files"].includes(key)),
 );
 
 const shapes: Readonly<Record<string, Shape<unknown>>> = {

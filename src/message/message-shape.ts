@@ -10,15 +10,21 @@ import {
   string,
   variants,
 } from "../util/shape.ts";
-import { type ReplyMessage, resultStatuses } from "./message.ts";
+import { type FilePart, type ReplyMessage, resultStatuses } from "./message.ts";
 
 const replyRole: ReplyMessage["role"] = "assistant";
 
 const text = object({ text: string });
 const file = object({ mediaType: string, data: string });
+/** The part of a message that is a file. */
+export const filePart: Shape<FilePart> = object(
+  { type: oneOf("file"), mediaType: string, data: string },
+  "a file",
+);
 const sent = shapeOf("the arguments of a call", (value) => value !== undefined);
 
-const result = { status: oneOf(...resultStatuses), text: string, note: optional(string) };
+const files = optional(list(filePart, "a list of files"));
+const result = { status: oneOf(...resultStatuses), text: string, note: optional(string), files };
 
 /** The result of a call, from outside. It may hold more, which is kept as it is. */
 export const resultShape: Shape<object> = object(result, "the result of a call");

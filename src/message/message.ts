@@ -26,6 +26,8 @@ export interface FilePart {
   readonly type: "file";
   readonly mediaType: string;
   readonly data: string;
+  /** The size of the data. Only in events, where `data` is left out: there it is empty. */
+  readonly bytes?: number;
   readonly providerMetadata?: ProviderMetadata;
 }
 
@@ -112,10 +114,15 @@ export const resultStatuses = [
   "unknown",
 ] as const;
 
-/** The one result of a call. `text` is what the model is told; `note` is what people are told beside it; `value` is what the tool returned. */
+/**
+ * The one result of a call. `text` is what the model is told; `note` is what people are told beside it; `value` is what the tool returned,
+ * where that was no file.
+ */
 export interface ToolResult {
   readonly status: ResultStatus;
   readonly text: string;
+  /** The files that the tool gave. The text names each of them, for models that are shown none. */
+  readonly files?: readonly FilePart[];
   readonly note?: string;
   readonly value?: Json;
   /**
@@ -244,14 +251,19 @@ export function labelOfAll(messages: readonly Message[]): Label {
 
 /** About how many characters a model reads or writes for a message: for estimates where a provider reports no usage. */
 export function charactersOf(message: Message): number {
-  if (message.role === "system" || message.role === "tool") return message.text.length;
+  if (message.role === "system") return message.text.length;
+  if (message.role === "tool") return message.text.length + (message.files?.length ?? 0) * fileCharacters;
   let sum = 0;
   for (const part of message.parts) sum += partCharacters(part);
   return sum;
 }
 
+/** Providers count a picture as some hundred to some thousand tokens, whatever its bytes. */
+const fileCharacters = 4_000;
+
 function partCharacters(part: ReplyPart): number {
   if (part.type === "text" || part.type === "reasoning") return part.text.length;
+  if (part.type === "file") return fileCharacters;
   return part.type === "tool-call" ? part.name.length + jsonCharacters(part.arguments) : 0;
 }
 

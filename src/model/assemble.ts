@@ -95,7 +95,7 @@ class ReplyAssembler implements Assembler {
     if (delta.type === "call-start") this.startCall(delta);
     else if (delta.type === "call-delta") this.openCall(delta.id).text += delta.text;
     else if (delta.type === "call-end") return this.endCall(delta);
-    else if (delta.type === "provider-part") this.parts.push(delta.part);
+    else if (delta.type === "provider-part" || delta.type === "file") this.parts.push(delta.part);
     else this.end = delta;
     return undefined;
   }

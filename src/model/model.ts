@@ -1,4 +1,5 @@
-import type { FinishReason, Message, ProviderMetadata, ProviderPart } from "../message/message.ts";
+import type { FilePart, FinishReason, Message, ProviderMetadata, ProviderPart } from "../message/message.ts";
+import type { FilePlace } from "../message/place-files.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json, JsonObject } from "../util/json.ts";
@@ -84,6 +85,8 @@ export type Delta =
       readonly providerExecuted?: boolean;
       readonly providerMetadata?: ProviderMetadata;
     }
+  /** A picture, a sound or another file that the model made. */
+  | { readonly type: "file"; readonly part: FilePart }
   | { readonly type: "provider-part"; readonly part: ProviderPart }
   | {
       readonly type: "end";
@@ -122,6 +125,11 @@ export interface ModelFeatures {
   readonly completion?: boolean;
   /** So weak that JSON is too much for it: `auto` speaks with it in lines, if it completes text. */
   readonly small?: boolean;
+  /**
+   * The place of the files that tools give: in the result (`inside`), in a user message after it (`after`), or nowhere (`none`),
+   * and the model is told of them in words. Default: what its provider is known to take.
+   */
+  readonly resultFiles?: FilePlace;
   /** The names of tools that it takes as they are, from `^` to `$`, where that is more than all providers do (`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`). */
   readonly toolNames?: RegExp;
   /** The driver that measured best with this model, as its card says: `auto` takes it. */

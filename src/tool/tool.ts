@@ -19,6 +19,7 @@ import type { HandlesOf } from "./handles.ts";
 import type { Labelled } from "./labelled.ts";
 import type { Parameters } from "./parameters.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
+import type { WithFiles } from "./result.ts";
 
 /**
  * The effect of a call on the world: `none` computes, `read` looks, `write` changes, `irreversible` cannot be
@@ -143,10 +144,15 @@ export type SentTo<Input extends SchemaSource> = Input extends StandardSchemaV1
   ? InferInput<Input>
   : Readonly<Record<string, unknown>>;
 
-/** The results that the function of a tool may give: those that its output schema takes, with a label or without. Anything where there is none for TypeScript. */
+/**
+ * The results that the function of a tool may give: those that its output schema takes, with files beside them and a label or
+ * without. Anything where there is none for TypeScript.
+ */
 export type ResultFor<Output extends SchemaSource | undefined> = Output extends StandardSchemaV1
-  ? InferInput<Output> | Labelled<InferInput<Output>>
+  ? Beside<InferInput<Output>> | Labelled<Beside<InferInput<Output>>>
   : unknown;
+
+type Beside<Value> = Value | WithFiles<Value>;
 
 /** The value that a tool gives in the end: the one that its output schema makes of the result of its function. */
 export type GivenBy<Output extends SchemaSource | undefined, Result> = Output extends StandardSchemaV1

@@ -2,6 +2,7 @@ import type { Reading, TurnInput } from "../driver/driver.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { WritError } from "../error/writ-error.ts";
 import { isWordless, type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
+import { sizedReply } from "../message/file-part.ts";
 import { addAnswer, addReply, addUser } from "../message/transcript.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
@@ -188,7 +189,7 @@ function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run
   run.tell?.({
     type: "message-end",
     turn,
-    message: isVoid ? seenBy(record.message, before.learned) : message,
+    message: sizedReply(isVoid ? seenBy(record.message, before.learned) : message),
     ...repairsOf(reading),
     finishReason,
     driver: record.driver,

@@ -100,7 +100,10 @@ describe.each([
     });
     expect(await call(everything, "everything/get-tiny-image")).toMatchObject({
       status: "ok",
-      text: expect.stringContaining("[image image/png]") as string,
+      text: expect.stringContaining("[image: image/png, 4.0 kB]") as string,
+      files: [
+        { type: "file", mediaType: "image/png", data: expect.stringMatching(/^iVBORw0KGgo/) as string },
+      ],
     });
     expect(await call(everything, "everything/no-such-tool")).toMatchObject({ status: "denied" });
   });

@@ -85,7 +85,8 @@ describe.each([
     expect(await callTool(get("silent"), {})).toMatchObject({ status: "ok", text: "(no content)" });
     expect(await callTool(get("picture"), {})).toMatchObject({
       status: "ok",
-      text: "[image image/png]\nthe file\n[resource application/zip file:///b.bin]\n[resource_link file:///c.txt]",
+      text: "[image: image/png, 2 bytes]\nthe file\n[file: application/zip, 2 bytes]\n[resource_link file:///c.txt]",
+      files: [{ mediaType: "image/png" }, { mediaType: "application/zip" }],
     });
     expect(await callTool(get("sum"), { a: 1, b: 2 })).toMatchObject({ status: "ok", value: { sum: 3 } });
   });

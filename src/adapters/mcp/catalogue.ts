@@ -2,6 +2,7 @@ import { setOrigin } from "../../agent/describe/manifest-origin.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";
+import type { WithFiles } from "../../tool/result.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import { asRuntime } from "../../run/powers.ts";
 import { nodePowers } from "../capability/node-powers.ts";
@@ -111,7 +112,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
     return connected;
   }
 
-  async function call(each: Taken, args: JsonObject, context: ToolContext): Promise<Json> {
+  async function call(each: Taken, args: JsonObject, context: ToolContext): Promise<Json | WithFiles<Json>> {
     const bounds = { timeoutMs, signal: context.signal, what: "reaching the server" };
     unasked = 0;
     const client = await asRuntime({ powers: nodePowers }, () => inTime(reach, bounds));
@@ -156,7 +157,7 @@ export function changedError(server: string, changes: readonly McpChange[]): Wri
 interface Remote {
   readonly server: string;
   readonly timeoutMs: number;
-  readonly call: (each: Taken, args: JsonObject, context: ToolContext) => Promise<Json>;
+  readonly call: (each: Taken, args: JsonObject, context: ToolContext) => Promise<Json | WithFiles<Json>>;
 }
 
 function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {

@@ -1,9 +1,12 @@
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { file, isAddress } from "../../message/file-part.ts";
+import type { FilePart } from "../../message/message.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import type { McpClient, McpRequestOptions } from "./client.ts";
 import { asRuntime } from "../../run/powers.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
+import { type WithFiles, withFiles } from "../../tool/result.ts";
 
 /** One call of a tool of a server. */
 export interface RemoteCall {
@@ -24,13 +27,18 @@ export class RemoteFailure extends Error {
 }
 
 /**
- * Sends a call and reads its result: the structured content where there is some, else the text. Ends in time whatever the client does.
+ * Sends a call and reads its result: the structured content where there is some, else the text; and the pictures, sounds and files beside
+ * it. Ends in time whatever the client does.
  *
  * The client is given the tool's schema without that of its result, which is checked here: clients compile a stranger's patterns otherwise.
  *
  * @throws RemoteFailure when the tool says that it failed, and for what is no result; whatever the client throws
  */
-export async function callRemote(client: McpClient, call: RemoteCall, context: ToolContext): Promise<Json> {
+export async function callRemote(
+  client: McpClient,
+  call: RemoteCall,
+  context: ToolContext,
+): Promise<Json | WithFiles<Json>> {
   const { name, args, inputSchema, timeoutMs } = call;
   const { progress } = context;
   const send = (signal: AbortSignal): Promise<object> => {
@@ -49,7 +57,38 @@ export async function callRemote(client: McpClient, call: RemoteCall, context: T
   // A client that does not check results lets other spellings of a failure through.
   if (isError !== undefined && isError !== null && isError !== false)
     throw new RemoteFailure(contentText(content) ?? "the server says that it failed, and not why");
-  return structuredContent ?? contentText(content) ?? "(no content)";
+  const files = filesIn(content);
+  if (structuredContent !== undefined && structuredContent !== null)
+    return files.length === 0 ? structuredContent : withFiles(structuredContent, files);
+  return files.length === 0 ? (contentText(content) ?? "(no content)") : partsOf(content);
+}
+
+/** The content of a result as texts and files, in their order. */
+function partsOf(content: Json | undefined): readonly Json[] {
+  const blocks = isJsonList(content) ? content : [];
+  return blocks.map((block) => {
+    const found = fileIn(block);
+    return found === undefined ? blockText(block) : { ...found };
+  });
+}
+
+function filesIn(content: Json | undefined): readonly FilePart[] {
+  return isJsonList(content) ? content.flatMap((block) => fileIn(block) ?? []) : [];
+}
+
+/** The picture, the sound or the file of a block that has its data; undefined for any other, and for what is none. */
+function fileIn(block: Json): FilePart | undefined {
+  if (!isJsonObject(block)) return undefined;
+  const { type, data, mimeType, resource } = block;
+  const isResource = type === "resource" && isJsonObject(resource);
+  const base64 = isResource ? resource["blob"] : type === "image" || type === "audio" ? data : undefined;
+  const mediaType = (isResource ? resource["mimeType"] : mimeType) ?? "application/octet-stream";
+  if (typeof base64 !== "string" || typeof mediaType !== "string") return undefined;
+  try {
+    return isAddress(base64) ? undefined : file(base64, mediaType);
+  } catch {
+    return undefined;
+  }
 }
 
 /** More of a description than this helps no model, and a stranger wrote it. */

@@ -35,8 +35,8 @@ const listeners = new WeakMap<McpClient, Set<() => void>>();
 /**
  * Makes tools of all that a connected MCP client offers now, like `connectMcp()`, which connects too. They are ordinary tools: the JSON Schemas of the
  * server are enforced here, before a call is sent and after its result came; a call has a time; what fails at the server, and a server that is
- * gone, are results that the model sees. A result is the structured content where there is some, else the text; other content is only named,
- * like `[image image/png]`.
+ * gone, are results that the model sees. A result is the structured content where there is some, else the text. Pictures, sounds and resources with
+ * their data stand beside it as files; other content is only named, like `[resource_link notes://1]`.
  *
  * A server is a stranger. A run that offers one of its tools to a model begins untrusted, unless `pins` or `approve` vouch for what it says of them.
  * Descriptions are cut at 2,000 characters, and what it says of a tool's effect is not believed: the effect stays

@@ -7,6 +7,7 @@ import type {
   ResultMessage,
   ToolCall,
 } from "../../message/message.ts";
+import { type TakesFiles, withFilesPlaced } from "../../message/place-files.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
@@ -32,11 +33,12 @@ export interface PromptMessage {
 /**
  * Makes what converts messages for one receiver: the version that its package speaks, and the name of its provider. Each message is converted
  * once: the list only grows, and what was converted for one turn is used again in all later ones. Results that follow each other become one
- * `tool` message: Gemini counts the results of a message against the calls before it.
+ * `tool` message: Gemini counts the results of a message against the calls before it. The files of results stand where the model takes them.
  */
 export function promptFor(
   version: AiSdkVersion,
   server?: string,
+  taking: TakesFiles = noFiles,
 ): (messages: readonly Message[]) => readonly PromptMessage[] {
   // Depends on: the receiver; the message.
   const converted = remembered((message: Message) =>
@@ -49,7 +51,7 @@ export function promptFor(
     const ids = wireIds(server, server?.startsWith("mistral") === true);
     const prompt: PromptMessage[] = [];
     let results: PromptPart[] | undefined;
-    for (const message of messages) {
+    for (const message of withFilesPlaced(messages, taking)) {
       ids.take(message);
       for (const made of converted(message)) {
         const part = renamed(made, ids);
@@ -76,6 +78,8 @@ function renamed(message: PromptMessage, ids: WireIds): PromptMessage {
   );
   return { ...message, content };
 }
+
+const noFiles: TakesFiles = { place: "none", takes: () => false };
 
 const unaddressed = { v2: promptFor("v2"), v3: promptFor("v3"), v4: promptFor("v4") };
 
@@ -160,10 +164,25 @@ function resultPart(message: ResultMessage, version: AiSdkVersion): PromptPart {
   };
 }
 
-function outputOf({ status, text }: ResultMessage, version: AiSdkVersion): PromptPart {
+function outputOf({ status, text, files }: ResultMessage, version: AiSdkVersion): PromptPart {
+  if (files !== undefined)
+    return {
+      type: "content",
+      value: [{ type: "text", text }, ...files.map((file) => resultFile(file, version))],
+    };
   if (status === "ok") return { type: "text", value: text };
   if (status === "denied" && version !== "v2") return { type: "execution-denied", reason: text };
   return { type: "error-text", value: text };
+}
+
+/** A file in a result. Each version has its own names for it. */
+function resultFile(file: FilePart, version: AiSdkVersion): PromptPart {
+  if (version === "v4") return filePart(file, version);
+  const { mediaType, data } = file;
+  const url = urlOf(data)?.href;
+  const kind = mediaType.startsWith("image/") ? "image" : "file";
+  if (url !== undefined) return { type: `${kind}-url`, url };
+  return { type: version === "v2" ? "media" : `${kind}-data`, data: base64Of(data), mediaType };
 }
 
 /** V4 tags what kind of data a file has; V2 and V3 tell by its class. */

@@ -38,6 +38,7 @@ export interface StreamPart extends StreamFinish {
     | FileData
     | { readonly type: "data"; readonly data: FileData }
     | { readonly type: "url"; readonly url: URL | string };
+  readonly mediaType?: unknown;
   readonly kind?: string;
   readonly error?: unknown;
 }
@@ -154,6 +155,7 @@ function read(part: StreamPart, state: ReadState): readonly Delta[] {
       if (part.preliminary === true) return [];
       return [...release(state), kept({ ...part, toolCallId: callIdOf(part, state) })];
     case "file":
+      return [...release(state), fileOf(part)];
     case "reasoning-file":
       return [...release(state), kept({ ...part, data: textOfFile(part.data) })];
     case "response-metadata":
@@ -268,7 +270,7 @@ function callNote(id: string, isExecuted: boolean, { server }: ReadState): Provi
 function metadataOf(
   given: ProviderMetadata | undefined,
   note?: ProviderMetadata,
-): Pick<StreamPart, "providerMetadata"> {
+): { readonly providerMetadata?: ProviderMetadata } {
   if (given === undefined && note === undefined) return {};
   return { providerMetadata: { ...(given && plain(given)), ...note } };
 }
@@ -280,6 +282,14 @@ function kept(part: object): Delta {
 /** The same as JSON has it, without the fields that are undefined: what is kept now equals what a journal gives back later. */
 function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value));
+}
+
+/** A file that the model made; where the package does not say what it is, it is kept as it came. */
+function fileOf(part: StreamPart): Delta {
+  const { mediaType } = part;
+  const data = textOfFile(part.data);
+  if (typeof mediaType !== "string" || data === "") return kept({ ...part, data });
+  return { type: "file", part: { type: "file", mediaType, data, ...metadataOf(part.providerMetadata) } };
 }
 
 function textOfFile(data: StreamPart["data"] = ""): string {

@@ -3,6 +3,7 @@ import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from ".
 import type { JsonObject } from "../../util/json.ts";
 import { endedEarly } from "./ai-sdk-end.ts";
 import { packageFault, providerError } from "./ai-sdk-errors.ts";
+import { filesOf } from "./ai-sdk-files.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, promptFor } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
@@ -111,7 +112,8 @@ type MaybeModel = { readonly [Field in keyof AiSdkModel]?: unknown };
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   if (!isAiSdkModel(model)) throw new WritError("model-invalid", { name: "aiSdk()", found: describe(model) });
   const { provider, modelId } = model;
-  const prompt = promptFor(versionOf(model.specificationVersion) ?? "v4", provider);
+  const version = versionOf(model.specificationVersion) ?? "v4";
+  const prompt = promptFor(version, provider, filesOf(provider, version, options.features?.resultFiles));
   return {
     id: `${provider}/${modelId}`,
     settings: settingsData({ provider, name: modelId, ...options.settings }),

@@ -1,4 +1,5 @@
 import { callsOf, textOf, type Message } from "../../message/message.ts";
+import { textInWords } from "../../message/place-files.ts";
 import { llamaFailed } from "./llama-cpp-failed.ts";
 
 /** A message in the three roles that every chat template knows. */
@@ -19,7 +20,7 @@ export type Segment =
  * Messages in plain roles: results of tools are told by the user, since small models' templates have no role for them; neighbours of one
  * role become one message, since many templates refuse two of them. More messages at the end change nothing before the last turn.
  *
- * @throws WritError `provider-failed` for a file: an embedded model reads text only.
+ * @throws WritError `provider-failed` for a file of a user: an embedded model reads text only. The files of results are told in words.
  */
 export function plainTurns(messages: readonly Message[], model: string): readonly PlainTurn[] {
   const turns: PlainTurn[] = [];
@@ -35,7 +36,7 @@ export function plainTurns(messages: readonly Message[], model: string): readonl
 
 function plainTurn(message: Message, model: string): PlainTurn {
   if (message.role === "system") return { role: "system", text: message.text };
-  if (message.role === "tool") return { role: "user", text: message.text };
+  if (message.role === "tool") return { role: "user", text: textInWords(message) };
   if (message.role === "assistant") {
     const calls = callsOf(message).map((call) =>
       JSON.stringify({ name: call.name, arguments: call.arguments }),

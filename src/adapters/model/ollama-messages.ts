@@ -1,6 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
-import type { Message, ReplyMessage, ReplyPart, ToolCall } from "../../message/message.ts";
+import type { FilePart, Message, ReplyMessage, ToolCall, UserMessage } from "../../message/message.ts";
 import { textOf } from "../../message/message.ts";
+import { type TakesFiles, withFilesPlaced } from "../../message/place-files.ts";
 import type { ToolDescription } from "../../model/model.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -35,11 +36,13 @@ interface Addressee {
 /**
  * The messages as Ollama has them. Reasoning and ids of calls go back to the server that wrote them. Calls that another provider carried out itself, and parts that only it understands, have no place here.
  *
- * @throws WritError `provider-failed` for a file that is not an image in base64.
+ * The images of results follow in a message after them.
+ *
+ * @throws WritError `provider-failed` for a file of a user that is not an image in base64.
  */
 export function toOllamaMessages(messages: readonly Message[], to: Addressee): readonly OllamaMessage[] {
   const ids = wireIds(to.server, false);
-  return messages.map((message) => {
+  return withFilesPlaced(messages, imagesAfter).map((message) => {
     ids.take(message);
     return toOllamaMessage(message, to, ids);
   });
@@ -50,7 +53,7 @@ function toOllamaMessage(message: Message, to: Addressee, ids: WireIds): OllamaM
     case "system":
       return { role: "system", content: message.text };
     case "user":
-      return { role: "user", content: textOf(message), ...imagesOf(message.parts, to.model) };
+      return { role: "user", content: textOf(message), ...imagesOf(message, to.model) };
     case "assistant":
       return toReply(message, to, ids);
     case "tool":
@@ -73,7 +76,7 @@ function toReply(message: ReplyMessage, to: Addressee, ids: WireIds): OllamaMess
     role: "assistant",
     content,
     ...(reasoning === "" ? {} : { thinking: reasoning }),
-    ...imagesOf(message.parts, to.model),
+    ...ownImages(message),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => toCall(call, ids)) }),
   };
 }
@@ -85,16 +88,30 @@ function toCall(call: ToolCall, ids: WireIds): OllamaCall {
 const dataUrlStart = /^data:[^,]*;base64,/i;
 const outsideBase64 = /[^a-zA-Z0-9+/=\r\n]/;
 
-function imagesOf(parts: readonly ReplyPart[], model: string): { readonly images?: string[] } {
+const imagesAfter: TakesFiles = { place: "after", takes: (file) => imageOf(file) !== undefined };
+
+/** The base64 of an image; undefined for a file that Ollama does not take. */
+function imageOf({ mediaType, data: given }: FilePart): string | undefined {
+  const data = given.replace(dataUrlStart, "");
+  return mediaType.startsWith("image/") && data !== "" && !outsideBase64.test(data) ? data : undefined;
+}
+
+function imagesOf({ parts }: UserMessage, model: string): { readonly images?: string[] } {
   const images = parts.flatMap((part) => {
     if (part.type !== "file") return [];
-    const data = part.data.replace(dataUrlStart, "");
+    const data = imageOf(part);
+    if (data !== undefined) return [data];
     const isImage = part.mediaType.startsWith("image/");
-    if (isImage && data !== "" && !outsideBase64.test(data)) return [data];
     const found = isImage ? "an image whose data is not base64" : `a file of type "${part.mediaType}"`;
     const reason = `a message has ${found}; Ollama takes images, with their data in base64`;
     throw new WritError("provider-failed", { provider: "Ollama", model, reason }, { retryable: false });
   });
+  return images.length === 0 ? {} : { images };
+}
+
+/** The images that a model made. What else it made goes back in words. */
+function ownImages({ parts }: ReplyMessage): { readonly images?: string[] } {
+  const images = parts.flatMap((part) => (part.type === "file" ? (imageOf(part) ?? []) : []));
   return images.length === 0 ? {} : { images };
 }
 

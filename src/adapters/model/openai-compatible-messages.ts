@@ -1,6 +1,14 @@
 import { WritError } from "../../error/writ-error.ts";
-import type { FilePart, Message, ReplyMessage, ToolCall, UserMessage } from "../../message/message.ts";
+import type {
+  FilePart,
+  Message,
+  ReplyMessage,
+  ResultMessage,
+  ToolCall,
+  UserMessage,
+} from "../../message/message.ts";
 import { textOf } from "../../message/message.ts";
+import { type FilePlace, withFilesPlaced } from "../../message/place-files.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 import { keptFrom, wireIds, type WireIds } from "./kept.ts";
@@ -27,6 +35,8 @@ export interface Addressee {
   readonly server: string;
   readonly model: string;
   readonly learned: ReadonlySet<string>;
+  /** The place of the files of results. Default: `after`. */
+  readonly place?: FilePlace;
 }
 
 /** The addressee, and the ids that calls have on the way there. */
@@ -38,11 +48,15 @@ interface Addressed extends Addressee {
  * The messages as OpenAI has them. Reasoning, signatures and ids go back to the server that wrote them, under the name and in the form in which
  * they came, and to no other. Parts that only another provider understands, and files that a model wrote, have no place here.
  *
- * @throws WritError `provider-failed` for a file that is neither an image, audio nor a PDF.
+ * The files of results follow in a message after them: this interface takes none in results.
+ *
+ * @throws WritError `provider-failed` for a file of a user that is neither an image, audio nor a PDF.
  */
 export function toOpenaiMessages(messages: readonly Message[], to: Addressee): readonly OpenaiMessage[] {
   const addressed = { ...to, ids: wireIds(to.server, to.learned.has("id")) };
-  return messages.map((message) => {
+  const { place = "after" } = to;
+  const placed = withFilesPlaced(messages, { place, takes: (file) => partOf(file) !== undefined });
+  return placed.map((message) => {
     addressed.ids.take(message);
     return toOpenaiMessage(message, addressed);
   });
@@ -60,11 +74,16 @@ function toOpenaiMessage(message: Message, to: Addressed): OpenaiMessage {
       return {
         role: "tool",
         tool_call_id: to.ids.of(message.callId),
-        content: message.text,
+        content: resultContent(message, to.model),
       };
     default:
       return assertNever(message);
   }
+}
+
+function resultContent({ text, files }: ResultMessage, model: string): OpenaiMessage["content"] {
+  if (files === undefined) return text;
+  return [{ type: "text", text }, ...files.map((file) => filePart(file, model))];
 }
 
 function contentOf(message: UserMessage, model: string): OpenaiMessage["content"] {
@@ -75,20 +94,26 @@ function contentOf(message: UserMessage, model: string): OpenaiMessage["content"
   );
 }
 
-function filePart({ mediaType, data }: FilePart, model: string): object {
-  const url = /^(?:data|https?):/i.test(data) ? data : `data:${mediaType};base64,${data}`;
-  if (mediaType.startsWith("image/")) return { type: "image_url", image_url: { url } };
-  if (mediaType === "application/pdf")
-    return { type: "file", file: { filename: "file.pdf", file_data: url } };
-  const audio = audioFormats.get(mediaType);
-  if (audio !== undefined)
-    return { type: "input_audio", input_audio: { data: data.replace(/^data:[^,]*,/, ""), format: audio } };
-  const reason = `a message has a file of type "${mediaType}"; it takes images, wav and mp3, and PDFs`;
+function filePart(file: FilePart, model: string): object {
+  const part = partOf(file);
+  if (part !== undefined) return part;
+  const reason = `a message has a file of type "${file.mediaType}"; it takes images, wav and mp3, and PDFs`;
   throw new WritError(
     "provider-failed",
     { provider: "An OpenAI-compatible server", model, reason },
     { retryable: false },
   );
+}
+
+/** A file as the server takes it; undefined for one that it does not take. */
+function partOf({ mediaType, data }: FilePart): object | undefined {
+  const url = /^(?:data|https?):/i.test(data) ? data : `data:${mediaType};base64,${data}`;
+  if (mediaType.startsWith("image/")) return { type: "image_url", image_url: { url } };
+  if (mediaType === "application/pdf")
+    return { type: "file", file: { filename: "file.pdf", file_data: url } };
+  const format = audioFormats.get(mediaType);
+  if (format === undefined) return undefined;
+  return { type: "input_audio", input_audio: { data: data.replace(/^data:[^,]*,/, ""), format } };
 }
 
 const audioFormats: ReadonlyMap<string, string> = new Map([

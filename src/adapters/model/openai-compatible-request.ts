@@ -93,7 +93,12 @@ function chatBody(
   const format = isRefused ? undefined : request.format;
   const body = {
     model: name,
-    messages: toOpenaiMessages(request.messages, { server: server.url, model: name, learned }),
+    messages: toOpenaiMessages(request.messages, {
+      server: server.url,
+      model: name,
+      learned,
+      place: options.features?.resultFiles,
+    }),
     ...toolFields(request, learned.has("tool_choice")),
     ...(format === undefined ? {} : formatFields(format)),
     ...settingFields(settings, maxTokensName(server)),

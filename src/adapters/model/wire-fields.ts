@@ -1,3 +1,4 @@
+import { fileText } from "../../message/file-part.ts";
 import { callsOf, type ReplyMessage, textOf, type ToolCall } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { ModelSettings, ReportedResponse, ToolDescription, UnreadableCall } from "../../model/model.ts";
@@ -30,9 +31,14 @@ export interface SaidFields {
 
 /** The text and calls of a reply. */
 export function saidFields(message: ReplyMessage): SaidFields {
-  const text = textOf(message);
   const calls = callsOf(message);
+  const text = textOf(message) || (calls.length > 0 ? "" : filesText(message));
   return { content: text === "" && calls.length > 0 ? null : text, calls };
+}
+
+/** The files of a reply in words, where it has nothing else: providers refuse an empty reply, and take no files in one. */
+function filesText({ parts }: ReplyMessage): string {
+  return parts.map((part) => (part.type === "file" ? fileText(part) : "")).join("");
 }
 
 /**

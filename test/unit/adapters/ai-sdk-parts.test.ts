@@ -193,7 +193,7 @@ describe("the parts of a stream become deltas", () => {
       { type: "custom", kind: "vendor.thing", ...metadata("c") },
       { type: "custom", kind: "anthropic.message_start", ...metadata("noise") },
     );
-    expect(parts.map((part) => part.type === "provider" && part.data)).toEqual([
+    expect(parts.map((part) => (part.type === "provider" ? part.data : part))).toEqual([
       { ...result, ...metadata("r") },
       { type: "file", mediaType: "image/png", data: "AQID" },
       { type: "file", mediaType: "image/png", data: "AQID" },

@@ -469,7 +469,7 @@ describe("a model that only has doGenerate", () => {
           { type: "text", text: "I look.", providerMetadata: { p: { itemId: "i" } } },
           { type: "provider", data: content[2] },
           { type: "tool-call", id: "c1", name: "search", arguments: { q: "x" } },
-          { type: "provider", data: { type: "file", mediaType: "image/png", data: "AQID" } },
+          { type: "file", mediaType: "image/png", data: "AQID" },
         ],
       },
       finishReason: "tool-calls",

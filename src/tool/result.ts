@@ -1,0 +1,118 @@
+import { WritError } from "../error/writ-error.ts";
+import { fileText } from "../message/file-part.ts";
+import { trustedLabel } from "../message/label.ts";
+import { filePart } from "../message/message-shape.ts";
+import { type FilePart, resultText, type TextPart, type ToolResult } from "../message/message.ts";
+import { describeIssues, type ParseResult } from "../schema/schema.ts";
+import { isJsonList, isJsonObject, type Json, toJson } from "../util/json.ts";
+import { fits } from "../util/shape.ts";
+import { wrongResult } from "./wrong-values.ts";
+
+/**
+ * A result with files beside it, made with {@link withFiles}.
+ *
+ * @example
+ * ```ts
+ * import { image, withFiles, type WithFiles } from "writ/tools";
+ *
+ * export const shot = (png: Uint8Array): WithFiles<{ title: string }> => withFiles({ title: "Home" }, [image(png)]);
+ * ```
+ */
+export class WithFiles<Value> {
+  readonly value: Value;
+  readonly files: readonly FilePart[];
+
+  constructor(value: Value, files: readonly FilePart[]) {
+    this.value = value;
+    this.files = files;
+  }
+}
+
+/**
+ * Gives a tool's result files beside its value: the model is told the value and shown the files, the program has the value, and an
+ * output schema is held against the value. A tool that finds files alone, or texts and files, returns them as they are: an
+ * `image()`, a `file()`, or a list of texts and of these.
+ *
+ * @throws WritError `definition-invalid` where `files` are none: the call fails
+ * @example
+ * ```ts
+ * import { tool } from "writ";
+ * import { image, withFiles } from "writ/tools";
+ * import { z } from "zod";
+ *
+ * export const photo = tool({
+ *   name: "photo",
+ *   description: "Look through the camera",
+ *   inputSchema: z.object({}),
+ *   outputSchema: z.object({ takenAt: z.string() }),
+ *   effect: "read",
+ *   execute: () => withFiles({ takenAt: "08:30" }, [image("iVBORw0KGgo=")]),
+ * });
+ * ```
+ */
+export function withFiles<Value>(value: Value, files: readonly FilePart[]): WithFiles<Value> {
+  if (!Array.isArray(files) || !files.every((each) => fits(filePart, each))) {
+    const reason = "`files` is a list of what image() and file() make.";
+    throw new WritError("definition-invalid", { where: "withFiles()", reason });
+  }
+  return new WithFiles(value, files);
+}
+
+/** A successful result. A file, and a list of texts and files, is told part by part: it is no value that is JSON to the model. */
+export function okResult(value: Json, beside: readonly FilePart[] = []): ToolResult {
+  if (typeof value !== "object" || !hasFile(value)) {
+    const text = resultText(value);
+    if (beside.length === 0) return { status: "ok", text, value };
+    return { status: "ok", text: [text, ...beside.map(fileText)].join("\n"), value, files: beside };
+  }
+  const parts = partsIn(value);
+  if (parts === undefined) {
+    const note = "A list with a file in it has texts and files alone. Return withFiles(value, files).";
+    return { status: "error", text: "The tool gave files among other values.", note, label: trustedLabel };
+  }
+  const all = [...parts, ...beside];
+  const text = all.map((part) => (part.type === "file" ? fileText(part) : part.text)).join("\n");
+  return { status: "ok", text, files: all.filter((part) => part.type === "file") };
+}
+
+/** The value of what a tool gave, without the files beside it. */
+export function withoutFiles(given: unknown): unknown {
+  return given instanceof WithFiles ? given.value : given;
+}
+
+/** The result of a tool that gave this; `checked` is what its output schema says of the value. */
+export function resultOf(
+  { name }: { readonly name: string },
+  given: unknown,
+  checked: ParseResult<unknown> | undefined,
+): ToolResult {
+  if (checked?.ok === false) {
+    const note = describeIssues(checked.issues);
+    return { status: "error", text: `${wrongResult(name)}.`, note, label: trustedLabel };
+  }
+  const json = toJson(checked === undefined ? withoutFiles(given) : checked.value);
+  if (json.ok) return okResult(json.value, given instanceof WithFiles ? given.files : undefined);
+  const text = `Tool '${name}' failed: its result is not JSON.`;
+  return { status: "error", text, note: json.reason, label: trustedLabel };
+}
+
+function hasFile(value: Json): boolean {
+  return isFile(value) || (Array.isArray(value) && value.some(isFile));
+}
+
+/** The parts of a value that is a file, or a list of texts and files. Undefined for any other. */
+function partsIn(value: Json): readonly (TextPart | FilePart)[] | undefined {
+  const parts: (TextPart | FilePart)[] = [];
+  for (const each of isJsonList(value) ? value : [value]) {
+    if (isFile(each)) parts.push(each);
+    else if (typeof each === "string") parts.push({ type: "text", text: each });
+    else if (isJsonObject(each) && each["type"] === "text" && typeof each["text"] === "string")
+      parts.push({ type: "text", text: each["text"] });
+    else return undefined;
+  }
+  return parts;
+}
+
+function isFile(value: Json): value is Json & FilePart {
+  return isJsonObject(value) && value["type"] === "file" && fits(filePart, value);
+}

@@ -1,0 +1,35 @@
+/** So many bytes are written at a time: a function takes no more arguments than its stack has room for. */
+const chunk = 0x8000;
+
+/** The base64 of bytes. */
+export function base64Of(bytes: Uint8Array): string {
+  let letters = "";
+  for (let from = 0; from < bytes.length; from += chunk)
+    letters += String.fromCharCode(...bytes.subarray(from, from + chunk));
+  return btoa(letters);
+}
+
+/** The media type and the base64 in a `data:` URL; undefined for any other text. */
+export function readDataUrl(text: string): { readonly mediaType: string; readonly data: string } | undefined {
+  const [start, mediaType = ""] = /^data:([^;,]*)[^,]{0,200};base64,/i.exec(text) ?? [];
+  return start === undefined ? undefined : { mediaType, data: text.slice(start.length) };
+}
+
+/** The first letters of files in base64, and endings of their names. */
+const pictures: readonly (readonly [type: string, start: string, ending: RegExp])[] = [
+  ["image/png", "iVBORw0KGgo", /\.png$/i],
+  ["image/jpeg", "/9j/", /\.jpe?g$/i],
+  ["image/gif", "R0lGODdh", /\.gif$/i],
+  ["image/gif", "R0lGODlh", /\.gif$/i],
+  ["image/webp", "UklGR", /\.webp$/i],
+];
+
+/** The media type that a `data:` URL, an address or the base64 of a picture shows; undefined where it shows none. */
+export function mediaTypeOf(data: string): string | undefined {
+  const [, given] = /^data:([a-z]+\/[^;,]+)/i.exec(data) ?? [];
+  if (given !== undefined) return given;
+  const path = URL.canParse(data) ? new URL(data).pathname : undefined;
+  const shows = ([, start, ending]: (typeof pictures)[number]): boolean =>
+    path === undefined ? data.startsWith(start) : ending.test(path);
+  return pictures.find(shows)?.[0];
+}
