@@ -69,7 +69,7 @@ export {
   type SentTo,
   type ToolDefinition,
 } from "./tool/tool.ts";
-export { type WithFiles, withFiles } from "./tool/result.ts";
+export { type WithFiles, withFiles } from "./tool/with-files.ts";
 
 export { type Tools } from "./policy/allow-list.ts";
 

@@ -13,7 +13,7 @@ import { describeIssues } from "../schema/schema.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";
 import { checkCallable, type Tool, type ToolContext, type TypedTool } from "../tool/tool.ts";
-import { withoutFiles } from "../tool/result.ts";
+import { withoutFiles } from "../tool/with-files.ts";
 import { wrongResult } from "../tool/wrong-values.ts";
 import { interruptBy } from "../util/interrupt.ts";
 import type { Json, JsonObject } from "../util/json.ts";

@@ -1,4 +1,3 @@
-import { WritError } from "../error/writ-error.ts";
 import { fileText } from "../message/file-part.ts";
 import { trustedLabel } from "../message/label.ts";
 import { filePart } from "../message/message-shape.ts";
@@ -6,57 +5,8 @@ import { type FilePart, resultText, type TextPart, type ToolResult } from "../me
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import { isJsonList, isJsonObject, type Json, toJson } from "../util/json.ts";
 import { fits } from "../util/shape.ts";
+import { WithFiles } from "./with-files.ts";
 import { wrongResult } from "./wrong-values.ts";
-
-/**
- * A result with files beside it, made with {@link withFiles}.
- *
- * @example
- * ```ts
- * import { image, withFiles, type WithFiles } from "writ/tools";
- *
- * export const shot = (png: Uint8Array): WithFiles<{ title: string }> => withFiles({ title: "Home" }, [image(png)]);
- * ```
- */
-export class WithFiles<Value> {
-  readonly value: Value;
-  readonly files: readonly FilePart[];
-
-  constructor(value: Value, files: readonly FilePart[]) {
-    this.value = value;
-    this.files = files;
-  }
-}
-
-/**
- * Gives a tool's result files beside its value: the model is told the value and shown the files, the program has the value, and an
- * output schema is held against the value. A tool that finds files alone, or texts and files, returns them as they are: an
- * `image()`, a `file()`, or a list of texts and of these.
- *
- * @throws WritError `definition-invalid` where `files` are none: the call fails
- * @example
- * ```ts
- * import { tool } from "writ";
- * import { image, withFiles } from "writ/tools";
- * import { z } from "zod";
- *
- * export const photo = tool({
- *   name: "photo",
- *   description: "Look through the camera",
- *   inputSchema: z.object({}),
- *   outputSchema: z.object({ takenAt: z.string() }),
- *   effect: "read",
- *   execute: () => withFiles({ takenAt: "08:30" }, [image("iVBORw0KGgo=")]),
- * });
- * ```
- */
-export function withFiles<Value>(value: Value, files: readonly FilePart[]): WithFiles<Value> {
-  if (!Array.isArray(files) || !files.every((each) => fits(filePart, each))) {
-    const reason = "`files` is a list of what image() and file() make.";
-    throw new WritError("definition-invalid", { where: "withFiles()", reason });
-  }
-  return new WithFiles(value, files);
-}
 
 /** A successful result. A file, and a list of texts and files, is told part by part: it is no value that is JSON to the model. */
 export function okResult(value: Json, beside: readonly FilePart[] = []): ToolResult {
@@ -75,11 +25,6 @@ export function okResult(value: Json, beside: readonly FilePart[] = []): ToolRes
   return { status: "ok", text, files: all.filter((part) => part.type === "file") };
 }
 
-/** The value of what a tool gave, without the files beside it. */
-export function withoutFiles(given: unknown): unknown {
-  return given instanceof WithFiles ? given.value : given;
-}
-
 /** The result of a tool that gave this; `checked` is what its output schema says of the value. */
 export function resultOf(
   { name }: { readonly name: string },
@@ -90,8 +35,10 @@ export function resultOf(
     const note = describeIssues(checked.issues);
     return { status: "error", text: `${wrongResult(name)}.`, note, label: trustedLabel };
   }
-  const json = toJson(checked === undefined ? withoutFiles(given) : checked.value);
-  if (json.ok) return okResult(json.value, given instanceof WithFiles ? given.files : undefined);
+  const beside = given instanceof WithFiles ? given : undefined;
+  const value = beside === undefined ? given : beside.value;
+  const json = toJson(checked === undefined ? value : checked.value);
+  if (json.ok) return okResult(json.value, beside?.files);
   const text = `Tool '${name}' failed: its result is not JSON.`;
   return { status: "error", text, note: json.reason, label: trustedLabel };
 }

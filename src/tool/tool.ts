@@ -19,7 +19,7 @@ import type { HandlesOf } from "./handles.ts";
 import type { Labelled } from "./labelled.ts";
 import type { Parameters } from "./parameters.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
-import type { WithFiles } from "./result.ts";
+import type { WithFiles } from "./with-files.ts";
 
 /**
  * The effect of a call on the world: `none` computes, `read` looks, `write` changes, `irreversible` cannot be

@@ -2,7 +2,7 @@ import { setOrigin } from "../../agent/describe/manifest-origin.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";
-import type { WithFiles } from "../../tool/result.ts";
+import type { WithFiles } from "../../tool/with-files.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import { asRuntime } from "../../run/powers.ts";
 import { nodePowers } from "../capability/node-powers.ts";

@@ -6,7 +6,7 @@ import type { McpClient, McpRequestOptions } from "./client.ts";
 import { asRuntime } from "../../run/powers.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
-import { type WithFiles, withFiles } from "../../tool/result.ts";
+import { type WithFiles, withFiles } from "../../tool/with-files.ts";
 
 /** One call of a tool of a server. */
 export interface RemoteCall {

@@ -1,0 +1,59 @@
+import { WritError } from "../error/writ-error.ts";
+import { filePart } from "../message/message-shape.ts";
+import type { FilePart } from "../message/message.ts";
+import { fits } from "../util/shape.ts";
+
+/**
+ * A result with files beside it, made with {@link withFiles}.
+ *
+ * @example
+ * ```ts
+ * import { image, withFiles, type WithFiles } from "writ/tools";
+ *
+ * export const shot = (png: Uint8Array): WithFiles<{ title: string }> => withFiles({ title: "Home" }, [image(png)]);
+ * ```
+ */
+export class WithFiles<Value> {
+  readonly value: Value;
+  readonly files: readonly FilePart[];
+
+  constructor(value: Value, files: readonly FilePart[]) {
+    this.value = value;
+    this.files = files;
+  }
+}
+
+/**
+ * Gives a tool's result files beside its value: the model is told the value and shown the files, the program has the value, and an
+ * output schema is held against the value. A tool that finds files alone, or texts and files, returns them as they are: an
+ * `image()`, a `file()`, or a list of texts and of these.
+ *
+ * @throws WritError `definition-invalid` where `files` are none: the call fails
+ * @example
+ * ```ts
+ * import { tool } from "writ";
+ * import { image, withFiles } from "writ/tools";
+ * import { z } from "zod";
+ *
+ * export const photo = tool({
+ *   name: "photo",
+ *   description: "Look through the camera",
+ *   inputSchema: z.object({}),
+ *   outputSchema: z.object({ takenAt: z.string() }),
+ *   effect: "read",
+ *   execute: () => withFiles({ takenAt: "08:30" }, [image("iVBORw0KGgo=")]),
+ * });
+ * ```
+ */
+export function withFiles<Value>(value: Value, files: readonly FilePart[]): WithFiles<Value> {
+  if (!Array.isArray(files) || !files.every((each) => fits(filePart, each))) {
+    const reason = "`files` is a list of what image() and file() make.";
+    throw new WritError("definition-invalid", { where: "withFiles()", reason });
+  }
+  return new WithFiles(value, files);
+}
+
+/** The value of what a tool gave, without the files beside it. */
+export function withoutFiles(given: unknown): unknown {
+  return given instanceof WithFiles ? given.value : given;
+}
