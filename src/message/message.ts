@@ -214,9 +214,10 @@ function isOwnCall(part: ReplyPart): part is ToolCall {
   return part.type === "tool-call" && part.providerExecuted !== true;
 }
 
-/** Tells of a reply that it has no text and no calls to settle. */
+/** Tells of a reply that it has no text, no file and no calls to settle. */
 export function isWordless(reply: ReplyMessage): boolean {
-  return textOf(reply).trim() === "" && callsOf(reply).length === 0;
+  const hasFile = reply.parts.some(({ type }) => type === "file");
+  return !hasFile && textOf(reply).trim() === "" && callsOf(reply).length === 0;
 }
 
 /** The text of a result: a text goes to the model as it is, everything else as JSON. */
