@@ -23,6 +23,7 @@ type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for"> & {
 export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
   const { run, turn } = at.batch;
   const { call, request, decision } = fate;
+  if (run.stop.reason !== undefined) return cancelled(call);
   const { id: callId, name } = call;
   const args = request.arguments;
   const hash = run.host.digest(`${name} ${canonicalJson(args)}`); // approved is one tool with exactly these arguments
@@ -34,9 +35,10 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
   const step = {
     key: `turn/${turn}/approval/${at.index}`,
     fingerprint: () => fingerprintOf(call),
-    run: () => answerOf(question, run),
+    run: () => answerInTime(question, run),
   };
   const asking = run.journal.step(step).catch((error: unknown) => {
+    if (run.stop.reason !== undefined) return "stopped" as const;
     refusedBecause("the answer could not be recorded");
     throw error;
   });
@@ -60,6 +62,13 @@ async function edited(at: Call, proposed: Call["proposed"]): Promise<Fate> {
   const { run, turn } = at.batch;
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   return fate.type === "refused" ? fate : { ...fate, isEdited: true };
+}
+
+/** @throws when the run was stopped before the answer came: nobody may find it in the journal */
+async function answerInTime(request: ApprovalRequest, run: RunContext): Promise<PersonsAnswer> {
+  const answer = await answerOf(request, run);
+  if (run.stop.reason !== undefined) throw new Error("the run was stopped before the answer came");
+  return answer;
 }
 
 async function answerOf(

@@ -58,6 +58,8 @@ export interface Executed extends BatchEnd {
   readonly escalated: ReadonlySet<number>;
   /** The end of the last call, in milliseconds since 1970; 0 when none ran. */
   readonly endedAt: number;
+  /** The milliseconds in which at least one of the calls was at work. */
+  readonly activeMs: number;
 }
 
 /**
@@ -320,6 +322,7 @@ function collect(
   const escalated = new Set<number>();
   let fatal = ended?.end.fatal;
   let endedAt = 0;
+  let activeMs = 0;
   records.forEach((record, index) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one fate for each record
     const fate = fates[index] as Fate;
@@ -327,6 +330,7 @@ function collect(
     if (record.inside !== undefined) inside.push(record.inside);
     if (record.escalated === true) escalated.add(index);
     if (record.fatal !== undefined) fatal ??= { call: fate.call, fatal: record.fatal };
+    activeMs += Math.max(0, record.endedAt - Math.max(endedAt, record.startedAt));
     endedAt = Math.max(endedAt, record.endedAt);
     const mode =
       fate.type === "ready" && record.result.status === "ok" ? fate.tool.mode?.(fate.args) : undefined;
@@ -334,7 +338,18 @@ function collect(
   });
   const results = records.map(({ result }) => result);
   const counted = afterCalls(ledger, batch, results);
-  return { ...ended?.end, fatal, results, ledger: counted, limits, modes, inside, escalated, endedAt };
+  return {
+    ...ended?.end,
+    fatal,
+    results,
+    ledger: counted,
+    limits,
+    modes,
+    inside,
+    escalated,
+    endedAt,
+    activeMs,
+  };
 }
 
 /** The ledger with the successes that constraints of other tools wait for. */

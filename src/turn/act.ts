@@ -117,6 +117,7 @@ function settleCalls(state: State, { open, calls, executed, circle }: Carried, r
     learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),
     modes: executed.modes.length === 0 ? state.modes : [...state.modes, ...executed.modes],
     now: Math.max(state.now, executed.endedAt),
+    elapsedMs: state.elapsedMs + executed.activeMs,
     violations: 0,
     pending: 0,
     called: true,

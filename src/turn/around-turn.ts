@@ -126,7 +126,7 @@ export function reserve(state: State, run: Run): NextState | Promise<NextState> 
   const outer = run.parent?.purse.turnExcess();
   if (outer !== undefined) return { state, end: exhausted(run, outer) };
   const { limits } = state;
-  const reservation = reserveTurn(state.ledger, limits, state.now - run.startedAt);
+  const reservation = reserveTurn(state.ledger, limits, state.elapsedMs);
   if (reservation.ok) {
     const { ledger } = reservation;
     run.purse.begin({ ledger, limits });
@@ -156,8 +156,8 @@ async function meet(excess: Excess<BudgetField>, { limits, ledger }: State, run:
 /** Tells which bounds are nearly used up: each once, and again when it was raised since. */
 export function tellThresholds(state: State, run: Run): State | Promise<State> {
   if (run.tell === undefined && run.hooks.onBudgetThreshold === undefined) return state;
-  const { limits, ledger, warned } = state;
-  const all = crossed({ ledger, elapsedMs: state.now - run.startedAt }, limits, run.warnAt);
+  const { limits, warned } = state;
+  const all = crossed(state, limits, run.warnAt);
   const fresh = all.filter(({ field, limit }) => warned[field] !== limit);
   return fresh.length === 0 ? state : warn(fresh, state, run);
 }

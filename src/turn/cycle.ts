@@ -202,6 +202,7 @@ function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run
     driver: Math.max(0, run.drivers.indexOf(speaker)),
     speaker,
     now: endedAt,
+    elapsedMs: before.elapsedMs + Math.max(0, endedAt - startedAt),
     sent: before.transcript.length,
   };
   const isWhole = (reading.type === "final" || reading.type === "pending") && finishReason === "stop";

@@ -95,7 +95,7 @@ class Questions {
     const ledger =
       this.asked === 0 ? state.ledger : spend(state.ledger, { usage, costUsd: priceOf(usage, run) });
     const begun = { ...ledger, turns: ledger.turns - 1 }; // the turn itself was reserved
-    const reserved = reserveTurn(begun, state.limits, run.host.now() - run.startedAt);
+    const reserved = reserveTurn(begun, state.limits, state.elapsedMs);
     const excess = run.parent?.purse.turnExcess() ?? (reserved.ok ? undefined : reserved.excess);
     if (excess === undefined) return ledger;
     const { field, message: reason } = excess;

@@ -47,6 +47,8 @@ export interface State {
   readonly warned: Partial<Limits>;
   /** The time of the last thing that happened, as recorded. */
   readonly now: number;
+  /** The milliseconds in which it was at work, in all processes: asking the model, and running calls. */
+  readonly elapsedMs: number;
   /** Messages before this index were part of an earlier request. */
   readonly sent: number;
 }
@@ -98,6 +100,12 @@ export function beginRun(
   };
 }
 
+/** What a run has not done yet, also one that goes on from a checkpoint. */
+const fresh = { violations: 0, pending: 0, repeats: noRepeats, warned: {}, now: 0, sent: 0 } as const;
+
+/** What a run has done that goes on from no checkpoint. */
+const nothingDone = { modes: [], driver: 0, elapsedMs: 0 } as const;
+
 /** The state before the first turn, or where the run was left. */
 export function beginState({
   transcript,
@@ -108,10 +116,12 @@ export function beginState({
   spent,
   modes: narrowed = [],
 }: LoopOptions): State {
-  const modes = [...(from?.modes ?? []), ...narrowed];
+  const { modes: earlier, driver, elapsedMs } = from ?? nothingDone;
+  const modes = [...earlier, ...narrowed];
   const held = modes.reduce(applyMode, gate);
   const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
   return {
+    ...fresh,
     learned,
     transcript,
     ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restoreLedger(from.ledger),
@@ -119,15 +129,10 @@ export function beginState({
     gate: held,
     modes,
     usage: from?.usage ?? spent?.usage ?? noUsage,
-    driver: Math.min(from?.driver ?? 0, drivers.length - 1), // a driver that failed before may not be tried any more
-    violations: 0,
-    pending: 0,
+    driver: Math.min(driver, drivers.length - 1), // a driver that failed before may not be tried any more
     called: from !== undefined && from.ledger.toolCalls > 0,
-    repeats: noRepeats,
     acts: from?.acts ?? [],
-    warned: {},
-    now: 0,
-    sent: 0,
+    elapsedMs,
   };
 }
 
@@ -157,7 +162,7 @@ export function keeping(
 
 /** The checkpoint of a state. */
 export function checkpointOf(state: State, run: Run, end: End | undefined): Checkpoint {
-  const { transcript, ledger, usage, driver, modes, acts, now } = state;
+  const { transcript, ledger, usage, driver, modes, acts, elapsedMs } = state;
   const outcome = end?.outcome;
   return {
     runId: run.runId,
@@ -173,6 +178,6 @@ export function checkpointOf(state: State, run: Run, end: End | undefined): Chec
     driver,
     modes,
     ...(acts.length === 0 ? {} : { acts }),
-    elapsedMs: now - run.startedAt,
+    elapsedMs,
   };
 }
