@@ -13,6 +13,8 @@ export interface ChatHost {
   /** Fields of requests that it has, or refuses, beside or among those of OpenAI. */
   readonly takes?: Fields;
   readonly refuses?: readonly string[];
+  /** Fields of messages that it has beside those of OpenAI, by role. */
+  readonly messages?: Readonly<Record<string, Fields>>;
   /** The refusal of a field that it does not know, in a message of that role; undefined where it passes over such fields. */
   readonly unknown?: (at: Path, role: string) => ProviderError | undefined;
   /** The types of the parts of a message; default all. */

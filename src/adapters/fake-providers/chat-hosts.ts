@@ -75,6 +75,7 @@ export const chatHosts: Readonly<Record<ChatHostName, ChatHost>> = {
       ..."audio function_call functions logit_bias logprobs max_completion_tokens modalities seed".split(" "),
       ..."service_tier store top_logprobs user verbosity web_search_options".split(" "),
     ],
+    messages: { assistant: { prefix: "boolean" }, tool: { name: "string" } },
     unknown: (at, role) => extraForbidden(inMessage(at, role)),
     check({ stream_options: options }, messages) {
       if (objectOf(options)["include_usage"] !== undefined)
@@ -92,12 +93,15 @@ export const chatHosts: Readonly<Record<ChatHostName, ChatHost>> = {
     },
     callId: ({ number, index }) => `F${String(number * 1000 + index).padStart(8, "0")}`,
     error({ status, message, param, code }) {
-      const detail = param === undefined ? undefined : [{ type: code, loc: param.split("."), msg: message }];
-      const said = openaiError({ status, ...(message === undefined ? {} : { message }) });
-      const { message: words, type } = objectOf(said["error"]);
-      return JSON.parse(
-        JSON.stringify({ object: "error", message: detail ? { detail } : words, type, code }),
-      );
+      const { message: usual, type } = objectOf(openaiError({ status: Math.min(status, 500) })["error"]);
+      const loc = param?.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+      const said = message ?? usual ?? "";
+      return {
+        object: "error",
+        message: loc === undefined ? said : { detail: [{ type: code ?? "", loc, msg: said }] },
+        type: status < 429 ? "invalid_request_error" : (type ?? ""),
+        code: code ?? null,
+      };
     },
   },
   openrouter: {

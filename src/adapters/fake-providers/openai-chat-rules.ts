@@ -179,23 +179,21 @@ const backFields: Readonly<Record<NonNullable<ChatHost["reasoning"]>, Fields>> =
   reasoning_content: { reasoning_content: "string" },
   reasoning: { reasoning: "string" },
   reasoning_details: { reasoning: "string", reasoning_details: "array" },
-  thinking: { prefix: "boolean" },
+  thinking: {},
 };
 
 function checkMessage(message: JsonObject, index: number, host: ChatHost): ProviderError | undefined {
   const at: Path = ["messages", index];
   const role = message["role"];
-  const more = backFields[host.reasoning ?? "reasoning_content"];
+  const back = role === "assistant" ? backFields[host.reasoning ?? "reasoning_content"] : {};
   const known = messageFields.get(textOf(role));
-  const fields = known === undefined || role !== "assistant" ? known : { ...known, ...more };
+  const fields = known && { ...known, ...back, ...host.messages?.[textOf(role)] };
   if (role === undefined) return checkFields({}, at, { role: "string!" });
   if (fields === undefined) {
     const message = `Invalid value: '${textOf(role)}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`;
     return invalid(message, openaiPath([...at, "role"]), "invalid_value");
   }
-  const saysNothing =
-    (message["content"] ?? null) === null && !message["tool_calls"] && !message["function_call"];
-  if (role === "assistant" && saysNothing && !message["refusal"] && !message["audio"])
+  if (role === "assistant" && saysNothing(message))
     return invalid(
       "Invalid value for 'content': expected a string, got null.",
       `messages.[${index}].content`,
@@ -208,6 +206,11 @@ function checkMessage(message: JsonObject, index: number, host: ChatHost): Provi
       checkCall(call, [...at, "tool_calls", place], host),
     )
   );
+}
+
+function saysNothing({ content = null, ...message }: JsonObject): boolean {
+  const others = ["tool_calls", "function_call", "refusal", "audio"];
+  return content === null && others.every((name) => !message[name]);
 }
 
 function checkContent(message: JsonObject, at: Path, { parts }: ChatHost): ProviderError | undefined {
