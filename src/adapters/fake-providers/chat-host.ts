@@ -14,7 +14,7 @@ export interface ChatHost {
   readonly takes?: Fields;
   readonly refuses?: readonly string[];
   /** Fields of messages that it has beside those of OpenAI, by role. */
-  readonly messages?: Readonly<Record<string, Fields>>;
+  readonly messages?: ReadonlyMap<string, Fields>;
   /** The refusal of a field that it does not know, in a message of that role; undefined where it passes over such fields. */
   readonly unknown?: (at: Path, role: string) => ProviderError | undefined;
   /** The types of the parts of a message; default all. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../util/json.ts";
 import type { ChatHost } from "./chat-host.ts";
 import type { FakeOpenaiOptions } from "./fake-provider.ts";
-import { firstOf, objectOf, objectsOf, type Path, textOf } from "./fields.ts";
+import { type Fields, firstOf, objectOf, objectsOf, type Path, textOf } from "./fields.ts";
 import { openaiError } from "./openai-errors.ts";
 import { invalid, isSigned, type ProviderError } from "./wire.ts";
 
@@ -70,12 +70,15 @@ export const chatHosts: Readonly<Record<ChatHostName, ChatHost>> = {
   },
   mistral: {
     reasoning: "thinking",
-    takes: { guardrails: "array", prompt_mode: "string", random_seed: "integer", safe_prompt: "boolean" },
+    takes: { prompt_mode: "string", random_seed: "integer", safe_prompt: "boolean" },
     refuses: [
       ..."audio function_call functions logit_bias logprobs max_completion_tokens modalities seed".split(" "),
       ..."service_tier store top_logprobs user verbosity web_search_options".split(" "),
     ],
-    messages: { assistant: { prefix: "boolean" }, tool: { name: "string" } },
+    messages: new Map<string, Fields>([
+      ["assistant", { prefix: "boolean" }],
+      ["tool", { name: "string" }],
+    ]),
     unknown: (at, role) => extraForbidden(inMessage(at, role)),
     check({ stream_options: options }, messages) {
       if (objectOf(options)["include_usage"] !== undefined)

@@ -187,7 +187,7 @@ function checkMessage(message: JsonObject, index: number, host: ChatHost): Provi
   const role = message["role"];
   const back = role === "assistant" ? backFields[host.reasoning ?? "reasoning_content"] : {};
   const known = messageFields.get(textOf(role));
-  const fields = known && { ...known, ...back, ...host.messages?.[textOf(role)] };
+  const fields = known && { ...known, ...back, ...host.messages?.get(textOf(role)) };
   if (role === undefined) return checkFields({}, at, { role: "string!" });
   if (fields === undefined) {
     const message = `Invalid value: '${textOf(role)}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`;
