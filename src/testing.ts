@@ -12,7 +12,6 @@ export { fakeAnthropic, fakeGemini, fakeOllama, fakeOpenai } from "./adapters/fa
 export type {
   FakeAnswer,
   FakeFault,
-  FakeOpenaiOptions,
   FakeOptions,
   FakeProvider,
   FakeReply,

@@ -76,6 +76,7 @@ export interface RunFrame extends RunPowers {
   readonly journal: Journal;
   readonly signal?: AbortSignal;
   readonly approve?: Approve;
+  readonly sessionId?: string;
   readonly parent?: Scope;
   readonly accounts?: RunAccounts;
   /** The call in whose code the run is begun, whether or not it was handed over as `parent`; its label is that of what the run is given. */
@@ -230,6 +231,7 @@ export function frameOf(
     around: asOfNow(parent ?? callAround(host)),
     journal: options.journal ?? place?.journal ?? directJournal,
     signal: options.signal,
+    sessionId: options.session?.id,
     approve: options.approve ?? parent?.approve,
     ...surroundingRun(host, { name, call: parent, ceiling: options.ceiling }),
   };

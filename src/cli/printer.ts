@@ -28,11 +28,11 @@ export function printer({ agent, model, verbose, output }: PrinterOptions): (eve
   const subject = `${agent}${model === undefined ? "" : ` with ${oneLine(model)}`}`;
   const longest = verbose ? longestVerbose : 200;
   const runs = new Map<string, Telling>();
-  function tellingOf({ runId, parentRunId, ...event }: AgentEvent): Telling {
+  function tellingOf({ runId, parentRunId, agent }: AgentEvent): Telling {
     let telling = runs.get(runId);
     if (telling === undefined) {
       const outer = parentRunId === undefined ? undefined : runs.get(parentRunId);
-      const name = "agent" in event && outer !== undefined ? oneLine(event.agent) : subject;
+      const name = outer === undefined ? subject : oneLine(agent);
       const indent = outer === undefined ? "" : `${outer.indent}  `;
       telling = { subject: name, indent, calls: numberCalls(), output, longest, modelMs: 0 };
       runs.set(runId, telling);

@@ -17,11 +17,6 @@ export interface CapabilityLook {
   readonly reason?: string;
 }
 
-interface KnownRun {
-  readonly agent: string;
-  readonly tools: Map<string, string>;
-}
-
 /**
  * Makes a listener that writes down each look at a capability, granted or denied, with the tool and the agent that looked: of a run and of the
  * runs inside it. Looks of a call are told when it ends, the first 100 of each call. Where
@@ -38,12 +33,12 @@ interface KnownRun {
  * ```
  */
 export function capabilityAudit(write: (look: CapabilityLook) => void): (event: AgentEvent) => void {
-  const runs = new Map<string, KnownRun>();
+  const runs = new Map<string, Map<string, string>>();
   const listener = (event: AgentEvent): void => {
-    const { runId, parentRunId } = event;
-    if (event.type === "run-start") runs.set(runId, { agent: event.agent, tools: new Map() });
+    const { agent, runId, parentRunId } = event;
+    if (event.type === "run-start") runs.set(runId, new Map());
     if (event.type === "run-end") runs.delete(runId);
-    const { agent = "", tools } = runs.get(runId) ?? {};
+    const tools = runs.get(runId);
     if (event.type === "call-decided" || event.type === "tool-start") tools?.set(event.callId, event.name);
     if (event.type !== "capability-checked") return;
     const { at, callId, turn, resource, granted, reason } = event;

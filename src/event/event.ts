@@ -174,9 +174,13 @@ export type AgentEvent = RunEvent & Envelope;
 /** Fields of an event at the edge. `seq` counts facts; a live event has the number of the fact before it. */
 export interface Envelope {
   readonly seq: number;
+  /** The agent whose run it is, or the name of what was put together of agents. */
+  readonly agent: string;
   readonly runId: string;
   /** The run around this one. */
   readonly parentRunId?: string;
+  /** The id of the session that the run was given. */
+  readonly sessionId?: string;
   /** The hash of the intent of the run, from when it is declared. */
   readonly intent?: string;
   /** Milliseconds since 1970. */

@@ -1,5 +1,5 @@
 import { messageOf, type WritError } from "../error/writ-error.ts";
-import { type AgentEvent, isFact, type RunEvent } from "../event/event.ts";
+import { type AgentEvent, type Envelope, isFact, type RunEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
 import { within } from "./powers.ts";
 import type { Scope } from "./scope.ts";
@@ -36,6 +36,8 @@ export interface FrameOptions extends RunTime {
   readonly watched: boolean;
   /** The agent's own observers. They never throw. */
   readonly observe?: (event: AgentEvent) => void;
+  /** The session that it was given. */
+  readonly sessionId?: string;
   /** The run around this one. */
   readonly parent?: Scope;
   /** The accounts that pay for it. */
@@ -251,15 +253,19 @@ function forwarding(
 
 /** Puts the envelope on. `seq` counts the facts of this run alone. */
 function telling(
-  { runId, parent, host }: FrameOptions,
+  { agent, runId, sessionId, parent, host }: FrameOptions,
   forward: (event: AgentEvent) => void,
   about: { readonly frame?: Frame },
 ): (event: RunEvent) => void {
   let seq = 0;
   let ended = false;
   let intent: Frame["intent"];
-  let envelope: Pick<AgentEvent, "runId" | "parentRunId" | "intent"> =
-    parent === undefined ? { runId } : { runId, parentRunId: parent.runId };
+  let envelope: Omit<Envelope, "seq" | "at"> = {
+    agent,
+    runId,
+    ...(parent === undefined ? {} : { parentRunId: parent.runId }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+  };
   return (event) => {
     if (ended) return;
     ended = event.type === "run-end";

@@ -1,6 +1,15 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { agent, type AgentDefinition, type AgentEvent, skill, tool } from "../../src/index.ts";
+import { pipe } from "../../src/compose.ts";
+import {
+  agent,
+  type AgentDefinition,
+  type AgentEvent,
+  inMemorySessions,
+  session,
+  skill,
+  tool,
+} from "../../src/index.ts";
 import { scripted } from "../../src/testing.ts";
 
 type Observing = Pick<AgentDefinition<undefined, undefined>, "on" | "onEvent">;
@@ -20,7 +29,7 @@ const calculator = (observing: Observing) => {
 afterEach(() => vi.restoreAllMocks());
 
 describe("observers in the definition", () => {
-  it("are told name, arguments and result of each call after its tool ran, however the agent is run [O1.1]", async () => {
+  it("are told name, arguments and result of each call after its tool ran, however the agent is run [O1.1, C32]", async () => {
     const used: unknown[] = [];
     const observing: Observing = {
       on: { "tool-end": ({ name, arguments: args, result }) => used.push([name, args, result.value]) },
@@ -31,7 +40,7 @@ describe("observers in the definition", () => {
     expect(used).toEqual([1, 2, 3].map(() => ["add", { a: 3, b: 5 }, 8]));
   });
 
-  it("are told all events of a run in order, beside whoever watches it, before the run goes on [O1.2]", async () => {
+  it("are told all events of a run in order, beside whoever watches it, before the run goes on [O1.2, C32]", async () => {
     const observed: AgentEvent[] = [];
     const watched: AgentEvent[] = [];
     const result = await calculator({ onEvent: (event) => observed.push(event) }).run("3 + 5?", {
@@ -73,6 +82,30 @@ describe("observers in the definition", () => {
       on: { "run-start": (event) => agents.push(event.agent) },
     })("go");
     expect(agents).toEqual(["outer", "calculator"]);
+  });
+
+  it("are told with each event whose it is: agent, run, the run around it, and session [O3]", async () => {
+    const told: AgentEvent[] = [];
+    const inner = calculator({}).asTool();
+    const model = scripted([{ calls: [{ name: "calculator", arguments: { input: "3 + 5?" } }] }, "Eight."]);
+    const outer = agent({ name: "outer", model, tools: [inner], onEvent: (event) => told.push(event) });
+    const { runId } = await outer.run("go", { session: session(inMemorySessions(), "kim") });
+    const inside = told.filter((event) => event.runId !== runId);
+    expect(inside.map(({ type }) => type)).toContain("tool-end");
+    for (const event of inside) {
+      expect(event).toMatchObject({ agent: "calculator", parentRunId: runId, at: expect.any(Number) });
+      expect(event).not.toHaveProperty("sessionId");
+    }
+    const own = told.filter((event) => event.runId === runId);
+    expect(own.map(({ type }) => type)).toContain("run-end");
+    for (const event of own) {
+      expect(event).toMatchObject({ agent: "outer", sessionId: "kim", at: expect.any(Number) });
+      expect(event).not.toHaveProperty("parentRunId");
+    }
+    const alone: AgentEvent[] = [];
+    const says = (name: string) => agent({ name, model: () => name });
+    for await (const event of pipe(says("a"), says("b")).stream("go")) alone.push(event);
+    expect(new Set(alone.map((event) => event.agent))).toEqual(new Set(["pipe(a, b)", "a", "b"]));
   });
 
   it("change nothing: an event is a copy that cannot be written to [O1.3]", async () => {

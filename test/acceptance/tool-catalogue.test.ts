@@ -54,8 +54,8 @@ const offersIn = (model: ReturnType<typeof scripted>): readonly (readonly string
 const resultsOf = (messages: readonly { role: string; status?: string; text?: string }[]) =>
   messages.filter(({ role }) => role === "tool").map(({ status, text }) => `${status}: ${text}`);
 
-describe("a catalogue of 300 tools [C35]", () => {
-  it("offers what was found, and what is there always", async () => {
+describe("a catalogue of 300 tools", () => {
+  it("offers what was found, and what is there always [C35]", async () => {
     const { model, clerk: agent } = clerk([find(), call, "Done."]);
     const { transcript } = await agent.run("Archive contract 7 of the bank");
     const [first, second, third] = offersIn(model);
@@ -196,7 +196,7 @@ describe("a catalogue of 300 tools [C35]", () => {
     expect(offersIn(forced.model)[0]).toContain("bank_archive_contract");
   });
 
-  it("lists names, tells arguments, and says what was meant", async () => {
+  it("lists names, tells arguments, and says what was meant [C35]", async () => {
     const ask = async (args: object): Promise<string> => {
       const { transcript } = await clerk([find(args), "Done."]).clerk.run("Look");
       return resultsOf(transcript.messages)[0] ?? "";

@@ -46,7 +46,7 @@ const call = ({ tools }: McpConnection, name: string, args = {}): ReturnType<typ
 const countStarts = (path: string): number => readFileSync(path, "utf8").split("\n").length - 1;
 
 describe("connectMcp", () => {
-  it("case 52: gives tools that are remote, untrusted and of no declared effect, whatever the server says [H16, Y3.4]", async () => {
+  it("case 52: gives tools that are remote, untrusted and of no declared effect, whatever the server says [H16, Y3.4, MCP-client]", async () => {
     const far = await connect("well");
     expect(far.tools.map(({ name }) => name)).toContain("far/echo");
     expect(await call(far, "echo", { text: "hi" })).toMatchObject({ status: "ok", value: "hi" });
@@ -87,7 +87,7 @@ describe("connectMcp", () => {
     expect(names).toEqual(["GIVEN", "PATH"]);
   });
 
-  it("says why a server cannot be used: dead, silent, without a list, not there", async () => {
+  it("says why a server cannot be used: dead, silent, without a list, not there [MCP-client]", async () => {
     const soon = { timeoutMs: 700 };
     await expect(connect("dead")).rejects.toMatchObject({
       code: "mcp-unusable",
@@ -113,7 +113,7 @@ describe("connectMcp", () => {
     [{ name: "a", url: "ftp://example.com" }, "definition-invalid"],
     [{ name: "a", url: "https://me:secret@example.com" }, "definition-invalid"],
     [{ name: "a", url: "https://example.com", command: "x" }, "definition-invalid"],
-  ])("refuses %j", async (server, code) => {
+  ])("refuses %j [MCP-client]", async (server, code) => {
     await expect(connectMcp(server as McpServer)).rejects.toMatchObject({ code });
   });
 
@@ -171,7 +171,7 @@ describe("connectMcp", () => {
     expect(broken.text.length).toBeLessThan(1_000);
   });
 
-  it("a dead server is told to the model, and the run goes on", async () => {
+  it("a dead server is told to the model, and the run goes on [MCP-client]", async () => {
     const far = await connect("well", { tools: { crash: { effect: "read" } } });
     const model = scripted([{ calls: [{ name: "far/crash" }] }, "It is down."]);
     const result = await agent({ name: "a", model, tools: far.tools }).run("Go.");

@@ -11,7 +11,10 @@ import {
   type Path,
   textOf,
 } from "./fields.ts";
-import { invalid, isSigned, type ProviderError } from "./wire.ts";
+import type { ProviderError } from "./wire.ts";
+
+/** The prefix of signatures of thinking blocks of the fake, before they are written as base64. */
+export const signatureMark = "fake signature ";
 
 /** Refuses what `/v1/messages` of Anthropic refuses. */
 export function refuseMessages({ headers, body }: FakeRequest): ProviderError | undefined {
@@ -30,6 +33,10 @@ export function refuseMessages({ headers, body }: FakeRequest): ProviderError | 
     checkPairs(turnsOf(messages)) ??
     checkThought(body, turnsOf(messages))
   );
+}
+
+function invalid(message: string): ProviderError {
+  return { status: 400, message };
 }
 
 const requestFields: Fields = {
@@ -209,7 +216,7 @@ function checkBlock(block: JsonObject, at: Path, role: string): ProviderError | 
     case "tool_result":
       return checkId(block, [...at, type, "tool_use_id"]);
     case "thinking":
-      return isSigned(textOf(block["signature"]))
+      return Buffer.from(textOf(block["signature"]), "base64").toString().startsWith(signatureMark)
         ? undefined
         : invalid(`${at.join(".")}: Invalid \`signature\` in \`thinking\` block`);
     default:

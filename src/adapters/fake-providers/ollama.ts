@@ -13,8 +13,6 @@ import {
   textOf,
 } from "./fields.ts";
 import {
-  invalid,
-  numberedIds,
   piecesOf,
   type Provider,
   type ProviderError,
@@ -35,7 +33,7 @@ const chat: Wire = {
 export function ollamaProvider(): Provider {
   return {
     wires: [chat],
-    callId: numberedIds("call_"),
+    callId: "call_",
     error: ({ status, message }) => ({ error: message ?? usualErrors.get(status) ?? "internal error" }),
   };
 }
@@ -67,6 +65,10 @@ function refuseChat(request: FakeRequest): ProviderError | undefined {
         )) ??
     checkFormat(body["format"])
   );
+}
+
+function invalid(message: string): ProviderError {
+  return { status: 400, message };
 }
 
 const requestFields: Fields = {
