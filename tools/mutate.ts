@@ -1,8 +1,9 @@
 /**
  * Puts small faults into src, one at a time, and sees which of them no test notices: npm run mutate -- --count 60 --seed 1 [--only src/policy]
- * [--minutes 30] [--wide]. It works in a copy in a temporary folder; the files here are never written to. Asked are the unit tests of the
- * fault's folder, then the acceptance tests, properties and cases that reach its file; with --wide all other unit and contract tests too. A fault
- * is noticed when a test fails with it that passes without it. Some faults change nothing that could be seen: a survivor is a question.
+ * [--minutes 30]. It works in a copy in a temporary folder; the files here are never written to. Asked are the test files that reach the function
+ * of the fault (tools/reach.ts), the nearest and quickest first; the first time all tests run once to find that out. A fault is noticed when a
+ * test fails with it that passes without it. A fault that the compiler refuses counts neither way, and another is drawn. Some faults change
+ * nothing that could be seen: a survivor is a question.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -11,6 +12,7 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { randomFrom } from "../test/random.ts";
 import { type Mutation, mutationsOf } from "./mutations.ts";
+import { reachIn, type Reaching, recorders } from "./reach.ts";
 import { filesUnder, root } from "./source-files.ts";
 
 const { values } = parseArgs({
@@ -19,14 +21,11 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     only: { type: "string", default: "src" },
     minutes: { type: "string", default: "600" },
-    wide: { type: "boolean", default: false },
   },
 });
 
 type Verdict = "killed" | "timed out" | "survived";
 
-/** Longest time of one run of tests, in milliseconds: a fault can make a loop endless. */
-const longest = 240_000;
 const copied = [
   "src",
   "test",
@@ -34,44 +33,73 @@ const copied = [
   "lab",
   "examples",
   "docs",
+  "dist",
   "package.json",
   "tsconfig.json",
+  "tsconfig.build.json",
   "README.md",
 ];
+
+/** The settings of the tests in the copy: the files that WRIT_TESTS names run, in that order. */
+const settings = `
+import { relative } from "node:path";
+import { BaseSequencer } from "vitest/node";
+const include = JSON.parse(process.env.WRIT_TESTS);
+const place = ({ moduleId }) => include.indexOf(relative(import.meta.dirname, moduleId));
+class AsGiven extends BaseSequencer {
+  sort = async (files) => files.toSorted((one, other) => place(one) - place(other));
+}
+export default { test: { include, testTimeout: 20_000, sequence: { sequencer: AsGiven }, setupFiles: "./reach-setup.mjs" } };
+`;
 
 /** A copy of the repository in which files may be broken. */
 function makeCopy(): string {
   const folder = mkdtempSync(join(tmpdir(), "writ-mutate-"));
   for (const path of copied) cpSync(join(root, path), join(folder, path), { recursive: true });
-  for (const path of ["node_modules", "dist"]) symlinkSync(join(root, path), join(folder, path), "junction");
-  writeFileSync(join(folder, "vitest.config.ts"), "export default { test: { testTimeout: 20_000 } };\n");
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "junction");
+  for (const [name, text] of Object.entries({ ...recorders, "vitest.config.ts": settings }))
+    writeFileSync(join(folder, name), text);
   return folder;
 }
 
-/** Some of the faults, the same ones for the same seed. */
-function drawn(all: readonly Mutation[], count: number, seed: number): Mutation[] {
+/** The faults in an order that is the same for the same seed. */
+function shuffled(all: readonly Mutation[], seed: number): Mutation[] {
   const random = randomFrom(seed);
-  const mixed = all
+  return all
     .map((mutation) => ({ mutation, at: random() }))
-    .toSorted((one, other) => one.at - other.at);
-  return mixed.slice(0, count).map(({ mutation }) => mutation);
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ mutation }) => mutation);
 }
 
-/** The files with tests that failed; undefined when the time of the run was over. */
-function failing(folder: string, words: readonly string[]): readonly string[] | undefined {
+/** Builds the program of the copy. */
+function build(): void {
+  spawnSync(process.execPath, ["tools/bundle.ts"], { cwd: folder, stdio: "ignore" });
+}
+
+/** The compiler takes the src of the copy. What is left unused is no fault. */
+function compiles(): boolean {
+  const lenient = ["--noUnusedLocals", "false", "--noUnusedParameters", "false", "--allowUnreachableCode"];
+  const options = ["-p", "tsconfig.build.json", "--noEmit", "--emitDeclarationOnly", "false", ...lenient];
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  return spawnSync(process.execPath, [compiler, ...options], { cwd: folder, stdio: "ignore" }).status === 0;
+}
+
+/** Runs test files, one after another, and gives those that failed; undefined when their time was over: a fault can make a loop endless. */
+function failing(
+  files: readonly string[],
+  milliseconds: number,
+  more: readonly string[] = [],
+): readonly string[] | undefined {
+  const isRecording = process.env["WRIT_REACH"] !== undefined; // what is built records already
+  if (!isRecording && files.some((file) => file.startsWith("test/e2e/"))) build();
   const report = join(folder, "report.json");
   rmSync(report, { force: true });
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const more = [
-    "--passWithNoTests",
-    "--bail=1",
-    "--maxWorkers=1",
-    "--reporter=json",
-    `--outputFile=${report}`,
-  ];
-  const { error } = spawnSync(process.execPath, [vitest, ...words, "--run", ...more], {
+  const options = ["--maxWorkers=1", "--reporter=json", `--outputFile=${report}`, ...more];
+  const { error } = spawnSync(process.execPath, [vitest, "run", ...options], {
     cwd: folder,
-    timeout: longest,
+    env: { ...process.env, WRIT_TESTS: JSON.stringify(files) },
+    timeout: milliseconds,
     killSignal: "SIGKILL",
     stdio: "ignore",
   });
@@ -83,68 +111,99 @@ function failing(folder: string, words: readonly string[]): readonly string[] | 
   return testResults.filter(({ status }) => status === "failed").map(({ name }) => relative(folder, name));
 }
 
-/** The runs of tests that are asked about a fault, the nearest first. */
-function stagesOf({ path }: Mutation): readonly (readonly string[])[] {
-  const parts = path.split("/").slice(1, -1);
-  const near = [parts, parts.slice(0, 1)].map((some) => ["test/unit", ...some].join("/"));
-  const own = near.find((folder) => existsSync(join(root, folder)));
-  const related = (folder: string): string[] => ["related", path, `--dir=${folder}`];
-  const others = ["properties", "cases", ...(values.wide ? ["unit", "contract"] : [])].map((folder) =>
-    related(`test/${folder}`),
-  );
-  return [...(own === undefined ? [] : [["run", `--dir=${own}`]]), related("test/acceptance"), ...others];
+/** The folders that two paths have in common from the beginning, that of the tests of a kind aside. */
+function nearness(file: string, path: string): number {
+  const there = path.split("/").slice(1, -1);
+  const here = file.split("/").slice(2, -1);
+  const apart = there.findIndex((name, index) => here[index] !== name);
+  return apart === -1 ? there.length : apart;
 }
 
-// Register: files of tests that pass without any fault.
+/** A test file with what it costs to begin it. */
+const beginning = 700;
+
+/** The test files that reach a fault in groups that take longer and longer, the nearest and quickest first. */
+function groupsOf({ path, start }: Mutation): readonly (readonly Reaching[])[] {
+  const cost = ({ file, ms }: Reaching): number => ms / (1 + 4 * nearness(file, path));
+  const sorted = reaching(path, start).toSorted((one, other) => cost(one) - cost(other));
+  const groups: Reaching[][] = [[]];
+  for (const one of sorted) {
+    const last = groups.at(-1) ?? [];
+    if (timeOf(last) > 5_000 * 3 ** (groups.length - 1)) groups.push([one]);
+    else last.push(one);
+  }
+  return groups;
+}
+
+function timeOf(tests: readonly Reaching[]): number {
+  return tests.reduce((sum, { ms }) => sum + ms + beginning, 0);
+}
+
+// Register: files of tests that pass without any fault, on a second look too.
 const clean = new Set<string>();
 
 /** The tests of a file fail without any fault, and say nothing about one. */
-function failsAnyway(folder: string, file: string): boolean {
+function failsAnyway(file: string): boolean {
   if (clean.has(file)) return false;
-  if (failing(folder, ["run", file])?.length === 0) clean.add(file);
+  if (failing([file], 240_000)?.length === 0) clean.add(file);
   return !clean.has(file);
 }
 
-/** What the tests say of a fault. The file of the copy is whole again afterwards. */
-function judge(folder: string, mutation: Mutation): Verdict {
+/** What the tests say of a fault; undefined where the compiler refuses it. The file of the copy is whole again afterwards. */
+function judge(mutation: Mutation): Verdict | undefined {
   const file = join(folder, mutation.path);
-  const whole = readFileSync(join(root, mutation.path), "utf8");
+  const whole = readFileSync(file, "utf8");
   const broken = whole.slice(0, mutation.start) + mutation.text + whole.slice(mutation.end);
-  for (const stage of stagesOf(mutation)) {
-    writeFileSync(file, broken);
-    const failed = failing(folder, stage);
+  writeFileSync(file, broken);
+  try {
+    if (!compiles()) return undefined;
+    for (const group of groupsOf(mutation)) {
+      writeFileSync(file, broken);
+      const failed = failing(
+        group.map((one) => one.file),
+        30_000 + 6 * timeOf(group),
+        ["--bail=1"],
+      );
+      writeFileSync(file, whole);
+      if (failed === undefined) return "timed out";
+      if (failed.some((test) => !failsAnyway(test))) return "killed";
+    }
+    return "survived";
+  } finally {
     writeFileSync(file, whole);
-    if (failed === undefined) return "timed out";
-    if (failed.some((test) => !failsAnyway(folder, test))) return "killed";
   }
-  return "survived";
 }
 
 const all = filesUnder("src", ".ts")
   .filter(({ path }) => path.startsWith(values.only) && path !== "src/error/codes.ts")
   .toSorted((one, other) => (one.path < other.path ? -1 : 1))
   .flatMap(mutationsOf);
-const chosen = drawn(all, Number(values.count), Number(values.seed));
-console.log(`${chosen.length} of ${all.length} faults, seed ${values.seed}`);
-const end = Date.now() + Number(values.minutes) * 60_000;
-const verdicts: { readonly mutation: Mutation; readonly verdict: Verdict }[] = [];
+const wanted = Number(values.count);
+console.log(`${wanted} of ${all.length} faults, seed ${values.seed}`);
 const folder = makeCopy();
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+const reaching = reachIn({ folder, build, run: failing });
+const end = Date.now() + Number(values.minutes) * 60_000;
+const verdicts: { readonly mutation: Mutation; readonly verdict: Verdict }[] = [];
+let refused = 0;
 
-for (const mutation of chosen) {
-  if (Date.now() > end) break;
-  const verdict = judge(folder, mutation);
-  verdicts.push({ mutation, verdict });
-  console.log(`${verdict.padEnd(9)} ${mutation.path}:${mutation.line} ${mutation.change}`);
+for (const mutation of shuffled(all, Number(values.seed))) {
+  if (verdicts.length === wanted || Date.now() > end) break;
+  const verdict = judge(mutation);
+  if (verdict === undefined) refused += 1;
+  else verdicts.push({ mutation, verdict });
+  console.log(`${(verdict ?? "refused").padEnd(9)} ${mutation.path}:${mutation.line} ${mutation.change}`);
 }
 
+const isNoticed = ({ verdict }: { readonly verdict: Verdict }): boolean => verdict !== "survived";
 const sorted = verdicts.toSorted((one, other) => (one.mutation.path < other.mutation.path ? -1 : 1));
 const byFolder = Map.groupBy(sorted, ({ mutation }) => mutation.path.split("/").slice(0, 2).join("/"));
-for (const [name, those] of byFolder) {
-  const survived = those.filter(({ verdict }) => verdict === "survived").length;
-  console.log(`${name}: ${those.length - survived} of ${those.length} noticed`);
-}
-const survivors = verdicts.filter(({ verdict }) => verdict === "survived");
-console.log(`${verdicts.length - survivors.length} of ${verdicts.length} noticed, survivors:`);
+for (const [name, those] of byFolder)
+  console.log(`${name}: ${those.filter(isNoticed).length} of ${those.length} noticed`);
+const survivors = verdicts.filter((one) => !isNoticed(one));
+const share = Math.floor((100 * (verdicts.length - survivors.length)) / verdicts.length);
+console.log(
+  `${verdicts.length - survivors.length} of ${verdicts.length} noticed (${share} %), ${refused} refused by the compiler; survivors:`,
+);
 for (const { mutation } of survivors) console.log(`  ${mutation.path}:${mutation.line} ${mutation.change}`);

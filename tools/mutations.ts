@@ -13,7 +13,8 @@ export interface Mutation {
   readonly text: string;
 }
 
-interface Node {
+/** A node of the syntax of a file. */
+export interface Node {
   readonly type: string;
   readonly start: number;
   readonly end: number;
@@ -45,7 +46,7 @@ function isNode(value: unknown): value is Node {
 }
 
 /** The nodes in a field. */
-function nodesIn(field: unknown): readonly Node[] {
+export function nodesIn(field: unknown): readonly Node[] {
   if (Array.isArray(field)) return field.filter(isNode);
   return isNode(field) ? [field] : [];
 }

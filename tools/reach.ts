@@ -1,0 +1,199 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseAst } from "rolldown/parseAst";
+import { type Node, nodesIn } from "./mutations.ts";
+import { filesUnder, root, type SourceFile } from "./source-files.ts";
+
+/** A test file that reaches a place, and the milliseconds that it takes. */
+export interface Reaching {
+  readonly file: string;
+  readonly ms: number;
+}
+
+/** A copy of the repository that tests run in. */
+export interface Copy {
+  readonly folder: string;
+  /** Builds the program of its src. */
+  readonly build: () => void;
+  /** Runs test files and gives those that failed; undefined when their time was over. */
+  readonly run: (files: readonly string[], milliseconds: number) => readonly string[] | undefined;
+}
+
+/** A place of src that tells when it is reached: a function, or the whole file where `body` is left out. */
+interface Place {
+  /** The path of its file and its number there. */
+  readonly name: string;
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+  readonly body?: Node;
+}
+
+/** What a test file reached, by the names of places. */
+interface Reached {
+  readonly hash: string;
+  readonly ms: number;
+  readonly places: readonly string[];
+}
+
+/** What was found, and the hash of each file of src when it was. */
+interface Kept {
+  readonly sources: Readonly<Record<string, string>>;
+  readonly tests: Readonly<Record<string, Reached>>;
+}
+
+const kept = join(root, "coverage/reach.json");
+
+/** Test files that say nothing of a fault: they look at the text of src, or at the size of what is built of it. */
+const blind = /^test\/(?:architecture|docs|e2e\/package)\.test\.ts$/;
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/** The places of a file, the outer before the inner. */
+function placesOf({ path, text }: SourceFile): Place[] {
+  const found: Omit<Place, "name">[] = [{ path, start: 0, end: text.length }];
+  function visit(node: Node): void {
+    const [body] = node.type.includes("Function") ? nodesIn(node["body"]) : [];
+    if (body !== undefined) found.push({ path, start: node.start, end: node.end, body });
+    for (const field of Object.values(node)) for (const inner of nodesIn(field)) visit(inner);
+  }
+  for (const statement of nodesIn(parseAst(text, { lang: "ts" }).body)) visit(statement);
+  return found.map((place, number) => ({ ...place, name: `${path}#${number}` }));
+}
+
+/** The text of a file whose places tell their names. */
+function telling(file: SourceFile): string {
+  const marks = placesOf(file).flatMap(({ name, end, body }) => {
+    const told = `globalThis.writReach?.("${name}")`;
+    if (body === undefined) return [{ at: end, mark: `\n;${told};\n` }];
+    if (body.type === "BlockStatement") return [{ at: body.start + 1, mark: `${told};` }];
+    return [
+      { at: body.start, mark: `(${told}, ` },
+      { at: body.end, mark: ")" },
+    ];
+  });
+  return marks
+    .toSorted((one, other) => other.at - one.at)
+    .reduce((code, { at, mark }) => code.slice(0, at) + mark + code.slice(at), file.text);
+}
+
+/** What writes down the places that a process reaches: into the file of its test, in the folder that WRIT_REACH names. */
+const recorder = `
+import { appendFileSync } from "node:fs";
+const reached = new Set();
+globalThis.writReach ??= (name) => void reached.add(name);
+export function write(ms) {
+  const { WRIT_REACH: folder, WRIT_REACH_TEST: test } = process.env;
+  if (folder && test) appendFileSync(folder + "/" + test, JSON.stringify({ ms, places: [...reached] }) + "\\n");
+}
+`;
+
+/** The files of a copy that record: what each test file begins with, and what the built program does, which tests run as processes. */
+export const recorders: Readonly<Record<string, string>> = {
+  "reach.mjs": recorder,
+  "reach-process.mjs": `import { write } from "./reach.mjs";\nprocess.on("exit", () => write(0));\n`,
+  "reach-setup.mjs": `
+import { relative } from "node:path";
+import { afterAll, beforeAll, expect } from "vitest";
+if (process.env.WRIT_REACH) {
+  const began = Date.now();
+  const { write } = await import("./reach.mjs");
+  beforeAll(() => {
+    process.env.WRIT_REACH_TEST = relative(import.meta.dirname, expect.getState().testPath).replaceAll("/", "~");
+  });
+  afterAll(() => write(Date.now() - began));
+}
+`,
+};
+
+/** Makes the built program of a copy record too. What runs isolated sees no file beside its own. */
+function recordBuilt(folder: string): void {
+  const names = readdirSync(join(folder, "dist"), { recursive: true, encoding: "utf8" });
+  for (const name of names.filter((one) => one.endsWith(".js") && !one.includes("isolate/child"))) {
+    const path = join(folder, "dist", name);
+    const [, start = "", code = ""] = /^(#!.*\n)?([^]*)$/.exec(readFileSync(path, "utf8")) ?? [];
+    writeFileSync(path, `${start}import "${pathToFileURL(join(folder, "reach-process.mjs")).href}";${code}`);
+  }
+}
+
+/** Runs test files in a copy whose places tell their names. */
+function lookAt(folder: string, tests: readonly SourceFile[], { run }: Copy): [string, Reached][] {
+  const into = join(folder, "reach");
+  mkdirSync(into, { recursive: true });
+  recordBuilt(folder);
+  process.env["WRIT_REACH"] = into;
+  run(
+    tests.map(({ path }) => path),
+    3_600_000,
+  );
+  delete process.env["WRIT_REACH"];
+  return tests.map(({ path, text }) => {
+    const file = join(into, path.replaceAll("/", "~"));
+    const lines = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+    const told = lines.map((line) => JSON.parse(line) as Pick<Reached, "ms" | "places">);
+    const ms = told.reduce((sum, one) => sum + one.ms, 0);
+    const reached = new Set(told.flatMap((one) => one.places));
+    return [path, { hash: hashOf(text), ms, places: [...reached] }];
+  });
+}
+
+/** A test file speaks of the folder of a file. What runs isolated, or as a process of strangers, tells nobody what it reaches. */
+function isNear(file: string, path: string): boolean {
+  const folders = path.split("/").slice(1, -1);
+  return folders.some((name) => name !== "adapters" && new RegExp(String.raw`\b${name}\b`).test(file));
+}
+
+function readKept(): Kept {
+  if (!existsSync(kept)) return { sources: {}, tests: {} };
+  return JSON.parse(readFileSync(kept, "utf8")) as Kept;
+}
+
+/** Adds what test files that are new or changed reach. @throws what cannot be read or written */
+function keptNow(copy: Copy, sources: readonly SourceFile[]): Kept {
+  const { folder, build } = copy;
+  const before = readKept();
+  const asked = filesUnder("test", ".test.ts").filter(({ path }) => !blind.test(path));
+  const fresh = asked.filter(({ path, text }) => before.tests[path]?.hash !== hashOf(text));
+  const known = asked.flatMap(({ path }) => {
+    const one = before.tests[path];
+    return one === undefined || fresh.some((file) => file.path === path) ? [] : [[path, one] as const];
+  });
+  if (fresh.length === 0) return before;
+  for (const file of sources) writeFileSync(join(folder, file.path), telling(file));
+  build();
+  const looked = lookAt(folder, fresh, copy);
+  for (const { path, text } of sources) writeFileSync(join(folder, path), text);
+  build();
+  const hashes = Object.fromEntries(sources.map(({ path, text }) => [path, hashOf(text)]));
+  const found: Kept = {
+    sources: known.length === 0 ? hashes : before.sources,
+    tests: Object.fromEntries([...known, ...looked]),
+  };
+  mkdirSync(dirname(kept), { recursive: true });
+  writeFileSync(kept, JSON.stringify(found));
+  return found;
+}
+
+/**
+ * Finds the test files that reach a place of src: every test runs once in a copy whose functions tell that they are called. What was found stays
+ * in coverage/reach.json, and only test files that are new or changed run again; of a file of src that changed since, all tests that reached
+ * any of it are given. Without that file everything is looked at anew.
+ */
+export function reachIn(copy: Copy): (path: string, at: number) => readonly Reaching[] {
+  const sources = filesUnder("src", ".ts");
+  const { sources: hashes, tests } = keptNow(copy, sources);
+  const all = Object.entries(tests).map(([file, { ms, places }]) => ({ file, ms, places: new Set(places) }));
+  return (path, at) => {
+    const source = sources.find((file) => file.path === path) ?? { path, text: "" };
+    const inner = placesOf(source).findLast(({ start, end }) => start <= at && at < end)?.name ?? path;
+    const isSame = hashes[path] === hashOf(source.text);
+    const reaching = all.filter(({ places }) =>
+      isSame ? places.has(inner) : [...places].some((name) => name.startsWith(`${path}#`)),
+    );
+    return reaching.length > 0 ? reaching : all.filter(({ file }) => isNear(file, path));
+  };
+}
