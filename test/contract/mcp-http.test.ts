@@ -114,11 +114,9 @@ describe("an MCP server over HTTP", () => {
       };
       pour();
     });
-    const started = performance.now();
     expect(await echo(await connect(url))).toMatchObject({
       status: expect.stringMatching(/error|timeout/) as string,
     });
-    expect(performance.now() - started).toBeLessThan(8_000);
   });
 
   it("begins a new session where the old one is forgotten", async () => {

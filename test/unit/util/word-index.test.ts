@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { wordIndex } from "../../../src/util/word-index.ts";
+import { cpuMs } from "../../cpu-time.ts";
 
 const texts = [
   "Search the files of a folder",
@@ -43,8 +44,7 @@ describe("an index of words [C35]", () => {
   });
 
   it("takes no long time for long queries", () => {
-    const before = performance.now();
-    search(`${"s".repeat(100_000)} ${"ing ".repeat(50_000)}`);
-    expect(performance.now() - before).toBeLessThan(1_000);
+    const long = `${"s".repeat(100_000)} ${"ing ".repeat(50_000)}`;
+    expect(cpuMs(1_000, () => search(long))).toBeLessThan(1_000);
   });
 });

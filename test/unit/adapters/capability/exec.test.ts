@@ -213,10 +213,8 @@ describe("a program that does not end", () => {
 
   it("is not waited for by what left its group", async () => {
     const { exec: run } = openHandles([exec("setsid"), exec("sh")]);
-    const before = performance.now();
-    const { stdout } = await run("sh", ["-c", "setsid sleep 8 & echo done"]);
+    const { stdout } = await run("sh", ["-c", "setsid sleep 60 & echo done"]); // longer than a test may take
     expect(stdout).toBe("done\n");
-    expect(performance.now() - before).toBeLessThan(5000);
   });
 });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fs } from "../../../../src/index.ts";
 import { fileTools, type FileToolsOptions } from "../../../../src/workspace.ts";
+import { cpuMsUntil } from "../../../cpu-time.ts";
 import { callerOf, newFolder } from "./tools.ts";
 
 let root: string;
@@ -170,9 +171,9 @@ describe("find_files [C38]", () => {
 
   it("takes linear time for any glob", async () => {
     write("a".repeat(200), "");
-    const before = performance.now();
-    expect(await found(`${"*a".repeat(100)}*b`)).toContain("nothing was found");
-    expect(performance.now() - before).toBeLessThan(2_000);
+    const find = async (): Promise<void> =>
+      expect(await found(`${"*a".repeat(100)}*b`)).toContain("nothing was found");
+    expect(await cpuMsUntil(2_000, find)).toBeLessThan(2_000);
   });
 });
 
@@ -207,9 +208,8 @@ describe("search_files [C38]", () => {
     expect(await search({ text: String.raw`(a)\1`, pattern: true })).toMatch(/error.*back-reference/);
     expect(await search({ text: "a".repeat(1001), pattern: true })).toContain("more than 1000 characters");
     write("evil", `${"a".repeat(90_000)}\n`);
-    const before = performance.now();
-    await search({ text: "(a+)+$b", pattern: true });
-    expect(performance.now() - before).toBeLessThan(5_000);
+    const look = (): Promise<string> => search({ text: "(a+)+$b", pattern: true });
+    expect(await cpuMsUntil(5_000, look)).toBeLessThan(5_000);
   });
 
   it("shows of a long line what is around the find, and goes on page by page", async () => {
