@@ -116,10 +116,11 @@ function requestMessages({ transcript }: TurnInput, names: WireNames): readonly 
  */
 const toldTools = remembered((allowed: AllowList) =>
   remembered((names: WireNames): readonly ToolDescription[] =>
-    offeredTools(allowed).map(({ name, description, input }) => ({
+    offeredTools(allowed).map(({ name, description, input, providerOptions }) => ({
       name: names.toWire(name),
       description,
       inputSchema: input.jsonSchema,
+      ...(providerOptions && { providerOptions }),
     })),
   ),
 );

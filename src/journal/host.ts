@@ -29,6 +29,7 @@ export interface Warning {
     | "WRIT_NO_APPROVER"
     | "WRIT_EFFECT_UNDECLARED"
     | "WRIT_ANSWER_CUT"
+    | "WRIT_PROVIDER_WARNING"
     | "WRIT_STREAM_UNREAD";
   readonly text: string;
   readonly isDeprecation: boolean;

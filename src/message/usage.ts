@@ -5,7 +5,10 @@
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Those of the input that the provider read from its cache. */
   readonly cachedInputTokens?: number;
+  /** Those of the input that the provider wrote into its cache. */
+  readonly cacheWriteTokens?: number;
   readonly reasoningTokens?: number;
   readonly estimated?: boolean;
 }
@@ -22,6 +25,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     ...sumOf("cachedInputTokens", a, b),
+    ...sumOf("cacheWriteTokens", a, b),
     ...sumOf("reasoningTokens", a, b),
     ...(a.estimated === true || b.estimated === true ? { estimated: true } : undefined),
   };
@@ -38,11 +42,13 @@ export function completeUsage(
   const input = plausible(reported?.inputTokens, characters.input);
   const output = plausible(reported?.outputTokens, characters.output);
   const cached = plausible(reported?.cachedInputTokens);
+  const written = plausible(reported?.cacheWriteTokens);
   const reasoning = plausible(reported?.reasoningTokens);
   return {
     inputTokens: input ?? estimateTokens(characters.input),
     outputTokens: output ?? estimateTokens(characters.output),
     ...(cached === undefined ? undefined : { cachedInputTokens: cached }),
+    ...(written === undefined ? undefined : { cacheWriteTokens: written }),
     ...(reasoning === undefined ? undefined : { reasoningTokens: reasoning }),
     ...(input === undefined || output === undefined ? { estimated: true } : undefined),
   };
@@ -60,7 +66,7 @@ function plausible(count: number | undefined, characters = 0): number | undefine
 }
 
 function sumOf(
-  field: "cachedInputTokens" | "reasoningTokens",
+  field: "cachedInputTokens" | "cacheWriteTokens" | "reasoningTokens",
   a: Usage,
   b: Usage,
 ): Partial<Usage> | undefined {

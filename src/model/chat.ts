@@ -171,7 +171,9 @@ function describeAll(tools: ChatTools, found = new Map<string, ToolDescription>(
     const { name, description } = dataOf(entry);
     checkToolName(name);
     if (found.has(name)) throw new WritError("name-taken", { kind: "tool", name, where: "a chat request" });
-    found.set(name, { name, description, inputSchema: inputOf(entry).jsonSchema });
+    const providerOptions = "providerOptions" in entry ? entry.providerOptions : undefined;
+    const told = { name, description, inputSchema: inputOf(entry).jsonSchema };
+    found.set(name, providerOptions === undefined ? told : { ...told, providerOptions });
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import type { FilePart, FinishReason, Message, ProviderMetadata, ProviderPart } from "../message/message.ts";
 import type { FilePlace } from "../message/place-files.ts";
-import type { ReportedUsage } from "../message/usage.ts";
+import type { ReportedUsage, Usage } from "../message/usage.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import type { DriverName } from "./driver-names.ts";
@@ -13,6 +13,8 @@ export interface ToolDescription {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+  /** Options that providers take for this tool, by their names. */
+  readonly providerOptions?: JsonObject;
 }
 
 /**
@@ -105,12 +107,14 @@ export interface UnreadableCall {
 }
 
 /**
- * The words of a provider on its reply as a whole: the id it filed it under, and its own name for the model
- * that wrote it.
+ * The words of a provider on its reply as a whole: the id it filed it under, its own name for the model that
+ * wrote it, and its own word for why it ended. `metadata` is the rest, by provider: logprobs, grounding.
  */
 export interface ReportedResponse {
   readonly id?: string;
   readonly model?: string;
+  readonly finishReason?: string;
+  readonly metadata?: ProviderMetadata;
 }
 
 /** The abilities of a model. Left out means: not known. */
@@ -163,9 +167,6 @@ export interface Model {
   /** Asks its provider again by itself, as `withRetry` does: a run does not ask again on top of it. */
   readonly retries?: boolean;
   /** Dollars for a usage, when the price is known. Local models declare 0. */
-  readonly price?: (usage: {
-    readonly inputTokens: number;
-    readonly outputTokens: number;
-  }) => number | undefined;
+  readonly price?: (usage: Usage) => number | undefined;
   stream(request: ModelRequest, options: StreamOptions): AsyncIterable<Delta>;
 }

@@ -6,7 +6,18 @@ import { listAt, mapAt } from "../schema/keywords.ts";
 import type { Schema } from "../schema/schema.ts";
 import { type InferInput, type InferOutput, type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
-import { callable, fits, number, object, oneOf, optional, shapeOf, shownValue } from "../util/shape.ts";
+import {
+  callable,
+  fits,
+  map,
+  number,
+  object,
+  oneOf,
+  optional,
+  record,
+  shapeOf,
+  shownValue,
+} from "../util/shape.ts";
 import { kindOf } from "../util/shape.ts";
 import type { Label, Secrecy } from "../message/label.ts";
 import type { CallScope } from "./call-scope.ts";
@@ -120,6 +131,8 @@ export interface Tool {
   readonly retry?: RetryAfterCrash;
   /** Looks up whether such a call happened. */
   reconcile?(this: void, args: unknown, context: ToolContext): Reconciled | Promise<Reconciled>;
+  /** Options that its provider takes for this tool, by the name of the provider. Only AI SDK objects read them. */
+  readonly providerOptions?: JsonObject;
   /** Runs the author's function with arguments that `input` parsed. May throw. */
   execute(args: unknown, context: ToolContext): unknown;
 }
@@ -215,6 +228,11 @@ export interface ToolDefinition<
   readonly resolves?: boolean;
   /** The readers of its results: nobody outside (`private`), or these readers. Default: everybody. */
   readonly secrecy?: Secrecy;
+  /**
+   * Options that a provider takes for this tool, by its name: `{ anthropic: { deferLoading: true } }`, `{ openai: { strict: true } }`.
+   * Only AI SDK objects read them.
+   */
+  readonly providerOptions?: JsonObject;
   readonly execute: (
     args: ArgumentsOf<Input>,
     context: ToolContext & HandlesOf<Needs>,
@@ -278,6 +296,7 @@ export function tool<
     trusted: definition.trusted,
     resolves: definition.resolves,
     secrecy: definition.secrecy,
+    ...(definition.providerOptions && { providerOptions: definition.providerOptions }),
     execute: definition.execute,
   };
 }
@@ -288,6 +307,7 @@ const shape = object({
   retry: optional(oneOf("always", "keyed", "never")),
   reconcile: optional(callable),
   timeoutMs: optional(shapeOf("a positive number", (value) => fits(number, value) && value > 0, shownValue)),
+  providerOptions: optional(map(record)),
   ...securityFields,
 });
 

@@ -1,6 +1,7 @@
-import type { FinishReason } from "../../message/message.ts";
+import type { FinishReason, ProviderMetadata } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
-import type { ReportedResponse } from "../../model/model.ts";
+import type { Delta, ReportedResponse } from "../../model/model.ts";
+import type { JsonObject } from "../../util/json.ts";
 import { fits, record } from "../../util/shape.ts";
 import { reportedResponse, reportedUsage, unreadableBy } from "./wire-fields.ts";
 
@@ -31,15 +32,36 @@ export function finishReasonOf(reason: unknown): FinishReason {
   return finishReasons.find((known) => known === unified) ?? "other";
 }
 
-/** What the package keeps of a reason by which the provider could not read a call of the model. */
-export function unreadableEnd(reason: unknown): ReturnType<typeof unreadableBy> {
-  return unreadableBy(field(reason, "raw"));
-}
-
 /** The part that a package puts at the end of a stream. */
 export interface StreamFinish {
   readonly finishReason?: unknown;
   readonly usage?: unknown;
+  readonly providerMetadata?: ProviderMetadata;
+}
+
+/** The end of a reply as a delta, with what the provider said of the reply as a whole. */
+export function endDelta(
+  { finishReason, usage: counted, providerMetadata: metadata }: StreamFinish,
+  said: ReportedResponse | undefined,
+): Extract<Delta, { type: "end" }> {
+  const [raw, usage] = [field(finishReason, "raw"), usageOf(counted)];
+  const response = {
+    ...said,
+    ...(typeof raw === "string" && raw !== "" ? { finishReason: raw } : {}),
+    ...(metadata && Object.keys(metadata).length > 0 ? { metadata: plain(metadata) } : {}),
+  };
+  return {
+    type: "end",
+    finishReason: finishReasonOf(finishReason),
+    ...(usage && { usage }),
+    ...(Object.keys(response).length > 0 ? { response } : {}),
+    ...unreadableBy(raw), // what the package keeps of a reason by which the provider could not read a call
+  };
+}
+
+/** The same as JSON has it, without the fields that are undefined: what is kept now equals what a journal gives back later. */
+export function plain(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value));
 }
 
 /**
@@ -63,6 +85,7 @@ export function usageOf(usage: unknown): ReportedUsage | undefined {
     inputTokens: field(input, "total") ?? input,
     outputTokens: field(output, "total") ?? output,
     cachedInputTokens: field(usage, "cachedInputTokens") ?? field(input, "cacheRead"),
+    cacheWriteTokens: field(input, "cacheWrite"),
     reasoningTokens: field(usage, "reasoningTokens") ?? field(output, "reasoning"),
   });
 }

@@ -1,15 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { ProviderMetadata } from "../../message/message.ts";
 import type { Delta, ReportedResponse } from "../../model/model.ts";
-import type { Json, JsonObject } from "../../util/json.ts";
-import {
-  finishReasonOf,
-  type ResponseMetadata,
-  responseOf,
-  type StreamFinish,
-  unreadableEnd,
-  usageOf,
-} from "./ai-sdk-end.ts";
+import type { Json } from "../../util/json.ts";
+import { endDelta, plain, type ResponseMetadata, responseOf, type StreamFinish } from "./ai-sdk-end.ts";
 import { UnreadableReply } from "./http-reply.ts";
 import { keptBy, keptCall } from "./kept.ts";
 import { newCallId } from "./wire-fields.ts";
@@ -41,12 +34,15 @@ export interface StreamPart extends StreamFinish {
   readonly mediaType?: unknown;
   readonly kind?: string;
   readonly error?: unknown;
+  /** Of the beginning of a stream. */
+  readonly warnings?: unknown;
 }
 
 /** A reply that came whole, from `doGenerate`. */
 export interface GeneratedReply extends StreamFinish {
   readonly content: readonly StreamPart[];
   readonly response?: ResponseMetadata;
+  readonly warnings?: unknown;
 }
 
 /** An `error` part of a stream; its `cause` is the value that the package put into the part. */
@@ -69,7 +65,8 @@ export function* partsOf(reply: GeneratedReply): Generator<StreamPart> {
   }
   const { id, modelId } = reply.response ?? {};
   yield { type: "response-metadata", id: typeof id === "string" ? id : undefined, modelId };
-  yield { type: "finish", usage: reply.usage, finishReason: reply.finishReason };
+  const { usage, finishReason, providerMetadata } = reply;
+  yield { type: "finish", usage, finishReason, providerMetadata };
 }
 
 /**
@@ -98,15 +95,7 @@ export async function* toDeltas(
     if (part.type === "error") throw new StreamFailure("the stream brought an error", { cause: part.error });
     if (part.type === "finish") {
       yield* release(state);
-      const [usage, { response }] = [usageOf(part.usage), state];
-
-      yield {
-        type: "end",
-        finishReason: finishReasonOf(part.finishReason),
-        ...(usage && { usage }),
-        ...(response && { response }),
-        ...unreadableEnd(part.finishReason),
-      };
+      yield endDelta(part, state.response);
       return;
     }
     yield* read(part, state);
@@ -277,11 +266,6 @@ function metadataOf(
 
 function kept(part: object): Delta {
   return { type: "provider-part", part: { type: "provider", data: plain(part) } };
-}
-
-/** The same as JSON has it, without the fields that are undefined: what is kept now equals what a journal gives back later. */
-function plain(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value));
 }
 
 /** A file that the model made; where the package does not say what it is, it is kept as it came. */

@@ -1,14 +1,22 @@
 import { isWritError, WritError } from "../../error/writ-error.ts";
-import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
-import type { JsonObject } from "../../util/json.ts";
+import type {
+  Delta,
+  Model,
+  ModelFeatures,
+  ModelRequest,
+  ModelSettings,
+  ToolDescription,
+} from "../../model/model.ts";
+import { isJsonObject, type JsonObject } from "../../util/json.ts";
 import { endedEarly } from "./ai-sdk-end.ts";
 import { packageFault, providerError } from "./ai-sdk-errors.ts";
 import { filesOf } from "./ai-sdk-files.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
-import { type AiSdkVersion, promptFor } from "./ai-sdk-prompt.ts";
+import { type AiSdkVersion, promptFor, type PromptMessage } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
 import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
+import { tellWarnings } from "./ai-sdk-warnings.ts";
 
 /**
  * Fields that writ needs of an AI SDK language model: the objects that `@ai-sdk/*` and community providers
@@ -62,6 +70,14 @@ export interface AiSdkOptions {
    * the agent stands in between.
    */
   readonly providerTools?: Readonly<Record<string, AiSdkProviderTool>>;
+  /**
+   * Tools of the agent that the provider knows in a form of its own, by the names that it gives them: `{ bash: anthropic.tools.bash_20250124({}) }`
+   * with a tool `bash` of the agent. The model is told of that form in place of the tool's schema. Its calls are calls of the agent's tool:
+   * allow-list, policy and schema hold.
+   */
+  readonly boundTools?: Readonly<Record<string, AiSdkProviderTool>>;
+  /** Options that the provider takes for the system message, by its name: `{ anthropic: { cacheControl: { type: "ephemeral" } } }`. */
+  readonly systemOptions?: JsonObject;
 }
 
 const versions: readonly AiSdkVersion[] = ["v2", "v3", "v4"];
@@ -115,7 +131,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   const version = versionOf(model.specificationVersion) ?? "v4";
   const prompt = promptFor(version, provider, filesOf(provider, version, options.features?.resultFiles));
   return {
-    id: `${provider}/${modelId}`,
+    id: nameOf(model),
     settings: settingsData({ provider, name: modelId, ...options.settings }),
     features: { tools: true, ...formatFeatures(model), ...options.features },
     price: options.price,
@@ -139,6 +155,10 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   };
 }
 
+function nameOf({ provider, modelId }: AiSdkModel): string {
+  return `${provider}/${modelId}`;
+}
+
 interface Asking {
   readonly model: AiSdkModel;
   readonly options: AiSdkOptions;
@@ -156,21 +176,57 @@ interface CallOptions {
 function callOptions({ model, options, request, signal, prompt }: Asking): CallOptions {
   const version = versionOf(model.specificationVersion) ?? "v4";
   const settings = settingsOf(options.settings, request.settings);
-  const tools = [
-    ...request.tools.map((tool) => ({ type: "function", ...tool })),
-    ...providerTools(options, version === "v2" ? "provider-defined" : "provider"),
-  ];
+  const tools = toolsOf(request.tools, {
+    model,
+    options,
+    type: version === "v2" ? "provider-defined" : "provider",
+  });
   return {
     ...settings,
     ...formatOptions(request.format, model, settings["providerOptions"]),
-    prompt: prompt(request.messages),
+    prompt: withSystemOptions(prompt(request.messages), options),
     ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoiceOf(request.toolChoice) }),
     abortSignal: signal,
   };
 }
 
-function providerTools({ providerTools: tools = {} }: AiSdkOptions, type: string): readonly object[] {
-  return Object.entries(tools).map(([name, { id, args = {} }]) => ({ type, id, name, args }));
+interface ToolForms extends Pick<Asking, "model" | "options"> {
+  /** The type of a provider's tool in the version. */
+  readonly type: string;
+}
+
+function toolsOf(tools: ModelRequest["tools"], { model, options, type }: ToolForms): readonly object[] {
+  const { boundTools: bound = {}, providerTools = {} } = options;
+  const formOf = ([name, { id, args = {} }]: [string, AiSdkProviderTool]): object => ({
+    type,
+    id,
+    name,
+    args,
+  });
+  const [server = ""] = model.provider.split(".");
+  return [
+    ...tools.map((tool) => {
+      const form = Object.hasOwn(bound, tool.name) ? bound[tool.name] : undefined;
+      return form === undefined ? functionTool(tool, server) : formOf([tool.name, form]);
+    }),
+    ...Object.entries(providerTools).map(formOf),
+  ];
+}
+
+/** The specification has a place of its own for `strict`. */
+function functionTool(tool: ToolDescription, server: string): object {
+  const own = tool.providerOptions?.[server];
+  const strict = isJsonObject(own) ? own["strict"] : undefined;
+  return { type: "function", ...tool, ...(typeof strict === "boolean" ? { strict } : {}) };
+}
+
+function withSystemOptions(
+  prompt: readonly PromptMessage[],
+  { systemOptions: providerOptions }: AiSdkOptions,
+): readonly object[] {
+  const [first, ...others] = prompt;
+  if (providerOptions === undefined || first?.role !== "system") return prompt;
+  return [{ ...first, providerOptions }, ...others];
 }
 
 function toolChoiceOf(choice: ModelRequest["toolChoice"]): object {
@@ -193,11 +249,12 @@ async function ask(
   signal: AbortSignal,
 ): Promise<AsyncIterable<StreamPart> | Iterable<StreamPart>> {
   if (model.doStream !== undefined)
-    return streamParts((await orAborted(model.doStream(options), signal)).stream, signal);
+    return streamParts((await orAborted(model.doStream(options), signal)).stream, { model, signal });
   if (model.doGenerate === undefined) return [];
-  const reply = await orAborted(model.doGenerate(options), signal);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types promise it, and they have three versions
-  return partsOf(reply as GeneratedReply);
+  const reply = (await orAborted(model.doGenerate(options), signal)) as GeneratedReply;
+  tellWarnings(nameOf(model), reply.warnings);
+  return partsOf(reply);
 }
 
 /**
@@ -206,7 +263,7 @@ async function ask(
  */
 async function* streamParts(
   stream: ReadableStream<unknown>,
-  signal: AbortSignal,
+  { model, signal }: Pick<Asking, "model" | "signal">,
 ): AsyncGenerator<StreamPart> {
   const reader = stream.getReader();
   const cancel = (): void => {
@@ -218,6 +275,7 @@ async function* streamParts(
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types promise it, and they have three versions
       const part = next.value as StreamPart;
+      if (part.type === "stream-start") tellWarnings(nameOf(model), part.warnings);
       if (part.type === "finish" && endedEarly(part)) break;
       yield part;
     }

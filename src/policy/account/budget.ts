@@ -33,10 +33,7 @@ export interface Budget {
   /** The part of a bound, between 0 and 1, at which `budget-threshold` is told. Default 0.8. */
   readonly warnAt?: number;
   /** Dollars for a usage, when the model's adapter does not know its price. */
-  readonly price?: (usage: {
-    readonly inputTokens: number;
-    readonly outputTokens: number;
-  }) => number | undefined;
+  readonly price?: (usage: Usage) => number | undefined;
 }
 
 /** A field of a budget that is a bound. */

@@ -244,7 +244,14 @@ describe("the parts of a stream become deltas", () => {
     [{ unified: "error", raw: "x" }, "error"],
     [undefined, "other"],
   ])("the finish reason %j is %s", async (finishReason, expected) => {
-    expect(await read({ type: "finish", finishReason })).toEqual([{ type: "end", finishReason: expected }]);
+    const { raw } = { raw: undefined, ...(typeof finishReason === "object" ? finishReason : {}) };
+    expect(await read({ type: "finish", finishReason })).toEqual([
+      {
+        type: "end",
+        finishReason: expected,
+        ...(raw === undefined ? {} : { response: { finishReason: raw } }),
+      },
+    ]);
   });
 
   const none = undefined;
@@ -260,7 +267,7 @@ describe("the parts of a stream become deltas", () => {
         inputTokens: { total: 1, noCache: 9, cacheRead: 5, cacheWrite: 9 },
         outputTokens: { total: 2, text: 9, reasoning: 4 },
       },
-      { inputTokens: 1, outputTokens: 2, reasoningTokens: 4, cachedInputTokens: 5 },
+      { inputTokens: 1, outputTokens: 2, reasoningTokens: 4, cachedInputTokens: 5, cacheWriteTokens: 9 },
     ],
     [{ inputTokens: { total: none }, outputTokens: { total: Number.NaN } }, none],
     [none, none],

@@ -474,6 +474,7 @@ describe("a model that only has doGenerate", () => {
       },
       finishReason: "tool-calls",
       usage: { inputTokens: 3, outputTokens: 4 },
+      ...(flat ? {} : { response: { finishReason: "tool_use" } }),
     });
   });
 });
