@@ -95,6 +95,13 @@ function agentInside({ plan, definition }: AroundAgent): AgentInside {
   };
 }
 
+function heard(
+  { onEvent }: RunOptions,
+  { plan, host }: AroundAgent,
+): ReturnType<typeof listenerOf> | undefined {
+  return onEvent && listenerOf(onEvent, plan.name, host);
+}
+
 /** Makes an agent for a host. `adapters/node.ts` has the one for Node, under the name `agent`. */
 export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiring): Agent<Input, Output> {
   const plan = planAgent(definition, wiring);
@@ -120,11 +127,11 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
     },
   });
   async function resume(checkpoint: Checkpoint, options: RunOptions = {}): Promise<RunResult<Output>> {
-    return endOf(resumeAgent(around, checkpoint, options), listenerOf(options.onEvent, name, wiring.host));
+    return endOf(resumeAgent(around, checkpoint, options), heard(options, around));
   }
   function turns(input: Input, options: RunOptions = {}): AsyncGenerator<Checkpoint, RunResult<Output>> {
     const walk = walkTurns<Output>(options, async (walking) => {
-      const listen = listenerOf(options.onEvent, name, wiring.host);
+      const listen = heard(options, around);
       return endOf(await beginAgent(around, { input, watched: listen !== undefined, ...walking }), listen);
     });
     return surrounded(wiring.host, walk);

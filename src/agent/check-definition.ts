@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import { isEventType } from "../event/event.ts";
+import type { ModelSettings } from "../model/model.ts";
 import { intentParts } from "../policy/knowledge/intent.ts";
 import { endCauses } from "../run/end.ts";
 import { didYouMean } from "../util/nearest.ts";
@@ -10,6 +11,7 @@ import {
   either,
   fits,
   having,
+  kindOf,
   list as listOf,
   misfitText,
   named,
@@ -24,15 +26,26 @@ import {
 } from "../util/shape.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import type { AgentDefinition } from "./definition.ts";
+import { type KnownFields, meantText, settingText } from "./meant.ts";
 import { renamedText } from "./renamed.ts";
 
 type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSource | undefined>;
 
 const list: Shape<readonly unknown[]> = listOf(anything);
-const toolsOfAgent = shapeOf(
-  "a list of tools, collections of tools and names of tools",
-  (value) => Array.isArray(value) && value.every(isToolEntry),
-);
+const toolList = "a list of tools, collections of tools and names of tools";
+const toolsOfAgent: Shape<unknown> = {
+  wanted: toolList,
+  misfit(value) {
+    if (!Array.isArray(value)) return listOf(anything, `${toolList}, like \`[add]\``).misfit(value);
+    const wrong = value.findIndex((entry) => !isToolEntry(entry));
+    if (wrong === -1) return undefined;
+    const isPlain = fits(object({ execute: callable }), value[wrong]);
+    const reason = isPlain
+      ? "is a plain object: write `tool({ ... })` around it"
+      : `must be what tool() gave, got ${kindOf(value[wrong])}`;
+    return { path: `[${wrong}]`, reason };
+  },
+};
 
 /** A tool without its parsed schema is only the definition of one. */
 function isToolEntry(entry: unknown): boolean {
@@ -64,10 +77,46 @@ const listeners = shapeOf(
 
 const account = having("what account() gives", "reserve", "settle");
 
+const settings: { readonly [Field in keyof Required<ModelSettings>]: Shape<unknown> } = {
+  temperature: number,
+  topP: number,
+  topK: number,
+  maxOutputTokens: number,
+  stopSequences: listOf(string, "a list of strings"),
+  seed: number,
+  frequencyPenalty: number,
+  presencePenalty: number,
+  providerOptions: record,
+};
+
+const words: Shape<unknown> = {
+  wanted: string.wanted,
+  misfit: (value) =>
+    typeof value === "function"
+      ? {
+          path: "",
+          reason:
+            "must be a string, got a function; words for one run go with it: `run(input, { instructions })`",
+        }
+      : string.misfit(value),
+};
+
+const decides: Shape<unknown> = {
+  wanted: callable.wanted,
+  misfit: (value) =>
+    typeof value === "function" && value.constructor.name === "AsyncFunction"
+      ? {
+          path: "",
+          reason:
+            "must answer at once, and is an async function; what it waits for a `beforeToolCall` hook can look up",
+        }
+      : callable.misfit(value),
+};
+
 const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Shape<unknown> } = {
   name: string,
   description: string,
-  instructions: string,
+  instructions: words,
   model: anything,
   driver: either(named("the name of a driver", string), having("a driver", "request", "read")),
   tools: toolsOfAgent,
@@ -83,7 +132,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   recover: record,
   budget: record,
   account: either(callable, account),
-  policy: callable,
+  policy: decides,
   grants: capabilities,
   enforce: oneOf("isolated"),
   markResults: boolean,
@@ -123,14 +172,21 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
 
 /** Checks the fields of a definition: that each is known, and of its kind. @throws WritError `definition-invalid` */
 export function checkDefinition(definition: AnyDefinition): void {
-  if (!fits(record, definition)) throw wrong("agent()", "it takes an object.");
-  checkFields(definition, definitionShapes, `Agent "${definition.name}"`);
+  if (!fits(record, definition))
+    throw wrong(
+      "agent()",
+      'it takes an object. Write agent({ name: "helper", model: "ollama/qwen2.5:7b" }).',
+    );
+  const where = `Agent "${definition.name}"`;
+  checkFields(definition, "agent", where);
+  if (definition.settings !== undefined)
+    checkFields(definition.settings, "settings", `The settings of agent "${definition.name}"`);
 }
 
 /** Checks the options of a run. @throws WritError `definition-invalid` */
 export function checkRunOptions(options: object, name: string): void {
   if (!fits(record, options)) throw wrong(`The run of "${name}"`, "its options are an object.");
-  checkFields(options, runShapes, `The run of "${name}"`);
+  checkFields(options, "run", `The run of "${name}"`);
 }
 
 /** Checks what the function of an agent named as the account of a run. @throws WritError `definition-invalid` */
@@ -139,12 +195,20 @@ export function checkAccount(given: unknown, name: string): void {
   if (fault !== undefined) throw wrong(`Agent "${name}"`, `${fault}.`);
 }
 
-function checkFields(given: object, shapes: Readonly<Record<string, Shape<unknown>>>, where: string): void {
+const known: Readonly<Record<keyof KnownFields, Readonly<Record<string, Shape<unknown>>>>> = {
+  agent: definitionShapes,
+  run: runShapes,
+  settings,
+};
+
+function checkFields(given: object, of: keyof KnownFields, where: string): void {
+  const shapes = known[of];
   for (const [field, value] of Object.entries(given)) {
     const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
     if (shape === undefined) {
       const near = didYouMean(field, Object.keys(shapes)) || ".";
-      throw wrong(where, renamedText({ ...given }) ?? `there is no option "${field}"${near}`);
+      const elsewhere = of === "settings" ? settingText(field) : meantText(of, field, known);
+      throw wrong(where, renamedText({ ...given }) ?? elsewhere ?? `there is no option "${field}"${near}`);
     }
     const fault = misfitText(optional(shape), value, field);
     if (fault !== undefined) throw wrong(where, `${fault}.`);

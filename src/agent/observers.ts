@@ -35,12 +35,8 @@ type Listener = (event: AgentEvent) => unknown;
 /**
  * Makes the listener of one run of what its caller gave: what that throws, at once or later, is a warning. An audit alone may end the run by it.
  */
-export function listenerOf(
-  onEvent: Listener | undefined,
-  name: string,
-  { warn }: Host,
-): ((event: AgentEvent) => void) | undefined {
-  if (onEvent === undefined || isNeeded(onEvent)) return onEvent;
+export function listenerOf(onEvent: Listener, name: string, { warn }: Host): (event: AgentEvent) => unknown {
+  if (isNeeded(onEvent)) return onEvent;
   const failed = warning(`\`onEvent\` of a run of "${name}"`, warn);
   return (event) => hear(onEvent, event, failed);
 }

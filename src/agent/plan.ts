@@ -189,7 +189,7 @@ function checkNames(
   );
   if (typeof toolChoice === "object" && !known.has(toolChoice.tool))
     throw new WritError("tool-unknown", {
-      where,
+      where: `\`toolChoice\` of agent "${name}"`,
       name: toolChoice.tool,
       known: [...known].join(", ") || "none",
     });

@@ -134,7 +134,8 @@ export function runnable<Input, Output>({
   about,
 }: RunnableParts<Input>): Runnable<Input, Output> {
   async function run(input: Input, options: RunOptions = {}): Promise<RunResult<Output>> {
-    const listen = listenerOf(options.onEvent, name, about.host);
+    const { onEvent } = options;
+    const listen = onEvent && listenerOf(onEvent, name, about.host);
     return endOf<Output>(await begin(input, options, listen !== undefined), listen);
   }
   function stream(input: Input, options: RunOptions = {}): AsyncGenerator<AgentEvent, RunResult<Output>> {
@@ -173,7 +174,7 @@ export function outputOf<Output>(result: RunResult<Output>, name: string): Outpu
 /** Runs to the end, and tells each event on the way. */
 export async function endOf<Output>(
   { runId, framed }: Begun,
-  listen?: (event: AgentEvent) => void,
+  listen?: (event: AgentEvent) => unknown,
 ): Promise<RunResult<Output>> {
   if (listen === undefined) return resultOf(runId, await framed.end());
   const reader = new EventReader(() => ({ framed, finish: (result) => resultOf<Output>(runId, result) }));

@@ -56,11 +56,18 @@ function weigh(at: Call, tool: Tool, parsed: ParseResult<unknown>): Fate {
   const { value: args, coerced } = parsed;
   const request = new JudgedCall(at, tool, args);
   const decision = decisionOf(judgeOf(at.batch.gate), request);
-  const { verdict } = decision;
+  const { verdict, rule } = decision;
+  if (rule === policyError) at.batch.run.host.warn?.(brokenPolicy(request, decision));
   const unseen = verdict === "ask" ? unseenIn(request) : undefined;
   if (verdict === "deny" || unseen !== undefined) return deniedBy(unseen ?? decision, call);
   if (decision.flags?.includes("effect-undeclared") === true) at.batch.run.host.warn?.(unguarded(request));
   return { type: "ready", call, tool, args, decision, request, coerced };
+}
+
+/** The model is told of a broken policy by each denial, and its author by this. */
+function brokenPolicy({ agent, tool }: CallRequest, { reason }: Decision): Warning {
+  const text = `Agent "${agent}" was denied the call of "${tool}": ${reason}`;
+  return { code: "WRIT_POLICY_FAILED", text, isDeprecation: false };
 }
 
 /** Left out, an effect spares a question: an author has to know what that means. */
@@ -131,6 +138,9 @@ class JudgedCall implements CallRequest {
 
 const noParameters = {};
 
+/** The rule of a policy that gives nothing that can be a decision. */
+const policyError = "policy-error";
+
 /** Whatever is not clearly a decision is a no: a policy that throws, and one that gives something else. */
 function decisionOf(policy: Policy, request: CallRequest): Decision {
   try {
@@ -138,13 +148,13 @@ function decisionOf(policy: Policy, request: CallRequest): Decision {
     const known =
       decision?.verdict === "allow" || decision?.verdict === "ask" || decision?.verdict === "deny";
     if (known) return decision;
-    return {
-      verdict: "deny",
-      rule: "policy-error",
-      reason: "the policy gave no verdict (allow, ask or deny)",
-    };
+    const gave =
+      (decision as unknown) instanceof Promise
+        ? "a promise: it must answer at once"
+        : "no verdict (allow, ask or deny)";
+    return { verdict: "deny", rule: policyError, reason: `the policy gave ${gave}` };
   } catch (error) {
-    return { verdict: "deny", rule: "policy-error", reason: `the policy failed: ${messageOf(error)}` };
+    return { verdict: "deny", rule: policyError, reason: `the policy failed: ${messageOf(error)}` };
   }
 }
 

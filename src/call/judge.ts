@@ -130,6 +130,8 @@ async function askHooksBefore(call: Call, part = ""): Promise<Call | Fate> {
   } catch (error) {
     if (run.stop.reason !== undefined) return cancelled(proposed);
     if (hookFailure(error) === undefined) throw error; // the journal failed, which says nothing of the call
+    const text = `A \`beforeToolCall\` hook of agent "${gate.agent}" failed, and the call of "${tool}" was denied: ${messageOf(error)}`;
+    run.host.warn?.({ code: "WRIT_HOOK_FAILED", text, isDeprecation: false });
     return denied(proposed, "hook-failed", messageOf(error));
   }
 }

@@ -26,6 +26,8 @@ export interface Warning {
   readonly code:
     | "WRIT_TOOL_BY_NAME"
     | "WRIT_OBSERVER_FAILED"
+    | "WRIT_HOOK_FAILED"
+    | "WRIT_POLICY_FAILED"
     | "WRIT_NO_APPROVER"
     | "WRIT_EFFECT_UNDECLARED"
     | "WRIT_ANSWER_CUT"

@@ -120,9 +120,27 @@ function describeAsJson(standard: Partial<StandardJSONSchemaV1.Props>, place: Sc
     const { $schema: _, ...rest } = described;
     return place.role === "input" ? closed(rest) : rest;
   } catch (error) {
-    const reason = `${vendor} cannot describe it as JSON Schema: ${messageOf(error)}`;
+    const reason = `${vendor} cannot describe it as JSON Schema: ${messageOf(error)}${insteadOf(messageOf(error))}`;
     throw new WritError("schema-invalid", { ...place, reason }, { cause: error });
   }
+}
+
+/** What to write in place of types that JSON does not have, by the word for them in what a library says. */
+const jsonFor: readonly (readonly [RegExp, string])[] = [
+  [/\bDate\b/, "text, like `z.iso.datetime()`, of which the tool makes its Date"],
+  [
+    /\bBigInt\b/i,
+    "a whole number or text, like `z.int()` or `z.string()`, of which the tool makes its bigint",
+  ],
+  [
+    /\b(?:Map|Set)\b/,
+    "an object or a list, like `z.record(z.string(), z.string())` or `z.array(z.string())`",
+  ],
+];
+
+function insteadOf(said: string): string {
+  const advice = jsonFor.find(([word]) => word.test(said))?.[1];
+  return advice === undefined ? "" : `. A model writes JSON: take ${advice}`;
 }
 
 const openingKeywords = [

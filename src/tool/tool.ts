@@ -268,6 +268,7 @@ export function tool<
   const { name, description, exclusive, timeoutMs, notation } = definition;
   checkToolName(name);
   const where = `Tool "${name}"`;
+  checkWords({ ...definition }, where);
   checkShape(where, definition, shape);
   const { effect = "undeclared" } = definition;
   const input = argumentSchema(definition.inputSchema, name);
@@ -310,6 +311,23 @@ const shape = object({
   providerOptions: optional(map(record)),
   ...securityFields,
 });
+
+/** The fields that other libraries name otherwise, with their names there. */
+const otherWords = {
+  inputSchema: ["parameters", "schema", "input", "args"],
+  outputSchema: ["output", "returns"],
+  execute: ["run", "handler", "func", "fn", "call"],
+} as const;
+
+/** @throws WritError `definition-invalid` that says what a field is called here */
+function checkWords(given: Readonly<Record<string, unknown>>, where: string): void {
+  for (const [field, others] of Object.entries(otherWords)) {
+    const other = given[field] === undefined ? others.find((word) => given[word] !== undefined) : undefined;
+    if (other === undefined) continue;
+    const reason = `write \`${field}\` in place of \`${other}\`.`;
+    throw new WritError("definition-invalid", { where, reason });
+  }
+}
 
 const callableName = /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/;
 const toolName = /^[a-zA-Z_][a-zA-Z0-9_./-]{0,63}$/;

@@ -161,6 +161,25 @@ describe("warnings", () => {
     ]);
   });
 
+  it("say that a hook gave back what it may not, and that a policy gave no verdict", async () => {
+    const told = warnings();
+    const model = () => scripted([{ calls: [{ name: "read" }] }, "Done."]);
+    const args = { name: "log", beforeToolCall: () => ({ args: {} }) } as never;
+    await agent({ name: "hooked", model: model(), tools: [read], hooks: [args] })("Go");
+    const late = (() => Promise.resolve({ verdict: "allow" })) as never;
+    await agent({ name: "ruled", model: model(), tools: [read], policy: late })("Go");
+    expect(told()).toEqual([
+      [
+        'A `beforeToolCall` hook of agent "hooked" failed, and the call of "read" was denied: The hook "log" gave back the field "args", which `beforeToolCall` may not replace. It may replace: arguments, deny, result.',
+        "WRIT_HOOK_FAILED",
+      ],
+      [
+        'Agent "ruled" was denied the call of "read": the policy gave a promise: it must answer at once',
+        "WRIT_POLICY_FAILED",
+      ],
+    ]);
+  });
+
   it("tell what listens to one run and throws, at once or later: the run goes on", async () => {
     const told = warnings();
     const heard: string[] = [];

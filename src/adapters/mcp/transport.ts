@@ -76,9 +76,17 @@ export async function connectClient(
     void client.close().catch(() => undefined);
     signal?.throwIfAborted();
     const said = words();
-    const reason = said === "" ? messageOf(error) : `${messageOf(error)} Its last words: ${said}`;
+    const what = failureOf(error, place);
+    const reason = said === "" ? what : `${what} Its last words: ${said}`;
     throw new WritError("mcp-unusable", { server: name, reason: visible(reason) }, { cause: error });
   }
+}
+
+function failureOf(error: unknown, place: Place): string {
+  const text = messageOf(error);
+  if (!("command" in place) || !text.includes("ENOENT")) return text;
+  const command = JSON.stringify(place.command);
+  return `the program ${command} was not found (${text}). See that \`command\` and \`cwd\` are right, and that ${command} is installed and on the PATH.`;
 }
 
 function transportTo(

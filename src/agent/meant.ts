@@ -1,0 +1,53 @@
+/** What to write here for a field as other libraries name it: of an agent, and of one run. */
+const meant: Readonly<Record<"agent" | "run", Readonly<Record<string, string>>>> = {
+  agent: {
+    ...alike("instructions", "system", "systemPrompt", "prompt", "systemMessage"),
+    ...alike("budget: { turns }", "maxSteps", "maxTurns", "maxIterations", "stopWhen"),
+    ...alike("budget: { durationMs }", "timeout", "timeoutMs"),
+    ...alike("output", "outputSchema", "outputType", "responseFormat", "structuredOutput"),
+    ...alike("input", "inputSchema"),
+    ...alike("subagents(...)", "agents", "handoffs", "subagents"),
+  },
+  run: {
+    ...alike("signal", "abort", "abortController"),
+    ...alike("session: session(store, id)", "sessionId", "threadId", "conversationId"),
+  },
+};
+
+function alike(write: string, ...fields: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(fields.map((field) => [field, write]));
+}
+
+/** The fields of a definition, of its settings, and of one run. */
+export interface KnownFields {
+  readonly agent: object;
+  readonly run: object;
+  readonly settings: object;
+}
+
+/** Says where a field belongs that is not one of those asked about; undefined where nothing says what was meant. */
+export function meantText(of: "agent" | "run", field: string, known: KnownFields): string | undefined {
+  const write = Object.hasOwn(meant[of], field) ? meant[of][field] : undefined;
+  if (write !== undefined) return `write \`${write}\` in place of \`${field}\`.`;
+  if (of === "agent" && Object.hasOwn(known.run, field))
+    return `\`${field}\` is given to each run: write \`run(input, { ${field} })\`.`;
+  if (of === "run" && (Object.hasOwn(known.agent, field) || Object.hasOwn(meant.agent, field))) {
+    const own = meant.agent[field]?.replace("(...)", "") ?? field;
+    return `\`${field}\` belongs to the agent: write \`agent.with({ ${own} }).run(input)\`.`;
+  }
+  const setting = settingOf[field] ?? field;
+  if (!Object.hasOwn(known.settings, setting)) return undefined;
+  const own = `settings: { ${setting} }`;
+  return `\`${field}\` is a setting of the model: write \`${of === "agent" ? own : `agent.with({ ${own} }).run(input)`}\`.`;
+}
+
+/** Settings as other libraries name them. */
+const settingOf: Readonly<Record<string, string>> = alike("maxOutputTokens", "maxTokens", "max_tokens");
+
+/** Says what a setting is called here; undefined where nothing says what was meant. */
+export function settingText(field: string): string | undefined {
+  const setting = settingOf[field];
+  return setting === undefined
+    ? undefined
+    : `write \`${setting}\` in place of \`${field}\`; what a provider alone knows goes into \`providerOptions\`.`;
+}

@@ -1,0 +1,145 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { agent, tool } from "../../../src/index.ts";
+import { scripted } from "../../../src/testing.ts";
+
+// Plain JavaScript: TypeScript refuses most of these.
+const define = (fields: object) => () => agent({ name: "a", model: scripted(["ok"]), ...fields });
+const inRun = (options: object) => () => define({})()("x", options);
+const makes = (fields: object) => () =>
+  tool({ name: "t", description: "d", inputSchema: z.object({}), execute: () => 1, ...fields });
+const anything = z.object({});
+const tools = "`tools` must be a list of tools, collections of tools and names of tools";
+
+const definitions: readonly (readonly [string, () => unknown, string])[] = [
+  [
+    "nothing",
+    () => (agent as () => unknown)(),
+    'agent(): it takes an object. Write agent({ name: "helper", model: "ollama/qwen2.5:7b" }).',
+  ],
+  ["system", define({ system: "x" }), 'Agent "a": write `instructions` in place of `system`.'],
+  ["maxSteps", define({ maxSteps: 3 }), 'Agent "a": write `budget: { turns }` in place of `maxSteps`.'],
+  [
+    "outputSchema",
+    define({ outputSchema: anything }),
+    'Agent "a": write `output` in place of `outputSchema`.',
+  ],
+  [
+    "temperature",
+    define({ temperature: 1 }),
+    'Agent "a": `temperature` is a setting of the model: write `settings: { temperature }`.',
+  ],
+  [
+    "maxTokens",
+    define({ maxTokens: 1 }),
+    'Agent "a": `maxTokens` is a setting of the model: write `settings: { maxOutputTokens }`.',
+  ],
+  [
+    "approve",
+    define({ approve: () => true }),
+    'Agent "a": `approve` is given to each run: write `run(input, { approve })`.',
+  ],
+  [
+    "instructions that are a function",
+    define({ instructions: () => "x" }),
+    'Agent "a": `instructions` must be a string, got a function; words for one run go with it: `run(input, { instructions })`.',
+  ],
+  [
+    "a plain object as a tool",
+    define({ tools: [{ name: "t", description: "", execute: () => 1 }] }),
+    `Agent "a": ${tools}: \`tools[0]\` is a plain object: write \`tool({ ... })\` around it.`,
+  ],
+  ["an object of tools", define({ tools: {} }), `Agent "a": ${tools}, like \`[add]\`, got an object.`],
+  [
+    "an async policy",
+    define({ policy: async () => ({ verdict: "allow" }) }),
+    'Agent "a": `policy` must answer at once, and is an async function; what it waits for a `beforeToolCall` hook can look up.',
+  ],
+  [
+    "a misspelt setting",
+    define({ settings: { temprature: 1 } }),
+    'The settings of agent "a": there is no option "temprature"; did you mean "temperature"?',
+  ],
+  [
+    "a setting of another library",
+    define({ settings: { maxTokens: 5 } }),
+    'The settings of agent "a": write `maxOutputTokens` in place of `maxTokens`; what a provider alone knows goes into `providerOptions`.',
+  ],
+  [
+    "a setting of a wrong kind",
+    define({ settings: { temperature: "hot" } }),
+    'The settings of agent "a": `temperature` must be a number, got a string.',
+  ],
+  [
+    "toolChoice",
+    define({ toolChoice: { tool: "ad" } }),
+    '`toolChoice` of agent "a" lists the tool "ad", which the agent does not have. It has: none.',
+  ],
+  [
+    "abort",
+    inRun({ abort: new AbortController().signal }),
+    'The run of "a": write `signal` in place of `abort`.',
+  ],
+  [
+    "a budget of a run",
+    inRun({ budget: { turns: 1 } }),
+    'The run of "a": `budget` belongs to the agent: write `agent.with({ budget }).run(input)`.',
+  ],
+  [
+    "maxTurns of a run",
+    inRun({ maxTurns: 1 }),
+    'The run of "a": `maxTurns` belongs to the agent: write `agent.with({ budget: { turns } }).run(input)`.',
+  ],
+  [
+    "a setting of a run",
+    inRun({ temperature: 1 }),
+    'The run of "a": `temperature` is a setting of the model: write `agent.with({ settings: { temperature } }).run(input)`.',
+  ],
+  [
+    "parameters",
+    makes({ inputSchema: undefined, parameters: anything }),
+    'Tool "t": write `inputSchema` in place of `parameters`.',
+  ],
+  [
+    "handler",
+    makes({ execute: undefined, handler: () => 1 }),
+    'Tool "t": write `execute` in place of `handler`.',
+  ],
+  [
+    "z.date()",
+    makes({ inputSchema: z.object({ at: z.date() }) }),
+    'The input schema of "t" cannot be used: zod cannot describe it as JSON Schema: Date cannot be represented in JSON Schema. A model writes JSON: take text, like `z.iso.datetime()`, of which the tool makes its Date',
+  ],
+  [
+    "z.bigint()",
+    makes({ inputSchema: z.object({ n: z.bigint() }) }),
+    'The input schema of "t" cannot be used: zod cannot describe it as JSON Schema: BigInt cannot be represented in JSON Schema. A model writes JSON: take a whole number or text, like `z.int()` or `z.string()`, of which the tool makes its bigint',
+  ],
+];
+
+it.each(definitions)("says what to write in place of %s", async (_what, make, message) => {
+  await expect(Promise.resolve().then(make)).rejects.toMatchObject({ message });
+});
+
+it("takes every setting that there is", () => {
+  const all = {
+    temperature: 1,
+    topP: 1,
+    topK: 1,
+    maxOutputTokens: 1,
+    stopSequences: ["\n"],
+    seed: 1,
+    frequencyPenalty: 0,
+    presencePenalty: 0,
+    providerOptions: {},
+  };
+  expect(define({ settings: all })).not.toThrow();
+  expect(define({ settings: { temperature: undefined } })).not.toThrow();
+});
+
+it("says of empty replies what a library's user can do", async () => {
+  await expect(define({ model: scripted([""], { whenDone: "repeat" }) })()("x")).rejects.toMatchObject({
+    code: "protocol-violated",
+    hint: 'Try another driver (`driver: "json"` of the agent, `--driver json` on the command line), a larger model, or shorter tool descriptions. Replies that are empty often mean that a proxy cut them off: see what the provider sends.',
+  });
+});
