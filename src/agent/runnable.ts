@@ -3,6 +3,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { RunAccounts } from "../run/accounts.ts";
+import { withRun } from "../run/run-error.ts";
 import type { Approve } from "../run/approval.ts";
 import { callAround, type Scope, scopeOf } from "../run/scope.ts";
 import { type RunPowers, surrounded, surroundingRun } from "../run/powers.ts";
@@ -168,7 +169,9 @@ function tellCut({ outcome, output }: RunResult<unknown>, name: string, { warn }
 export function outputOf<Output>(result: RunResult<Output>, name: string): Output {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run that answered has an output
   if (result.outcome.type === "answered") return result.output as Output;
-  throw result.error ?? new WritError("run-refused", { name, reason: result.outcome.type });
+  throw result.error === undefined
+    ? new WritError("run-refused", { name, reason: result.outcome.type })
+    : withRun(result.error, result);
 }
 
 /** Runs to the end, and tells each event on the way. */

@@ -33,8 +33,8 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: Code;
   readonly data: ErrorData[Code] & Attempted;
   readonly hint: string;
-  readonly retryable: boolean;
-  readonly retryAfterMs: number | undefined;
+  declare readonly retryable: boolean;
+  declare readonly retryAfterMs: number | undefined;
 
   constructor(code: Code, data: ErrorData[Code], options: WritErrorOptions = {}) {
     const entry = catalogue[code];
@@ -43,8 +43,12 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
     const { attempts } = options;
     this.data = attempts === undefined ? data : { ...data, attempts };
     this.hint = fill(entry.hint, data);
-    this.retryable = options.retryable ?? entry.retryable;
-    this.retryAfterMs = options.retryAfterMs;
+    const { retryable = entry.retryable, retryAfterMs } = options;
+    // Printed with the error only where they say something.
+    Object.defineProperties(this, {
+      retryable: { value: retryable, enumerable: retryable },
+      retryAfterMs: { value: retryAfterMs, enumerable: retryAfterMs !== undefined },
+    });
   }
 }
 

@@ -21,6 +21,7 @@ import type { RunAccounts } from "./accounts.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type End, endBy, type StopReason } from "./end.ts";
 import type { RunContext } from "./context.ts";
+import { withRun } from "./run-error.ts";
 import { type MoreTime, RunClock, type RunTime } from "./time.ts";
 
 /** The options of every run: an agent's turns, a plain function, a composition of agents. */
@@ -182,7 +183,7 @@ async function runFramed(
   events?.close(); // nothing is told after `run-end`, whatever still goes on outside
   if (end.throws === true && end.error !== undefined) {
     stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
-    throw end.error;
+    throw withRun(end.error, finished);
   }
   const { outcome, output, error } = end;
   const { transcript, ledger, checkpoint } = finished;

@@ -60,9 +60,11 @@ export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOpti
     };
   }
   return (transcript, once, known = noActs) => {
-    if (tokensOf(transcript) <= atTokens) return undefined;
+    const tokens = tokensOf(transcript);
+    if (tokens <= atTokens && known.isRefused !== true) return undefined;
     const most = countTurns(transcript) - keepTurns;
-    const fits = (count: number): boolean => tokensOf(dropTurns(transcript, count)) <= atTokens / 2;
+    const room = Math.min(tokens, atTokens) / 2;
+    const fits = (count: number): boolean => tokensOf(dropTurns(transcript, count)) <= room;
     return most < 1 ? undefined : compact({ transcript, droppedTurns: fewest(most, fits), known }, once);
   };
 }

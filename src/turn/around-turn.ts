@@ -103,16 +103,26 @@ function saying(state: State, text: string): State {
 
 /** Takes old turns out of what the model is sent, when there are too many of them. */
 export function compactTurn(state: State, run: Run): Maybe<State> {
-  return run.compact === undefined ? state : compacted(run.compact, state, run);
+  return run.compact === undefined ? state : compacted(state, run, { isRefused: false });
 }
 
-async function compacted(compact: NonNullable<Run["compact"]>, state: State, run: Run): Promise<State> {
+/** Takes old turns out when the provider says that there are too many of them; the state as it is when nothing can go. */
+export function compactRefused(state: State, run: Run): Promise<State> {
+  return compacted(state, run, { isRefused: true });
+}
+
+async function compacted(
+  state: State,
+  run: Run,
+  { isRefused }: { readonly isRefused: boolean },
+): Promise<State> {
   const { turns: turn } = state.ledger;
-  const compacting = compact(
-    state.transcript,
-    (ask) => run.journal.step({ key: `turn/${turn}/summary`, run: ask }),
-    { acts: state.acts, effectOf: effectIn(run.gate.allowed) },
-  );
+  const key = `turn/${turn}/summary${isRefused ? "/again" : ""}`;
+  const compacting = run.compact?.(state.transcript, (ask) => run.journal.step({ key, run: ask }), {
+    acts: state.acts,
+    effectOf: effectIn(run.gate.allowed),
+    isRefused,
+  });
   const done = compacting === undefined ? undefined : await untilStopped(compacting, run.stop);
   if (done === "stopped") throw new Error("the run was stopped while it was compacted");
   if (done === undefined) return state;

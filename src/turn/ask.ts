@@ -1,6 +1,6 @@
 import { fatalOf } from "../call/fatal.ts";
 import type { Driver, TurnInput } from "../driver/driver.ts";
-import type { WritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
@@ -30,12 +30,18 @@ export interface TurnQuestion {
   readonly state: State;
   readonly input: TurnInput;
   readonly early: EarlyCalls;
+  /** It was asked in this turn before, with more turns than the provider takes. */
+  readonly isShorter?: boolean;
 }
 
 /** The record of a model call and of the hooks around it, with the facts that were told meanwhile. */
 type TurnRecord =
   | (ModelRecord & { readonly told?: readonly RunEvent[] })
-  | { readonly failed: HookFailure; readonly told?: readonly RunEvent[] };
+  | { readonly failed: HookFailure; readonly told?: readonly RunEvent[] }
+  | { readonly tooLong: TooLong["data"]; readonly told?: readonly RunEvent[] };
+
+/** The provider's word that a request is too long: a replay compacts where the run did. */
+type TooLong = WritError<"context-exceeded">;
 
 /** The model call as one step of the journal, with the author's hooks around it. */
 export function askTurn(asking: TurnQuestion, run: Run): Maybe<ModelRecord | End> {
@@ -91,7 +97,7 @@ async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord>
   };
   const hooked = { turn: state.ledger.turns, transcript: input.transcript, run, note };
   const step = {
-    key: `turn/${state.ledger.turns}/model`,
+    key: `turn/${state.ledger.turns}/model${asking.isShorter === true ? "/shorter" : ""}`,
     fingerprint: () => requestFingerprint(state, run),
     run: async (): Promise<TurnRecord> => {
       try {
@@ -99,7 +105,10 @@ async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord>
         if (run.stop.reason !== undefined) throw new Error("the run was stopped"); // nobody waited for it: it is not recorded
         return told.length === 0 ? record : { ...record, told };
       } catch (error) {
-        const failed = run.stop.reason === undefined ? hookFailure(error) : undefined;
+        const isStopped = run.stop.reason !== undefined;
+        if (!isStopped && run.compact !== undefined && isWritError(error, "context-exceeded"))
+          return { tooLong: (thrown = error).data, told };
+        const failed = isStopped ? undefined : hookFailure(error);
         if (failed === undefined || !(error instanceof Error)) throw error;
         thrown = error;
         return { failed, told };
@@ -109,6 +118,7 @@ async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord>
   const record = await untilStopped(run.journal.step(step), run.stop);
   if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
   if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
+  if ("tooLong" in record) throw thrown ?? new WritError("context-exceeded", record.tooLong);
   if ("failed" in record) throw thrown ?? hookError(record.failed);
   return record;
 }

@@ -1,6 +1,6 @@
 import type { Reading, TurnInput } from "../driver/driver.ts";
 import { directJournal } from "../journal/direct-journal.ts";
-import { WritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import { isWordless, type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
 import { sizedReply } from "../message/file-part.ts";
 import { addAnswer, addReply, addUser } from "../message/transcript.ts";
@@ -15,6 +15,7 @@ import {
   afterTurn,
   answeredBefore,
   beforeTurn,
+  compactRefused,
   compactTurn,
   mayGoOn,
   readAnswer,
@@ -149,14 +150,36 @@ function prepareTurn(before: State, run: Run): Maybe<NextState> {
 
 function askAndAct(before: State, run: Run): Maybe<NextState> {
   const asking = { before, input: turnInput(before, run), early: new EarlyCalls(before, run) };
-  return after(askTurn({ state: before, ...asking }, run), (asked) => {
-    const { early } = asking;
-    if (early.started === undefined) return takeAsked(asked, asking, run);
-    return always(
-      () => takeAsked(asked, asking, run),
-      () => early.giveUp(),
-    );
-  });
+  return after(askTurn({ state: before, ...asking }, run), (asked) =>
+    isTooLong(asked, run) ? askShorter(asked, asking, run) : takeAndEnd(asked, asking, run),
+  );
+}
+
+/** The provider says that the request is too long, and the author wants old turns to go then. */
+function isTooLong(asked: ModelRecord | End, { compact }: Run): asked is End {
+  return compact !== undefined && "outcome" in asked && isWritError(asked.error, "context-exceeded");
+}
+
+/** Asks once more, with fewer turns; where none can go the run ends. */
+async function askShorter(refused: End, { before, early }: AskedTurn, run: Run): Promise<NextState> {
+  await early.giveUp();
+  const { state, end } = await keeping(before, run, async () => ({
+    state: await compactRefused(before, run),
+  }));
+  if (end !== undefined) return { state, end };
+  const asking = { before: state, input: turnInput(state, run), early: new EarlyCalls(state, run) };
+  if (state === before) return takeAndEnd(refused, asking, run);
+  run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason: refused.error?.message ?? "" });
+  return takeAndEnd(await askTurn({ state, ...asking, isShorter: true }, run), asking, run);
+}
+
+function takeAndEnd(asked: ModelRecord | End, asking: AskedTurn, run: Run): Maybe<NextState> {
+  const { early } = asking;
+  if (early.started === undefined) return takeAsked(asked, asking, run);
+  return always(
+    () => takeAsked(asked, asking, run),
+    () => early.giveUp(),
+  );
 }
 
 function takeAsked(asked: ModelRecord | End, asking: AskedTurn, run: Run): Maybe<NextState> {

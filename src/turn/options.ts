@@ -40,6 +40,8 @@ export interface CompactedActs {
   /** Those that earlier compactions took out. */
   readonly acts: readonly Act[];
   readonly effectOf: EffectOf;
+  /** The provider says that it is too long, whatever the estimate. */
+  readonly isRefused?: boolean;
 }
 
 /**
