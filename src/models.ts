@@ -1,10 +1,10 @@
 /**
- * The port that a model implements: models of your own, and models around models.
+ * The port that a model implements: models of your own, models around models, models by name and their prices.
  *
  * @module writ/models
  */
 export { type FinishReason } from "./message/message.ts";
-export { type ReportedUsage } from "./message/usage.ts";
+export { type Price, type ReportedUsage } from "./message/usage.ts";
 
 export {
   type FunctionReply,
@@ -26,4 +26,8 @@ export {
 } from "./model/model.ts";
 export { type ModelRetry, type RetryOptions, type RetryPace } from "./model/retry.ts";
 
+export { type ModelName, type ProviderName } from "./model/provider-names.ts";
+
+export { listPrice } from "./adapters/model/list-price.ts";
+export { modelNamed } from "./adapters/model/resolve.ts";
 export { withRetry } from "./adapters/with-retry.ts";

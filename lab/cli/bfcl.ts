@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolveModel } from "../../src/adapters/model/resolve.ts";
+import { modelNamed } from "../../src/adapters/model/resolve.ts";
 import { messageOf } from "../../src/error/writ-error.ts";
 import { type BfclCase, openCases } from "../bfcl/cases.ts";
 import { bfclCategories, type BfclCategory } from "../bfcl/categories.ts";
@@ -52,7 +52,7 @@ export async function evalBfcl(flags: LiveFlags): Promise<ExitCode> {
     showFailures === undefined
       ? undefined
       : showWrong(countOf("--show-failures", showFailures), processOutput);
-  const model = resolveModel(flags.model, "eval");
+  const model = modelNamed(flags.model);
   const cases = casesOf(flags.cases, { categories, most });
   const interrupts = listenForInterrupts(processOutput);
   const { signal } = interrupts;

@@ -5,7 +5,7 @@ import { listModelFiles } from "./model-files/cache.ts";
 import { type PullEvent, pullModel } from "./model-files/pull.ts";
 import { llamaCpp } from "./model/llama-cpp.ts";
 import { type OllamaModel, ollamaModels, ollamaRunning } from "./model/ollama.ts";
-import { resolveModel } from "./model/resolve.ts";
+import { modelNamed } from "./model/resolve.ts";
 import { whereInstalled } from "./peer.ts";
 
 /** The best model that this machine has and why it is the one, or why there is none. */
@@ -42,7 +42,7 @@ export async function findModel(options: FindModelOptions = {}): Promise<FoundMo
   const choice = chooseModel(await lookAround());
   if (choice.type === "none") return { why: choice.why };
   if (choice.type === "fetch") return fetchEmbedded(choice, options);
-  return { model: resolveModel(choice.name, "findModel"), why: choice.why };
+  return { model: modelNamed(choice.name), why: choice.why };
 }
 
 /** Models and packages to choose from. */

@@ -18,7 +18,7 @@ import type { Tools } from "../policy/allow-list.ts";
 import type { Tool, TypedTool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
 import { nodeHost } from "./clock.ts";
-import { resolveModel } from "./model/resolve.ts";
+import { modelNamed, resolveModel } from "./model/resolve.ts";
 
 /**
  * Asks a model once, without a loop: the caller carries out the calls of the reply and sends their results with
@@ -283,5 +283,5 @@ function deciderFor(door: string, { model }: WithModel): Decider {
 function modelFor(door: string, given: ModelSource | undefined): Model | undefined {
   if (given !== undefined) return resolveModel(given, door);
   const named = process.env["WRIT_MODEL"]?.trim() ?? "";
-  return named === "" ? undefined : resolveModel(named, "WRIT_MODEL");
+  return named === "" ? undefined : modelNamed(named);
 }

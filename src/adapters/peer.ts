@@ -41,15 +41,27 @@ export function whereInstalled(specifier: string): string | undefined {
   try {
     return import.meta.resolve(specifier);
   } catch {
-    return beside(process.argv[1], specifier) ?? beside(`${process.cwd()}/program`, specifier);
+    const path = fromProject((require) => require.resolve(specifier));
+    return path === undefined ? undefined : pathToFileURL(path).href;
   }
 }
 
-function beside(file: string | undefined, specifier: string): string | undefined {
-  if (file === undefined) return undefined;
-  try {
-    return pathToFileURL(createRequire(pathToFileURL(file)).resolve(specifier)).href;
-  } catch {
-    return undefined;
+/** Imports an optional package at once, where waiting is not possible. Undefined where it is absent. */
+export function requireInstalled(name: string): unknown {
+  return fromProject((require): unknown => require(name));
+}
+
+/** Asks from beside writ, then from beside the program that runs, then from the working folder. In a bundle writ has no place of its own. */
+function fromProject<Value>(ask: (require: NodeJS.Require) => Value): Value | undefined {
+  const own: string | undefined = import.meta.url;
+  const places = [own, pathToFileURL(process.argv[1] ?? "program").href, pathToFileURL("program").href];
+  for (const place of places.filter((each) => each !== undefined)) {
+    try {
+      return ask(createRequire(place));
+    } catch (error) {
+      if (codeOf(error) !== "MODULE_NOT_FOUND" && codeOf(error) !== "ERR_PACKAGE_PATH_NOT_EXPORTED")
+        throw error;
+    }
   }
+  return undefined;
 }

@@ -5,6 +5,7 @@ import type { Hook } from "../hook/hook.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { RetryPace } from "../model/retry.ts";
 import type { ModelFunction } from "../model/function-model.ts";
+import type { ModelName } from "../model/provider-names.ts";
 import type { Budget } from "../policy/account/budget.ts";
 import type { Tools } from "../policy/allow-list.ts";
 import type { Policy } from "../policy/decision.ts";
@@ -28,10 +29,10 @@ export interface AiSdkModelLike {
 }
 
 /**
- * A model as authors give it: a model, a function, an AI SDK model object, or a name like
- * `ollama/qwen2.5:7b`.
+ * A model as authors give it: a model, a function, an AI SDK model object, or a name like `openai/gpt-5` or
+ * `ollama/qwen2.5:7b`. For a name from outside, `writ/models` has `modelNamed`.
  */
-export type ModelSource = Model | ModelFunction | AiSdkModelLike | string;
+export type ModelSource = Model | ModelFunction | AiSdkModelLike | ModelName;
 
 /** The input of an agent: text, or a value that its input schema takes. */
 export type InputOf<In> = In extends SchemaSource ? InferInput<In> : string | JsonObject;

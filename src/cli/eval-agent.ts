@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
-import { resolveModel } from "../adapters/model/resolve.ts";
+import { modelNamed } from "../adapters/model/resolve.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
+import type { Model } from "../model/model.ts";
 import { evaluateLocated } from "../eval/agent/evaluate.ts";
 import type { CaseReport, EvalReport } from "../eval/agent/eval-report.ts";
 import { junitXml } from "../eval/agent/junit.ts";
@@ -37,10 +38,10 @@ export interface EvalAgentFlags {
  * @throws WritError for everything that is wrong before the first run: options, the agent's file, cases
  */
 export async function evalAgent(file: string, flags: EvalAgentFlags): Promise<ExitCode> {
-  const { model, judge, tools, record, replay, allowEffects, json = false } = flags;
+  const { tools, record, replay, allowEffects, json = false } = flags;
   checkModes(flags);
-  checkModelName("--model", model);
-  checkModelName("--judge", judge);
+  const model = modelOf("--model", flags.model);
+  const judge = modelOf("--judge", flags.judge);
   const runs = countOf("--runs", flags.runs ?? "1");
   const concurrency = countOf("--concurrency", flags.concurrency ?? "2");
   checkFile(file);
@@ -84,9 +85,9 @@ function checkModes({ replay, record, model, judge }: EvalAgentFlags): void {
 }
 
 /** @throws WritError `option-invalid` for a name that no provider has */
-function checkModelName(option: string, name: string | undefined): void {
+function modelOf(option: string, name: string | undefined): Model | undefined {
   try {
-    if (name !== undefined) resolveModel(name, option);
+    return name === undefined ? undefined : modelNamed(name);
   } catch (cause) {
     throw new WritError("option-invalid", { option, value: name ?? "", advice: messageOf(cause) }, { cause });
   }

@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { isDefinitionFile, loadAgent as readDefinition } from "../adapters/files/definition-file.ts";
 import { agent } from "../adapters/node.ts";
 import type { Agent } from "../agent/agent.ts";
+import type { ModelSource } from "../agent/definition.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { Tool } from "../tool/tool.ts";
 
@@ -21,7 +22,7 @@ export interface DefinitionFlags {
   /** The path of a program that exports the tools which the definition names. A definition cannot name a program itself. */
   readonly tools?: string;
   /** The model of a definition that names none. */
-  readonly model?: string;
+  readonly model?: ModelSource;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { modelNamed } from "../adapters/model/resolve.ts";
 import type { ManifestChange } from "../agent/describe/manifest-change.ts";
 import { compareManifests } from "../agent/describe/manifest-compare.ts";
 import type { AgentManifest } from "../agent/describe/manifest-data.ts";
@@ -24,11 +25,12 @@ export interface ManifestFlags extends OutputFlags {
  * @throws WritError `manifest-widened` when the agent may do more than the file of `--check` says; `option-invalid` for a file that is no manifest
  */
 export async function manifest(file: string, flags: ManifestFlags): Promise<ExitCode> {
-  const { write, check, tools, model, json = false } = flags;
+  const { write, check, tools, json = false } = flags;
   if (write !== undefined && check !== undefined) {
     const advice = "Give one of the two: a manifest that is written anew is not compared.";
     throw new WritError("option-invalid", { option: "--write", value: write, advice });
   }
+  const model = flags.model === undefined ? undefined : modelNamed(flags.model);
   const baseline = check === undefined ? undefined : await readManifest(check);
   const loaded = await loadAgent(file, { tools, model });
   const agent = model === undefined ? loaded : loaded.with({ model });

@@ -1,5 +1,5 @@
 import { saveCard } from "../adapters/model-cards.ts";
-import { resolveModel } from "../adapters/model/resolve.ts";
+import { modelNamed } from "../adapters/model/resolve.ts";
 import { messageOf } from "../error/writ-error.ts";
 import { battery } from "../eval/probe/battery.ts";
 import { type Best, bestOf, goneByAuto, wayText } from "../eval/probe/best.ts";
@@ -32,7 +32,7 @@ export interface ProbeFlags {
 
 /** A probe as the command line asked for it. */
 interface Probing {
-  readonly model: ReturnType<typeof resolveModel>;
+  readonly model: ReturnType<typeof modelNamed>;
   readonly drivers: readonly DriverName[];
   readonly grammar: GrammarChoice;
   readonly cases: readonly ProbeCase[];
@@ -106,7 +106,7 @@ function probingOf(name: string, flags: ProbeFlags): Probing {
     grammar: wordOf("--grammar", grammar, ["both", "on", "off"]),
     cases: limit === undefined ? chosen : chosen.slice(0, countOf("--limit", limit)),
     caseTimeoutMs: countOf("--case-timeout", caseTimeout) * 1000,
-    model: resolveModel(name, "probe"),
+    model: modelNamed(name),
   };
 }
 

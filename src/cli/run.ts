@@ -1,3 +1,4 @@
+import { modelNamed } from "../adapters/model/resolve.ts";
 import { driverChoices } from "../model/driver-names.ts";
 import { parseCapabilities } from "../tool/capability.ts";
 import { type AuditFlags, auditWriter } from "./audit.ts";
@@ -24,7 +25,8 @@ export interface RunFlags extends OutputFlags, AuditFlags {
  * @throws WritError for everything that is wrong before the run begins: the options, the file, the prompt.
  */
 export async function run(file: string, words: readonly string[], flags: RunFlags): Promise<ExitCode> {
-  const { model, driver, maxTurns, skill, tools, cap, verbose = false } = flags;
+  const { driver, maxTurns, skill, tools, cap, verbose = false } = flags;
+  const model = flags.model === undefined ? undefined : modelNamed(flags.model);
   const changes: Parameters<AnyAgent["with"]>[0] = {
     ...(model === undefined ? {} : { model }),
     ...(maxTurns === undefined ? {} : { budget: { turns: countOf("--max-turns", maxTurns) } }),

@@ -9,7 +9,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "agent-missing": { message: "{path} exports no agent. It exports: {found}.", hint: "Export one: `export default agent({ … })`.", retryable: false },
   "budget-exhausted": { message: "Agent '{name}' {reason}", hint: "Raise `budget.{field}`, or make the task smaller. `agent.run()` gives the transcript up to here instead of throwing.", retryable: false },
   "budget-invalid": { message: "The budget of \"{name}\" has {field} = {value}, which is not a bound.", hint: "Give a positive number, or leave the field out for its default.", retryable: false },
-  "budget-without-price": { message: "The budget of \"{name}\" limits costUsd, but the price of the model \"{model}\" is unknown.", hint: "Give `price: (usage) => dollars` in the budget, or drop costUsd. An unknown price is never taken for zero.", retryable: false },
+  "budget-without-price": { message: "The budget of \"{name}\" limits costUsd, but the price of the model \"{model}\" is unknown.", hint: "Give `price: (usage) => dollars` in the budget, or `price: 0` to a model that costs nothing, or install list prices of hosted models (npm i @pydantic/genai-prices), or drop costUsd. An unknown price is never taken for zero.", retryable: false },
   "capability-closed": { message: "{resource} was used after its call had ended.", hint: "A tool's handles belong to one call: finish the work before `execute` gives its result.", retryable: false },
   "capability-denied": { message: "Capability not granted: {resource}. {reason}", hint: "Declare it in the tool's `needs` and grant it in the agent's `grants`; a run, a run around it and `--cap` can only take away.", retryable: false },
   "capability-invalid": { message: "The capability \"{text}\" cannot be understood: {reason}", hint: "Write net(\"api.weather.com\"), fs.read(\"/data\"), fs.write(\"/data\"), env(\"NAME\"), secret(\"NAME\"), exec(\"git\") or llm; on the command line `--cap net=api.weather.com,fs.read=/data`, or `--cap none`.", retryable: false },
@@ -54,8 +54,9 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "model-file-invalid": { message: "The file {path} is not a model that can be loaded: {reason}", hint: "Fetch it again, or give another GGUF file.", retryable: false },
   "model-file-missing": { message: "There is no model file at {path}.", hint: "Give the path of a GGUF file, or fetch one: npx writ models pull {name}", retryable: false },
   "model-invalid": { message: "The model of \"{name}\" is {found}, which is not a model.", hint: "Give a function, an object with `stream(request, options)`, an AI SDK model object, or a name like \"ollama/qwen2.5:7b\".", retryable: false },
+  "model-key-missing": { message: "There is no key for the model \"{model}\": {looked} is not set.", hint: "Set {variable} to the key. {through}", retryable: false },
   "model-missing": { message: "The agent \"{name}\" has an agentic skill \"{skill}\" but no model.", hint: "Give `model`, for example `model: ollama(\"qwen2.5:7b\")`, make the skill plain with `execute`, or give a `driver` that decides by itself and asks no model.", retryable: false },
-  "model-name-invalid": { message: "\"{name}\" does not name a model.", hint: "Write provider/model, for example ollama/qwen2.5:7b or llama-cpp/smollm2-135m. Known providers: {known}.", retryable: false },
+  "model-name-invalid": { message: "\"{name}\" does not name a model{meant}", hint: "Write provider/model, for example openai/gpt-5, ollama/qwen2.5:7b or llama-cpp/smollm2-135m. Known providers: {known}.", retryable: false },
   "model-not-found": { message: "The model \"{model}\" is not on {provider}. It has: {known}.", hint: "{advice}", retryable: false },
   "model-quota-exceeded": { message: "The account at {provider} has no credit left for the model \"{model}\": {reason}", hint: "Add credit or raise the limit with the provider, or take another model. Asking again does not help.", retryable: false },
   "model-rate-limited": { message: "{provider} takes no more requests for the model \"{model}\" right now: {reason}", hint: "Wait as long as it says (`retryAfterMs`), ask less often, or raise the limit with the provider. A run waits and asks again by itself where the wait is short.", retryable: true },
@@ -169,8 +170,9 @@ export interface ErrorData {
   "model-file-invalid": { path: string | number; reason: string | number };
   "model-file-missing": { name: string | number; path: string | number };
   "model-invalid": { found: string | number; name: string | number };
+  "model-key-missing": { looked: string | number; model: string | number; through: string | number; variable: string | number };
   "model-missing": { name: string | number; skill: string | number };
-  "model-name-invalid": { known: string | number; name: string | number };
+  "model-name-invalid": { known: string | number; meant: string | number; name: string | number };
   "model-not-found": { advice: string | number; known: string | number; model: string | number; provider: string | number };
   "model-quota-exceeded": { model: string | number; provider: string | number; reason: string | number };
   "model-rate-limited": { model: string | number; provider: string | number; reason: string | number };

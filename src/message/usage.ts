@@ -13,6 +13,21 @@ export interface Usage {
   readonly estimated?: boolean;
 }
 
+/**
+ * A price: dollars for a usage, undefined where nobody knows. Tokens of the cache are a part of the input.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import type { Price } from "writ/models";
+ *
+ * const price: Price = ({ inputTokens, outputTokens }) => (inputTokens * 0.25 + outputTokens * 2) / 1_000_000;
+ *
+ * export const careful = agent({ name: "careful", model: "openai/gpt-5-mini", budget: { costUsd: 0.5, price } });
+ * ```
+ */
+export type Price = (usage: Usage) => number | undefined;
+
 /** The usage that a provider reported: any field can be missing. */
 export type ReportedUsage = Partial<Omit<Usage, "estimated">>;
 

@@ -1,6 +1,6 @@
 import type { FilePart, FinishReason, Message, ProviderMetadata, ProviderPart } from "../message/message.ts";
 import type { FilePlace } from "../message/place-files.ts";
-import type { ReportedUsage, Usage } from "../message/usage.ts";
+import type { Price, ReportedUsage } from "../message/usage.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import type { DriverName } from "./driver-names.ts";
@@ -167,6 +167,6 @@ export interface Model {
   /** Asks its provider again by itself, as `withRetry` does: a run does not ask again on top of it. */
   readonly retries?: boolean;
   /** Dollars for a usage, when the price is known. Local models declare 0. */
-  readonly price?: (usage: Usage) => number | undefined;
+  readonly price?: Price;
   stream(request: ModelRequest, options: StreamOptions): AsyncIterable<Delta>;
 }

@@ -75,8 +75,12 @@ export function retrying(model: Model, options: RetryOptions, host: Pick<Host, "
       return model.features; // some models only know them late
     },
     settings: model.settings,
-    price: model.price,
-    endpoint: model.endpoint,
+    get price() {
+      return model.price; // a list price is looked up when it is asked for
+    },
+    get endpoint() {
+      return model.endpoint;
+    },
     retries: true,
     async *stream(request, streaming) {
       for (let attempt = 1; ; attempt += 1) {

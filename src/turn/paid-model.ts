@@ -1,6 +1,13 @@
 import type { RunAccounts } from "../run/accounts.ts";
 import { charactersOf } from "../message/message.ts";
-import { completeUsage, estimateTokens, type ReportedUsage } from "../message/usage.ts";
+import {
+  completeUsage,
+  estimateTokens,
+  noUsage,
+  type Price,
+  type ReportedUsage,
+  type Usage,
+} from "../message/usage.ts";
 import type { Delta, Model, ModelRequest, StreamOptions } from "../model/model.ts";
 import type { Budget } from "../policy/account/budget.ts";
 import { priceOf, withinTokens } from "./usage.ts";
@@ -15,8 +22,7 @@ export interface Paying {
 export function paidModel(model: Model, { accounts, price }: Paying): Model {
   if (accounts === undefined) return model;
   const { id, features } = model;
-  const priced = (inputTokens: number, outputTokens: number): number | undefined =>
-    priceOf({ inputTokens, outputTokens }, { model, price });
+  const priced: Price = (usage) => priceOf(usage, { model, price });
   return {
     id,
     features,
@@ -27,7 +33,7 @@ export function paidModel(model: Model, { accounts, price }: Paying): Model {
 interface PaidModel {
   readonly model: Model;
   readonly accounts: RunAccounts;
-  readonly priced: (inputTokens: number, outputTokens: number) => number | undefined;
+  readonly priced: Price;
 }
 
 async function* paidReply(
@@ -38,12 +44,14 @@ async function* paidReply(
   const { signal } = options;
   const { settings } = request;
   const inputTokens = estimateTokens(textOf(request).length);
-  const held = await accounts.hold({ inputTokens, most: settings.maxOutputTokens, price: priced });
+  const priceAt = (input: number, output: number): number | undefined =>
+    priced({ inputTokens: input, outputTokens: output });
+  const held = await accounts.hold({ inputTokens, most: settings.maxOutputTokens, price: priceAt });
   const reply = new ReplyMeter(request);
   const settle = async (): Promise<void> => {
     const { tokens, usage } = reply.spent();
-    const atMost = priced(inputTokens, held.outputTokens) ?? 0;
-    await held.settle({ tokens, costUsd: tokens === 0 ? 0 : (priced(...usage) ?? atMost) });
+    const atMost = priceAt(inputTokens, held.outputTokens) ?? 0;
+    await held.settle({ tokens, costUsd: tokens === 0 ? 0 : (priced(usage) ?? atMost) });
   };
   // A model that does not listen keeps its run from nothing: what it wrote until then is booked when the run is stopped.
   const stopped = (): void => void settle().catch(() => undefined);
@@ -88,10 +96,10 @@ class ReplyMeter {
   }
 
   /** Its usage: nothing where the provider never began to answer, an estimate where it did not say. */
-  spent(): { readonly tokens: number; readonly usage: readonly [input: number, output: number] } {
-    if (!this.hasBegun) return { tokens: 0, usage: [0, 0] };
+  spent(): { readonly tokens: number; readonly usage: Usage } {
+    if (!this.hasBegun) return { tokens: 0, usage: noUsage };
     const input = this.request.messages.reduce((sum, message) => sum + charactersOf(message), 0);
-    const { inputTokens, outputTokens } = completeUsage(this.reported, { input, output: this.written });
-    return { tokens: inputTokens + outputTokens, usage: [inputTokens, outputTokens] };
+    const usage = completeUsage(this.reported, { input, output: this.written });
+    return { tokens: usage.inputTokens + usage.outputTokens, usage };
   }
 }

@@ -243,7 +243,7 @@ describe("typed tools", () => {
     expect(define({ name: "a", budget: { turns: 0 } })).toThrow(failsWith("budget-invalid", "turns", "0"));
     expect(define({ name: "a", budget: { turn: 3 } as never })).toThrow(failsWith("budget-invalid", "turn"));
     expect(define({ name: "a", model: 7 as never })).toThrow(failsWith("model-invalid", "number"));
-    expect(define({ name: "a", model: "qwen" })).toThrow(failsWith("model-name-invalid", "qwen"));
+    expect(define({ name: "a", model: "qwen" as never })).toThrow(failsWith("model-name-invalid", "qwen"));
     expect(() =>
       tool({ name: "bad name", description: "", inputSchema: z.object({}), execute: () => 1 }),
     ).toThrow(failsWith("name-invalid", "bad name"));

@@ -202,7 +202,7 @@ describe("tools", () => {
     expect(() => skill({ name: "a/b", description: "", tools: [] })).toThrow(
       expect.objectContaining({ code: "name-invalid" }),
     );
-    expect(() => agent({ name: "a", model: "gpt-4" })).toThrow(
+    expect(() => agent({ name: "a", model: "gpt-4" as never })).toThrow(
       expect.objectContaining({ code: "model-name-invalid" }),
     );
   });

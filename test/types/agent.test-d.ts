@@ -4,8 +4,24 @@ import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { call } from "../../src/doors.ts";
 import { jsonDriver } from "../../src/drivers.ts";
+import { modelNamed } from "../../src/models.ts";
 import { agent, type Agent, type Skill, skill, type Tool, tool } from "../../src/index.ts";
 import { labelled, validateCall, type Validated, validateResult } from "../../src/tools.ts";
+
+describe("the name of a model", () => {
+  it("begins with a provider that there is", () => {
+    agent({ name: "a", model: "openai/gpt-5" });
+    agent({ name: "a", model: "ollama/qwen2.5:7b" });
+    // @ts-expect-error -- no provider
+    agent({ name: "a", model: "gpt-4o" });
+    // @ts-expect-error -- a provider that nobody knows
+    agent({ name: "a", model: "opnai/gpt-4o" });
+    const outside: string = process.env["MODEL"] ?? "";
+    // @ts-expect-error -- a text from outside may be anything
+    agent({ name: "a", model: outside });
+    agent({ name: "a", model: modelNamed(outside) });
+  });
+});
 
 describe("inference", () => {
   it("gives execute the arguments of the schema, and the tool their types [H8.4, T4.2]", () => {

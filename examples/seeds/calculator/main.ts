@@ -3,6 +3,7 @@
 // An agent with four tools. Without a model's name its replies are written down here; the calls are real.
 import assert from "node:assert/strict";
 import { agent, skill, tool, type TypedTool } from "writ";
+import { modelNamed } from "writ/models";
 import { scripted } from "writ/testing";
 import { z } from "zod";
 
@@ -42,7 +43,7 @@ const results: string[] = [];
 const calculator = agent({
   name: "calculator",
   instructions: "You are a calculator. Use the provided tools to compute the answer.",
-  model: modelName ?? scripted(replies, { whenDone: "throw" }),
+  model: modelName === undefined ? scripted(replies, { whenDone: "throw" }) : modelNamed(modelName),
   settings: { temperature: 0.1 }, // low, so that it calculates and does not invent
   budget: { turns: 5 },
   skills: [

@@ -2,6 +2,7 @@
 //
 // A whole loop at a glance (weather.ts), with its tests beside it: node --test examples/seeds/safe-loop/weather.test.ts
 import assert from "node:assert/strict";
+import { modelNamed } from "writ/models";
 import { call, llmStatus } from "writ/doors";
 import { scripted } from "writ/testing";
 import { getWeather, runAgent } from "./weather.ts";
@@ -19,7 +20,7 @@ const script = scripted([
 
 let gathered = "";
 const answer = await runAgent("Do I need an umbrella in Lima?", {
-  model: modelName ?? script,
+  model: modelName === undefined ? script : modelNamed(modelName),
   maxSteps: 5,
   budget: 4000,
   onStep: (step, context) => {

@@ -3,6 +3,7 @@
 // Chat without a loop: the model asks for a tool, the program runs it, and sends the whole history back.
 import assert from "node:assert/strict";
 import { type Message, tool } from "writ";
+import { modelNamed } from "writ/models";
 import { callTool, chat, userMessage } from "writ/doors";
 import { scripted } from "writ/testing";
 import { z } from "zod";
@@ -23,7 +24,7 @@ const script = scripted([
   { calls: [{ id: "call_123", name: "get_weather", arguments: { location: "London" } }] },
   "The weather in London is currently 18°C and partly cloudy.",
 ]);
-const model = modelName ?? script;
+const model = modelName === undefined ? script : modelNamed(modelName);
 
 // 1. The user's question goes out with the tools.
 const question = userMessage("What's the weather like in London?");

@@ -10,7 +10,7 @@ import type { Knowledge } from "../../tool/knowledge.ts";
 import { checkName, type Tool } from "../../tool/tool.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
-import { resolveModel } from "../model/resolve.ts";
+import { modelNamed } from "../model/resolve.ts";
 import { checkFields } from "./check-fields.ts";
 import { jsonFields, markdownFields } from "./definition-fields.ts";
 import {
@@ -209,7 +209,8 @@ function built(read: Located, { file, instructions, options }: Around): ReadDefi
   });
   const { name, model = options.model, input, output } = fields;
   check(["name"], () => checkName(name, "An agent"));
-  if (typeof fields.model === "string") check(["model"], () => resolveModel(fields.model ?? "", name));
+  const { model: named } = fields;
+  if (typeof named === "string") check(["model"], () => modelNamed(named));
   if (input !== undefined) check(["input"], () => toSchema(input, { name, role: "input" }));
   if (output !== undefined) check(["output"], () => toSchema(output, { name, role: "input" }));
   if (problems.length > 0) return { problems };

@@ -1,4 +1,5 @@
 import { isWritError, WritError } from "../../error/writ-error.ts";
+import type { Price } from "../../message/usage.ts";
 import type {
   Delta,
   Model,
@@ -14,6 +15,7 @@ import { filesOf } from "./ai-sdk-files.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, promptFor, type PromptMessage } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
+import { free } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
 import { tellWarnings } from "./ai-sdk-warnings.ts";
@@ -63,8 +65,8 @@ export interface AiSdkOptions {
    * Abilities of the model, where the default (native tools, replies held to a JSON Schema) is wrong for it.
    */
   readonly features?: ModelFeatures;
-  /** Dollars for a usage. Left out: the price is unknown. */
-  readonly price?: Model["price"];
+  /** Dollars for a usage; 0 for a model that costs nothing. Left out: the price is unknown. `listPrice` of `writ/models` knows many. */
+  readonly price?: Price | 0;
   /**
    * Tools of the provider, by the name that the model calls them. The provider runs them, not writ: no allow-list, policy or capability of
    * the agent stands in between.
@@ -134,7 +136,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
     id: nameOf(model),
     settings: settingsData({ provider, name: modelId, ...options.settings }),
     features: { tools: true, ...formatFeatures(model), ...options.features },
-    price: options.price,
+    price: options.price === 0 ? free : options.price,
     async *stream(request, { signal }): AsyncGenerator<Delta> {
       if (signal.aborted) throw abortErrorOf(signal);
       const call = callOptions({ model, options, request, signal, prompt });

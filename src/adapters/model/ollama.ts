@@ -2,7 +2,7 @@ import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
 import { defaultHost, defaultTemperature, ollamaAddress } from "./ollama-address.ts";
 import type { OllamaOptions, OllamaSource } from "./ollama-request.ts";
-import { atLeastOne, knownOptions } from "./options.ts";
+import { atLeastOne, free, knownOptions } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
@@ -79,7 +79,7 @@ export function ollama(name: string, options: OllamaOptions = {}): Model {
     }),
     features: { format: "schema" },
     endpoint: endpointOf(source.address.url, source.address.headers),
-    price: () => 0,
+    price: free,
     stream: (request, streamOptions) =>
       whenAsked(async () => (await import("./ollama-request.ts")).reply(source, request, streamOptions)),
   };

@@ -52,8 +52,3 @@ function addressOf(given: string): URL {
 function invalid(value: string, advice: string): WritError {
   return new WritError("option-invalid", { option: "openaiCompatible baseUrl", value, advice });
 }
-
-/** True when the server runs on this machine. */
-export function isLocal({ url }: OpenaiServer): boolean {
-  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
-}

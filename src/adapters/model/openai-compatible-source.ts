@@ -1,4 +1,5 @@
-import type { Model, ModelFeatures, ModelSettings } from "../../model/model.ts";
+import type { Price } from "../../message/usage.ts";
+import type { ModelFeatures, ModelSettings } from "../../model/model.ts";
 import type { OpenaiServer } from "./openai-compatible-address.ts";
 import type { LlamaCppServer } from "./openai-compatible-server.ts";
 
@@ -23,8 +24,8 @@ export interface OpenaiCompatibleOptions {
   readonly settings?: ModelSettings;
   /** Corrects what writ finds out of the model: `{ tools: false }` never sends tools. */
   readonly features?: ModelFeatures;
-  /** Dollars for a usage. Default: 0 for a server on this machine; elsewhere the price is unknown. */
-  readonly price?: Model["price"];
+  /** Dollars for a usage; 0 for a server that costs nothing. Default: unknown, also on this machine, where it may be a proxy. */
+  readonly price?: Price | 0;
   /** A reply larger than this ends with an error. Default 16 MiB. */
   readonly maxReplyBytes?: number;
   /**

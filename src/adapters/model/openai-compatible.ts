@@ -1,8 +1,8 @@
 import { endpointOf } from "../../model/endpoint.ts";
 import type { Model } from "../../model/model.ts";
-import { isLocal, openaiServer } from "./openai-compatible-address.ts";
+import { openaiServer } from "./openai-compatible-address.ts";
 import { featuresOf, type OpenaiCompatibleOptions, type OpenaiSource } from "./openai-compatible-source.ts";
-import { atLeastOne, knownOptions } from "./options.ts";
+import { atLeastOne, free, knownOptions } from "./options.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
 
@@ -62,7 +62,7 @@ export function openaiCompatible(name: string, options: OpenaiCompatibleOptions 
       return featuresOf(source);
     },
     endpoint: endpointOf(server.url, server.headers),
-    price: price ?? (isLocal(server) ? (): number => 0 : undefined),
+    price: price === 0 ? free : price,
     stream: (request, streamOptions) =>
       whenAsked(async () =>
         (await import("./openai-compatible-request.ts")).reply(source, request, streamOptions),

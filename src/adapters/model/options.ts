@@ -13,6 +13,9 @@ export function knownOptions(definer: string, options: object, known: Readonly<R
   });
 }
 
+/** The price of a model that costs nothing. */
+export const free = (): number => 0;
+
 /** @throws WritError `option-invalid` for a number among the options of `definer` that is not a whole one from 1 on */
 export function atLeastOne(definer: string, numbers: Readonly<Record<string, number | undefined>>): void {
   for (const [name, value] of Object.entries(numbers)) {

@@ -2,39 +2,60 @@ import type { ModelSource } from "../../agent/definition.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { modelFromFunction } from "../../model/function-model.ts";
 import type { Model, ModelFeatures } from "../../model/model.ts";
+import { type ProviderName, providerNames } from "../../model/provider-names.ts";
+import { didYouMean } from "../../util/nearest.ts";
 import { driverOfCard } from "../model-cards.ts";
 import { aiSdk, isAiSdkModel } from "./ai-sdk.ts";
+import { hosted } from "./hosted.ts";
 import { llamaCpp } from "./llama-cpp.ts";
 import { ollama } from "./ollama.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
+import { type HostedName, isHosted } from "./providers.ts";
 
-const providers: Readonly<Record<string, (name: string) => Model>> = {
+const providers: Readonly<Record<Exclude<ProviderName, HostedName>, (name: string) => Model>> = {
   ollama,
   "llama-cpp": llamaCpp,
   "openai-compatible": openaiCompatible,
 };
 
 /**
- * Makes a model of whatever stands for one: a model, a function, an AI SDK model object, or a name like `ollama/qwen2.5:7b`. Where a model of
+ * Makes a model of whatever stands for one: a model, a function, an AI SDK model object, or a name like `openai/gpt-5`. Where a model of
  * a provider has a card, its features name the driver of the card, unless they name one already.
  *
  * @throws WritError `model-invalid`, `model-name-invalid`
  */
 export function resolveModel(source: ModelSource, agent: string): Model {
-  if (typeof source === "string") return withCard(modelFromName(source));
+  if (typeof source === "string") return modelNamed(source);
   if (typeof source === "function") return modelFromFunction(source);
   if (isAiSdkModel(source)) return withCard(aiSdk(source));
   if (isModel(source)) return withCard(source);
   throw new WritError("model-invalid", { name: agent, found: source === null ? "null" : typeof source });
 }
 
-function modelFromName(name: string): Model {
+/**
+ * Makes a model of a name that comes from outside: an environment variable, a file, a form. A name that stands in the program can be given to
+ * `agent()` itself.
+ *
+ * @throws WritError `model-name-invalid`; `peer-missing` for a provider that needs its package and has none
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { modelNamed } from "writ/models";
+ *
+ * export const greeter = agent({ name: "greeter", model: modelNamed(process.env["MODEL"] ?? "openai/gpt-5-mini") });
+ * ```
+ */
+export function modelNamed(name: string): Model {
   const [, provider = "", model = ""] = /^([a-z-]+)[/:](.+)$/.exec(name) ?? [];
-  const make = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
-  if (make === undefined || model === "") {
-    throw new WritError("model-name-invalid", { name, known: Object.keys(providers).join(", ") });
-  }
-  return make(model);
+  if (isHosted(provider)) return withCard(hosted(provider, model));
+  if (isOwn(provider)) return withCard(providers[provider](model));
+  const begun = name.split(/[/:]/, 1)[0] ?? "";
+  const meant = didYouMean(begun, providerNames) || ".";
+  throw new WritError("model-name-invalid", { name, meant, known: providerNames.join(", ") });
+}
+
+function isOwn(name: string): name is keyof typeof providers {
+  return Object.hasOwn(providers, name);
 }
 
 function isModel(source: unknown): source is Model {
@@ -52,7 +73,7 @@ const carded = new WeakMap<Model, Model>();
 
 /** The same model; its card is read when its features are first asked for. Models that belong to no provider have no cards. */
 function withCard(model: Model): Model {
-  const { id, settings, price, endpoint, retries } = model;
+  const { id, settings, retries } = model;
   if (!id.includes("/")) return model;
   const known = carded.get(model);
   if (known !== undefined) return known;
@@ -60,8 +81,12 @@ function withCard(model: Model): Model {
   const made: Model = {
     id,
     settings,
-    price,
-    endpoint,
+    get price() {
+      return model.price;
+    },
+    get endpoint() {
+      return model.endpoint;
+    },
     retries,
     get features() {
       const { features } = model;

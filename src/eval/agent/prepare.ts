@@ -1,5 +1,5 @@
 import type { Problem } from "../../adapters/files/located.ts";
-import { resolveModel } from "../../adapters/model/resolve.ts";
+import { modelNamed, resolveModel } from "../../adapters/model/resolve.ts";
 import type { ModelSource } from "../../agent/definition.ts";
 import type { Model } from "../../model/model.ts";
 import { messageOf } from "../../error/writ-error.ts";
@@ -101,7 +101,9 @@ function prepare(fields: FullCase, options: PrepareOptions, tell: Tell): Prepare
   const by =
     source === undefined
       ? undefined
-      : attempt(["expect", "judge", "model"], tell, () => resolveModel(source, "judge"));
+      : attempt(["expect", "judge", "model"], tell, () =>
+          typeof source === "string" ? modelNamed(source) : resolveModel(source, "judge"),
+        );
   return { fields, checks, judge: { ...judge, by } };
 }
 

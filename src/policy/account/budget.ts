@@ -1,5 +1,5 @@
 import { WritError } from "../../error/writ-error.ts";
-import type { Usage } from "../../message/usage.ts";
+import type { Price, Usage } from "../../message/usage.ts";
 import { countInside, type ToolUse } from "./constraints.ts";
 
 /** The bounds of a run. Each is enforced; one that is left out has the default named here. */
@@ -33,7 +33,7 @@ export interface Budget {
   /** The part of a bound, between 0 and 1, at which `budget-threshold` is told. Default 0.8. */
   readonly warnAt?: number;
   /** Dollars for a usage, when the model's adapter does not know its price. */
-  readonly price?: (usage: Usage) => number | undefined;
+  readonly price?: Price;
 }
 
 /** A field of a budget that is a bound. */

@@ -98,9 +98,10 @@ describe("where an OpenAI-compatible model is", () => {
     expect(server.requests[0]?.headers).toMatchObject({ authorization: "Bearer mine", "x-proxy": "1" });
   });
 
-  it("costs nothing on this machine, and an unknown amount elsewhere", () => {
+  it("costs an unknown amount, on this machine too, unless its author says what", () => {
     const usage = { inputTokens: 1, outputTokens: 1 };
-    expect(model().price?.(usage)).toBe(0);
+    expect(model().price).toBeUndefined();
+    expect(model({ price: 0 }).price?.(usage)).toBe(0);
     expect(openaiCompatible("m", { baseUrl: "https://box/v1" }).price).toBeUndefined();
     expect(model({ price: () => 2 }).price?.(usage)).toBe(2);
   });

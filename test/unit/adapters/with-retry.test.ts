@@ -68,7 +68,9 @@ describe("withRetry", () => {
       { maxDelayMs: Number.NaN },
     ])
       expect(() => withRetry("ollama/m", wrong)).toThrow(expect.objectContaining({ code: "option-invalid" }));
-    expect(() => withRetry("nonsense")).toThrow(expect.objectContaining({ code: "model-name-invalid" }));
+    expect(() => withRetry("nonsense" as never)).toThrow(
+      expect.objectContaining({ code: "model-name-invalid" }),
+    );
   });
 });
 
