@@ -25,6 +25,7 @@ export {
   type ToolDescription,
 } from "./model/model.ts";
 export { type ModelRetry, type RetryOptions, type RetryPace } from "./model/retry.ts";
+export { type ModelTimeout } from "./model/timeout.ts";
 
 export { type ModelName, type ProviderName } from "./model/provider-names.ts";
 

@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { isEventType } from "../event/event.ts";
 import type { ModelSettings } from "../model/model.ts";
+import { checkedRetry } from "../model/retry.ts";
 import { intentParts } from "../policy/knowledge/intent.ts";
 import { endCauses } from "../run/end.ts";
 import { didYouMean } from "../util/nearest.ts";
@@ -28,6 +29,7 @@ import type { SchemaSource } from "../schema/to-schema.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { type KnownFields, meantText, settingText } from "./meant.ts";
 import { renamedText } from "./renamed.ts";
+import type { RunOptions } from "./run-options.ts";
 
 type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSource | undefined>;
 
@@ -113,6 +115,11 @@ const decides: Shape<unknown> = {
       : callable.misfit(value),
 };
 
+const retry = shapeOf(
+  "false or an object like { attempts: 5 }",
+  (value) => value === false || fits(record, value),
+);
+
 const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Shape<unknown> } = {
   name: string,
   description: string,
@@ -137,9 +144,14 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   enforce: oneOf("isolated"),
   markResults: boolean,
   settings: record,
-  retry: shapeOf(
-    "false or an object like { attempts: 5 }",
-    (value) => value === false || fits(record, value),
+  retry,
+  timeout: shapeOf(
+    "an object like { firstChunkMs: 60000, chunkMs: 20000 }",
+    (value) =>
+      fits(record, value) &&
+      Object.entries(value).every(
+        ([field, ms]) => ["firstChunkMs", "chunkMs"].includes(field) && fits(number, ms) && ms > 0,
+      ),
   ),
   toolChoice: either(oneOf("auto", "required", "none"), named("{ tool: name }", record)),
   examples: list,
@@ -157,6 +169,7 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   approve: callable,
   journal: having("a journal", "step", "all"),
   onEvent: callable,
+  retry,
   skill: string,
   session: having("what session(store, id) gives", "enter", "load", "check", "save"),
   tools: listOf(string, "a list of names"),
@@ -184,9 +197,12 @@ export function checkDefinition(definition: AnyDefinition): void {
 }
 
 /** Checks the options of a run. @throws WritError `definition-invalid` */
-export function checkRunOptions(options: object, name: string): void {
+export function checkRunOptions(given: RunOptions, name: string): void {
+  const options: object = given;
   if (!fits(record, options)) throw wrong(`The run of "${name}"`, "its options are an object.");
-  checkFields(options, "run", `The run of "${name}"`);
+  const where = `The run of "${name}"`;
+  checkFields(options, "run", where);
+  if (given.retry !== undefined) checkedRetry(given.retry, where);
 }
 
 /** Checks what the function of an agent named as the account of a run. @throws WritError `definition-invalid` */

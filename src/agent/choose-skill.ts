@@ -1,12 +1,12 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
 import { chatWith } from "../model/chat.ts";
-import { askPatiently } from "../model/retry.ts";
+import { askPatiently, type RetryPace } from "../model/retry.ts";
 import type { Model, ReplyFormat } from "../model/model.ts";
 import { grammarOf } from "../driver/grammar/grammar.ts";
 import { userMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
-import { paidModel, type Paying } from "../turn/paid-model.ts";
+import { type AskingBounds, boundedModel } from "../turn/paid-model.ts";
 import { withinTokens } from "../turn/usage.ts";
 import type { Excess } from "../policy/account/budget.ts";
 import type { JsonSchema } from "../schema/schema.ts";
@@ -45,8 +45,8 @@ export interface Choosing {
   readonly host: Host;
   /** The bound that forbids to ask the model, if one does. */
   readonly excess: Excess | undefined;
-  /** The accounts that pay for asking it. */
-  readonly paying: Paying;
+  readonly bounds: AskingBounds;
+  readonly retry: RetryPace | false;
 }
 
 /**
@@ -114,7 +114,7 @@ interface Route {
 async function route(
   fitting: readonly PlannedSkill[],
   model: Model,
-  { plan, input, journal, stop, host, paying }: Choosing,
+  { plan, input, journal, stop, host, bounds, retry }: Choosing,
 ): Promise<Choice> {
   const step = {
     key: "route",
@@ -124,8 +124,8 @@ async function route(
     ...step,
     run: () => {
       const ask = (): Promise<Route> =>
-        askRoute(fitting, paidModel(model, paying), { plan, input, signal: stop.signal });
-      return askPatiently(ask, { model, retry: plan.retry, host, stop });
+        askRoute(fitting, boundedModel(model, bounds), { plan, input, signal: stop.signal });
+      return askPatiently(ask, { model, retry, host, stop });
     },
   });
   const answer = await untilStopped(asking, stop);

@@ -4,6 +4,7 @@ import type { AgentEvent, Listeners } from "../event/event.ts";
 import type { Hook } from "../hook/hook.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { RetryPace } from "../model/retry.ts";
+import type { ModelTimeout } from "../model/timeout.ts";
 import type { ModelFunction } from "../model/function-model.ts";
 import type { ModelName } from "../model/provider-names.ts";
 import type { Budget } from "../policy/account/budget.ts";
@@ -130,6 +131,8 @@ export interface AgentDefinition<
    * is left alone.
    */
   readonly retry?: RetryPace | false;
+  /** How long the model may be silent, before its reply and in it. It is asked again then, as `retry` says. */
+  readonly timeout?: ModelTimeout;
   readonly toolChoice?: ToolChoice;
   /** Tasks as they should go. Shown to weak models (driver `lines`), which learn more from them than from instructions. */
   readonly examples?: readonly WorkedExample[];

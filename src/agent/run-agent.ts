@@ -143,8 +143,11 @@ function runAgent(begun: AgentRun, inside: Frame): Maybe<Finished> {
     const { definition, plan, options, base, host } = run;
     const { journal, parent, accounts } = base;
     const excess = parent?.purse.turnExcess();
-    const paying = { accounts, price: definition.budget?.price };
-    const choosing = { plan, input, wanted: options.skill, journal, stop: inside.stop, excess, host, paying };
+    const { budget, timeout } = definition;
+    const bounds = { accounts, price: budget?.price, timeout, host };
+    const retry = options.retry ?? plan.retry;
+    const { stop } = inside;
+    const choosing = { plan, input, wanted: options.skill, journal, stop, excess, host, bounds, retry };
     return after(chooseSkill(choosing), (choice) => {
       const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
       return finishing(before, { plan, inside }, () => carryOut(choice, { run, before }, inside));
@@ -293,7 +296,8 @@ function loopOptions(
     marks: definition.markResults ?? true,
     lastTurn: definition.lastTurn ?? "tools",
     concurrency: definition.concurrency,
-    retry: plan.retry,
+    retry: options.retry ?? plan.retry,
+    timeout: definition.timeout,
     endOn: definition.endOn ?? [],
     compact: plan.compact,
     hooks: plan.hooks,

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../event/event.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { RetryPace } from "../model/retry.ts";
 import type { Account } from "../policy/account/account.ts";
 import type { IntentPart } from "../policy/knowledge/intent.ts";
 import type { Approve } from "../run/approval.ts";
@@ -17,6 +18,8 @@ export interface RunOptions {
   readonly journal?: Journal;
   /** Told each event while `run` goes on. What it throws is a process warning (`WRIT_OBSERVER_FAILED`). With `stream` the reader is told. */
   readonly onEvent?: (event: AgentEvent) => unknown;
+  /** The pace at which failed requests to the model are made again, in place of the agent's. `false`: each is made once. */
+  readonly retry?: RetryPace | false;
   /** The skill to use, instead of choosing one. */
   readonly skill?: string;
   /**

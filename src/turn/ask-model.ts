@@ -23,7 +23,7 @@ import { WholeReply } from "../model/function-model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
-import { paidModel, type Paying } from "./paid-model.ts";
+import { type AskingBounds, boundedModel } from "./paid-model.ts";
 
 /** The record of one model call: all that the loop decides by. Times are milliseconds since 1970. */
 export interface ModelRecord {
@@ -48,8 +48,8 @@ export interface ModelQuestion {
   readonly drivers: readonly Driver[];
   readonly host: Host;
   readonly stop: Interrupt<unknown>;
-  /** The accounts that pay for the reply. Left out: none. */
-  readonly paying?: Paying;
+  /** The bounds of the request. Left out: none. */
+  readonly bounds?: AskingBounds;
   /** Changes the request before it is sent. */
   readonly change?: (request: ModelRequest) => Promise<ModelRequest>;
   /** Takes live events; left out when nobody watches. */
@@ -125,10 +125,9 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
   const request = driver.request(withMarks(input, driver));
   const changed = question.change === undefined ? request : question.change(request);
   return after(changed, (wanted) => {
-    const deltas = paidModel(input.model, question.paying ?? {}).stream(
-      cleanRequest(wanted, question.host),
-      new ModelOptions(stop),
-    );
+    const { model } = input;
+    const asked = question.bounds === undefined ? model : boundedModel(model, question.bounds);
+    const deltas = asked.stream(cleanRequest(wanted, question.host), new ModelOptions(stop));
     // Taken at once, unless somebody watches: a reader may leave in the middle.
     const isWhole = deltas instanceof WholeReply && emit === undefined;
     const take = (delta: Delta): void => {

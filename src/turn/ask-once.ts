@@ -8,13 +8,13 @@ import { askPatiently } from "../model/retry.ts";
 import type { Purse } from "../policy/account/purse.ts";
 import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
-import { paidModel } from "./paid-model.ts";
+import { boundedModel } from "./paid-model.ts";
 import { priceOf, withinTokens } from "./usage.ts";
 
 /** The parts of a run with which its tools ask its model. */
 export interface AskingOnce extends Pick<
   LoopOptions,
-  "model" | "price" | "accounts" | "settings" | "gate" | "host" | "retry"
+  "model" | "price" | "accounts" | "settings" | "gate" | "host" | "retry" | "timeout"
 > {
   readonly purse: Purse;
 }
@@ -44,7 +44,7 @@ export function askingOnce(options: AskingOnce): AskOnce {
         throw new WritError("delegation-exhausted", { name: gate.agent, reason: excess.message });
       const request = { messages: prompt, settings: withinTokens(settings, purse.tokensLeft()), signal };
       const ask = (): Promise<ChatReply> =>
-        asRuntime(host, () => chatWith(paidModel(model, options), request));
+        asRuntime(host, () => chatWith(boundedModel(model, options), request));
       const asking = askPatiently(ask, { model, retry, host, stop });
       const reply = await untilStopped(asking, stop).catch((error: unknown) => {
         if (stop.reason === undefined) throw error;

@@ -138,7 +138,7 @@ function questionOf(asking: TurnQuestion, { hooked, notes }: Noting): ModelQuest
     drivers: state.driver === 0 ? run.drivers : run.drivers.slice(state.driver),
     host: run.host,
     stop: run.stop,
-    paying: run,
+    bounds: run,
     change: beforeModel === undefined ? undefined : (request) => changeRequest(request, hooked),
     emit: run.tell,
     notes,

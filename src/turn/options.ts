@@ -12,6 +12,7 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { RetryPace } from "../model/retry.ts";
+import type { ModelTimeout } from "../model/timeout.ts";
 import type { FinishReason } from "../message/message.ts";
 import type { Budget, Ledger, Limits } from "../policy/account/budget.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -73,6 +74,8 @@ export interface LoopOptions {
   readonly concurrency: number | undefined;
   /** The pace at which failed requests are made again. */
   readonly retry: RetryPace | false;
+  /** The longest silences of the model. */
+  readonly timeout?: ModelTimeout;
   readonly endOn: RunContext["endOn"];
   readonly hooks: Hooks;
   readonly recoveryOf: RunContext["recoveryOf"];

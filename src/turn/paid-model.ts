@@ -1,3 +1,4 @@
+import type { Host } from "../journal/host.ts";
 import type { RunAccounts } from "../run/accounts.ts";
 import { charactersOf } from "../message/message.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type Usage,
 } from "../message/usage.ts";
 import type { Delta, Model, ModelRequest, StreamOptions } from "../model/model.ts";
+import { type ModelTimeout, timed } from "../model/timeout.ts";
 import type { Budget } from "../policy/account/budget.ts";
 import { priceOf, withinTokens } from "./usage.ts";
 
@@ -18,8 +20,21 @@ export interface Paying {
   readonly price?: Budget["price"];
 }
 
+/** The bounds of the requests of a run: what they may cost, and how long the model may be silent. */
+export interface AskingBounds extends Paying {
+  readonly timeout?: ModelTimeout;
+  readonly host: Pick<Host, "timer">;
+}
+
+/** The model as a run asks it. */
+export function boundedModel(model: Model, bounds: AskingBounds): Model {
+  const { timeout, host } = bounds;
+  const paid = paidModel(model, bounds);
+  return timeout === undefined ? paid : timed(paid, timeout, host);
+}
+
 /** The model as the accounts of a run pay for it: each reply is reserved before it is asked for, and what it used is booked when it ends. */
-export function paidModel(model: Model, { accounts, price }: Paying): Model {
+function paidModel(model: Model, { accounts, price }: Paying): Model {
   if (accounts === undefined) return model;
   const { id, features } = model;
   const priced: Price = (usage) => priceOf(usage, { model, price });

@@ -83,7 +83,7 @@ export function untilStopped<Value, Reason>(
 }
 
 /** Whatever was thrown, as an error. What is thrown can be made so that it throws when it is looked at. */
-function asError(thrown: unknown): Error {
+export function asError(thrown: unknown): Error {
   try {
     return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
   } catch {

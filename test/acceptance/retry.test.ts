@@ -12,7 +12,7 @@ import { retrying } from "../../src/model/retry.ts";
 import { decideWith } from "../../src/turn/decide.ts";
 import { llmStepWith } from "../../src/turn/llm-step.ts";
 import { WritError } from "../../src/error/writ-error.ts";
-import { type AgentEvent, type Hook, isFact, memoryJournal, tool } from "../../src/index.ts";
+import { agent, type AgentEvent, type Hook, isFact, memoryJournal, tool } from "../../src/index.ts";
 import type { Delta, Model } from "../../src/model/model.ts";
 import { modelFromFunction } from "../../src/model/function-model.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -333,6 +333,94 @@ describe("a model that fails is asked again by default", () => {
       llmStepWith({ model: once, host }, { prompt: "?", catalog: [], retry: false }),
     ).rejects.toMatchObject({ code: "provider-failed" });
     expect(once.requests).toHaveLength(1);
+  });
+});
+
+/** A model that says so many deltas and then nothing until it is given up; from the second request on it answers. */
+function silent(after: readonly Delta[]): Model & { asked(): number; givenUp(): number } {
+  let [asked, givenUp] = [0, 0];
+  return {
+    id: "silent",
+    features: { tools: true },
+    price: () => 0,
+    asked: () => asked,
+    givenUp: () => givenUp,
+    async *stream(_request, { signal }) {
+      asked += 1;
+      if (asked === 1) {
+        yield* after;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        givenUp += 1;
+      }
+      yield { type: "text-delta", text: "Done." };
+      yield end;
+    },
+  };
+}
+
+describe("a model that is silent for too long", () => {
+  const retry = { firstDelayMs: 1 };
+
+  it("is given up and asked again: before its first piece, and between two", async () => {
+    for (const [timeout, after] of [
+      [{ firstChunkMs: 5 }, []],
+      [{ chunkMs: 5 }, [{ type: "text-delta", text: "Half" }]],
+    ] as const) {
+      const model = silent(after);
+      const told: AgentEvent[] = [];
+      const { text } = await agent({ name: "a", model, timeout, retry }).run("go", {
+        onEvent: (event) => void told.push(event),
+      });
+      expect([text, model.asked(), model.givenUp()]).toEqual(["Done.", 2, 1]);
+      expect(told.find(({ type }) => type === "retry-start")).toMatchObject({
+        reason: expect.stringContaining("wrote nothing for 5 ms") as string,
+      });
+    }
+  });
+
+  it("ends the run with a code of its own where nothing is asked again", async () => {
+    const asked = agent({ name: "a", model: silent([]), timeout: { firstChunkMs: 5 }, retry: false }).run(
+      "go",
+    );
+    await expect(asked).rejects.toMatchObject({
+      code: "model-timeout",
+      data: { field: "firstChunkMs", limit: 5 },
+      hint: expect.stringContaining("`timeout.firstChunkMs`") as string,
+    });
+  });
+
+  it("is waited for between the pieces as long as the first may take, when that alone is set", async () => {
+    const model = torn([{ type: "text-delta", text: "Done." }, end]); // 5 ms between its pieces
+    const { text } = await agent({ name: "a", model, timeout: { firstChunkMs: 4 }, retry: false }).run("go");
+    expect(text).toBe("Done.");
+  });
+
+  it("holds for the run when the run is cancelled, and refuses what is no bound", async () => {
+    const cancel = new AbortController();
+    const model = silent([]);
+    const running = agent({ name: "a", model, timeout: { firstChunkMs: 60_000 } }).run("go", {
+      signal: cancel.signal,
+    });
+    setTimeout(() => cancel.abort("enough"), 1);
+    expect((await running).outcome).toEqual({ type: "cancelled", reason: "enough" });
+    for (const timeout of [{ firstChunkMs: 0 }, { stepMs: 5 }, 5])
+      expect(() => agent({ name: "a", model, timeout: timeout as never })).toThrow(/timeout/);
+  });
+});
+
+describe("the retries of one run", () => {
+  it("are what the run says, in place of the agent's", async () => {
+    const quick = { attempts: 2, firstDelayMs: 1 };
+    for (const [retry, requests] of [
+      [false, 1],
+      [quick, 2],
+    ] as const) {
+      const model = scripted([busy()]);
+      expect((await seen({ model }, { retry })).error?.code).toBe("provider-failed");
+      expect(model.requests).toHaveLength(requests);
+    }
+    const { error } = await seen({ model: scripted(["x"]) }, { retry: { attempts: 0 } });
+    expect(error?.code).toBe("definition-invalid");
   });
 });
 
