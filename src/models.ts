@@ -3,7 +3,7 @@
  *
  * @module writ/models
  */
-export { type FinishReason } from "./message/message.ts";
+export { type FinishReason, type ReportedResponse } from "./message/message.ts";
 export { type Price, type ReportedUsage } from "./message/usage.ts";
 
 export {
@@ -18,7 +18,6 @@ export {
   type ModelRequest,
   type ModelSettings,
   type ReplyFormat,
-  type ReportedResponse,
   type UnreadableCall,
   type StreamOptions,
   type ToolChoice,

@@ -1,4 +1,4 @@
-import type { FinishReason, ReplyMessage, ToolResult } from "../message/message.ts";
+import type { FinishReason, ReplyMessage, ReportedResponse, ToolResult } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { BudgetField } from "../policy/account/budget.ts";
@@ -31,6 +31,8 @@ export type Fact =
       /** Mendings in the text of the reply without which the driver could not read its calls or its answer. */
       readonly repairs?: readonly string[];
       readonly finishReason: FinishReason;
+      /** The words of the provider on its reply: its id, its own reason for the end, what it adds. */
+      readonly response?: ReportedResponse;
       readonly driver: string;
       /** From sending the request to the end of the reply, as recorded. */
       readonly durationMs: number;

@@ -149,6 +149,17 @@ export type Message = SystemMessage | UserMessage | ReplyMessage | ResultMessage
 export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "pause" | "error" | "other";
 
 /**
+ * The words of a provider on its reply as a whole: the id it filed it under, its own name for the model that
+ * wrote it, and its own word for why it ended. `metadata` is the rest, by provider: logprobs, grounding.
+ */
+export interface ReportedResponse {
+  readonly id?: string;
+  readonly model?: string;
+  readonly finishReason?: string;
+  readonly metadata?: ProviderMetadata;
+}
+
+/**
  * Makes a user message of a text.
  *
  * @example

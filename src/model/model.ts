@@ -1,4 +1,11 @@
-import type { FilePart, FinishReason, Message, ProviderMetadata, ProviderPart } from "../message/message.ts";
+import type {
+  FilePart,
+  FinishReason,
+  Message,
+  ProviderMetadata,
+  ProviderPart,
+  ReportedResponse,
+} from "../message/message.ts";
 import type { FilePlace } from "../message/place-files.ts";
 import type { Price, ReportedUsage } from "../message/usage.ts";
 import type { JsonSchema } from "../schema/schema.ts";
@@ -6,7 +13,7 @@ import type { Json, JsonObject } from "../util/json.ts";
 import type { DriverName } from "./driver-names.ts";
 import type { ModelEndpoint } from "./endpoint.ts";
 
-export type { FinishReason } from "../message/message.ts";
+export type { FinishReason, ReportedResponse } from "../message/message.ts";
 
 /** A tool as the model is told of it. */
 export interface ToolDescription {
@@ -104,17 +111,6 @@ export interface UnreadableCall {
   readonly reason: string;
   /** The text that the model wrote, where the provider tells it. */
   readonly written?: string;
-}
-
-/**
- * The words of a provider on its reply as a whole: the id it filed it under, its own name for the model that
- * wrote it, and its own word for why it ended. `metadata` is the rest, by provider: logprobs, grounding.
- */
-export interface ReportedResponse {
-  readonly id?: string;
-  readonly model?: string;
-  readonly finishReason?: string;
-  readonly metadata?: ProviderMetadata;
 }
 
 /** The abilities of a model. Left out means: not known. */

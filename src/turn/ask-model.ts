@@ -11,6 +11,7 @@ import type { Host } from "../journal/host.ts";
 import {
   type FinishReason,
   type ReplyMessage,
+  type ReportedResponse,
   textOf,
   type ToolCall,
   charactersOf,
@@ -38,6 +39,8 @@ export interface ModelRecord {
   /** The decision of a driver that decides by itself. */
   readonly reading?: Reading;
   readonly unreadable?: UnreadableCall;
+  /** The words of the provider on its reply. */
+  readonly response?: ReportedResponse;
 }
 
 /** One question to the model. */
@@ -91,10 +94,11 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
   return attempt(
     () => asRuntime(host, () => readReply(driver, question)),
     (reply): Maybe<ModelRecord> => {
-      const { message, finishReason, unreadable } = reply;
+      const { message, finishReason, response, unreadable } = reply;
       const usage = usageOf(reply, question);
       const record = { driver: driver.name, message, finishReason, usage, startedAt, endedAt: host.now() };
-      return unreadable === undefined ? record : { ...record, unreadable };
+      if (response === undefined && unreadable === undefined) return record;
+      return { ...record, ...(response && { response }), ...(unreadable && { unreadable }) };
     },
     (error) => {
       const isLast = index === drivers.length - 1;

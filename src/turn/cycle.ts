@@ -215,6 +215,7 @@ function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run
     message: sizedReply(isVoid ? seenBy(record.message, before.learned) : message),
     ...repairsOf(reading),
     finishReason,
+    ...(record.response && { response: record.response }),
     driver: record.driver,
     durationMs: endedAt - startedAt,
   });

@@ -34,6 +34,16 @@ describe("the words of a provider beside its reply", () => {
     expect(response).toEqual({ finishReason: "LANGUAGE", metadata: { p: { logprobs: [-0.5] } } });
   });
 
+  it("stand in the event of the reply", async () => {
+    const told: unknown[] = [];
+    const model = streaming([{ type: "response-metadata", id: "r1", modelId: "m-1" }, ...said, finish]);
+    await agent({ name: "a", model }).run("x", {
+      onEvent: (event) => void (event.type === "message-end" && told.push(event.response)),
+    });
+    const metadata = { p: { logprobs: [-0.5] } };
+    expect(told).toEqual([{ id: "r1", model: "m-1", finishReason: "LANGUAGE", metadata }]);
+  });
+
   it("tell a price what was read from the cache and what was written into it", async () => {
     const seen: unknown[] = [];
     const price = (used: unknown): number => {
