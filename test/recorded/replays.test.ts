@@ -44,7 +44,7 @@ const kinds: readonly (readonly [string, Kind, () => AiSdkModel, Read])[] = [
   ],
 ];
 
-describe.each(kinds)("recorded replies through %s", (name, { recordings }, model, saidBy) => {
+describe.each(kinds)("recorded replies through %s", (...[name, { recordings }, model, saidBy]) => {
   it.skipIf(recordings.length === 0)("are what was recorded", async () => {
     const wrong: string[] = [];
     for (const recording of recordings) {
