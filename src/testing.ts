@@ -12,6 +12,7 @@ export { fakeAnthropic, fakeGemini, fakeOllama, fakeOpenai } from "./adapters/fa
 export type {
   FakeAnswer,
   FakeFault,
+  FakeOpenaiOptions,
   FakeOptions,
   FakeProvider,
   FakeReply,

@@ -11,10 +11,7 @@ import {
   type Path,
   textOf,
 } from "./fields.ts";
-import type { ProviderError } from "./wire.ts";
-
-/** The prefix of signatures of thinking blocks of the fake, before they are written as base64. */
-export const signatureMark = "fake signature ";
+import { invalid, isSigned, type ProviderError } from "./wire.ts";
 
 /** Refuses what `/v1/messages` of Anthropic refuses. */
 export function refuseMessages({ headers, body }: FakeRequest): ProviderError | undefined {
@@ -33,10 +30,6 @@ export function refuseMessages({ headers, body }: FakeRequest): ProviderError | 
     checkPairs(turnsOf(messages)) ??
     checkThought(body, turnsOf(messages))
   );
-}
-
-function invalid(message: string): ProviderError {
-  return { status: 400, message };
 }
 
 const requestFields: Fields = {
@@ -216,7 +209,7 @@ function checkBlock(block: JsonObject, at: Path, role: string): ProviderError | 
     case "tool_result":
       return checkId(block, [...at, type, "tool_use_id"]);
     case "thinking":
-      return Buffer.from(textOf(block["signature"]), "base64").toString().startsWith(signatureMark)
+      return isSigned(textOf(block["signature"]))
         ? undefined
         : invalid(`${at.join(".")}: Invalid \`signature\` in \`thinking\` block`);
     default:

@@ -1,13 +1,15 @@
 import type { Json, JsonObject } from "../../util/json.ts";
-import { refuseMessages, signatureMark } from "./anthropic-rules.ts";
+import { refuseMessages } from "./anthropic-rules.ts";
 import type { FakeRequest } from "./fake-provider.ts";
 import { modelOf, objectOf, textOf } from "./fields.ts";
 import {
   eventStream,
   halvesOf,
+  numberedIds,
   piecesOf,
   type Provider,
   type ProviderError,
+  signatureOf,
   wholeBody,
   type Wire,
   type WireReply,
@@ -25,7 +27,7 @@ const messages: Wire = {
 
 /** Anthropic: messages. */
 export function anthropicProvider(): Provider {
-  return { wires: [messages], callId: "toolu_", error: errorOf };
+  return { wires: [messages], callId: numberedIds("toolu_"), error: errorOf };
 }
 
 function errorOf({ status, message }: ProviderError): Json {
@@ -81,7 +83,7 @@ function contentOf(
   { body }: FakeRequest,
 ): readonly JsonObject[] {
   const thinking = reasoning ?? (objectOf(body["thinking"])["type"] === "enabled" ? "" : undefined);
-  const signature = Buffer.from(signatureMark + number).toString("base64");
+  const signature = signatureOf(number);
   return [
     ...(thinking === undefined ? [] : [{ type: "thinking", thinking, signature }]),
     ...(text === "" ? [] : [{ type: "text", text }]),

@@ -51,6 +51,15 @@ export interface FakeOptions {
   readonly whenDone?: "repeat" | "refuse";
 }
 
+/** The same of `fakeOpenai`, and the host that it plays. */
+export interface FakeOpenaiOptions extends FakeOptions {
+  /**
+   * Another host of chat completions, at any path that ends in `/chat/completions`: the fields it refuses, the form of its reasoning, its ids,
+   * signatures and errors. `gemini` is Google's interface for OpenAI's clients, `kimi` Moonshot's. Default: OpenAI itself.
+   */
+  readonly host?: "cerebras" | "deepseek" | "gemini" | "groq" | "kimi" | "mistral" | "openrouter";
+}
+
 /** A provider on the loopback interface that follows a script, and refuses what the real one refuses. */
 export interface FakeProvider extends AsyncDisposable {
   /** The origin, without a path: `http://127.0.0.1:40123`. */

@@ -1,8 +1,8 @@
-import type { FakeOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
+import type { FakeOpenaiOptions, FakeOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
 
 /**
  * Starts a fake OpenAI: `/v1/chat/completions` and `/v1/responses`, streamed and whole. Clients take `${url}/v1`, or its `fetch`. It answers one step a
- * request, whoever asks, and refuses with OpenAI's own errors what OpenAI refuses.
+ * request, whoever asks, and refuses with OpenAI's own errors what OpenAI refuses. With `host` it is another host of chat completions: Groq, Mistral, …
  *
  * @example
  * ```ts
@@ -15,7 +15,10 @@ import type { FakeOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
  * const answer = await greeter("Hi"); // "Hello."
  * ```
  */
-export async function fakeOpenai(steps: readonly FakeStep[], options?: FakeOptions): Promise<FakeProvider> {
+export async function fakeOpenai(
+  steps: readonly FakeStep[],
+  options?: FakeOpenaiOptions,
+): Promise<FakeProvider> {
   const { startFake } = await import("./start.ts");
   return startFake("openai", steps, options);
 }

@@ -12,10 +12,8 @@ import {
   type Path,
   textOf,
 } from "./fields.ts";
-import type { ProviderError } from "./wire.ts";
+import { invalid, isSigned, type ProviderError } from "./wire.ts";
 
-/** The prefix of thought signatures of the fake, before they are written as base64. */
-export const signatureMark = "fake signature ";
 /** Google takes these in place of a signature, for calls that another model made. */
 const unsigned = new Set(["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"]);
 
@@ -39,10 +37,6 @@ export function refuseContent({ path, body: given }: FakeRequest): ProviderError
 /** Gemini from 3 on wants its thought signatures back. */
 export function needsSignatures(path: string): boolean {
   return /models\/gemini-(?:[3-9]|\d{2})/.test(path);
-}
-
-function invalid(message: string, param?: string): ProviderError {
-  return { status: 400, message, ...(param === undefined ? {} : { param }) };
 }
 
 const requestFields: Fields = {
@@ -264,6 +258,5 @@ function checkSignatures(contents: readonly JsonObject[]): ProviderError | undef
 
 function isGenuine(signature: string): boolean {
   if (signature === "" || unsigned.has(signature)) return true;
-  const text = Buffer.from(signature, "base64").toString();
-  return text.startsWith(signatureMark) || [...unsigned].includes(text);
+  return isSigned(signature) || unsigned.has(Buffer.from(signature, "base64").toString());
 }

@@ -1,11 +1,13 @@
 import type { Json, JsonObject } from "../../util/json.ts";
 import type { FakeRequest } from "./fake-provider.ts";
-import { needsSignatures, refuseContent, signatureMark } from "./gemini-rules.ts";
+import { needsSignatures, refuseContent } from "./gemini-rules.ts";
 import {
   eventStream,
+  numberedIds,
   piecesOf,
   type Provider,
   type ProviderError,
+  signatureOf,
   wholeBody,
   type Wire,
   type WireReply,
@@ -31,7 +33,7 @@ const content: Wire = {
 
 /** Gemini: `generateContent` and `streamGenerateContent`. */
 export function geminiProvider(): Provider {
-  return { wires: [content], callId: "call_", error: errorOf };
+  return { wires: [content], callId: numberedIds("call_"), error: errorOf };
 }
 
 function errorOf({ status, message, param, retryAfter }: ProviderError): Json {
@@ -109,7 +111,7 @@ interface Part {
 }
 
 function partsOf({ number, reasoning, text, calls }: WireReply, { path }: FakeRequest): readonly Part[] {
-  const signature = { thoughtSignature: Buffer.from(signatureMark + number).toString("base64") };
+  const signature = { thoughtSignature: signatureOf(number) };
   const isSigned = needsSignatures(path) || reasoning !== undefined;
   return [
     ...(reasoning === undefined ? [] : [{ texts: piecesOf(reasoning), fields: { thought: true } }]),

@@ -13,6 +13,8 @@ import {
   textOf,
 } from "./fields.ts";
 import {
+  invalid,
+  numberedIds,
   piecesOf,
   type Provider,
   type ProviderError,
@@ -33,7 +35,7 @@ const chat: Wire = {
 export function ollamaProvider(): Provider {
   return {
     wires: [chat],
-    callId: "call_",
+    callId: numberedIds("call_"),
     error: ({ status, message }) => ({ error: message ?? usualErrors.get(status) ?? "internal error" }),
   };
 }
@@ -65,10 +67,6 @@ function refuseChat(request: FakeRequest): ProviderError | undefined {
         )) ??
     checkFormat(body["format"])
   );
-}
-
-function invalid(message: string): ProviderError {
-  return { status: 400, message };
 }
 
 const requestFields: Fields = {

@@ -1,6 +1,17 @@
 import type { JsonObject } from "../../util/json.ts";
 import type { FakeRequest } from "./fake-provider.ts";
-import { type Fields, firstOf, modelOf, objectOf, objectsOf, type Path, textOf } from "./fields.ts";
+import type { ChatHost } from "./chat-host.ts";
+import { isThinking } from "./chat-hosts.ts";
+import {
+  fieldFault,
+  type Fields,
+  firstOf,
+  modelOf,
+  objectOf,
+  objectsOf,
+  type Path,
+  textOf,
+} from "./fields.ts";
 import {
   checkFields,
   checkLength,
@@ -8,25 +19,70 @@ import {
   checkToolName,
   checkToolOptions,
   checkTools,
-  invalid,
+  fieldError,
   openaiPath,
 } from "./openai-errors.ts";
-import type { ProviderError } from "./wire.ts";
+import { invalid, isSigned, type ProviderError } from "./wire.ts";
 
-/** Refuses what `/v1/chat/completions` of OpenAI refuses. `reasoning_content`, which compatible servers give, is taken back. */
-export function refuseChat(request: FakeRequest): ProviderError | undefined {
+/** Refuses what chat completions of a host refuse. */
+export function refuseChat(request: FakeRequest, host: ChatHost): ProviderError | undefined {
   const { body } = request;
   if (modelOf(request) === "") return invalid("you must provide a model parameter");
   const names = objectsOf(body["tools"]).map((tool) => textOf(objectOf(tool["function"])["name"]));
+  const messages = objectsOf(body["messages"]);
   return (
-    checkFields(body, [], requestFields) ??
+    checkHostFields(body, [], { host, role: "", fields: fieldsOf(host) }) ??
     checkNotEmpty(body, [], "messages") ??
     checkTools(body, ["function"], checkTool) ??
     checkToolOptions(body, names) ??
     checkOptions(body, modelOf(request)) ??
-    firstOf(objectsOf(body["messages"]), checkMessage) ??
-    checkOrder(objectsOf(body["messages"]))
+    firstOf(messages, (message, index) => checkMessage(message, index, host)) ??
+    checkOrder(messages) ??
+    checkGivenBack(body, host) ??
+    host.check?.(body, messages)
   );
+}
+
+/** The fields of an object, of whom and in whose message. */
+interface HostFields {
+  readonly host: ChatHost;
+  readonly role: string;
+  readonly fields: Fields;
+}
+
+function checkHostFields(
+  object: JsonObject,
+  at: Path,
+  { host, role, fields }: HostFields,
+): ProviderError | undefined {
+  const fault = fieldFault(object, at, fields);
+  if (fault === undefined) return undefined;
+  return fault.fault === "unknown" && host.unknown !== undefined
+    ? host.unknown(fault.at, role)
+    : fieldError(fault);
+}
+
+/** The fields of a request to a host. */
+function fieldsOf({ takes, refuses = [] }: ChatHost): Fields {
+  const left = Object.entries(requestFields).filter(([name]) => !refuses.includes(name));
+  return { ...Object.fromEntries(left), ...takes };
+}
+
+/** The reasoning of calls, and their signatures, where the host wants them back. */
+function checkGivenBack(body: JsonObject, host: ChatHost): ProviderError | undefined {
+  const messages = objectsOf(body["messages"]);
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  const isSigning = host.signs?.test(textOf(body["model"])) === true;
+  return firstOf(messages, ({ tool_calls: calls, reasoning_content: reasoning }, index) => {
+    const [first] = objectsOf(calls);
+    if (first === undefined) return undefined;
+    if (isThinking(host, body) && typeof reasoning !== "string")
+      return invalid(host.thinks?.missed(index) ?? "");
+    const google = objectOf(objectOf(first["extra_content"])["google"]);
+    return isSigning && index > asked && !isSigned(textOf(google["thought_signature"]))
+      ? invalid("Function call is missing a thought_signature in functionCall parts.")
+      : undefined;
+  });
 }
 
 const requestFields: Fields = {
@@ -112,41 +168,60 @@ const messageFields: ReadonlyMap<string, Fields> = new Map<string, Fields>([
       audio: "object",
       function_call: "object",
       tool_calls: "array",
-      reasoning_content: "string",
     },
   ],
   ["tool", { role: "string!", content: "string|array!", tool_call_id: "string!" }],
   ["function", { role: "string!", content: "string|null!", name: "string!" }],
 ]);
 
-function checkMessage(message: JsonObject, index: number): ProviderError | undefined {
+/** The form in which reasoning comes back: Mistral has it among the parts of the content. */
+const backFields: Readonly<Record<NonNullable<ChatHost["reasoning"]>, Fields>> = {
+  reasoning_content: { reasoning_content: "string" },
+  reasoning: { reasoning: "string" },
+  reasoning_details: { reasoning: "string", reasoning_details: "array" },
+  thinking: {},
+};
+
+function checkMessage(message: JsonObject, index: number, host: ChatHost): ProviderError | undefined {
   const at: Path = ["messages", index];
   const role = message["role"];
-  const fields = messageFields.get(textOf(role));
+  const back = role === "assistant" ? backFields[host.reasoning ?? "reasoning_content"] : {};
+  const known = messageFields.get(textOf(role));
+  const fields = known && { ...known, ...back, ...host.messages?.get(textOf(role)) };
   if (role === undefined) return checkFields({}, at, { role: "string!" });
   if (fields === undefined) {
     const message = `Invalid value: '${textOf(role)}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`;
     return invalid(message, openaiPath([...at, "role"]), "invalid_value");
   }
-  const saysNothing =
-    (message["content"] ?? null) === null && !message["tool_calls"] && !message["function_call"];
-  if (role === "assistant" && saysNothing && !message["refusal"] && !message["audio"])
+  if (role === "assistant" && saysNothing(message))
     return invalid(
       "Invalid value for 'content': expected a string, got null.",
       `messages.[${index}].content`,
     );
   return (
-    checkFields(message, at, fields) ??
-    checkContent(message, at) ??
+    checkHostFields(message, at, { host, role: textOf(role), fields }) ??
+    checkContent(message, at, host) ??
     checkNotEmpty(message, at, "tool_calls") ??
-    firstOf(objectsOf(message["tool_calls"]), (call, place) => checkCall(call, [...at, "tool_calls", place]))
+    firstOf(objectsOf(message["tool_calls"]), (call, place) =>
+      checkCall(call, [...at, "tool_calls", place], host),
+    )
   );
 }
 
-function checkContent(message: JsonObject, at: Path): ProviderError | undefined {
+function saysNothing({ content = null, ...message }: JsonObject): boolean {
+  const others = ["tool_calls", "function_call", "refusal", "audio"];
+  return content === null && others.every((name) => !message[name]);
+}
+
+function checkContent(message: JsonObject, at: Path, { parts }: ChatHost): ProviderError | undefined {
   return (
     checkNotEmpty(message, at, "content") ??
     firstOf(objectsOf(message["content"]), (part, place) => {
+      const type = textOf(part["type"]);
+      if (parts?.includes(type) === false)
+        return invalid(
+          `Failed to deserialize the JSON body into the target type: ${openaiPath(at)}: unknown variant \`${type}\`, expected \`${parts.join("`, `")}\` at line 1 column 1`,
+        );
       const missing = { type: "string!", ...(part["type"] === "text" ? { text: "string!" } : {}) };
       const present = Object.fromEntries(Object.entries(part).filter(([name]) => name in missing));
       return checkFields(present, [...at, "content", place], missing);
@@ -154,11 +229,20 @@ function checkContent(message: JsonObject, at: Path): ProviderError | undefined 
   );
 }
 
-function checkCall(call: JsonObject, at: Path): ProviderError | undefined {
+function checkCall(call: JsonObject, at: Path, host: ChatHost): ProviderError | undefined {
   if (call["type"] === "custom") return undefined;
   const called = objectOf(call["function"]);
   return (
-    checkFields(call, at, { id: "string!", type: "string!", function: "object!" }) ??
+    checkHostFields(call, at, {
+      host,
+      role: "assistant",
+      fields: {
+        id: "string!",
+        type: "string!",
+        function: "object!",
+        ...(host.signs && { extra_content: "object" }),
+      },
+    }) ??
     checkLength(textOf(call["id"]), [...at, "id"], 40) ??
     checkFields(called, [...at, "function"], { name: "string!", arguments: "string!" }) ??
     checkToolName(textOf(called["name"]), [...at, "function", "name"])

@@ -1,24 +1,65 @@
-import type { Json, JsonObject } from "../../util/json.ts";
+import type { JsonObject } from "../../util/json.ts";
+import type { ChatHost } from "./chat-host.ts";
+import { isThinking } from "./chat-hosts.ts";
 import type { FakeRequest } from "./fake-provider.ts";
-import { modelOf, objectOf } from "./fields.ts";
+import { modelOf, objectOf, objectsOf } from "./fields.ts";
 import { refuseChat } from "./openai-chat-rules.ts";
 import {
   eventStream,
   halvesOf,
   piecesOf,
+  signatureOf,
   wholeBody,
   type Wire,
   type WireBody,
   type WireReply,
 } from "./wire.ts";
 
-/** Chat completions of OpenAI. */
-export const openaiChat: Wire = {
-  path: /^\/v1\/chat\/completions$/,
-  refuse: refuseChat,
-  reply: (reply, request) =>
-    request.body["stream"] === true ? streamed(reply, request) : wholeBody(whole(reply, request)),
-};
+/** Chat completions of a host; OpenAI's where nothing is different. */
+export function openaiChat(host: ChatHost = {}): Wire {
+  return {
+    path: Object.keys(host).length === 0 ? /^\/v1\/chat\/completions$/ : /\/chat\/completions$/,
+    refuse: (request) => refuseChat(request, host),
+    reply: (given, request) => {
+      const isTold = given.reasoning === undefined && isThinking(host, request.body);
+      const reply = isTold ? { ...given, reasoning: "" } : given;
+      const body = request.body["stream"] === true ? streamed : whole;
+      return body(reply, { request, host });
+    },
+  };
+}
+
+/** The request that is answered, and the host that answers. */
+interface Answering {
+  readonly request: FakeRequest;
+  readonly host: ChatHost;
+}
+
+/** A piece of reasoning in the form of a host: fields of a message or of a delta. */
+function thought({ reasoning = "reasoning_content" }: ChatHost, text: string): JsonObject {
+  if (reasoning === "thinking")
+    return { content: [{ type: "thinking", thinking: [{ type: "text", text }] }] };
+  const details = { reasoning: text, reasoning_details: [{ ...detail, text }] };
+  return reasoning === "reasoning_details" ? details : { [reasoning]: text };
+}
+
+const detail = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
+
+/** The signatures that a host gives: with its last piece of reasoning, and with its first call. */
+function signed(
+  reply: WireReply,
+  { host, request }: Answering,
+): { details?: JsonObject; first?: JsonObject } {
+  const signature = signatureOf(reply.number);
+  return {
+    ...(host.reasoning === "reasoning_details" && reply.reasoning !== undefined
+      ? { details: { ...detail, signature } }
+      : {}),
+    ...(host.signs?.test(modelOf(request)) === true
+      ? { first: { extra_content: { google: { thought_signature: signature } } } }
+      : {}),
+  };
+}
 
 /** A fixed time: replies are the same in each run. */
 const created = 1_763_800_000;
@@ -44,21 +85,31 @@ function usageOf({ inputTokens, outputTokens }: WireReply): JsonObject {
   };
 }
 
-function whole(reply: WireReply, request: FakeRequest): Json {
-  const calls = reply.calls.map(({ id, name, text }) => ({
+function whole(reply: WireReply, { request, host }: Answering): WireBody {
+  const { details, first } = signed(reply, { request, host });
+  const calls = reply.calls.map(({ id, name, text }, index) => ({
     id,
     type: "function",
     function: { name, arguments: text },
+    ...(index === 0 ? first : {}),
   }));
+  const { content: thinking, ...fields } =
+    reply.reasoning === undefined ? {} : thought(host, reply.reasoning);
   const message = {
     role: "assistant",
-    content: reply.text === "" && calls.length > 0 ? null : reply.text,
-    ...(reply.reasoning === undefined ? {} : { reasoning_content: reply.reasoning }),
+    content:
+      thinking === undefined
+        ? reply.text === "" && calls.length > 0
+          ? null
+          : reply.text
+        : [...objectsOf(thinking), ...(reply.text === "" ? [] : [{ type: "text", text: reply.text }])],
+    ...fields,
+    ...(details === undefined ? {} : { reasoning_details: [{ ...details, text: reply.reasoning ?? "" }] }),
     refusal: null,
     annotations: [],
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
-  return {
+  return wholeBody({
     id: `chatcmpl-${reply.number}`,
     object: "chat.completion",
     created,
@@ -67,11 +118,12 @@ function whole(reply: WireReply, request: FakeRequest): Json {
     usage: usageOf(reply),
     service_tier: "default",
     system_fingerprint: "fp_fake",
-  };
+  });
 }
 
-function streamed(reply: WireReply, request: FakeRequest): WireBody {
+function streamed(reply: WireReply, { request, host }: Answering): WireBody {
   const isCounted = objectOf(request.body["stream_options"])["include_usage"] === true;
+  const { details, first } = signed(reply, { request, host });
   const about = {
     id: `chatcmpl-${reply.number}`,
     object: "chat.completion.chunk",
@@ -85,15 +137,21 @@ function streamed(reply: WireReply, request: FakeRequest): WireBody {
     ...about,
     choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
   });
+  const own: JsonObject = host.usageIn === undefined ? {} : { [host.usageIn]: { usage: usageOf(reply) } };
   const { contentType, chunks } = eventStream([
     chunk({ role: "assistant", content: "", refusal: null }),
-    ...piecesOf(reply.reasoning ?? "").map((piece) => chunk({ reasoning_content: piece })),
+    ...piecesOf(reply.reasoning ?? "").map((piece) => chunk(thought(host, piece))),
+    ...(details === undefined ? [] : [chunk({ reasoning_details: [details] })]),
     ...piecesOf(reply.text).map((content) => chunk({ content })),
     ...reply.calls.flatMap(({ id, name, text }, index) => [
-      chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] }),
+      chunk({
+        tool_calls: [
+          { index, id, type: "function", function: { name, arguments: "" }, ...(index === 0 ? first : {}) },
+        ],
+      }),
       ...halvesOf(text).map((half) => chunk({ tool_calls: [{ index, function: { arguments: half } }] })),
     ]),
-    chunk({}, finishOf(reply)),
+    { ...chunk({}, finishOf(reply)), ...own },
     ...(isCounted ? [{ ...about, choices: [], usage: usageOf(reply) }] : []),
   ]);
   return { contentType, chunks: [...chunks, "data: [DONE]\n\n"] };

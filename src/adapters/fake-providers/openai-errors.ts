@@ -9,7 +9,7 @@ import {
   type Path,
   textOf,
 } from "./fields.ts";
-import type { ProviderError } from "./wire.ts";
+import { invalid, type ProviderError } from "./wire.ts";
 
 /** The body of an error of OpenAI. */
 export function openaiError({ status, message, param, code }: ProviderError): JsonObject {
@@ -46,16 +46,6 @@ const usualErrors: ReadonlyMap<
   [503, { type: "server_error", message: "The engine is currently overloaded, please try again later." }],
 ]);
 
-/** A request that OpenAI refuses with 400. */
-export function invalid(message: string, param?: string, code?: string): ProviderError {
-  return {
-    status: 400,
-    message,
-    ...(param === undefined ? {} : { param }),
-    ...(code === undefined ? {} : { code }),
-  };
-}
-
 /** `messages[0].content` */
 export function openaiPath(at: Path): string {
   return at.reduce<string>((path, step) => {
@@ -81,7 +71,8 @@ export function checkFields(object: JsonObject, at: Path, fields: Fields): Provi
   return fault === undefined ? undefined : fieldError(fault);
 }
 
-function fieldError({ fault, at, wanted, got }: FieldFault): ProviderError {
+/** OpenAI's words for a field that it does not take. */
+export function fieldError({ fault, at, wanted, got }: FieldFault): ProviderError {
   const path = openaiPath(at);
   if (fault === "unknown") return invalid(`Unknown parameter: '${path}'.`, path, "unknown_parameter");
   if (fault === "missing")

@@ -7,10 +7,9 @@ import {
   checkToolName,
   checkToolOptions,
   checkTools,
-  invalid,
   openaiPath,
 } from "./openai-errors.ts";
-import type { ProviderError } from "./wire.ts";
+import { invalid, type ProviderError } from "./wire.ts";
 
 /** The data of earlier responses that OpenAI keeps. */
 export interface ResponseStore {

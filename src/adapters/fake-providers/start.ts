@@ -1,5 +1,5 @@
 import { anthropicProvider } from "./anthropic.ts";
-import type { FakeOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
+import type { FakeOpenaiOptions, FakeProvider, FakeStep } from "./fake-provider.ts";
 import { geminiProvider } from "./gemini.ts";
 import { ollamaProvider } from "./ollama.ts";
 import { openaiProvider } from "./openai.ts";
@@ -8,7 +8,7 @@ import type { Provider } from "./wire.ts";
 
 type ProviderName = "anthropic" | "gemini" | "ollama" | "openai";
 
-const providers: Readonly<Record<ProviderName, () => Provider>> = {
+const providers: Readonly<Record<ProviderName, (host: FakeOpenaiOptions["host"]) => Provider>> = {
   anthropic: anthropicProvider,
   gemini: geminiProvider,
   ollama: ollamaProvider,
@@ -19,7 +19,7 @@ const providers: Readonly<Record<ProviderName, () => Provider>> = {
 export function startFake(
   name: ProviderName,
   steps: readonly FakeStep[],
-  options?: FakeOptions,
+  options: FakeOpenaiOptions = {},
 ): Promise<FakeProvider> {
-  return playProvider(providers[name](), steps, options);
+  return playProvider(providers[name](options.host), steps, options);
 }

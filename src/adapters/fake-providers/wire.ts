@@ -53,9 +53,43 @@ export interface Wire {
 /** A provider: the formats it speaks, and its words for what goes wrong. */
 export interface Provider {
   readonly wires: readonly Wire[];
-  /** The prefix of the ids of calls. */
-  readonly callId: string;
+  /** Makes the id of a call of a reply. */
+  readonly callId: (call: NewCall) => string;
   readonly error: (error: ProviderError) => Json;
+}
+
+/** A call that has no id yet: its name, its index in the reply, and the number of the reply. */
+export interface NewCall {
+  readonly name: string;
+  readonly index: number;
+  readonly number: number;
+}
+
+/** Ids of a prefix and numbers. */
+export function numberedIds(prefix: string): Provider["callId"] {
+  return ({ number, index }) => `${prefix}${number}_${index + 1}`;
+}
+
+/** A request that a provider refuses with 400. */
+export function invalid(message: string, param?: string, code?: string): ProviderError {
+  return {
+    status: 400,
+    message,
+    ...(param === undefined ? {} : { param }),
+    ...(code === undefined ? {} : { code }),
+  };
+}
+
+const signatureMark = "fake signature ";
+
+/** The signature of a reply: what it was made of can be told from it. */
+export function signatureOf(number: number): string {
+  return Buffer.from(signatureMark + number).toString("base64");
+}
+
+/** True for a signature that a fake provider gave. */
+export function isSigned(signature: string): boolean {
+  return Buffer.from(signature, "base64").toString().startsWith(signatureMark);
 }
 
 /** A reply of a script, with what it left open. */
@@ -64,7 +98,7 @@ export function wireReply(provider: Provider, reply: FakeReply, { request, numbe
   const made = calls.map((call, index) => {
     const value = call.arguments ?? {};
     return {
-      id: call.id ?? `${provider.callId}${number}_${index + 1}`,
+      id: call.id ?? provider.callId({ name: call.name, index, number }),
       name: call.name,
       value: typeof value === "string" ? parsed(value) : value,
       text: typeof value === "string" ? value : JSON.stringify(value),
