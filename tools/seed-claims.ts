@@ -25,6 +25,8 @@ export interface Entry {
   readonly title: string;
   /** The work that it belongs to, when it is not due yet. */
   readonly later?: string;
+  /** The reason why it does not hold, and what there is in its place. */
+  readonly why?: string;
   /** Its promises: each must-have row has some. */
   readonly promises?: readonly Promised[];
 }
@@ -154,9 +156,13 @@ export function summaryOf(covered: readonly Covered[]): string {
   ].join(", ");
 }
 
-/** What is wrong with the must-have rows: none without promises, none that a test does not prove, none open that holds. */
+/**
+ * What is wrong with the rows: none that holds says why it does not; and of the must-have rows none is without promises, and of those none is
+ * without a test that proves it, and none open that holds.
+ */
 export function faultsOf(covered: readonly Covered[]): string[] {
-  return covered
+  const excused = covered.filter(({ entry, status }) => status === "passed" && entry.why !== undefined);
+  const faults = covered
     .filter(({ entry, status }) => entry.mark === "M" && status !== "later")
     .flatMap(({ entry, promises }) =>
       promises.length === 0
@@ -169,4 +175,5 @@ export function faultsOf(covered: readonly Covered[]): string[] {
             return [`[M] ${id} ${says}: ${status === "none" ? "no test" : status}`];
           }),
     );
+  return [...excused.map(({ entry }) => `${entry.id} holds: it says no \`why\` any more`), ...faults];
 }

@@ -7,7 +7,8 @@ export function pageOf(covered: readonly Covered[]): string {
     "# What of the five systems holds",
     "",
     "Made by `npm run coverage:seeds` from the names of the tests. M must hold, S should, X is left out. A must-have row is split into its promises, each with",
-    "the setting under which it holds, the first of the tests that name it, and what differs from the system's own page. *Not proven* is what does not hold.",
+    "the setting under which it holds, the first of the tests that name it, and what differs from the system's own page. *Not proven* is what does not hold. A",
+    "wider row that does not hold says why, and what there is in its place.",
     "",
     `${summaryOf(covered)}.`,
     "",
@@ -55,9 +56,11 @@ function fewOf(tests: readonly TestRecord[]): string {
 }
 
 function lineOf({ entry, status, tests }: Covered): string {
-  const due = status === "later" ? `later: ${entry.later ?? ""}` : status;
+  const due =
+    status === "later" ? `later: ${entry.later ?? ""}` : status === "none" ? "does not hold" : status;
+  const why = status === "none" || status === "later" ? entry.why : undefined;
   const mark = entry.mark === undefined ? [] : [entry.mark];
-  return line(entry.id, ...mark, entry.title, due, fewOf(tests));
+  return line(entry.id, ...mark, entry.title, due, why ?? fewOf(tests));
 }
 
 function told(tests: readonly TestRecord[]): string {

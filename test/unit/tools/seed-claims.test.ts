@@ -117,6 +117,18 @@ describe("coverage", () => {
     ]);
   });
 
+  it("says of a wider row that does not hold why, and is at fault when it holds all the same", () => {
+    const entry = { id: "O4", mark: "S", title: "audit", why: "nobody | wrote it" } as const;
+    const page = (...tests: readonly TestRecord[]): string => pageOf(coverageOf(tests, [entry]));
+    expect(page()).toContain("| O4 | S | audit | does not hold | nobody \\| wrote it |\n");
+    expect(page(test("a [O4]"))).toContain("| O4 | S | audit | passed | a.test.ts: a |\n");
+    expect(page(test("a [O4]", "failed"))).toContain("| O4 | S | audit | failed | a.test.ts: a |\n");
+    expect(faultsOf(coverageOf([], [entry]))).toEqual([]);
+    expect(faultsOf(coverageOf([test("a [O4]")], [entry]))).toEqual([expect.stringContaining("O4 holds")]);
+    const later = { ...entry, later: "audits" };
+    expect(pageOf(coverageOf([], [later]))).toContain("| later: audits | nobody \\| wrote it |\n");
+  });
+
   it("makes the same page whatever the order of the tests, with what would break a table escaped", () => {
     const tests = [test("b [K4.1, O2]"), test("a | b; too [O2]"), test("case 18: c", "passed", "z.test.ts")];
     const page = pageOf(coverageOf(tests, entries));
