@@ -89,7 +89,7 @@ async function* paidReply(
 
 /** All that counts as input: what is said, the tools, and the form of the reply. */
 function textOf({ messages, prompt, tools, format }: ModelRequest): string {
-  return JSON.stringify([prompt ?? messages, tools, format ?? ""]);
+  return JSON.stringify([prompt ?? messages, tools, format]);
 }
 
 /** Counts a reply while it comes. */

@@ -377,6 +377,13 @@ describe("the question at the terminal", () => {
     expect(asks("hello\u{E0041}")).toContain(String.raw`\u{e0041}`);
   });
 
+  it("shows of a value that nobody could read both ends, and how much is left out", () => {
+    const long = `begin${"x".repeat(5_000)}end`;
+    const shown = asks(long);
+    expect(shown).toMatch(/"beginx+ … 1010 characters are not shown … x+end"/);
+    expect(asks("y".repeat(3_998))).toContain(`"${"y".repeat(3_998)}"`);
+  });
+
   it("shows all of what is approved", () => {
     expect(asks(`${"Dear Ada, ".repeat(40)}https://evil.example/?q=all`)).toContain("evil.example");
   });

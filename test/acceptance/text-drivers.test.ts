@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { commandDriver, pythonicDriver, selectDriver } from "../../src/drivers.ts";
+import { agent, inMemorySessions, session } from "../../src/index.ts";
 import { textOf } from "../../src/message/message.ts";
 import { addReply, dropTurns, type ReadyTranscript } from "../../src/message/transcript.ts";
-import { fakeTool } from "../../src/testing.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
 import { growth } from "../cpu-time.ts";
 import { readGbnf } from "../gbnf.ts";
 import { replyOf, turnOf } from "../unit/driver/turn.ts";
@@ -316,5 +317,19 @@ describe("select", () => {
     );
     expect(result.text).toBe("None.");
     expect(json(model.requests[1]?.format)).not.toContain("tool");
+  });
+});
+
+describe("an answer in the next run of a session", () => {
+  it("is told as the protocol writes it, whatever way the model wrote it", async () => {
+    const store = inMemorySessions();
+    const model = scripted(['{ "answer":\n"It is 8." }'], { features: { tools: false } });
+    const clerk = agent({ name: "clerk", model, driver: selectDriver(), tools: [search] });
+    const { transcript } = await clerk.run("3 + 5?", { session: session(store, "s") });
+    const kept = { role: "assistant", parts: [{ type: "text", text: "It is 8." }] };
+    expect(transcript.messages.at(-1)).toEqual(kept); // not the spelling of the model, which other drivers would send back
+    await clerk.run("And again?", { session: session(store, "s") });
+    const told = model.requests[1]?.messages.find(({ role }) => role === "assistant");
+    expect(told?.role === "assistant" && textOf(told)).toBe(json({ answer: "It is 8." }));
   });
 });

@@ -77,6 +77,34 @@ export function sessionRunsContract(name: string, open: () => SessionStore): voi
       expect(order).toEqual(["run 4", "run 1", "run 2", "run 3"]);
     });
 
+    it("keep out who comes while one that waited is at work", async () => {
+      const within = { session: session(open(), "s") };
+      const asked: string[] = [];
+      const talker = (name: string) => {
+        const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+        const { promise: end, resolve: finish } = Promise.withResolvers<string>();
+        const model = async (): Promise<string> => {
+          asked.push(name);
+          begin();
+          return end;
+        };
+        return { running: () => agent({ name, model }).run("Go", within), begun, finish };
+      };
+      const [one, two, three] = [talker("one"), talker("two"), talker("three")];
+      const first = one.running();
+      await one.begun;
+      const second = two.running();
+      one.finish("1");
+      await first;
+      await two.begun;
+      const third = three.running();
+      await new Promise((resolve) => void setTimeout(resolve, 20));
+      expect(asked).toEqual(["one", "two"]);
+      two.finish("2");
+      three.finish("3");
+      expect([(await second).text, (await third).text]).toEqual(["2", "3"]);
+    });
+
     it("are refused at once where the author wants that, before they do anything", async () => {
       const store = open();
       const [one, two] = [slowPayer(), slowPayer()];

@@ -29,8 +29,6 @@ export interface ProbeCase {
    * text that is not empty.
    */
   readonly answer?: readonly (string | readonly string[])[];
-  /** Replies that the model may write. Default 5. */
-  readonly turns?: number;
 }
 
 /** True for a case that asks for no call at all. */

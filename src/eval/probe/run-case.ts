@@ -55,7 +55,7 @@ export async function runCase(probeCase: ProbeCase, options: CaseOptions): Promi
     driver,
     tools: probeCase.tools,
     settings: { temperature: 0, seed: 1, maxOutputTokens },
-    budget: { turns: probeCase.turns ?? 5, toolCalls: 16, tokens, durationMs: timeoutMs },
+    budget: { turns: 5, toolCalls: 16, tokens, durationMs: timeoutMs },
   });
   const begun = performance.now();
   let fault: string | undefined;

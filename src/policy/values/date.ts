@@ -231,6 +231,5 @@ function monthAt(tokens: Tokens, index: number): number | undefined {
 /** True if only spaces, a comma, or the point of an abbreviation stand between a word and the next one. */
 function isNear(tokens: Tokens, index: number): boolean {
   const gap = between(tokens, index, index + 1);
-  if (gap.length > 4) return false;
   return /^,?[ \t\u{a0}]{1,3}$/v.test(gap) || (wordAt(tokens, index).length < 5 && gap === ". ");
 }

@@ -71,7 +71,7 @@ function endsToken(text: string, end: number): boolean {
 
 function endsHere(text: string, end: number): boolean {
   let index = end;
-  while (index < text.length && connectors.includes(text[index] ?? " ")) index += 1;
+  while (connectors.includes(text[index] ?? " ")) index += 1;
   return !wordCharacter.test(characterAt(text, index));
 }
 
@@ -81,9 +81,6 @@ function characterAt(text: string, index: number): string {
 }
 
 function characterBefore(text: string, index: number): string {
-  if (index <= 0) return "";
-  const low = text.charCodeAt(index - 1);
-  const isPair = low >= 0xdc00 && low < 0xe000 && index > 1;
-  const start = isPair ? text.codePointAt(index - 2) : undefined;
-  return start !== undefined && start > 0xffff ? String.fromCodePoint(start) : (text[index - 1] ?? "");
+  const pair = text.codePointAt(index - 2) ?? 0;
+  return pair > 0xffff ? String.fromCodePoint(pair) : (text[index - 1] ?? "");
 }

@@ -331,6 +331,11 @@ describe("what else servers stream", () => {
     expect(String(error)).toContain(named);
   });
 
+  it("says of JSON over several lines that it is no chat, whatever a line of it is alone", async () => {
+    server.play({ sse: '[\n{"a":1}\n]' });
+    await expect(ask(model())).rejects.toThrow("it has no choices");
+  });
+
   it("passes on the words of an event that is an error", async () => {
     server.play({ sse: 'event: error\ndata: {"message":"the moon is full"}\n\n' });
     await expect(ask(model())).rejects.toThrow("the moon is full");

@@ -83,6 +83,11 @@ describe("a policy from JSON", () => {
       "`rules[0].when.is.as` must be one of email, url",
     ],
     ["no values", test({ type: "one-of", values: [] }), "`rules[0].when.is.values` must not be empty"],
+    [
+      "a function among values",
+      test({ type: "one-of", values: [() => "test"] }),
+      "`rules[0].when.is.values[0]` must be a JSON value",
+    ],
     ["no bounds", test({ type: "within" }), "needs `min` or `max`"],
     ["crossed bounds", test({ type: "within", min: 2, max: 1 }), "has a `min` above its `max`"],
     [

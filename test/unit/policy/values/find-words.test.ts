@@ -41,6 +41,14 @@ describe("the search for long words in a text", () => {
     expect(found).toBeGreaterThan(20);
   });
 
+  it("takes a letter of two code units for the letter that it is", () => {
+    expect(hasWords("\u{10400}ann", "ann")).toBe(false); // the first low surrogate there is
+    expect(hasWords("\u{10ffff} ann", "ann")).toBe(true);
+    expect(hasWords("a\u{20000}nn, \u{20000}nn", "nn")).toBe(false);
+    expect(hasWords("😀ann", "ann")).toBe(true);
+    expect(hasWords("ann\u{10400}", "ann")).toBe(false);
+  });
+
   it("is held to whole words, also of long ones", () => {
     const long = "a".repeat(70);
     expect(hasWords(`x${long}`, long)).toBe(false);
