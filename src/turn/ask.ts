@@ -192,7 +192,7 @@ function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<
     note({ type: "retry-start", turn, reason: error.message, attempt: tries, delayMs: said });
     await pause(said, run);
     if (run.stop.reason !== undefined) throw error;
-    await asking.early.giveUp(); // what an attempt that failed has called, nobody asks for any more
+    asking.early.beginAgain();
     return askAttempt(tries + 1, asking, noting);
   };
   return attempt(() => askModel(question), changed, again);

@@ -9,9 +9,13 @@ import { type Ledger, reserveCall } from "../policy/account/budget.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
 import { interrupt } from "../util/interrupt.ts";
+import { sameJson } from "../util/same-json.ts";
 import { mayRunAgain } from "../tool/after-crash.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Run, State } from "./state.ts";
+
+/** The beginning of the keys of calls of a reply that broke off. The id of a call has no such sign. */
+const left = "left/";
 
 /**
  * Takes the calls of a reply as they become complete, and starts those that only look or compute while the model still writes. Nothing is
@@ -45,18 +49,39 @@ export class EarlyCalls {
     if (holdsUp({ tool, fate }, run)) this.ledger = undefined;
     if (fate === undefined || fate instanceof Promise) return;
     if (fate.type === "refused" || fate.decision.verdict !== "allow" || !mayOverlap(fate)) return;
+    if (this.takesUp(proposed, fate)) return;
     run.scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
     this.start(at, fate);
   }
 
-  /** Ends what was started for a reply and is not used: a run must not end before what goes on inside it. The next reply begins anew. */
+  /** Ends what was started for a reply and is not used: a run must not end before what goes on inside it. */
   async giveUp(): Promise<void> {
     const calls = [...(this.started?.values() ?? [])];
     this.started = undefined;
+    await Promise.all(calls.map((call) => call.giveUp()));
+  }
+
+  /** The reply broke off, and another one is asked for. What was started goes on, for the same call in that one: it does not run twice. */
+  beginAgain(): void {
+    const calls = [...(this.started?.values() ?? [])];
+    if (calls.length > 0) this.started = new Map(calls.map((call, place) => [`${left}${place}`, call]));
     this.ledger = this.state.ledger;
     this.index = -1;
     this.running = undefined;
-    await Promise.all(calls.map((call) => call.giveUp()));
+  }
+
+  /** Gives a call that was started for a reply that broke off to the same call in this one. */
+  private takesUp({ id, name, arguments: args }: ToolCall, ready: Ready): boolean {
+    const { started } = this;
+    for (const [key, begun] of started ?? []) {
+      if (!key.startsWith(left)) return false; // those of this reply come after
+      const { call } = begun.ready;
+      if (call.name !== name || !sameJson(call.arguments, args)) continue;
+      started?.delete(key);
+      started?.set(id, { ...begun, ready });
+      return true;
+    }
+    return false;
   }
 
   /** The ledger with the call in it; undefined when a bound of this run, or of one around it, forbids the call. */

@@ -246,6 +246,37 @@ describe("a model that fails is asked again by default", () => {
     }
   });
 
+  it("runs a call that began early once when the next reply makes it again, also while it still runs", async () => {
+    for (const effect of ["none", "read"] as const)
+      for (const ms of [0, 20]) {
+        const begun: string[] = [];
+        const look = tool({
+          name: "look",
+          description: "look",
+          effect,
+          inputSchema: z.object({ at: z.string() }),
+          execute: async ({ at }) => {
+            begun.push(at);
+            await new Promise((resolve) => setTimeout(resolve, ms));
+            return `${at}, seen ${begun.length}`;
+          },
+        });
+        const twice = [...called('{"at": "one"}'), { type: "call-start", id: "d", name: "look" } as const];
+        const model = torn(
+          [...called('{"at":"one"}'), busy()],
+          [
+            ...twice,
+            { type: "call-end", id: "d", arguments: { at: "one" } },
+            { type: "end", finishReason: "tool-calls" },
+          ],
+          [{ type: "text-delta", text: "Done." }, end],
+        );
+        const { text, events } = await seen({ model, tools: [look], retry: { firstDelayMs: 1 } });
+        expect([text, begun]).toEqual(["Done.", ["one", "one"]]); // the reply makes the call twice
+        expect(events.filter(({ type }) => type === "tool-end")).toHaveLength(2);
+      }
+  });
+
   it("does not ask again after the provider carried out a call by itself", async () => {
     const acted: Delta[] = [
       { type: "call-start", id: "c", name: "mail" },
