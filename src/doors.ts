@@ -21,6 +21,8 @@ export {
   type UserMessage,
   userMessage,
 } from "./message/message.ts";
+export { type ConversationMessage } from "./message/conversation.ts";
+export { type InputPart } from "./message/foreign-parts.ts";
 export {
   addUser,
   type OpenTranscript,
@@ -57,6 +59,7 @@ export {
   type ReadyCall,
 } from "./run/executor.ts";
 
+export { type Question } from "./agent/definition.ts";
 export { type ExecuteRequest } from "./agent/execute-calls.ts";
 export { type LoopDefinition } from "./agent/run-loop.ts";
 

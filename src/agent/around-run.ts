@@ -3,10 +3,11 @@ import { consult } from "../hook/consult.ts";
 import { endBy, refusedBy } from "../run/end.ts";
 import type { Finished, Frame } from "../run/frame.ts";
 import type { End } from "../run/end.ts";
-import { describeIssues, type Schema } from "../schema/schema.ts";
+import { describeIssues, type ParseResult, type Schema } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
+import { type ReadQuestion, questionJson, readQuestion } from "./question.ts";
 import type { ChosenSkill } from "./choose-skill.ts";
 import type { AgentPlan, PlannedSkill } from "./plan.ts";
 import type { RunFrame } from "./runnable.ts";
@@ -16,15 +17,26 @@ export interface Around {
   readonly plan: AgentPlan;
   readonly base: RunFrame;
   readonly input: Json;
+  readonly asked?: ReadQuestion;
 }
 
-/** The input after the author's hooks saw it. @throws WritError `hook-failed`, and `input-invalid` for what a hook put in its place */
-export function askBeforeRun({ plan, base, input }: Around, inside: Frame): Maybe<Json> {
-  if (plan.hooks.beforeRun === undefined) return input;
-  const at = { agent: plan.name, input };
+/** The input of a run, read. */
+export interface ReadInput extends Pick<Around, "input" | "asked"> {}
+
+/**
+ * The input that the author's hooks put in the place of the one that they saw; undefined where they put none.
+ *
+ * @throws WritError `hook-failed`, and `input-invalid` for what a hook put in its place
+ */
+export function askBeforeRun(
+  { plan, base, input, asked }: Around,
+  inside: Frame,
+): Maybe<ReadInput | undefined> {
+  if (plan.hooks.beforeRun === undefined) return undefined;
+  const at = { agent: plan.name, input: asked === undefined ? input : questionJson(asked) };
   const question = { place: "beforeRun" as const, at, turn: 0 };
   return after(consult(consulting({ plan, base }, inside), question), (answer) =>
-    answer.input === undefined ? input : readInput(answer.input, { name: plan.name, schema: plan.input }),
+    answer.input === undefined ? undefined : readInput(answer.input, { name: plan.name, schema: plan.input }),
   );
 }
 
@@ -94,18 +106,24 @@ function consulting(
   return { hooks: plan.hooks, journal: base.journal, stop, tell };
 }
 
-/** An input as JSON, as the schema makes it. @throws WritError `input-invalid` */
-export function readInput(
-  input: unknown,
-  { name, schema }: { readonly name: string; readonly schema: Schema | undefined },
-): Maybe<Json> {
-  return after(schema?.parse(input), (parsed) => {
-    if (parsed?.ok === false)
-      throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
-    const json = toJson(parsed === undefined ? input : parsed.value);
-    if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
-    return json.value;
-  });
+/** An input as JSON, as the schema makes it; without a schema a question in text or parts. @throws WritError `input-invalid` */
+export function readInput(given: unknown, { name, schema }: InputTaker): Maybe<ReadInput> {
+  if (schema !== undefined) return after(schema.parse(given), (parsed) => ({ input: inputOf(parsed, name) }));
+  if (typeof given === "string") return { input: given };
+  const asked = readQuestion(given, name);
+  return { input: asked?.text ?? inputOf({ ok: true, value: given }, name), asked };
+}
+
+interface InputTaker {
+  readonly name: string;
+  readonly schema: Schema | undefined;
+}
+
+function inputOf(parsed: ParseResult<unknown>, name: string): Json {
+  if (!parsed.ok) throw new WritError("input-invalid", { name, issues: describeIssues(parsed.issues) });
+  const json = toJson(parsed.value);
+  if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
+  return json.value;
 }
 
 /** Holds a skill that somebody chose to what it takes. @throws WritError `input-invalid` */

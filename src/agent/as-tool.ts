@@ -5,6 +5,7 @@ import { toSchema } from "../schema/to-schema.ts";
 import { refusingUnknown } from "../schema/unknown-fields.ts";
 import type { Capability } from "../tool/capability.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
+import { withFiles } from "../tool/with-files.ts";
 import { setInside } from "./describe/manifest-origin.ts";
 import { aboutOf, type Runnable } from "./runnable.ts";
 
@@ -75,7 +76,9 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
       const asked = takesObject ? args : args.input;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the input schema of the agent parses it
       const result = await agent.run(asked as never, { parent, signal, tools });
-      if (result.outcome.type === "answered") return result.output;
+      const { files } = result;
+      if (result.outcome.type === "answered")
+        return files.length === 0 ? result.output : withFiles(result.output, files);
       const reason = result.error?.message ?? result.outcome.type;
       const code = result.outcome.type === "exhausted" ? "delegation-exhausted" : "delegation-failed";
       throw new WritError(code, { name: agent.name, reason });

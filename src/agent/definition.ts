@@ -2,6 +2,9 @@ import type { AnswerIn, DriverChoice } from "../driver/choose.ts";
 import type { WorkedExample } from "../driver/driver.ts";
 import type { AgentEvent, Listeners } from "../event/event.ts";
 import type { Hook } from "../hook/hook.ts";
+import type { ConversationMessage } from "../message/conversation.ts";
+import type { InputPart } from "../message/foreign-parts.ts";
+import type { FilePart } from "../message/message.ts";
 import type { Model, ModelSettings, ToolChoice } from "../model/model.ts";
 import type { RetryPace } from "../model/retry.ts";
 import type { ModelTimeout } from "../model/timeout.ts";
@@ -35,8 +38,28 @@ export interface AiSdkModelLike {
  */
 export type ModelSource = Model | ModelFunction | AiSdkModelLike | ModelName;
 
-/** The input of an agent: text, or a value that its input schema takes. */
-export type InputOf<In> = In extends SchemaSource ? InferInput<In> : string | JsonObject;
+/** The input of an agent: a question, or a value that its input schema takes. */
+export type InputOf<In> = In extends SchemaSource ? InferInput<In> : Question;
+
+/**
+ * The question to an agent without an input schema: a text; a message, or its parts (texts, `image()`, `file()`); the messages of a
+ * conversation, of which the last is the question; an object, which is told as JSON.
+ *
+ * @example
+ * ```ts
+ * import type { Question } from "writ/doors";
+ * import { image } from "writ/tools";
+ *
+ * export const question: Question = ["What does it show?", image("https://example.com/a.png")];
+ * ```
+ */
+export type Question =
+  | string
+  | JsonObject
+  | FilePart
+  | ConversationMessage
+  | readonly InputPart[]
+  | readonly ConversationMessage[];
 
 /**
  * The output of an agent: that of its output schema, else that of its skills, else an answer in the form of

@@ -29,6 +29,7 @@ import { transcriptAfter } from "../session/history.ts";
 import type { Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { contentText } from "./answer.ts";
+import type { ReadQuestion } from "./question.ts";
 import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readInput } from "./around-run.ts";
 import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { inSession, keep, type OpenSession } from "./in-session.ts";
@@ -56,6 +57,8 @@ export interface Wanted {
 /** One run of an agent: what it works with from its beginning to its end. */
 interface AgentRun extends AroundAgent, Omit<Wanted, "input"> {
   readonly input: Json;
+  /** The parts of the input, or the conversation that it is; undefined for plain text and for what a schema takes. */
+  readonly asked?: ReadQuestion;
   readonly base: RunFrame;
 }
 
@@ -65,12 +68,20 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const { account } = definition;
   const base = frameOf(plan.name, wanted.options, { host, watched: wanted.watched, account });
   return after(readInput(wanted.input, { name: plan.name, schema: plan.input }), (read) => {
-    const input = withoutSecrets(read, host);
-    const run = { ...around, ...wanted, base, input };
+    const { input, asked } = withoutSecrets(read, host);
+    checkAlone(asked, wanted.options, plan.name);
+    const run = { ...around, ...wanted, base, input, asked };
     const { limits, observe } = plan;
     const options = { ...base, agent: plan.name, input, durationMs: limits.durationMs, observe };
     return { runId: base.runId, framed: frame(options, (inside) => runAgent(run, inside)) };
   });
+}
+
+/** A session has the conversation before a run: a second one cannot stand beside it. @throws WritError `input-invalid` */
+function checkAlone(asked: ReadQuestion | undefined, { session }: RunOptions, name: string): void {
+  if (session === undefined || asked === undefined || asked.before.length === 0) return;
+  const issues = "the session has the messages before; give the last message alone, or no session";
+  throw new WritError("input-invalid", { name, issues });
 }
 
 /** Goes on with a run from a checkpoint. @throws WritError `checkpoint-invalid`, `transcript-invalid` */
@@ -138,9 +149,9 @@ function runCycle(options: LoopOptions, inside: Frame): Promise<Finished> {
 
 /** A run from its input to its end: hooks, the choice of a skill, what was said before, the skill itself. */
 function runAgent(begun: AgentRun, inside: Frame): Maybe<Finished> {
-  return after(askBeforeRun(begun, inside), (input) => {
-    const run = input === begun.input ? begun : { ...begun, input };
-    const { definition, plan, options, base, host } = run;
+  return after(askBeforeRun(begun, inside), (changed) => {
+    const run = changed === undefined ? begun : { ...begun, ...changed };
+    const { definition, plan, options, base, host, input } = run;
     const { journal, parent, accounts } = base;
     const excess = parent?.purse.turnExcess();
     const { budget, timeout } = definition;
@@ -200,8 +211,8 @@ interface Opened {
 }
 
 function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: Frame): Promise<Finished> {
-  const said = session?.loaded.messages ?? [];
-  const asked = askedMessage(run.input, run.base, run.options);
+  const said = session?.loaded.messages ?? run.asked?.before ?? [];
+  const asked = askedMessage(run, run.options);
   if (skill.type === "plain")
     return answerPlainly(skill, { run, said: transcriptAfter(said), asked, spent }, inside);
   const system = withoutSecrets(systemFor(skill, run.options), run.host);
@@ -274,8 +285,8 @@ function loopOptions(
     beforeEffect,
   }: Pick<LoopOptions, "transcript" | "spent" | "from" | "beforeEffect"> & Pick<Declaring, "previous">,
 ): LoopOptions {
-  const { definition, plan, base, options, input, onTurn } = run;
-  const intent = declareIntent({ plan, skill, base, options, input, from, previous });
+  const { definition, plan, base, options, input, asked, onTurn } = run;
+  const intent = declareIntent({ plan, skill, base, options, input, asked, from, previous });
   const gate = gateOf(skill.gate, base, { intent, powers: [...base.powers, plan.grants] });
   return {
     ...base,

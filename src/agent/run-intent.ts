@@ -20,6 +20,7 @@ import { canonicalJson } from "../util/canonical-json.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { lazy, remembered } from "../util/remembered.ts";
 import { contentText } from "./answer.ts";
+import type { ReadQuestion } from "./question.ts";
 import type { AgenticPlan, AgentPlan } from "./plan.ts";
 import type { RunFrame } from "./runnable.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -30,6 +31,7 @@ export interface Declaring {
   readonly base: RunFrame;
   readonly options: RunOptions;
   readonly input: Json;
+  readonly asked?: ReadQuestion;
   /** The intent of the run before this one in its session. */
   readonly previous?: string;
   readonly from?: Checkpoint;
@@ -61,12 +63,16 @@ export function declareIntent(declaring: Declaring): Intent {
 }
 
 /** @throws WritError `intent-redeclared` */
-function wantedText({ base, options, input, from }: Declaring): string {
+function wantedText({ base, options, input, asked, from }: Declaring): string {
   const { around, runId, host } = base;
   if (options.intent !== undefined && (around !== undefined || from !== undefined))
     throw new WritError("intent-redeclared", { runId });
   return (
-    around?.intent.text ?? withoutSecrets(options.intent, host) ?? from?.intent.text ?? contentText(input)
+    around?.intent.text ??
+    withoutSecrets(options.intent, host) ??
+    from?.intent.text ??
+    asked?.said ??
+    contentText(input)
   );
 }
 
@@ -140,10 +146,17 @@ export function gateOf(
  * The question as a message to the model. Its label tells where a model wrote it, or where the caller gave
  * the user's words apart.
  */
-export function askedMessage(input: Json, base: RunFrame, { intent }: RunOptions): UserMessage {
-  const message = userMessage(contentText(input));
-  const label = inputLabel(base, intent);
+export function askedMessage({ input, asked, base }: Questioned, { intent }: RunOptions): UserMessage {
+  const message = asked?.message ?? userMessage(contentText(input));
+  const own = inputLabel(base, intent);
+  const label = message.label === undefined ? own : joinLabels(message.label, own);
   return label === trustedLabel ? message : { ...message, label };
+}
+
+interface Questioned {
+  readonly input: Json;
+  readonly asked?: ReadQuestion;
+  readonly base: RunFrame;
 }
 
 /**

@@ -15,6 +15,7 @@ import { EventReader } from "../run/event-reader.ts";
 import type { Framed, LoopResult } from "../run/frame.ts";
 import type { Label } from "../message/label.ts";
 import { callsMade, type MadeCall } from "../message/made-calls.ts";
+import type { FilePart } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -36,6 +37,8 @@ export interface RunResult<Output> {
   readonly output?: Output;
   /** The answer as text; empty when there is none. */
   readonly text: string;
+  /** The files of the answer: what a model drew or spoke. */
+  readonly files: readonly FilePart[];
   /** The error of a run that did not answer. */
   readonly error?: WritError;
   readonly transcript: ReadyTranscript;
@@ -195,20 +198,33 @@ export function readerOf<Output>(
   }, onAwaited);
 }
 
+/** The files of the last reply. */
+function filesOf(transcript: ReadyTranscript): readonly FilePart[] {
+  const [reply] = transcript.since(transcript.length - 1);
+  return reply?.role === "assistant" ? reply.parts.filter((part) => part.type === "file") : [];
+}
+
 /** The result of a loop as the result of a run. */
 function resultOf<Output>(runId: string, result: LoopResult): RunResult<Output> {
   const { outcome } = result;
   const text = outcome.type === "answered" ? contentText(outcome.content) : "";
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output schema of the runnable made it
   const ended = { runId, text, ...result, output: result.output as Output | undefined };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the field that it lacks is the one that is added
-  return Object.defineProperty(ended, "calls", madeWhenRead) as RunResult<Output>;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that it lacks are those that are added
+  return Object.defineProperties(ended, madeWhenRead) as RunResult<Output>;
 }
 
-/** The calls of a result stand in its transcript: they are made for who reads them, and stay out of copies and of JSON. */
-const madeWhenRead: PropertyDescriptor & ThisType<LoopResult> = {
-  get() {
-    return callsMade(this.transcript);
+/** The calls and the files of a result stand in its transcript: they are made for who reads them, and stay out of copies and of JSON. */
+const madeWhenRead: PropertyDescriptorMap & ThisType<LoopResult> = {
+  calls: {
+    get() {
+      return callsMade(this.transcript);
+    },
+  },
+  files: {
+    get() {
+      return this.outcome.type === "answered" ? filesOf(this.transcript) : [];
+    },
   },
 };
 

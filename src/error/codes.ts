@@ -40,7 +40,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "handle-failed": { message: "{resource}: {reason}", hint: "What the handle was asked to do failed, or is refused for everybody; the message says which.", retryable: false },
   "hook-failed": { message: "The hook \"{hook}\" failed in its place `{place}`: {reason}", hint: "Correct the hook; its own error is the cause. A hook fails closed: before a call it denies the call, after a call the call fails, elsewhere it ends the run.", retryable: false },
   "hook-field-forbidden": { message: "The hook \"{hook}\" gave back the field \"{field}\", which `{place}` may not replace. It may replace: {allowed}.", hint: "Leave the field out, or use the place that may replace it.", retryable: false },
-  "input-invalid": { message: "The input does not match the input schema of \"{name}\": {issues}", hint: "Correct the input; the model was not asked.", retryable: false },
+  "input-invalid": { message: "The input does not fit \"{name}\": {issues}", hint: "Correct the input; the model was not asked.", retryable: false },
   "intent-changed": { message: "The run cannot be resumed as it is: its {changed} changed since it began.", hint: "Resume it with the agent that it began with, or say that the change is meant: `accept: [{accept}]`.", retryable: false },
   "intent-redeclared": { message: "The intent of run {runId} cannot be declared again.", hint: "What a run is for is said once, before it starts. Begin another run for another intent.", retryable: false },
   "isolate-failed": { message: "The isolated tool '{tool}' cannot run: {reason}", hint: "Look at the module: it must be loadable with no network, no environment and no other files.", retryable: false },

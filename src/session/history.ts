@@ -1,6 +1,8 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
+import { fileText } from "../message/file-part.ts";
 import {
+  type FilePart,
   isAsked,
   type Message,
   type ReplyMessage,
@@ -92,7 +94,7 @@ function answerOf(run: SessionRun): readonly Message[] {
   const asked = messages.find(isAsked);
   if (asked === undefined) return [];
   const label = labelOfAll(messages);
-  const reply = said(answerText(messages, outcome));
+  const reply = said(answerText(messages, outcome), filesOf(messages, outcome));
   return [asked, isPlain(label) ? reply : { ...reply, label }, ...told(unspokenActs(run))];
 }
 
@@ -137,11 +139,18 @@ function answerText(messages: readonly Message[], outcome: Outcome): string {
   if (text.trim() !== "") return text;
   const { content } = outcome;
   const written = typeof content === "string" ? content : JSON.stringify(content);
-  return written.trim() === "" ? "(empty)" : written;
+  if (written.trim() !== "") return written;
+  return filesOf(messages, outcome).map(fileText).join(" ") || "(empty)";
 }
 
-function said(text: string): ReplyMessage {
-  return { role: "assistant", parts: [{ type: "text", text }] };
+function said(text: string, files: readonly FilePart[] = []): ReplyMessage {
+  return { role: "assistant", parts: [{ type: "text", text }, ...files] };
+}
+
+/** The files of an answer. */
+function filesOf(messages: readonly Message[], { type }: Outcome): readonly FilePart[] {
+  const reply = messages.findLast((message) => message.role === "assistant");
+  return type === "answered" ? (reply?.parts.filter((part) => part.type === "file") ?? []) : [];
 }
 
 /** All messages in one list. Call ids are unique within a run only; one that was used before gets another, and so does its result. */

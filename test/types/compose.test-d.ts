@@ -1,5 +1,6 @@
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
+import type { Question } from "../../src/agent/definition.ts";
 import { bestOf, majorityVote, weighted } from "../../src/agent/compose/aggregate.ts";
 import { branch } from "../../src/agent/compose/branch.ts";
 import type { Composite } from "../../src/agent/compose/composite.ts";
@@ -10,7 +11,6 @@ import { race } from "../../src/agent/compose/race.ts";
 import { repeat } from "../../src/agent/compose/repeat.ts";
 import { wrap } from "../../src/agent/compose/wrap.ts";
 import { agent } from "../../src/index.ts";
-import type { JsonObject } from "../../src/util/json.ts";
 
 const model = (): string => "x";
 const text = agent({ name: "text", model });
@@ -21,7 +21,7 @@ const forecast = agent({ name: "forecast", model, input: city, output: weather }
 const count = agent({ name: "count", model, input: weather, output: z.number() });
 const kind = agent({ name: "kind", model, output: z.enum(["bug", "question"]) });
 
-type Text = string | JsonObject;
+type Text = Question;
 
 describe("the types of compositions", () => {
   it("pipe: the output of each fits the input of the next", () => {

@@ -3,12 +3,13 @@ import { withoutSecrets } from "../../run/secrets.ts";
 import { endBy, failed } from "../../run/end.ts";
 import { type Finished, type Frame, frame } from "../../run/frame.ts";
 import type { End } from "../../run/end.ts";
-import { userMessage } from "../../message/message.ts";
+import { type UserMessage, userMessage } from "../../message/message.ts";
 import { addAnswer, addUser, emptyTranscript, type ReadyTranscript } from "../../message/transcript.ts";
 import { type Budget, type Limits, limitsOf } from "../../policy/account/budget.ts";
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
 import { contentText } from "../answer.ts";
+import { questionJson, readQuestion } from "../question.ts";
 import { agentAsTool, type AsToolOptions } from "../as-tool.ts";
 import { type About, type Begun, frameOf, type Runnable, runnable, type RunFrame } from "../runnable.ts";
 import type { RunOptions } from "../run-options.ts";
@@ -116,11 +117,14 @@ function begin({ composition, name, limits }: Named, { given, options, watched }
   checkOptions(name, options);
   const [{ about }] = composition.members;
   const base = frameOf(name, options, { host: about.host, watched });
-  const json = toJson(given);
+  const asked = about.input === undefined ? readQuestion(given, name) : undefined;
+  const json = toJson(asked === undefined ? given : asked.text);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
   const input = withoutSecrets(json.value, about.host);
+  const question = withoutSecrets(asked?.message, about.host) ?? userMessage(contentText(input));
+  const handed = asked === undefined ? given : questionJson(asked);
   const framed = frame({ ...base, agent: name, input, durationMs: limits.durationMs }, (inside) =>
-    carryOut({ composition, name, limits, base, options, given, input }, inside),
+    carryOut({ composition, name, limits, base, options, given: handed, input, question }, inside),
   );
   return { runId: base.runId, framed };
 }
@@ -139,11 +143,12 @@ interface Asked extends Named {
   readonly options: RunOptions;
   readonly given: unknown;
   readonly input: Json;
+  readonly question: UserMessage;
 }
 
 /** A conversation of two messages: what was asked, and what came of it. What was said inside stands in the runs there. */
-async function carryOut({ composition, given, input, ...rest }: Asked, inside: Frame): Promise<Finished> {
-  const transcript = addUser(emptyTranscript(), userMessage(contentText(input)));
+async function carryOut({ composition, given, question, ...rest }: Asked, inside: Frame): Promise<Finished> {
+  const transcript = addUser(emptyTranscript(), question);
   const run = compositeRun({ ...rest, transcript }, inside);
   try {
     const output = await composition.course(given, run);

@@ -1,0 +1,83 @@
+import { messageOf, WritError } from "../error/writ-error.ts";
+import { readConversation, meansConversation } from "../message/conversation.ts";
+import { fileText } from "../message/file-part.ts";
+import type { Message, UserMessage } from "../message/message.ts";
+import type { Json } from "../util/json.ts";
+import { toJson } from "../util/json.ts";
+import { fits, kindOf, record } from "../util/shape.ts";
+
+/** A question that is not a plain text: parts, or the messages of a conversation. */
+export interface ReadQuestion {
+  /** The question, for the model. */
+  readonly message: UserMessage;
+  /** The messages before it. */
+  readonly before: readonly Message[];
+  /** The words of the question, without its files: those that the user said. */
+  readonly said: string;
+  /** The question as text, with its files in words. */
+  readonly text: string;
+}
+
+/**
+ * Reads what an agent without an input schema is asked. Undefined for text and for an object of JSON, which is told as JSON.
+ *
+ * @throws WritError `input-invalid` for what such an agent cannot be asked: nothing, a promise, a function, a message that is none
+ */
+export function readQuestion(input: unknown, name: string): ReadQuestion | undefined {
+  if (typeof input === "string") return undefined;
+  const refuse = (issues: string, cause?: unknown): never => {
+    throw new WritError("input-invalid", { name, issues }, { cause });
+  };
+  const fault = faultOf(input);
+  if (fault !== undefined) return refuse(fault);
+  if (!meansConversation(input)) return undefined;
+  try {
+    const { before, asked: message } = readConversation(input);
+    const words = message.parts.filter((part) => part.type === "text").map(({ text }) => text);
+    const told = message.parts.map((part) => (part.type === "file" ? fileText(part) : part.text));
+    return { before, message, said: words.join("\n"), text: told.join("\n") };
+  } catch (error) {
+    return refuse(messageOf(error), error);
+  }
+}
+
+/** The question as hooks see it, and may give it back. */
+export function questionJson({ before, message }: ReadQuestion): Json {
+  const json = toJson(before.length === 0 ? message : [...before, message]);
+  return json.ok ? json.value : null;
+}
+
+const takes = "give a text, a list of texts and files, a message or a list of messages";
+
+/** The fields of requests to models, which are not what an agent is asked. */
+const requestFields: ReadonlySet<string> = new Set([
+  "prompt",
+  "messages",
+  "system",
+  "instructions",
+  "model",
+  "tools",
+]);
+
+function faultOf(input: unknown): string | undefined {
+  if (input === undefined || input === null) return `there is none (it is ${String(input)}); ${takes}`;
+  if (typeof input === "function" || typeof input === "symbol" || typeof input === "bigint")
+    return `it is a ${typeof input}; ${takes}`;
+  if (typeof input !== "object" || Array.isArray(input)) return undefined;
+  if ("then" in input && typeof input.then === "function") return "it is a promise: await it first";
+  const isPlain = fits(record, input) && isPlainObject(input);
+  if (!isPlain) return `it is ${kindOf(input)} of the class ${className(input)}; ${takes}`;
+  const fields = Object.keys(input);
+  const asks = "prompt" in input ? "prompt" : "messages" in input ? "messages" : undefined;
+  if (asks === undefined || !fields.every((field) => requestFields.has(field))) return undefined;
+  return `it is an object with \`${asks}\`; give the value of \`${asks}\` itself`;
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || "toJSON" in value;
+}
+
+function className(value: object): string {
+  return value.constructor.name;
+}

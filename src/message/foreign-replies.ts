@@ -1,0 +1,130 @@
+import { parseJson, toJson, type Json } from "../util/json.ts";
+import { type Fields, fieldsOf, isPart, readPart } from "./foreign-parts.ts";
+import { type Message, type ReplyPart, type ResultMessage, resultText, type ToolResult } from "./message.ts";
+import { acceptableId, emptyTranscript } from "./transcript.ts";
+
+/** The calls of a conversation from outside, by the ids that they have there. */
+export class ForeignCalls {
+  private readonly known = new Map<unknown, { readonly id: string; readonly name: string }>();
+  private readonly taken = new Set<string>();
+
+  /** The call as it stands in a transcript, where ids are well-formed and unique. */
+  begin(given: unknown, name: unknown, args: unknown): ReplyPart {
+    const place = { taken: this.taken, fallback: `call_${this.taken.size}` };
+    const id = acceptableId(emptyTranscript(), String(given), place);
+    this.taken.add(id);
+    this.known.set(given, { id, name: String(name) });
+    return { type: "tool-call", id, name: String(name), arguments: argumentsOf(args) };
+  }
+
+  /** The result of a call, for the call that has this id outside. */
+  result(given: unknown, result: ToolResult): ResultMessage {
+    const { id, name } = this.known.get(given) ?? { id: String(given), name: "" };
+    return { role: "tool", callId: id, name, ...result };
+  }
+}
+
+/** Arguments are the text of JSON with OpenAI, and a value elsewhere. */
+function argumentsOf(given: unknown): Json {
+  const parsed = typeof given === "string" ? parseJson(given) : toJson(given ?? {});
+  return parsed.ok ? parsed.value : String(given);
+}
+
+/** Reads a reply, with the results that the AI SDK's `UIMessage` has in it. @throws TypeError for a part that is none */
+export function readReply({ content, parts, tool_calls: wanted }: Fields, calls: ForeignCalls): Message[] {
+  const messages: Message[] = [];
+  let said: ReplyPart[] = [];
+  let results: ResultMessage[] = [];
+  const close = (): void => {
+    if (said.length > 0) messages.push({ role: "assistant", parts: said });
+    messages.push(...results);
+    [said, results] = [[], []];
+  };
+  for (const each of listOf(parts ?? content)) {
+    const part = fieldsOf(each);
+    const isCall = part["type"] === "tool-call" || "toolCallId" in part;
+    if (results.length > 0 && !isCall) close();
+    if (!isCall) said.push(...saidIn(each));
+    else {
+      said.push(callOf(part, calls));
+      if (part["type"] !== "tool-call") results.push(calls.result(part["toolCallId"], endOf(part)));
+    }
+  }
+  for (const each of listOf(wanted)) {
+    const { id, function: called } = fieldsOf(each);
+    const { name, arguments: args } = fieldsOf(called);
+    said.push(calls.begin(id, name, args));
+  }
+  close();
+  return messages;
+}
+
+function listOf(given: unknown): readonly unknown[] {
+  if (Array.isArray(given)) return given;
+  return given === undefined || given === null || given === "" ? [] : [given];
+}
+
+/** What another model thought, and what pages show beside a text, is nobody's to send. */
+function saidIn(part: unknown): readonly ReplyPart[] {
+  if (typeof part === "string" || isPart(part)) return [readPart(part)].filter(saysSomething);
+  const { type } = fieldsOf(part);
+  if (typeof type === "string" && /^(?:reasoning|step-start|source|data-)/.test(type)) return [];
+  return [readPart(part)];
+}
+
+function saysSomething(part: ReplyPart): boolean {
+  return part.type !== "text" || part.text !== "";
+}
+
+function callOf(part: Fields, calls: ForeignCalls): ReplyPart {
+  const { type, toolName, toolCallId, input, args } = part;
+  const name = toolName ?? String(type).replace(/^tool-/, "");
+  return calls.begin(toolCallId, name, input ?? args);
+}
+
+const unknownEnd: ToolResult = {
+  status: "unknown",
+  text: "Nobody knows whether it happened: its result is not in the conversation.",
+};
+
+const notApproved = "It was not approved.";
+
+/** The end of a call as a `UIMessage` has it. */
+function endOf({ state, output, errorText }: Fields): ToolResult {
+  if (state === "output-error") return { status: "error", text: String(errorText) };
+  if (state === "output-denied") return { status: "denied", text: notApproved };
+  return state === "output-available" ? resultOf(output) : unknownEnd;
+}
+
+function resultOf(value: unknown): ToolResult {
+  const json = toJson(value);
+  return json.ok ? { status: "ok", text: resultText(json.value), value: json.value } : unknownEnd;
+}
+
+/** Reads the results in a message of the role `tool`. @throws TypeError for what is none */
+export function readResults(message: Fields, calls: ForeignCalls): Message[] {
+  const { tool_call_id: callId, content } = message;
+  if (callId !== undefined) return [calls.result(callId, told(content))];
+  return listOf(content).map((each) => {
+    const { type, toolCallId, output, result } = fieldsOf(each);
+    if (type !== "tool-result") throw new TypeError("has a part that is no `tool-result`");
+    return calls.result(toolCallId, output === undefined ? resultOf(result) : outputOf(fieldsOf(output)));
+  });
+}
+
+/** The result in a content of texts and files. */
+function told(content: unknown): ToolResult {
+  const parts = listOf(content).map((each) => readPart(each));
+  const files = parts.filter((part) => part.type === "file");
+  const text = parts.map((part) => (part.type === "file" ? "[a file]" : part.text)).join("\n");
+  return { status: "ok", text, ...(files.length === 0 ? {} : { files }) };
+}
+
+/** The result in the output of a `tool-result`. */
+function outputOf({ type, value, reason }: Fields): ToolResult {
+  if (type === "content") return told(value);
+  if (type === "execution-denied")
+    return { status: "denied", text: typeof reason === "string" ? reason : notApproved };
+  const result = resultOf(value);
+  return String(type).startsWith("error") ? { status: "error", text: result.text } : result;
+}
