@@ -14,8 +14,17 @@ import type { Driver, TurnInput } from "./driver.ts";
  */
 export function withMarks(input: TurnInput, { plainResults = false, passthrough }: Driver): TurnInput {
   const marks = input.marks === true && !plainResults && mayMark(input.allowed);
-  if (passthrough) return marks ? { ...input, transcript: shownAs(input.transcript, shown) } : input;
-  return { ...input, transcript: shownAs(input.transcript, marks ? shownInWords : inWords) };
+  const { transcript } = input;
+  const isToldInWords = !passthrough && transcript.messages.some(hasFiles);
+  if (!marks && !isToldInWords) return input;
+  return {
+    ...input,
+    transcript: shownAs(transcript, isToldInWords ? (marks ? shownInWords : inWords) : shown),
+  };
+}
+
+function hasFiles(message: Message): boolean {
+  return message.role === "tool" && message.files !== undefined;
 }
 
 /** Protocols that are text show no files. */

@@ -1,5 +1,6 @@
 import type { Delta, FinishReason, Model, ModelFeatures, ModelRequest, StreamOptions } from "./model.ts";
 import { WritError } from "../error/writ-error.ts";
+import type { FilePart } from "../message/message.ts";
 import type { ReportedUsage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 
@@ -9,6 +10,8 @@ export interface PlainReply {
   readonly reasoning?: string;
   /** `arguments` is a value, or the raw text that a model would have written. */
   readonly calls?: readonly { readonly id?: string; readonly name: string; readonly arguments?: Json }[];
+  /** What the model drew or spoke. */
+  readonly files?: readonly FilePart[];
   readonly usage?: ReportedUsage;
   readonly finishReason?: FinishReason;
 }
@@ -74,7 +77,7 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
       reason: "a model function gives a text, { text?, calls? } or deltas",
     });
   }
-  const { calls = [] } = reply;
+  const { calls = [], files = [] } = reply;
   const deltas: Delta[] = [];
   if (reply.reasoning !== undefined) deltas.push({ type: "reasoning-delta", text: reply.reasoning });
   if (reply.text !== undefined) deltas.push({ type: "text-delta", text: reply.text });
@@ -83,6 +86,7 @@ export function deltasOf(reply: PlainReply, modelId: string): Delta[] {
     deltas.push({ type: "call-start", id, name: call.name });
     deltas.push({ type: "call-end", id, arguments: call.arguments ?? emptyArguments });
   }
+  for (const part of files) deltas.push({ type: "file", part });
   deltas.push({
     type: "end",
     finishReason: reply.finishReason ?? (calls.length > 0 ? "tool-calls" : "stop"),

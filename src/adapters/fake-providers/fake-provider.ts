@@ -2,7 +2,7 @@ import type { PlainReply } from "../../model/function-model.ts";
 import type { JsonObject } from "../../util/json.ts";
 
 /** A reply of a fake provider: what `scripted()` takes, and how the network carries it. */
-export interface FakeReply extends PlainReply {
+export interface FakeReply extends Omit<PlainReply, "files"> {
   /** Milliseconds before the first byte. */
   readonly delayMs?: number;
   /** The connection breaks after so many chunks of the stream, or in the middle of a reply that is sent whole. */
