@@ -19,7 +19,7 @@ function gemini(...parts: object[]) {
     const headers = { "content-type": "text/event-stream" };
     return Promise.resolve(new Response(`data: ${JSON.stringify(answer)}\n\n`, { headers }));
   };
-  return { model: createGoogle({ apiKey: "k", fetch: fetch as never })("gemini-2.5-flash-image"), bodies };
+  return { model: createGoogle({ apiKey: "k", fetch })("gemini-2.5-flash-image"), bodies };
 }
 
 describe("an answer that is a file", () => {
