@@ -11,6 +11,7 @@ import {
 } from "../policy/account/budget.ts";
 import { countCall, countSuccess } from "../policy/account/constraints.ts";
 import { meetBound } from "../run/bounds.ts";
+import type { Executor } from "../run/executor.ts";
 import type { Inside } from "../run/scope.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
@@ -54,8 +55,8 @@ export interface Executed extends BatchEnd {
   readonly modes: readonly Mode[];
   /** The spending of what ran inside the calls. */
   readonly inside: readonly Inside[];
-  /** The failures that end no run, by their place: the author's recovery chose to tell the model. */
-  readonly escalated: ReadonlySet<number>;
+  /** The failures that end no run, by their place: the author's recovery chose to tell the model. Undefined where there are none. */
+  readonly escalated?: ReadonlySet<number>;
   /** The end of the last call, in milliseconds since 1970; 0 when none ran. */
   readonly endedAt: number;
   /** The milliseconds in which at least one of the calls was at work. */
@@ -67,12 +68,7 @@ export interface Executed extends BatchEnd {
  * for each call. Facts come in the order of the calls, whichever tool is faster.
  */
 export function execute(batch: Batch): Maybe<Executed> {
-  const { run, turn } = batch;
-  return after(judgeAll(batch), (judged) => {
-    run.scope.purse.change(judged);
-    if (run.tell !== undefined) for (const fate of judged.fates) tellStart(turn, fate, run.tell);
-    return after(runAll(batch, judged), (records) => collect(batch, judged, records));
-  });
+  return after(judgeAll(batch), runAll, batch);
 }
 
 /** Knowledge is told when it was read; a call that does not run has no start. */
@@ -95,10 +91,8 @@ interface BatchJudging {
 function judgeAll(batch: Batch): Maybe<BatchJudging> {
   const { calls, ledger, limits } = batch;
   const judging: BatchJudging = { fates: [], ledger, limits };
-  return after(
-    inOrder(calls, (call) => judgeNext(call, batch, judging)),
-    () => judging,
-  );
+  const judged = inOrder(calls, (call) => judgeNext(call, batch, judging));
+  return judged instanceof Promise ? judged.then(() => judging) : judging;
 }
 
 function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): Maybe<void> {
@@ -190,35 +184,42 @@ export function sizeOf(
 }
 
 /** Runs the calls that are ready, group by group, through the journal. Their ends are told in the order of the calls. */
-function runAll(batch: Batch, judging: BatchJudging): Maybe<readonly CallRecord[]> {
+function runAll(judging: BatchJudging, batch: Batch): Maybe<Executed> {
   const { fates } = judging;
-  const running = new RunningBatch(batch, fates);
-  const { executor } = batch.run;
+  const { run, turn } = batch;
+  run.scope.purse.change(judging);
+  if (run.tell !== undefined) for (const fate of fates) tellStart(turn, fate, run.tell);
+  const running = new RunningBatch(batch, judging);
+  const { executor } = run;
   const isHanded = executor !== undefined && fates.some(({ type }) => type === "ready");
   const done = isHanded
-    ? carryOutBy(executor, running).then((broken) => noteBroken(judging, broken))
-    : inOrder(groupsOf(fates, batch.run), (group) => running.runGroup(group));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every call has its record once all groups have run
-  return after(done, () => running.records as readonly CallRecord[]);
+    ? handOver(executor, running)
+    : inOrder(groupsOf(fates, run), (group) => running.runGroup(group));
+  return after(done, collect, running);
 }
 
-function noteBroken(judging: BatchJudging, broken: BrokenContract | undefined): void {
+/** Hands the calls to the author's executor. */
+async function handOver(executor: Executor, running: RunningBatch): Promise<void> {
+  const broken = await carryOutBy(executor, running);
   if (broken === undefined) return;
-  const { end = {}, reason = "" } = judging.ended ?? {};
-  judging.ended = { end: { ...end, broken }, reason };
+  const { end = {}, reason = "" } = running.judging.ended ?? {};
+  running.judging.ended = { end: { ...end, broken }, reason };
 }
 
 /** The calls of a batch while they run. */
 class RunningBatch {
   readonly records: (CallRecord | undefined)[];
   readonly batch: Batch;
+  readonly judging: BatchJudging;
   readonly fates: readonly Fate[];
   private readonly halt: Halt = {};
   /** The number of calls whose end was told. */
   private told = 0;
 
-  constructor(batch: Batch, fates: readonly Fate[]) {
+  constructor(batch: Batch, judging: BatchJudging) {
+    const { fates } = judging;
     this.batch = batch;
+    this.judging = judging;
     this.fates = fates;
     this.records = fates.map((fate) => (fate.type === "refused" ? notRun(fate) : undefined));
     this.tellEnds();
@@ -231,7 +232,9 @@ class RunningBatch {
     let waiting: Promise<unknown>[] | undefined;
     for (const index of wanted) {
       const running = this.perform(index);
-      if (running instanceof Promise) (waiting ??= []).push(running);
+      if (!(running instanceof Promise)) continue;
+      if (waiting === undefined) waiting = [running];
+      else waiting.push(running);
     }
     return waiting?.length === 1 ? waiting[0] : waiting && Promise.all(waiting);
   }
@@ -263,11 +266,10 @@ class RunningBatch {
     const { batch, halt } = this;
     const ready = this.readyAt(index);
     const carryOut = isLost ? runLost : runCall;
-    return after(ready.early?.record ?? carryOut(callOf(batch, index, ready), ready, halt), (ended) => {
-      const record = asTold(ready, ended);
-      this.end(index, record);
-      return record;
-    });
+    const ended = ready.early?.record ?? carryOut(callOf(batch, index, ready), ready, halt);
+    return ended instanceof Promise
+      ? ended.then((record) => this.end(index, asTold(ready, record)))
+      : this.end(index, asTold(ready, ended));
   }
 
   private readyAt(index: number): Ready {
@@ -276,10 +278,11 @@ class RunningBatch {
   }
 
   /** Takes down how a call ended, and tells it when those before it have ended. */
-  end(index: number, record: CallRecord): void {
+  end(index: number, record: CallRecord): CallRecord {
     this.halt.reason ??= haltedBy(record, this.batch.run);
     this.records[index] = record;
     this.tellEnds();
+    return record;
   }
 
   private tellEnds(): void {
@@ -312,14 +315,14 @@ async function recorded(
   }
 }
 
-function collect(
-  batch: Batch,
-  { fates, ledger, limits, ended }: BatchJudging,
-  records: readonly CallRecord[],
-): Executed {
+function collect(_done: unknown, running: RunningBatch): Executed {
+  const { batch, fates, judging } = running;
+  const { ledger, limits, ended } = judging;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every call has its record once all groups have run
+  const records = running.records as readonly CallRecord[];
   const modes: Mode[] = [];
   const inside: Inside[] = [];
-  const escalated = new Set<number>();
+  let escalated: Set<number> | undefined;
   let fatal = ended?.end.fatal;
   let endedAt = 0;
   let activeMs = 0;
@@ -328,7 +331,7 @@ function collect(
     const fate = fates[index] as Fate;
     if (fate.inside !== undefined) inside.push(fate.inside);
     if (record.inside !== undefined) inside.push(record.inside);
-    if (record.escalated === true) escalated.add(index);
+    if (record.escalated === true) (escalated ??= new Set()).add(index);
     if (record.fatal !== undefined) fatal ??= { call: fate.call, fatal: record.fatal };
     activeMs += Math.max(0, record.endedAt - Math.max(endedAt, record.startedAt));
     endedAt = Math.max(endedAt, record.endedAt);

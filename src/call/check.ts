@@ -29,7 +29,7 @@ export function checkCall(call: Call): Maybe<Fate> {
   }
   if (proposed.malformed !== undefined)
     return invalid(proposed, tool, `the arguments cannot be read: ${proposed.malformed}`);
-  return after(tool.input.parse(ownArguments(proposed.arguments)), (parsed) => weigh(call, tool, parsed));
+  return after(tool.input.parse(ownArguments(proposed.arguments)), weigh, { call, tool });
 }
 
 /**
@@ -49,8 +49,13 @@ function copyOf(value: Json): Json {
   return copy;
 }
 
+interface Read {
+  readonly call: Call;
+  readonly tool: Tool;
+}
+
 /** Asks the policy about a call whose arguments were read. */
-function weigh(at: Call, tool: Tool, parsed: ParseResult<unknown>): Fate {
+function weigh(parsed: ParseResult<unknown>, { call: at, tool }: Read): Fate {
   const { proposed: call } = at;
   if (!parsed.ok) return invalid(call, tool, argumentProblem(tool.input, call.arguments, parsed.issues));
   const { value: args, coerced } = parsed;

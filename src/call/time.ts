@@ -1,4 +1,5 @@
 import type { RunContext } from "../run/context.ts";
+import { untilStopped } from "../util/interrupt.ts";
 
 /** The time of one call: its bound, and the signal that tells its tool that the call is over. A class, since every call has one. */
 export class CallTime {
@@ -29,6 +30,7 @@ export class CallTime {
   /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
   within<Settled>(work: Promise<Settled>): Promise<Settled | "timeout" | "stopped"> {
     const { run } = this;
+    if (this.timeoutMs === Infinity) return untilStopped(work, run.stop);
     return new Promise((resolve, reject) => {
       const undo: (() => void)[] = [];
       const leave = (): void => undo.forEach((each) => each());
@@ -37,7 +39,7 @@ export class CallTime {
         resolve(early);
         this.abort(early);
       };
-      if (this.timeoutMs !== Infinity) undo.push(run.host.timer(this.timeoutMs, () => end("timeout")));
+      undo.push(run.host.timer(this.timeoutMs, () => end("timeout")));
       work.then(
         (settled) => {
           leave();
@@ -53,7 +55,6 @@ export class CallTime {
   }
 
   private abort(early: "timeout" | "stopped"): void {
-    if (this.timeoutMs === Infinity) return; // the signal is that of the run
     const { reason } = this.run.stop.signal as { readonly reason: unknown };
     const why = early === "stopped" ? reason : new Error(`timed out after ${this.timeoutMs} ms`);
     (this.controller ??= new AbortController()).abort(why);

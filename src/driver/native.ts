@@ -1,4 +1,4 @@
-import type { Message, ReplyMessage, ReplyPart, ToolCall } from "../message/message.ts";
+import type { Message, ReplyMessage, ToolCall } from "../message/message.ts";
 import { callsOf, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ReplyFormat, ToolDescription } from "../model/model.ts";
@@ -84,10 +84,9 @@ const unparsedText = "the provider gave the calls as text: they were read from t
 
 /** Some models write the arguments of a call as text too. Such a text says nothing, and teaches the model to do it again. */
 function withoutLeak(message: ReplyMessage, calls: readonly ToolCall[]): ReplyMessage {
-  const isLeak = (part: ReplyPart): boolean => part.type === "text" && isLeaked(part.text, calls);
-  return message.parts.some(isLeak)
-    ? { ...message, parts: message.parts.filter((part) => !isLeak(part)) }
-    : message;
+  if (calls.length === message.parts.length) return message;
+  const parts = message.parts.filter((part) => part.type !== "text" || !isLeaked(part.text, calls));
+  return parts.length === message.parts.length ? message : { ...message, parts };
 }
 
 function isLeaked(text: string, calls: readonly ToolCall[]): boolean {

@@ -1,14 +1,5 @@
 import type { Message } from "./message.ts";
-import { type ReadyTranscript, type Show, tipOf, type Tip, type TranscriptJson } from "./transcript.ts";
-
-function shownUpTo({ log, length }: Tip, show: Show): readonly Message[] {
-  log.shown ??= new Map();
-  const shown = log.shown.get(show) ?? [];
-  log.shown.set(show, shown);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
-  while (shown.length < length) shown.push(show(log.messages[shown.length] as Message));
-  return shown;
-}
+import { type ReadyTranscript, type Show, tipOf, type TranscriptJson } from "./transcript.ts";
 
 /**
  * The same conversation with other messages in the place of some: for a model that is shown more, or less, than there is. Nothing can be added to it.
@@ -43,7 +34,7 @@ class ShownTranscript implements ReadyTranscript {
 
   since(from: number): Message[] {
     const tip = tipOf(this.transcript);
-    return shownUpTo(tip, this.show).slice(from, tip.length);
+    return tip.log.shownUpTo(tip.length, this.show).slice(from, tip.length);
   }
 
   toJSON(): TranscriptJson {

@@ -54,15 +54,42 @@ export interface TranscriptJson {
 }
 
 /** The log that several transcripts share: the longest list of messages, and the ids of calls in it. It only grows. */
-export interface Log {
+export class Log {
   readonly messages: Message[];
   readonly callIds: Set<string>;
   /** The conversation from which the oldest turns were taken; undefined where none were. */
   readonly before: Tip | undefined;
-  /** The sums of characters up to each message, as far as somebody asked. */
-  readonly sums: number[];
-  /** The messages as others are shown them, as far as somebody asked; undefined while nobody did. */
-  shown: Map<Show, Message[]> | undefined;
+  /** The sums of characters up to each message, as far as somebody asked. Out of sight, as what follows: two logs are the same without it. */
+  readonly #sums: number[] = [];
+  /** The messages as others are shown them, as far as somebody asked. */
+  #shown: Map<Show, Message[]> | undefined;
+
+  constructor(messages: Message[], before?: Tip) {
+    const replies = messages.filter((message) => message.role === "assistant");
+    this.messages = messages;
+    this.callIds = new Set(replies.flatMap((reply) => callsOf(reply).map(({ id }) => id)));
+    this.before = before;
+  }
+
+  charactersUpTo(length: number): number {
+    const sums = this.#sums;
+    let sum = sums.at(-1) ?? 0;
+    while (sums.length < length) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
+      sum += charactersOf(this.messages[sums.length] as Message);
+      sums.push(sum);
+    }
+    return sums[length - 1] ?? 0;
+  }
+
+  /** The first messages, and perhaps more, as they are shown. */
+  shownUpTo(length: number, show: Show): readonly Message[] {
+    const shown = this.#shown?.get(show) ?? [];
+    (this.#shown ??= new Map()).set(show, shown);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
+    while (shown.length < length) shown.push(show(this.messages[shown.length] as Message));
+    return shown;
+  }
 }
 
 /** Gives a message as its reader sees it: the same object for the same message. */
@@ -102,14 +129,7 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
   }
 
   get characters(): number {
-    const { messages, sums } = this.tip.log;
-    let sum = sums.at(-1) ?? 0;
-    while (sums.length < this.tip.length) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
-      sum += charactersOf(messages[sums.length] as Message);
-      sums.push(sum);
-    }
-    return sums[this.tip.length - 1] ?? 0;
+    return this.tip.log.charactersUpTo(this.tip.length);
   }
 
   /** The list is made when somebody asks for it, and once. */
@@ -123,9 +143,8 @@ class TranscriptValue<State extends Transcript["state"]> implements TranscriptBa
 
   toJSON(): TranscriptJson {
     const { messages, waiting } = this;
-    return waiting === undefined
-      ? { messages }
-      : { messages, settled: Object.fromEntries(waiting.results ?? []) };
+    if (waiting === undefined) return { messages };
+    return { messages, settled: Object.fromEntries(waiting.results ?? []) };
   }
 }
 
@@ -134,7 +153,7 @@ const noCalls: readonly ToolCall[] = [];
 /** A transcript without messages, or with what the author tells the model. */
 export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
   const messages = system === undefined ? [] : [system];
-  return ready({ log: logOf(messages, {}), length: messages.length });
+  return ready({ log: new Log(messages), length: messages.length });
 }
 
 /**
@@ -190,7 +209,7 @@ export function addAnswer(transcript: ReadyTranscript, reply: ReplyMessage): Rea
  * @throws TypeError when no such call is open.
  */
 export function settle(transcript: OpenTranscript, callId: string, result: ToolResult): Transcript {
-  const state = waitingOf(transcript);
+  const state = valueOf(transcript).waiting;
   if (state?.calls.some((call) => call.id === callId) !== true || state.results?.has(callId) === true) {
     throw new TypeError(`no call "${callId}" is open`);
   }
@@ -208,11 +227,11 @@ export function settle(transcript: OpenTranscript, callId: string, result: ToolR
 /** Gives every open call its result: `resultOf` is asked once for each, in the order of the calls. */
 export function settleAll(
   transcript: OpenTranscript,
-  resultOf: (call: ToolCall) => ToolResult,
+  resultOf: (call: ToolCall, index: number) => ToolResult,
 ): ReadyTranscript {
-  const state = waitingOf(transcript);
-  const messages = (state?.calls ?? []).map((call) =>
-    resultMessage(call, state?.results?.get(call.id) ?? resultOf(call)),
+  const { calls = noCalls, results } = valueOf(transcript).waiting ?? {};
+  const messages = calls.map((call, index) =>
+    resultMessage(call, results?.get(call.id) ?? resultOf(call, index)),
   );
   return ready(append(tipOf(transcript), messages));
 }
@@ -240,7 +259,7 @@ export function dropTurns(
     ...(asked === undefined ? [] : [asked]),
     ...rest,
   ];
-  return ready({ log: logOf(kept, { before: tipOf(transcript) }), length: kept.length });
+  return ready({ log: new Log(kept, tipOf(transcript)), length: kept.length });
 }
 
 /** All messages that there ever were, those that {@link dropTurns} removed among them, each once. */
@@ -282,16 +301,20 @@ const longestFallback = 48;
 export function acceptableId(
   transcript: ReadyTranscript,
   proposed: string,
-  place: { taken: ReadonlySet<string> | undefined; fallback: string },
+  { taken, fallback }: { readonly taken: Ids | undefined; readonly fallback: string },
 ): string {
   const { callIds } = tipOf(transcript).log;
-  const free = (id: string): boolean =>
-    wellFormedId.test(id) && !callIds.has(id) && place.taken?.has(id) !== true;
-  if (free(proposed)) return proposed;
-  const fallback = place.fallback.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestFallback);
-  let id = fallback;
-  for (let attempt = 2; !free(id); attempt += 1) id = `${fallback}_${attempt}`;
+  if (isFree(proposed, callIds, taken)) return proposed;
+  const base = fallback.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, longestFallback);
+  let id = base;
+  for (let attempt = 2; !isFree(id, callIds, taken); attempt += 1) id = `${base}_${attempt}`;
   return id;
+}
+
+type Ids = Pick<ReadonlySet<string>, "has">;
+
+function isFree(id: string, used: Ids, taken: Ids | undefined): boolean {
+  return wellFormedId.test(id) && !used.has(id) && taken?.has(id) !== true;
 }
 
 /**
@@ -349,7 +372,7 @@ export function namedCalls(calls: readonly ToolCall[]): string {
 function checkOpen(transcript: OpenTranscript, callId: string): void {
   const { open } = transcript;
   if (open.some(({ id }) => id === callId)) return;
-  const isSettled = waitingOf(transcript)?.results?.has(callId) === true;
+  const isSettled = valueOf(transcript).waiting?.results?.has(callId) === true;
   const fault = isSettled ? "which has its result already" : "which no open call has as its id";
   throw new TypeError(`it is the result of "${callId}", ${fault}; open: ${namedCalls(open)}`);
 }
@@ -383,10 +406,6 @@ export function tipOf(transcript: Transcript): Tip {
   return valueOf(transcript).tip;
 }
 
-function waitingOf(transcript: OpenTranscript): OpenState | undefined {
-  return valueOf(transcript).waiting;
-}
-
 function append(tip: Tip, messages: readonly Message[]): Tip {
   const { log } = ownLog(tip);
   for (const message of messages) log.messages.push(message);
@@ -396,16 +415,8 @@ function append(tip: Tip, messages: readonly Message[]): Tip {
 /** The log of the longest transcript is written in place, any other is copied first: two continuations never see each other. */
 function ownLog(tip: Tip): Tip {
   if (tip.log.messages.length === tip.length) return tip;
-  const { messages, sums, before } = tip.log;
-  const log = logOf(messages.slice(0, tip.length), { sums: sums.slice(0, tip.length), before });
-  return { log, length: tip.length };
-}
-
-function logOf(messages: Message[], { sums = [], before }: Partial<Pick<Log, "sums" | "before">>): Log {
-  const callIds = messages.flatMap((message) =>
-    message.role === "assistant" ? callsOf(message).map((call) => call.id) : [],
-  );
-  return { messages, callIds: new Set(callIds), before, sums, shown: undefined };
+  const { messages, before } = tip.log;
+  return { log: new Log(messages.slice(0, tip.length), before), length: tip.length };
 }
 
 function ready(tip: Tip): ReadyTranscript {

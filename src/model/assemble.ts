@@ -45,6 +45,7 @@ interface OpenBlock {
 }
 
 interface UnfinishedCall {
+  readonly id: string;
   readonly place: number;
   /** The name as the provider wrote it. */
   readonly name: string;
@@ -76,7 +77,9 @@ class ReplyAssembler implements Assembler {
   private named: Map<string, OpenBlock> | undefined;
   /** The block without a name to which the next piece of text belongs. */
   private unnamed: OpenBlock | undefined;
-  /** The calls that are still being written. */
+  /** The call that began last, while it is being written. */
+  private latest: UnfinishedCall | undefined;
+  /** The calls before it that are still being written; undefined where each ends before the next begins. */
   private open: Map<string, UnfinishedCall> | undefined;
   private count = 0;
   private end: Extract<Delta, { type: "end" }> | undefined;
@@ -129,21 +132,23 @@ class ReplyAssembler implements Assembler {
 
   private startCall({ id, name }: { readonly id: string; readonly name: string }): void {
     const named = this.nameCall({ id, name, index: this.count });
-    const call = { place: this.parts.length, name, named, text: "" };
+    const call = { id, place: this.parts.length, name, named, text: "" };
     this.count += 1;
-    (this.open ??= new Map()).set(id, call);
+    if (this.latest !== undefined) (this.open ??= new Map()).set(this.latest.id, this.latest);
+    this.latest = call;
     this.parts.push(call);
   }
 
   private openCall(id: string): UnfinishedCall {
-    const call = this.open?.get(id);
+    const call = this.latest?.id === id ? this.latest : this.open?.get(id);
     if (call === undefined) throw this.invalid(`a piece of the call "${id}" came before its start`);
     return call;
   }
 
   private endCall(delta: CallEnd): ToolCall {
-    const { place, name, named, text } = this.openCall(delta.id);
-    this.open?.delete(delta.id);
+    const { id, place, name, named, text } = this.openCall(delta.id);
+    if (this.latest?.id === id) this.latest = undefined;
+    this.open?.delete(id);
     const { arguments: whole, providerExecuted, providerMetadata } = delta;
     const isDone = providerExecuted === true;
     const call: ToolCall = {

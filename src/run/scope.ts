@@ -130,9 +130,9 @@ class GivenScope implements CallScope {
   readonly turn: number;
   readonly depth: number;
   readonly transcript: ReadyTranscript;
-  readonly #behind: () => Scope;
+  readonly #behind: ScopeOfCall;
 
-  constructor({ gate, turn, transcript }: CallPlace, { runId, scope }: ScopeOptions, behind: () => Scope) {
+  constructor({ gate, turn, transcript }: CallPlace, { runId, scope }: ScopeOptions, behind: ScopeOfCall) {
     this.runId = runId;
     this.agent = gate.agent;
     this.skill = gate.allowed.skill;
@@ -144,7 +144,7 @@ class GivenScope implements CallScope {
   }
 
   static behind(call: CallScope): Scope | undefined {
-    return #behind in call ? call.#behind() : undefined;
+    return #behind in call ? call.#behind.made : undefined;
   }
 }
 
@@ -168,7 +168,11 @@ class ScopeOfCall implements OpenScope {
   constructor(place: CallPlace, options: ScopeOptions) {
     this.place = place;
     this.options = options;
-    this.run = new GivenScope(place, options, () => (this.scope ??= this.makeScope()));
+    this.run = new GivenScope(place, options, this);
+  }
+
+  get made(): Scope {
+    return (this.scope ??= this.makeScope());
   }
 
   get hasLostJournal(): boolean {

@@ -29,7 +29,8 @@ function look(value: unknown, schema: Json | undefined, walk: Walk): void {
   const properties = propertiesOf(schema);
   const isClosed =
     own(schema, "additionalProperties") === false && !Object.hasOwn(schema, "patternProperties");
-  for (const [name, field] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const field = value[name];
     if (field === undefined) continue;
     walk.path.push(name);
     if (Object.hasOwn(properties, name)) look(field, properties[name], walk);
@@ -43,17 +44,18 @@ function look(value: unknown, schema: Json | undefined, walk: Walk): void {
 function lookInList(list: readonly unknown[], schema: JsonObject, walk: Walk): void {
   const places = listOf(own(schema, "prefixItems"));
   const rest = own(schema, "items");
-  for (const [index, entry] of list.entries()) {
+  list.forEach((entry, index) => {
     walk.path.push(index);
     look(entry, places[index] ?? rest, walk);
     walk.path.pop();
-  }
+  });
 }
 
 /** Of the alternatives that can be meant, the one with the fewest unknown fields counts. */
 function lookInChoice(value: JsonObject, schema: JsonObject, { path, found }: Walk): void {
-  const choices = [...listOf(own(schema, "anyOf")), ...listOf(own(schema, "oneOf"))];
-  if (choices.length === 0) return;
+  const [any, one] = [own(schema, "anyOf"), own(schema, "oneOf")];
+  if (any === undefined && one === undefined) return;
+  const choices = [...listOf(any), ...listOf(one)];
   const looks = choices
     .filter((choice) => canBeMeant(value, choice))
     .map((choice) => {

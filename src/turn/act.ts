@@ -19,7 +19,7 @@ import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
-import { after, attempt, type Maybe } from "../util/maybe.ts";
+import { attempt, type Maybe } from "../util/maybe.ts";
 import type { EarlyCalls } from "./early.ts";
 import type { NextState, Run, State } from "./state.ts";
 
@@ -31,34 +31,51 @@ export interface Acting {
 }
 
 /** Carries out the calls of a reply and gives each its result. */
-export function act(acting: Acting, run: Run): Maybe<NextState> {
-  const { state, message } = acting;
+export function act({ state, message, early }: Acting, run: Run): Maybe<NextState> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reply that calls tools leaves its calls open
   const open = addReply(state.transcript, message) as OpenTranscript;
   const calls = callsOf(message);
   const circle = circleOf(state, calls);
   if (circle.type === "end")
     return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
-  return after(run.beforeEffect === undefined ? undefined : beforeEffects(calls, run), (end) =>
-    end === undefined
-      ? carryOut(acting, { open, calls, circle }, run)
-      : skipAll(state, { open, reason: "the run had to end before it", end }),
-  );
+  const opened = { state, early, open, calls, circle };
+  return run.beforeEffect === undefined ? carryOut(opened, run) : carryOutChecked(opened, run);
 }
 
-interface OpenedBatch {
+interface OpenedBatch extends Pick<Acting, "state" | "early"> {
   readonly open: OpenTranscript;
   readonly calls: readonly ToolCall[];
   readonly circle: Circle;
 }
 
-function carryOut({ state, early }: Acting, opened: OpenedBatch, run: Run): Maybe<NextState> {
-  const { calls, circle, open } = opened;
-  const { turns: turn } = state.ledger;
+async function carryOutChecked(opened: OpenedBatch, run: Run): Promise<NextState> {
+  const { state, open, calls } = opened;
+  const end = await beforeEffects(calls, run);
+  return end === undefined
+    ? carryOut(opened, run)
+    : skipAll(state, { open, reason: "the run had to end before it", end });
+}
+
+function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {
+  const { state, early, open, calls, circle } = opened;
+  const { gate, ledger, limits, transcript, learned } = state;
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
+  const { turns: turn } = ledger;
   return attempt(
-    () => execute({ ...state, run, turn, calls, early: early.started, refuse }),
-    (executed) => settleCalls(state, { ...opened, executed }, run),
+    () =>
+      execute({
+        run,
+        turn,
+        calls,
+        gate,
+        ledger,
+        limits,
+        transcript,
+        learned,
+        early: early.started,
+        refuse,
+      }),
+    (executed) => settleCalls(opened, executed, run),
     (error) => {
       const text = "Not known: the run ended while the call was carried out.";
       const transcript = settleAll(open, () => ({ status: "unknown", text }));
@@ -92,26 +109,18 @@ export function skipAll(state: State, { open, reason, end }: Skipping): NextStat
   return { state: { ...state, transcript, violations: 0, pending: 0 }, end };
 }
 
-interface Carried extends OpenedBatch {
-  readonly executed: Executed;
-}
-
 /** Gives the calls their results, and books what they changed. */
-function settleCalls(state: State, { open, calls, executed, circle }: Carried, run: Run): NextState {
+function settleCalls({ state, open, calls, circle }: OpenedBatch, executed: Executed, run: Run): NextState {
   const { results, repeats } = rememberAct(state, { calls, results: executed.results }, circle);
-  const next = results.values();
-  const transcript = settleAll(open, (): ToolResult => next.next().value ?? lostResult);
-  const inside = executed.inside.map(({ spending }) => spending);
+  const transcript = settleAll(open, (_call, index) => results[index] ?? lostResult);
+  const { inside } = executed;
   const settled: State = {
     ...state,
     transcript,
     repeats,
-    ledger: inside.reduce(spendInside, executed.ledger),
-    usage: inside.reduce((sum, { usage }) => addUsage(sum, usage), state.usage),
-    acts:
-      executed.inside.length === 0
-        ? state.acts
-        : [...state.acts, ...executed.inside.flatMap(({ acts = [] }) => acts)],
+    ledger: inside.reduce((ledger, { spending }) => spendInside(ledger, spending), executed.ledger),
+    usage: inside.reduce((sum, { spending }) => addUsage(sum, spending.usage), state.usage),
+    acts: inside.length === 0 ? state.acts : [...state.acts, ...inside.flatMap(({ acts = [] }) => acts)],
     limits: executed.limits,
     gate: executed.modes.reduce(applyMode, state.gate),
     learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),
@@ -149,7 +158,7 @@ function endOfBatch(executed: Executed, { calls, gate }: Called, run: Run): End 
   }
   const failure = run.endOn.includes("tool-failure")
     ? executed.results.findIndex((result, index) =>
-        isFailure({ result, escalated: executed.escalated.has(index) }),
+        isFailure({ result, escalated: executed.escalated?.has(index) }),
       )
     : -1;
   const call = calls[failure];

@@ -102,12 +102,14 @@ function saying(state: State, text: string): State {
 }
 
 /** Takes old turns out of what the model is sent, when there are too many of them. */
-export function compactTurn(state: State, run: Run): Maybe<State> {
-  return run.compact === undefined ? state : compacted(state, run, { isRefused: false });
+export function compactTurn(ready: NextState, run: Run): Maybe<NextState> {
+  const { state, end } = ready;
+  if (run.compact === undefined || end !== undefined) return ready;
+  return compacted(state, run, { isRefused: false });
 }
 
 /** Takes old turns out when the provider says that there are too many of them; the state as it is when nothing can go. */
-export function compactRefused(state: State, run: Run): Promise<State> {
+export function compactRefused(state: State, run: Run): Promise<NextState> {
   return compacted(state, run, { isRefused: true });
 }
 
@@ -115,7 +117,7 @@ async function compacted(
   state: State,
   run: Run,
   { isRefused }: { readonly isRefused: boolean },
-): Promise<State> {
+): Promise<NextState> {
   const { turns: turn } = state.ledger;
   const key = `turn/${turn}/summary${isRefused ? "/again" : ""}`;
   const compacting = run.compact?.(state.transcript, (ask) => run.journal.step({ key, run: ask }), {
@@ -125,10 +127,10 @@ async function compacted(
   });
   const done = compacting === undefined ? undefined : await untilStopped(compacting, run.stop);
   if (done === "stopped") throw new Error("the run was stopped while it was compacted");
-  if (done === undefined) return state;
+  if (done === undefined) return { state };
   const { transcript, droppedTurns, tokensBefore, tokensAfter, acts } = done;
   run.tell?.({ type: "compaction-end", turn, droppedTurns, tokensBefore, tokensAfter });
-  return { ...state, transcript, acts, sent: 0 };
+  return { state: { ...state, transcript, acts, sent: 0 } };
 }
 
 /** Reserves one model call. When a bound forbids it, the author may raise it, or have the run wait; else it ends. */
@@ -138,9 +140,9 @@ export function reserve(state: State, run: Run): NextState | Promise<NextState> 
   const { limits } = state;
   const reservation = reserveTurn(state.ledger, limits, state.elapsedMs);
   if (reservation.ok) {
-    const { ledger } = reservation;
-    run.purse.begin({ ledger, limits });
-    return { state: { ...state, ledger } };
+    const reserved = { ...state, ledger: reservation.ledger };
+    run.purse.begin(reserved);
+    return { state: reserved };
   }
   return reserveMore(reservation.excess, state, run);
 }

@@ -274,6 +274,8 @@ type CallIdentity = ReturnType<NameCall>;
 class CallNames {
   private readonly driver: Driver;
   private readonly question: ModelQuestion;
+  private first: string | undefined;
+  /** The ids of the calls after the first. */
   private taken: Set<string> | undefined;
   private byProposed: Map<string, CallIdentity> | undefined;
 
@@ -285,12 +287,16 @@ class CallNames {
   /** The id and the name of a call in the transcript. */
   give({ id: proposed, name: wireName, index }: CallStart): CallIdentity {
     const { turn, input, emit } = this.question;
-    const place = { taken: this.taken, fallback: `call_${turn}_${index}` };
-    const id = acceptableId(input.transcript, proposed, place);
-    (this.taken ??= new Set()).add(id);
+    const id = acceptableId(input.transcript, proposed, { taken: this, fallback: `call_${turn}_${index}` });
+    if (this.first === undefined) this.first = id;
+    else (this.taken ??= new Set()).add(id);
     const named = storable({ id, name: this.driver.toolName(wireName, input.allowed) });
     if (emit !== undefined) (this.byProposed ??= new Map()).set(proposed, named);
     return named;
+  }
+
+  has(id: string): boolean {
+    return id === this.first || this.taken?.has(id) === true;
   }
 
   /** The id and the name of the call that the provider began under this id. */

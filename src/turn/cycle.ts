@@ -1,4 +1,4 @@
-import type { Reading, TurnInput } from "../driver/driver.ts";
+import type { Reading } from "../driver/driver.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isWordless, type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
@@ -10,7 +10,7 @@ import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, always, type Maybe } from "../util/maybe.ts";
 import { act, skipAll } from "./act.ts";
-import { askTurn } from "./ask.ts";
+import { askTurn, type TurnQuestion } from "./ask.ts";
 import {
   afterTurn,
   answeredBefore,
@@ -108,32 +108,32 @@ interface RunStart {
 /** One turn: one reply of the model, and the results of the calls in it. */
 function runTurn(before: State, run: Run): Maybe<NextState> {
   if (run.stop.reason !== undefined) return { state: before, end: stopped(run, run.stop.reason) };
-  return after(
-    keeping(before, run, () => reserve(before, run)),
-    (reserved) => {
-      if (reserved.end !== undefined) return reserved;
-      const { turns: turn } = reserved.state.ledger;
-      const { tell } = run;
-      if (tell === undefined) return reservedTurn(reserved, run);
-      tell({ type: "turn-start", turn });
-      return always(
-        () => reservedTurn(reserved, run),
-        () => tell({ type: "turn-end", turn }),
-      );
-    },
+  return after(keeping(before, run, reserve), run.tell === undefined ? reservedTurn : watchedTurn, run);
+}
+
+function watchedTurn(reserved: NextState, run: Run): Maybe<NextState> {
+  if (reserved.end !== undefined) return reserved;
+  const { turns: turn } = reserved.state.ledger;
+  run.tell?.({ type: "turn-start", turn });
+  return always(
+    () => reservedTurn(reserved, run),
+    () => run.tell?.({ type: "turn-end", turn }),
   );
 }
 
-function reservedTurn({ state }: NextState, run: Run): Maybe<NextState> {
-  const preparing = keeping(state, run, () => prepareTurn(state, run));
-  return after(preparing, (ready) => {
-    if (ready.end !== undefined) return ready;
-    return after(askAndAct(ready.state, run), (step) =>
-      step.end !== undefined || run.hooks.afterTurn === undefined
-        ? step
-        : keeping(step.state, run, () => afterTurn(step.state, run)),
-    );
-  });
+function reservedTurn(reserved: NextState, run: Run): Maybe<NextState> {
+  const { state, end } = reserved;
+  return end !== undefined ? reserved : after(keeping(state, run, prepareTurn), preparedTurn, run);
+}
+
+function preparedTurn(ready: NextState, run: Run): Maybe<NextState> {
+  if (ready.end !== undefined) return ready;
+  const step = askAndAct(ready.state, run);
+  return run.hooks.afterTurn === undefined ? step : after(step, closeTurn, run);
+}
+
+function closeTurn(step: NextState, run: Run): Maybe<NextState> {
+  return step.end === undefined ? keeping(step.state, run, afterTurn) : step;
 }
 
 /**
@@ -141,65 +141,59 @@ function reservedTurn({ state }: NextState, run: Run): Maybe<NextState> {
  * sent.
  */
 function prepareTurn(before: State, run: Run): Maybe<NextState> {
-  return after(tellThresholds(before, run), (told) =>
-    after(beforeTurn(told, run), (ready) =>
-      ready.end === undefined ? after(compactTurn(ready.state, run), (state) => ({ state })) : ready,
-    ),
-  );
+  return after(after(tellThresholds(before, run), beforeTurn, run), compactTurn, run);
 }
 
-function askAndAct(before: State, run: Run): Maybe<NextState> {
-  const asking = { before, input: turnInput(before, run), early: new EarlyCalls(before, run) };
-  return after(askTurn({ state: before, ...asking }, run), (asked) =>
-    isTooLong(asked, run) ? askShorter(asked, asking, run) : takeAndEnd(asked, asking, run),
-  );
-}
-
-/** The provider says that the request is too long, and the author wants old turns to go then. */
-function isTooLong(asked: ModelRecord | End, { compact }: Run): asked is End {
-  return compact !== undefined && "outcome" in asked && isWritError(asked.error, "context-exceeded");
-}
-
-/** Asks once more, with fewer turns; where none can go the run ends. */
-async function askShorter(refused: End, { before, early }: AskedTurn, run: Run): Promise<NextState> {
-  await early.giveUp();
-  const { state, end } = await keeping(before, run, async () => ({
-    state: await compactRefused(before, run),
-  }));
-  if (end !== undefined) return { state, end };
-  const asking = { before: state, input: turnInput(state, run), early: new EarlyCalls(state, run) };
-  if (state === before) return takeAndEnd(refused, asking, run);
-  run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason: refused.error?.message ?? "" });
-  return takeAndEnd(await askTurn({ state, ...asking, isShorter: true }, run), asking, run);
-}
-
-function takeAndEnd(asked: ModelRecord | End, asking: AskedTurn, run: Run): Maybe<NextState> {
-  const { early } = asking;
-  if (early.started === undefined) return takeAsked(asked, asking, run);
-  return always(
-    () => takeAsked(asked, asking, run),
-    () => early.giveUp(),
-  );
-}
-
-function takeAsked(asked: ModelRecord | End, asking: AskedTurn, run: Run): Maybe<NextState> {
-  if (!("outcome" in asked)) return take(asked, asking, run);
-  const { before } = asking;
-  const { turns: turn } = before.ledger;
-  const driver = driverOf(before, run).name;
-  run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
-  return { state: before, end: asked };
+function askAndAct(state: State, run: Run): Maybe<NextState> {
+  const asking = { state, input: turnInput(state, run), early: new EarlyCalls(state, run), run };
+  return after(askTurn(asking, run), takeAsked, asking);
 }
 
 /** The question of a turn, and the calls that were started meanwhile. */
-interface AskedTurn {
-  readonly before: State;
-  readonly input: TurnInput;
-  readonly early: EarlyCalls;
+interface AskedTurn extends TurnQuestion {
+  readonly run: Run;
+}
+
+function takeAsked(asked: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
+  if ("outcome" in asked && isTooLong(asked, asking.run)) return askShorter(asked, asking);
+  return asking.early.started === undefined ? take(asked, asking) : takeBegun(asked, asking);
+}
+
+/** The provider says that the request is too long, and the author wants old turns to go then. */
+function isTooLong({ error }: End, { compact }: Run): boolean {
+  return compact !== undefined && isWritError(error, "context-exceeded");
+}
+
+/** Asks once more, with fewer turns; where none can go the run ends. */
+async function askShorter(refused: End, { state: before, early, run }: AskedTurn): Promise<NextState> {
+  await early.giveUp();
+  const { state, end } = await keeping(before, run, compactRefused);
+  if (end !== undefined) return { state, end };
+  const asking = { state, input: turnInput(state, run), early: new EarlyCalls(state, run), run };
+  if (state === before) return takeBegun(refused, asking);
+  run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason: refused.error?.message ?? "" });
+  return takeBegun(await askTurn({ ...asking, isShorter: true }, run), asking);
+}
+
+/** What was started early ends with its turn. */
+function takeBegun(asked: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
+  return always(
+    () => take(asked, asking),
+    () => asking.early.giveUp(),
+  );
+}
+
+function notAnswered(end: End, { state, run }: AskedTurn): NextState {
+  const { turns: turn } = state.ledger;
+  const driver = driverOf(state, run).name;
+  run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
+  return { state, end };
 }
 
 /** Does what a reply says: carries out its calls, takes its answer, or asks again. */
-function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run): Maybe<NextState> {
+function take(record: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
+  if ("outcome" in record) return notAnswered(record, asking);
+  const { state: before, input, early, run } = asking;
   const { turns: turn } = before.ledger;
   const { finishReason, startedAt, endedAt } = record;
   const speaker = speakerOf(record.driver, run);
@@ -219,9 +213,11 @@ function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run
     driver: record.driver,
     durationMs: endedAt - startedAt,
   });
+  const { ledger, usage } = booked(before, record, run);
   const state = {
     ...before,
-    ...booked(before, record, run),
+    ledger,
+    usage,
     learned,
     driver: Math.max(0, run.drivers.indexOf(speaker)),
     speaker,
@@ -238,7 +234,7 @@ function take(record: ModelRecord, { before, input, early }: AskedTurn, run: Run
   if (reading.type === "violation")
     return emptied(record, { state, input }, run) ?? askAgain(state, { ...reading, message }, run);
   if (reading.type === "pending") return askOn(state, message, run);
-  return keeping(state, run, () => answer(state, { reading: { ...reading, message }, record }, run));
+  return takeAnswer(state, { reading: { ...reading, message }, record }, run);
 }
 
 /** The author ends runs in which the model stops for this reason. Its calls do not run. */
@@ -286,6 +282,10 @@ function askOn(state: State, message: ReplyMessage, run: Run): NextState {
 interface Answered {
   readonly reading: Extract<Reading, { type: "final" }>;
   readonly record: ModelRecord;
+}
+
+function takeAnswer(state: State, answered: Answered, run: Run): Maybe<NextState> {
+  return keeping(state, run, () => answer(state, answered, run));
 }
 
 function answer(state: State, { reading, record }: Answered, run: Run): Maybe<NextState> {

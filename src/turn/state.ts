@@ -12,6 +12,7 @@ import { noRepeats, type Repeats } from "../policy/account/repeats.ts";
 import type { Act } from "../tool/acts.ts";
 import type { Mode } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
+import type { Maybe } from "../util/maybe.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import { askingOnce } from "./ask-once.ts";
 import { endBy } from "../run/end.ts";
@@ -100,9 +101,6 @@ export function beginRun(
   };
 }
 
-/** What a run has not done yet, also one that goes on from a checkpoint. */
-const fresh = { violations: 0, pending: 0, repeats: noRepeats, warned: {}, now: 0, sent: 0 } as const;
-
 /** What a run has done that goes on from no checkpoint. */
 const nothingDone = { modes: [], driver: 0, elapsedMs: 0 } as const;
 
@@ -121,7 +119,6 @@ export function beginState({
   const held = modes.reduce(applyMode, gate);
   const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
   return {
-    ...fresh,
     learned,
     transcript,
     ledger: from === undefined ? (spent?.ledger ?? emptyLedger) : restoreLedger(from.ledger),
@@ -130,9 +127,16 @@ export function beginState({
     modes,
     usage: from?.usage ?? spent?.usage ?? noUsage,
     driver: Math.min(driver, drivers.length - 1), // a driver that failed before may not be tried any more
+    speaker: undefined,
+    violations: 0,
+    pending: 0,
     called: from !== undefined && from.ledger.toolCalls > 0,
+    repeats: noRepeats,
     acts: from?.acts ?? [],
+    warned: {},
+    now: 0,
     elapsedMs,
+    sent: 0,
   };
 }
 
@@ -149,15 +153,18 @@ function restoreLedger(ledger: Ledger): Ledger {
 export function keeping(
   state: State,
   run: Run,
-  part: () => NextState | Promise<NextState>,
-): NextState | Promise<NextState> {
-  const ended = (error: unknown): NextState => ({ state, end: endBy(error, run) });
+  part: (state: State, run: Run) => Maybe<NextState>,
+): Maybe<NextState> {
   try {
-    const step = part();
-    return step instanceof Promise ? step.catch(ended) : step;
+    const step = part(state, run);
+    return step instanceof Promise ? keepingLate(step, state, run) : step;
   } catch (error) {
-    return ended(error);
+    return { state, end: endBy(error, run) };
   }
+}
+
+function keepingLate(step: Promise<NextState>, state: State, run: Run): Promise<NextState> {
+  return step.catch((error: unknown) => ({ state, end: endBy(error, run) }));
 }
 
 /** The checkpoint of a state. */

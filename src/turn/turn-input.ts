@@ -62,8 +62,12 @@ export function driverOf(state: State, run: Run): Driver {
  */
 export function speakerOf(name: string, { drivers }: Run): Driver {
   const own = drivers.find((driver) => driver.name === name);
+  return own ?? knownDriver(name) ?? drivers[0];
+}
+
+function knownDriver(name: string): Driver | undefined {
   const known = driverNames.find((driver) => driver === name);
-  return own ?? (known === undefined ? drivers[0] : driverNamed(known));
+  return known === undefined ? undefined : driverNamed(known);
 }
 
 /** The driver's reading, held to what the turn's choice of tools allows whatever the driver; the calls that it found in text get their ids here, as native calls got theirs while they came. */

@@ -23,7 +23,9 @@ export function interrupt<Reason>(): Interrupt<Reason> {
 class OneStop<Reason> implements Interrupt<Reason> {
   private why: Reason | undefined;
   private controller: AbortController | undefined;
-  private listeners: Set<() => void> | undefined;
+  private first: (() => void) | undefined;
+  /** The listeners that were added while there was a first. */
+  private others: Set<() => void> | undefined;
 
   get reason(): Reason | undefined {
     return this.why;
@@ -41,15 +43,24 @@ class OneStop<Reason> implements Interrupt<Reason> {
     if (this.why !== undefined) return;
     this.why = why;
     this.controller?.abort(why);
-    const { listeners } = this;
-    this.listeners = undefined;
-    for (const listener of listeners ?? []) listener();
+    const { first, others = [] } = this;
+    this.first = undefined;
+    this.others = undefined;
+    first?.();
+    for (const listener of others) listener();
   }
 
   onStop(listener: () => void): () => void {
     if (this.why !== undefined) listener();
-    else (this.listeners ??= new Set()).add(listener);
-    return () => this.listeners?.delete(listener);
+    else if (this.first === undefined && this.others === undefined) this.first = listener;
+    else (this.others ??= new Set()).add(listener);
+    return () => this.forget(listener);
+  }
+
+  private forget(listener: () => void): void {
+    if (this.first === listener) this.first = undefined;
+    this.others?.delete(listener);
+    if (this.others?.size === 0) this.others = undefined;
   }
 }
 
@@ -74,9 +85,9 @@ export function untilStopped<Value, Reason>(
         forget();
         resolve(value);
       },
-      (error: unknown) => {
+      (error: Error) => {
         forget();
-        reject(asError(error));
+        reject(error);
       },
     );
   });

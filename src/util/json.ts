@@ -107,7 +107,9 @@ function plainList(list: readonly unknown[], depth: number): Json | undefined {
 function plainFields(fields: object, depth: number): Json | undefined {
   if (Object.getPrototypeOf(fields) !== Object.prototype || "toJSON" in fields) return undefined;
   const copy: Record<string, Json> = {};
-  for (const [key, field] of Object.entries(fields)) {
+  for (const key of Object.keys(fields)) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the key is one of its fields
+    const field = (fields as Readonly<Record<string, unknown>>)[key];
     if (field === undefined) continue;
     if (key === "__proto__" || key === "constructor") return undefined;
     const each = plainCopy(field, depth);

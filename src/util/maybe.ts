@@ -1,9 +1,28 @@
 /** A value, or the promise of one: what is there already costs no promise. */
 export type Maybe<Value> = Value | Promise<Value>;
 
-/** Goes on with a value: at once when it is there, else when it comes. */
-export function after<Value, Next>(value: Maybe<Value>, goOn: (value: Value) => Maybe<Next>): Maybe<Next> {
-  return value instanceof Promise ? value.then(goOn) : goOn(value);
+/** Goes on with a value: at once when it is there, else when it comes. `given` is handed on: a function that is given all it needs costs no closure. */
+export function after<Value, Next>(value: Maybe<Value>, goOn: (value: Value) => Maybe<Next>): Maybe<Next>;
+export function after<Value, Next, Given>(
+  value: Maybe<Value>,
+  goOn: (value: Value, given: Given) => Maybe<Next>,
+  given: Given,
+): Maybe<Next>;
+export function after<Value, Next, Given>(
+  value: Maybe<Value>,
+  goOn: (value: Value, given?: Given) => Maybe<Next>,
+  given?: Given,
+): Maybe<Next> {
+  return value instanceof Promise ? later(value, goOn, given) : goOn(value, given);
+}
+
+/** A function of its own, since one that makes a closure pays for it on every way through. */
+function later<Value, Next, Given>(
+  value: Promise<Value>,
+  goOn: (value: Value, given?: Given) => Maybe<Next>,
+  given?: Given,
+): Promise<Next> {
+  return value.then((come) => goOn(come, given));
 }
 
 /** Does work, and goes on with what it throws; without a promise where the work needs none. */
@@ -40,7 +59,25 @@ export function attempt<Value, Next>(
   goOn: (value: Value) => Maybe<Next>,
   instead: (error: unknown) => Maybe<Next>,
 ): Maybe<Next> {
-  return fold(work, (value) => rescue(() => goOn(value), instead), instead);
+  let value: Maybe<Value>;
+  try {
+    value = work();
+    if (!(value instanceof Promise)) {
+      const next = goOn(value);
+      return next instanceof Promise ? next.catch(instead) : next;
+    }
+  } catch (error) {
+    return instead(error);
+  }
+  return whenCome(value, goOn, instead);
+}
+
+function whenCome<Value, Next>(
+  value: Promise<Value>,
+  goOn: (value: Value) => Maybe<Next>,
+  instead: (error: unknown) => Maybe<Next>,
+): Promise<Next> {
+  return value.then((come) => rescue(() => goOn(come), instead), instead);
 }
 
 /** Does work and cleans up behind it, however it ends; without a promise where neither needs one. */

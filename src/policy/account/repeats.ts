@@ -65,15 +65,13 @@ export function proposedAgain(
 
 function sameCalls(left: readonly ToolCall[], right: readonly ToolCall[]): boolean {
   if (left.length !== right.length) return false;
-  for (const [index, { name, arguments: args }] of left.entries()) {
+  return left.every(({ name, arguments: args }, index) => {
     const other = right[index];
-    if (other === undefined || name !== other.name || !sameJson(args, other.arguments)) return false;
-  }
-  return true;
+    return other !== undefined && name === other.name && sameJson(args, other.arguments);
+  });
 }
 
 /** Looked at first: texts are compared faster than arguments, and most results are new. */
 function sameResults({ results }: Act, { results: others }: Act): boolean {
-  for (const [index, { text }] of results.entries()) if (text !== others[index]?.text) return false;
-  return true;
+  return results.every(({ text }, index) => text === others[index]?.text);
 }
