@@ -75,7 +75,7 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   checkConcurrency(concurrency);
   const allowed = annotated(allowList(name, options.tools), policy);
   checkRecoveryRules(recover, { where: "execute()", known: [...allowed.tools.keys()] });
-  const limits = limitsOf(budget, name);
+  const limits = limitsOf({ resultBytes: Infinity, ...budget }, name);
   const { stop, unlink } = interruptBy(options.signal);
   const run = programContext({
     host,

@@ -338,6 +338,7 @@ function collect(_done: unknown, running: RunningBatch): Executed {
     const mode =
       fate.type === "ready" && record.result.status === "ok" ? fate.tool.mode?.(fate.args) : undefined;
     if (mode !== undefined) modes.push(mode);
+    if (record.cut !== undefined) modes.push({ reads: record.cut });
   });
   const results = records.map(({ result }) => result);
   const counted = afterCalls(ledger, batch, results);

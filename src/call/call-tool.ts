@@ -84,7 +84,10 @@ async function resultIn(
   { host, grants = [], signal, timeoutMs }: CallToolOptions & Machine,
 ): Promise<ToolResult> {
   const { stop, unlink } = interruptBy(signal);
-  const limits = limitsOf(timeoutMs === undefined ? {} : { toolMs: timeoutMs }, "callTool");
+  const limits = limitsOf(
+    { resultBytes: Infinity, ...(timeoutMs === undefined ? {} : { toolMs: timeoutMs }) },
+    "callTool",
+  );
   const run = programContext({ host, stop, limits });
   const powers = [...surrounding(host), grants];
   const gate = directGate("callTool", { allowed, around: callAround(host), powers });

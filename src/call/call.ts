@@ -111,6 +111,8 @@ export interface CallRecord {
   readonly inside?: Inside;
   /** The hooks that changed its result. */
   readonly by?: Readonly<Record<string, string>>;
+  /** The result was cut after so many bytes, and the model may read on. */
+  readonly cut?: number;
   /** Its looks at the world, and whether it might. */
   readonly access?: readonly AccessRecord[];
 }

@@ -7,6 +7,7 @@ import { knowing } from "../policy/knowledge/learned.ts";
 import { judgeOf } from "../run/gate.ts";
 import { propertyNames } from "../schema/property-names.ts";
 import type { ParseResult } from "../schema/schema.ts";
+import { isReader, readResult } from "../tool/read-result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { argumentProblem, wrongArguments } from "../tool/wrong-values.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
@@ -60,7 +61,8 @@ function weigh(parsed: ParseResult<unknown>, { call: at, tool }: Read): Fate {
   if (!parsed.ok) return invalid(call, tool, argumentProblem(tool.input, call.arguments, parsed.issues));
   const { value: args, coerced } = parsed;
   const request = new JudgedCall(at, tool, args);
-  const decision = decisionOf(judgeOf(at.batch.gate), request);
+  const decision =
+    tool.name === readResult && isReader(tool) ? readingOn : decisionOf(judgeOf(at.batch.gate), request);
   const { verdict, rule } = decision;
   if (rule === policyError) at.batch.run.host.warn?.(brokenPolicy(request, decision));
   const unseen = verdict === "ask" ? unseenIn(request) : undefined;
@@ -68,6 +70,13 @@ function weigh(parsed: ParseResult<unknown>, { call: at, tool }: Read): Fate {
   if (decision.flags?.includes("effect-undeclared") === true) at.batch.run.host.warn?.(unguarded(request));
   return { type: "ready", call, tool, args, decision, request, coerced };
 }
+
+/** Reading on shows a run what a call of it gave already: whoever allowed that call allowed this. */
+const readingOn: Decision = {
+  verdict: "allow",
+  rule: "read-on",
+  reason: "it is the rest of a result that the run was given",
+};
 
 /** The model is told of a broken policy by each denial, and its author by this. */
 function brokenPolicy({ agent, tool }: CallRequest, { reason }: Decision): Warning {

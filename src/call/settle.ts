@@ -2,18 +2,20 @@ import { messageOf } from "../error/writ-error.ts";
 import type { Fact } from "../event/event.ts";
 import { askHooks } from "../hook/run-hooks.ts";
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
-import { bytesOf, sizedResult } from "../message/file-part.ts";
-import { type FilePart, labelOf, textOf, type ToolCall, type ToolResult } from "../message/message.ts";
+import { sizedResult } from "../message/file-part.ts";
+import { labelOf, textOf, type ToolCall, type ToolResult } from "../message/message.ts";
 import { labelOfArguments } from "../policy/knowledge/learned.ts";
 import { addedLabel, describedLabel, isDefaultLabel } from "../policy/knowledge/result-label.ts";
 import { addSpending, noSpending } from "../run/powers.ts";
 import type { Inside } from "../run/scope.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import { actsMessage } from "../tool/acts.ts";
+import { isReader, readResult } from "../tool/read-result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
+import { cutResult } from "./cut-result.ts";
 import type { Batch, CallRecord, Fate, Ready, Refused, Settled, OngoingCall } from "./call.ts";
 
 /** Closes a call and makes its record: without secrets, after the author's hooks, not too long, and labelled. */
@@ -97,9 +99,12 @@ function recordOf(
 ): CallRecord {
   const { run } = work.at.batch;
   const clean = withoutSecrets(given, run.host);
-  const result = withLabel(cutResult(clean, run.limits.resultBytes), work, by !== undefined);
+  const isWhole = clean.files === undefined && clean.text.length * 3 <= run.limits.resultBytes;
+  const cut = isWhole ? undefined : cutResult(clean, work);
+  const result = withLabel(cut?.result ?? clean, work, by !== undefined);
   const access = work.powers?.access.length === 0 ? undefined : work.powers?.access;
-  return { result, startedAt, endedAt: run.host.now(), fatal, escalated, inside, by, access };
+  const record = { result, startedAt, endedAt: run.host.now(), fatal, escalated, inside, by, access };
+  return cut?.cut === undefined ? record : { ...record, cut: cut.cut };
 }
 
 /**
@@ -110,6 +115,8 @@ function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): To
   const { status } = result;
   if (result.label !== undefined || (status !== "ok" && status !== "error")) return result;
   const { tool } = work.ready;
+  if (status === "ok" && tool.name === readResult && isReader(tool))
+    return { ...result, label: { ...trustedLabel, ...work.label } }; // that of what it reads
   const isFresh = tool.isFresh === true && work.isMended !== true && !isHooked && status === "ok";
   const label = isFresh ? ownLabel(work) : joinLabels(ownLabel(work), work.around.seen);
   return isDefaultLabel(label, tool.name) ? result : { ...result, label };
@@ -132,38 +139,6 @@ function aboutOf({ integrity, secrecy }: Partial<Label>): Partial<Tool> {
     ...(integrity === undefined ? {} : { trusted: integrity === "trusted" }),
     ...(secrecy === undefined ? {} : { secrecy }),
   };
-}
-
-/** A result within its bytes: as much of its text as fits, then the files for which there is room. */
-function cutResult(result: ToolResult, maxBytes: number): ToolResult {
-  const { files } = result;
-  if (files !== undefined) return cutFiles(cutText(result, maxBytes), files, maxBytes);
-  return result.text.length * 3 <= maxBytes ? result : cutText(result, maxBytes);
-}
-
-function cutText(result: ToolResult, maxBytes: number): ToolResult {
-  const room = new Uint8Array(Math.min(maxBytes, result.text.length * 3));
-  const { read, written } = new TextEncoder().encodeInto(result.text, room);
-  if (read >= result.text.length) return result;
-  const note = `[cut off: the first ${written} bytes of a longer result]`;
-  return { ...result, text: `${result.text.slice(0, read)}\n${note}` };
-}
-
-function cutFiles(result: ToolResult, files: readonly FilePart[], maxBytes: number): ToolResult {
-  let room = maxBytes;
-  const kept = files.filter((file) => {
-    const bytes = bytesOf(file) ?? 0;
-    if (bytes > room) return false;
-    room -= bytes;
-    return true;
-  });
-  if (kept.length === files.length) return result;
-  const { files: _files, ...rest } = result;
-  const told = {
-    ...rest,
-    text: `${rest.text}\n[left out: ${files.length - kept.length} of ${files.length} files, too long]`,
-  };
-  return kept.length === 0 ? told : { ...told, files: kept };
 }
 
 /** The record of a call that does not run. What is said of wrong arguments repeats the schema: it is no better than who wrote that. */

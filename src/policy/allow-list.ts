@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { EffectOf } from "../tool/acts.ts";
+import { isReader } from "../tool/read-result.ts";
 import { checkCallable, type Tool } from "../tool/tool.ts";
 import { countedTools } from "./account/constraints.ts";
 import type { Decision } from "./decision.ts";
@@ -73,8 +74,16 @@ export function effectIn({ tools }: AllowList): EffectOf {
 export function restrictList(list: AllowList, names: readonly string[]): AllowList {
   const kept = new Set(names);
   const { tools, before = tools } = list;
-  const fewer = new Map([...tools].filter(([name]) => kept.has(name)));
+  const fewer = new Map([...tools].filter(([name, tool]) => kept.has(name) || isReader(tool)));
   return withOffered({ ...list, tools: fewer, before }, names);
+}
+
+/** The list, with a tool of the runtime that stands last and is offered; a list that has one of its name stays as it is. */
+export function withTool(list: AllowList, tool: Tool): AllowList {
+  const { tools, offered } = list;
+  if (tools.has(tool.name)) return list;
+  const more = { ...list, tools: new Map([...tools, [tool.name, tool]]) };
+  return offered === undefined ? more : { ...more, offered: new Set([...offered, tool.name]) };
 }
 
 /** The list, with calls of these tools counted too. */

@@ -36,6 +36,8 @@ export interface RunContext extends Ordering {
   /** The bounds that hold for each call by itself. */
   readonly limits: Pick<Limits, "toolMs" | "resultBytes">;
   readonly slots: Slots;
+  /** A program makes the calls by itself: nobody is there to read on in a long result. */
+  readonly isProgram?: true;
   readonly hooks: Hooks;
   readonly scope: RunScope;
   /** The recovery that the author chose for calls of the tool that fail. */
@@ -56,7 +58,7 @@ export interface RunContext extends Ordering {
 /** The context of calls that a program makes outside of any run. Runs that a tool starts inside are bound by the default depth alone. */
 export function programContext(given: Pick<RunContext, "host"> & Partial<RunContext>): RunContext {
   const { host, concurrency } = given;
-  const limits = limitsOf({}, "calls");
+  const limits = limitsOf({ resultBytes: Infinity }, "calls");
   return {
     runId: host.randomId(),
     journal: directJournal,
@@ -73,6 +75,7 @@ export function programContext(given: Pick<RunContext, "host"> & Partial<RunCont
     concurrency: undefined,
     endOn: [],
     onThrow: () => undefined,
+    isProgram: true,
     ...given,
   };
 }

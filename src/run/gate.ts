@@ -1,8 +1,9 @@
 import type { Said } from "../policy/rules/annotate.ts";
-import { type AllowList, restrictList, withOffered } from "../policy/allow-list.ts";
+import { type AllowList, restrictList, withOffered, withTool } from "../policy/allow-list.ts";
 import { type CallRequest, type Decision, type Policy, strictest } from "../policy/decision.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Purse } from "../policy/account/purse.ts";
+import { resultReader } from "../tool/read-result.ts";
 import type { Powers } from "../tool/power-port.ts";
 import type { Mode } from "../tool/tool.ts";
 
@@ -70,11 +71,12 @@ function countedIn(purse: Purse, call: CallRequest): CallRequest {
 }
 
 /** The gate after a call changed the mode of the run: never wider than before. */
-export function applyMode(gate: Gate, { restrictTo, preapproved, offer = [] }: Mode): Gate {
+export function applyMode(gate: Gate, { restrictTo, preapproved, offer = [], reads }: Mode): Gate {
   const allowed = restrictTo === undefined ? gate.allowed : restrictList(gate.allowed, restrictTo);
+  const readable = reads === undefined ? allowed : withTool(allowed, resultReader(reads));
   return {
     ...gate,
-    allowed: withOffered(allowed, offer),
+    allowed: withOffered(readable, offer),
     policy: preapproved === undefined ? gate.policy : withoutAsking(gate.policy, new Set(preapproved)),
   };
 }

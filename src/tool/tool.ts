@@ -67,6 +67,8 @@ export interface Mode {
   readonly preapproved?: readonly string[];
   /** Tools of a catalogue that the model is told of from now on. Each may be called before too. */
   readonly offer?: readonly string[];
+  /** A result was too long: the model may read on in it, so many bytes at a time. */
+  readonly reads?: number;
 }
 
 /** The server that a tool is of. */

@@ -180,7 +180,7 @@ describe("budgets", () => {
     const result = cut.transcript.messages.at(-2);
     expect(result).toMatchObject({
       status: "ok",
-      text: `${"é".repeat(50)}\n[cut off: the first 100 bytes of a longer result]`,
+      text: `${"é".repeat(50)}\n[cut off: the first 100 bytes of a longer result]\n[950 characters are left. Read on with read_result {"call":"call_1_0","from":50}.]`,
     });
   });
 

@@ -28,7 +28,10 @@ export interface Budget {
   readonly depth?: number;
   /** UTF-8 bytes of the arguments of one call. Default none. */
   readonly argumentBytes?: number;
-  /** UTF-8 bytes of one result that the model is shown; the rest is cut off, and the model is told so. Default none. */
+  /**
+   * UTF-8 bytes of one result that the model is shown. It is told that the rest is left out, and can read on in it with the tool `read_result`, which
+   * it is offered from then on. Default 65 536, about 16 000 tokens; `Infinity` shows all.
+   */
   readonly resultBytes?: number;
   /** The part of a bound, between 0 and 1, at which `budget-threshold` is told. Default 0.8. */
   readonly warnAt?: number;
@@ -42,6 +45,9 @@ export type BudgetField = Exclude<keyof Budget, "price" | "warnAt">;
 /** The bounds of a run with the defaults filled in; `Infinity` where there is none. */
 export type Limits = Readonly<Record<BudgetField, number>>;
 
+/** About 16 000 tokens: a longer result would be paid for again in each turn. */
+export const defaultResultBytes = 65_536;
+
 const defaults: Limits = {
   turns: 8,
   toolCalls: 32,
@@ -53,7 +59,7 @@ const defaults: Limits = {
   repeats: 3,
   depth: 3,
   argumentBytes: Infinity,
-  resultBytes: Infinity,
+  resultBytes: defaultResultBytes,
 };
 
 /**

@@ -1,0 +1,54 @@
+import { bytesOf } from "../message/file-part.ts";
+import { type FilePart, resultText, type ToolResult } from "../message/message.ts";
+import { defaultResultBytes } from "../policy/account/budget.ts";
+import { beginning, isReader, readResult, restText } from "../tool/read-result.ts";
+import type { CallRecord, OngoingCall } from "./call.ts";
+
+/** A result as a model is shown it, and the number of bytes after which it was cut where the model can read on. */
+type Cut = Pick<CallRecord, "result" | "cut">;
+
+/**
+ * A result within its bytes: as much of its text as fits, then the files for which there is room. The default bounds the text alone.
+ */
+export function cutResult(result: ToolResult, work: OngoingCall): Cut {
+  const { resultBytes } = work.at.batch.run.limits;
+  const { files, text } = result;
+  const shown: Cut = text.length * 3 <= resultBytes ? { result } : cutText(result, work);
+  if (files === undefined || resultBytes === defaultResultBytes) return shown;
+  return { ...shown, result: cutFiles(shown.result, files, resultBytes) };
+}
+
+/** The value stays whole: of that the rest can be read. */
+function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
+  const { run, gate } = at.batch;
+  const { resultBytes } = run.limits;
+  const { text, value } = result;
+  if (isReader(ready.tool)) return { result };
+  const { text: shown, bytes } = beginning(text, resultBytes);
+  if (shown.length >= text.length) return { result };
+  const cut = `${shown}\n[cut off: the first ${bytes} bytes of a longer result]`;
+  const own = gate.allowed.tools.get(readResult);
+  const isNobodys = run.isProgram === true || run.executor !== undefined;
+  const isAnothers = own !== undefined && !isReader(own);
+  if (isNobodys || isAnothers || value === undefined || resultText(value) !== text)
+    return { result: { ...result, text: cut } };
+  const rest = restText(ready.call.id, { from: shown.length, length: text.length });
+  return { result: { ...result, text: `${cut}\n${rest}` }, cut: resultBytes };
+}
+
+function cutFiles(result: ToolResult, files: readonly FilePart[], maxBytes: number): ToolResult {
+  let room = maxBytes;
+  const kept = files.filter((file) => {
+    const bytes = bytesOf(file) ?? 0;
+    if (bytes > room) return false;
+    room -= bytes;
+    return true;
+  });
+  if (kept.length === files.length) return result;
+  const { files: _files, ...rest } = result;
+  const told = {
+    ...rest,
+    text: `${rest.text}\n[left out: ${files.length - kept.length} of ${files.length} files, too long]`,
+  };
+  return kept.length === 0 ? told : { ...told, files: kept };
+}

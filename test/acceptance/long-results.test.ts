@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { agent, memoryJournal, tool } from "../../src/index.ts";
+import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
+import { labelled } from "../../src/tools.ts";
+
+const log = Array.from({ length: 20_000 }, (_, line) => `line ${line}`).join("\n");
+const readLog = tool({
+  name: "read_log",
+  description: "Reads the log",
+  inputSchema: z.object({}),
+  effect: "read",
+  execute: () => log,
+});
+const call = { calls: [{ id: "log1", name: "read_log" }] };
+const next = (from: number, id = "log1") => ({
+  calls: [{ name: "read_result", arguments: { call: id, from } }],
+});
+
+interface Read {
+  readonly text: string;
+  readonly value?: unknown;
+  readonly status: string;
+  readonly label?: unknown;
+}
+const resultsOf = (messages: readonly object[]): readonly Read[] =>
+  messages.filter((message): message is Read => "callId" in message);
+
+/** A model that reads on as it is told, until nothing is left. */
+function reader(): ReturnType<typeof scripted> {
+  const step: ScriptStep = ({ messages }) => {
+    const last = messages.at(-1);
+    const found = last?.role === "tool" ? /"from\\*":(\d+)/.exec(last.text) : null;
+    return found === null ? "Done." : next(Number(found[1]));
+  };
+  return scripted([call, step]);
+}
+
+describe("a result that is too long to be shown", () => {
+  it("is shown in part by default, and read on to its end, with the label that it had", async () => {
+    const model = reader();
+    const ended = await agent({ name: "a", model, tools: [readLog] }).run("Read");
+    expect(ended.outcome.type).toBe("answered");
+    const [first, ...rest] = resultsOf(ended.transcript.messages);
+    expect(first?.value).toBe(log);
+    const shown = `\n[cut off: the first 65536 bytes of a longer result]\n[${log.length - 65_536} characters are left. Read on with read_result {"call":"log1","from":65536}.]`;
+    expect(first?.text).toBe(log.slice(0, 65_536) + shown);
+    const bare = ({ text }: Read): string => text.replace(/\n\[\d+ characters are left\..*\]$/, "");
+    expect(log.slice(0, 65_536) + rest.map(bare).join("")).toBe(log);
+    for (const { label } of rest)
+      expect(label).toMatchObject({ integrity: "untrusted", sources: ["tool/read_log"] });
+    expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      ["read_log"],
+      ...rest.map(() => ["read_log", "read_result"]),
+      ["read_log", "read_result"],
+    ]);
+  });
+
+  it("plays again from its journal, and goes on from a checkpoint", async () => {
+    const journal = memoryJournal();
+    const reading = agent({ name: "a", model: reader(), tools: [readLog] });
+    const first = await reading.run("Read", { journal });
+    const nobody = reading.with({ model: scripted([new Error("asked again")]) });
+    const again = await nobody.run("Read", {
+      journal: memoryJournal(journal.records),
+      runId: first.runId,
+    });
+    expect(again.transcript.toJSON()).toEqual(first.transcript.toJSON());
+    const [begun] = [reading.with({ model: scripted([call]) }).turns("Read")];
+    const { value } = await begun.next();
+    await begun.return(undefined as never);
+    const kept = JSON.parse(JSON.stringify(value)) as never;
+    const goneOn = await reading.with({ model: scripted([next(65_536), "Done."]) }).resume(kept);
+    expect(goneOn.calls.map(({ name, status }) => [name, status])).toEqual([
+      ["read_log", "ok"],
+      ["read_result", "ok"],
+    ]);
+  });
+
+  it("can be read on in whatever else is forbidden, and only results can", async () => {
+    const open = (request: { readonly tool: string }) => ({
+      verdict: request.tool === "read_log" ? ("allow" as const) : ("deny" as const),
+      rule: "only",
+      reason: "only the log",
+    });
+    const { calls } = await agent({
+      name: "a",
+      model: scripted([call, next(100_000), next(0, "nope"), next(9_999_999), "Done."]),
+      tools: [readLog],
+      policy: open,
+    }).run("Read");
+    expect(calls.map(({ status }) => status)).toEqual(["ok", "ok", "error", "ok"]);
+    expect(calls[2]?.reason).toBe(
+      "Tool 'read_result' failed: there is no result of a call \"nope\" to read on in; there is: log1",
+    );
+  });
+
+  it("stays private and cuts no character in two", async () => {
+    const secret = "🙂é".repeat(100);
+    const diary = tool({
+      name: "diary",
+      description: "",
+      inputSchema: z.object({}),
+      effect: "read",
+      execute: () => labelled(secret, { secrecy: "private", integrity: "trusted", sources: ["diary"] }),
+    });
+    const { transcript } = await agent({
+      name: "a",
+      model: scripted([{ calls: [{ id: "d", name: "diary" }] }, next(4, "d"), next(16, "d"), "Done."]),
+      tools: [diary],
+      budget: { resultBytes: 25 },
+    }).run("Read");
+    const [first, odd, last] = resultsOf(transcript.messages);
+    expect(first?.text.split("\n")[0]).toBe("🙂é🙂é🙂é🙂é".slice(0, 12));
+    expect(first?.label).toMatchObject({ secrecy: "private", sources: ["tool/diary", "diary"] });
+    expect(odd?.text.split("\n")[0]).toBe("🙂é🙂é🙂é🙂é".slice(0, 12));
+    expect(last?.label).toEqual(first?.label);
+  });
+
+  it("is not offered to be read where there is nothing more, an author's tool has the name, or all is shown", async () => {
+    const own = fakeTool("read_result", "mine");
+    const named = await agent({
+      name: "a",
+      model: scripted([call, next(0), "Done."]),
+      tools: [readLog, own],
+    }).run("Read");
+    expect(resultsOf(named.transcript.messages)[0]?.text.endsWith("of a longer result]")).toBe(true);
+    expect(own.calls).toHaveLength(1);
+    const model = scripted([call, "Done."]);
+    await agent({ name: "a", model, tools: [readLog], budget: { resultBytes: Infinity } }).run("Read");
+    expect(JSON.stringify(model.requests[1])).toContain("line 19999");
+    expect(model.requests[1]?.tools).toHaveLength(1);
+  });
+
+  it("can still be read on in when a compaction took it out, and a skill left the run fewer tools", async () => {
+    const page = { ...fakeTool("page", "word ".repeat(200)), effect: "none" as const };
+    const narrow = {
+      ...fakeTool("narrow", 1),
+      effect: "none" as const,
+      mode: () => ({ restrictTo: ["page"] }),
+    };
+    const many = Array.from({ length: 5 }, () => ({ calls: [{ name: "page" }] }));
+    const { calls } = await agent({
+      name: "a",
+      model: scripted([call, { calls: [{ name: "narrow" }] }, ...many, next(65_536), "Done."]),
+      tools: [readLog, page, narrow],
+      compaction: { atTokens: 2000, keepTurns: 1 },
+      budget: { turns: 20, repeats: Infinity },
+    }).run("Read");
+    expect(calls.at(-1)).toMatchObject({ name: "read_result", status: "ok" });
+  });
+});
