@@ -133,7 +133,7 @@ export interface Tool {
   readonly retry?: RetryAfterCrash;
   /** Looks up whether such a call happened. */
   reconcile?(this: void, args: unknown, context: ToolContext): Reconciled | Promise<Reconciled>;
-  /** Options that its provider takes for this tool, by the name of the provider. Only AI SDK objects read them. */
+  /** Options that its provider takes for this tool, by the name of the provider. AI SDK objects read them, and `openaiCompatible`. */
   readonly providerOptions?: JsonObject;
   /** Runs the author's function with arguments that `input` parsed. May throw. */
   execute(args: unknown, context: ToolContext): unknown;
@@ -232,7 +232,7 @@ export interface ToolDefinition<
   readonly secrecy?: Secrecy;
   /**
    * Options that a provider takes for this tool, by its name: `{ anthropic: { deferLoading: true } }`, `{ openai: { strict: true } }`.
-   * Only AI SDK objects read them.
+   * AI SDK objects read them, and `openaiCompatible` under `openai-compatible`.
    */
   readonly providerOptions?: JsonObject;
   readonly execute: (

@@ -6,8 +6,7 @@ import { createOpenRouter } from "@openrouter/ai-sdk-provider";
 import { describe, expect, it } from "vitest";
 import { aiSdk } from "../../src/adapters/model/ai-sdk.ts";
 import { openaiCompatible } from "../../src/adapters/model/openai-compatible.ts";
-import { agent, inMemorySessions, session } from "../../src/index.ts";
-import type { Message } from "../../src/message/message.ts";
+import { agent, inMemorySessions, session, tool } from "../../src/index.ts";
 import type { Model } from "../../src/model/model.ts";
 import {
   type FakeOpenaiOptions,
@@ -16,6 +15,7 @@ import {
   type FakeStep,
   fakeTool,
 } from "../../src/testing.ts";
+import { image } from "../../src/tools.ts";
 import { ask } from "../unit/adapters/ask-openai.ts";
 
 type Host = NonNullable<FakeOpenaiOptions["host"]>;
@@ -44,6 +44,7 @@ const hosts: Readonly<Record<Host, Played>> = {
     back: /"reasoning_details":\[\{"type":"reasoning\.text"[^\]]*"text":"I need both\."[^\]]*"signature":"[^"]+"/,
   },
 };
+const png = "iVBORw0KGgo=";
 const names = Object.keys(hosts) as readonly Host[];
 
 const own = (host: Host, url: string): Model => openaiCompatible(hosts[host].name, { baseUrl: `${url}/v1` });
@@ -118,15 +119,28 @@ describe.each(names)("openaiCompatible with %s", (host) => {
     );
   });
 
-  it("sends a picture, or passes on why the host takes none", async () => {
+  it("shows a user's picture, or passes on why the host takes none", async () => {
     await using server = await fakeOpenai(["A cat."], { host });
-    const picture = { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" } as const;
-    const messages: readonly Message[] = [
-      { role: "user", parts: [{ type: "text", text: "Look." }, picture] },
-    ];
+    const messages = [{ role: "user", parts: [{ type: "text", text: "Look." }, image(png)] }] as const;
     const asked = ask(own(host, server.url), { messages });
     if (host === "deepseek") await expect(asked).rejects.toThrow("unknown variant `image_url`");
     else expect(await asked).toContainEqual({ type: "text-delta", text: "cat." });
+  });
+
+  it("shows the pictures that tools give, or goes on without them where the host takes none", async () => {
+    const search = tool({
+      name: "search",
+      description: "Look",
+      inputSchema: { type: "object", properties: { query: { type: "string" } } },
+      effect: "read",
+      execute: () => image(png) as unknown,
+    });
+    await using server = await fakeOpenai([twoCalls, "A cat."], { host });
+    const asked = agent({ name: "host", model: own(host, server.url), tools: [search] });
+    expect(await asked("Look.")).toBe("A cat.");
+    const sent = JSON.stringify(server.requests.at(-1)?.body);
+    const shown = [...sent.matchAll(/"url":"data:image\/png;base64,iVBORw0KGgo="/g)];
+    expect(shown).toHaveLength(host === "deepseek" ? 0 : 2);
   });
 });
 

@@ -72,7 +72,9 @@ function exactJson(text: string): string {
     value = undefined;
   }
   if (!isJsonObject(value))
-    throw new UnreadableReply(`a part of the answer is not a JSON object: ${shown(text)}`);
+    throw new UnreadableReply(`a part of the answer is not a JSON object: ${shown(text)}`, {
+      retryable: !/^\s*<(?:!doctype|html)/i.test(text), // a page is that of another address
+    });
   const { error } = value;
   if (error !== undefined && error !== null && error !== "") throw new RefusedRequest(readFault(value));
   if (!/\d{16}/.test(text)) return text.trim();

@@ -19,21 +19,33 @@ const givenBack = [
   "provider_specific_fields",
 ] as const;
 
+/** What servers say of other things that they refuse or miss; `of` is the field of the request that it is about. */
+const wordings: readonly {
+  readonly lesson: string;
+  readonly words: RegExp;
+  readonly of?: keyof ChatBody;
+}[] = [
+  { lesson: "stream_options", words: /\bstream_options\b/, of: "stream_options" },
+  { lesson: "tool_choice", words: /\btool_choice\b.*\bincompatible\b/, of: "tool_choice" },
+  { lesson: "reasoning_content required", words: /reasoning_content\b.*\b(?:missing|must be passed back)/i },
+  { lesson: "reply after results", words: /unexpected role '?user'? after role '?tool/i },
+  { lesson: "id", words: /tool.?calls?\b.*\bid\b.*\b(?:length|too long)/i },
+];
+
 /**
  * The fields that a server refuses by their names, or that it misses in messages which another one wrote. None when it fails for another reason,
- * or was not sent what it refuses.
+ * or was not sent what it refuses. A server that takes no pictures is asked without those that tools gave, never without a user's.
  */
 export function lessonsOf(thrown: unknown, body: ChatBody): readonly string[] {
   if (body.response_format !== undefined && refusesFormat(thrown)) return ["response_format"];
-  if (!(thrown instanceof RefusedRequest) || (thrown.fault.status !== 400 && thrown.fault.status !== 422))
-    return [];
+  if (!(thrown instanceof RefusedRequest)) return [];
   const said = thrown.message;
-  if (body.stream_options !== undefined && /\bstream_options\b/.test(said)) return ["stream_options"];
-  if (body.tool_choice !== undefined && /\btool_choice\b.*\bincompatible\b/.test(said))
-    return ["tool_choice"];
-  if (/reasoning_content\b.*\b(?:missing|must be passed back)/i.test(said))
-    return ["reasoning_content required"];
-  if (/tool.?calls?\b.*\bid\b.*\b(?:length|too long)/i.test(said)) return ["id"];
   const sent = JSON.stringify(body.messages); // a quote within a text has a backslash before it
+  if (/\bimage|multimodal/i.test(said) && sent.includes('"image_url":')) return ["result files"];
+  if (thrown.fault.status !== 400 && thrown.fault.status !== 422) return [];
+  const known = wordings.find(
+    ({ words, of }) => words.test(said) && (of === undefined || body[of] !== undefined),
+  );
+  if (known !== undefined) return [known.lesson];
   return givenBack.filter((field) => new RegExp(`\\b${field}\\b`).test(said) && sent.includes(`"${field}":`));
 }

@@ -37,6 +37,8 @@ export interface Addressee {
   readonly learned: ReadonlySet<string>;
   /** The place of the files of results. Default: `after`. */
   readonly place?: FilePlace;
+  /** Fields beside the text of the system message. */
+  readonly systemOptions?: JsonObject;
 }
 
 /** The addressee, and the ids that calls have on the way there. */
@@ -56,16 +58,21 @@ export function toOpenaiMessages(messages: readonly Message[], to: Addressee): r
   const addressed = { ...to, ids: wireIds(to.server, to.learned.has("id")) };
   const { place = "after" } = to;
   const placed = withFilesPlaced(messages, { place, takes: (file) => partOf(file) !== undefined });
-  return placed.map((message) => {
+  return placed.flatMap((message, index) => {
     addressed.ids.take(message);
-    return toOpenaiMessage(message, addressed);
+    const isApart = message.role === "user" && placed[index - 1]?.role === "tool";
+    const made = toOpenaiMessage(message, addressed);
+    return isApart && to.learned.has("reply after results") ? [replyAfterResults, made] : [made];
   });
 }
+
+/** Stands where a server wants a reply between results and a user, and the model gave none. */
+const replyAfterResults: OpenaiMessage = { role: "assistant", content: "(I have the results.)" };
 
 function toOpenaiMessage(message: Message, to: Addressed): OpenaiMessage {
   switch (message.role) {
     case "system":
-      return { role: "system", content: message.text };
+      return { role: "system", content: systemContent(message.text, to) };
     case "user":
       return { role: "user", content: contentOf(message, to.model) };
     case "assistant":
@@ -79,6 +86,10 @@ function toOpenaiMessage(message: Message, to: Addressed): OpenaiMessage {
     default:
       return assertNever(message);
   }
+}
+
+function systemContent(text: string, { systemOptions }: Addressee): OpenaiMessage["content"] {
+  return systemOptions === undefined ? text : [{ type: "text", text, ...systemOptions }];
 }
 
 function resultContent({ text, files }: ResultMessage, model: string): OpenaiMessage["content"] {

@@ -1,5 +1,6 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { Delta, ModelRequest, ReplyFormat, StreamOptions } from "../../model/model.ts";
+import { isJsonObject, type JsonObject } from "../../util/json.ts";
 import { toOllamaFormat } from "./ollama-schema.ts";
 import type { OpenaiServer } from "./openai-compatible-address.ts";
 import { openaiError, withoutTools } from "./openai-compatible-errors.ts";
@@ -10,7 +11,7 @@ import { askLlamaCpp, isFromLlamaCpp, modelNames, postChat } from "./openai-comp
 import { featuresOf, type OpenaiSource } from "./openai-compatible-source.ts";
 import { strictSchema } from "./openai-strict-schema.ts";
 import { stoppable } from "./streams.ts";
-import { settingFields, wireTools } from "./wire-fields.ts";
+import { settingFields, type WireTool, wireTools } from "./wire-fields.ts";
 
 const defaultMaxReplyBytes = 16 * 1024 * 1024;
 
@@ -97,7 +98,8 @@ function chatBody(
       server: server.url,
       model: name,
       learned,
-      place: options.features?.resultFiles,
+      place: learned.has("result files") ? "none" : options.features?.resultFiles,
+      systemOptions: options.systemOptions,
     }),
     ...toolFields(request, learned.has("tool_choice")),
     ...(format === undefined ? {} : formatFields(format)),
@@ -116,10 +118,19 @@ function toolFields({ tools, toolChoice }: ModelRequest, isFree: boolean): objec
   if (tools.length === 0) return {};
   const isNamed = typeof toolChoice === "object";
   const named = isNamed ? tools.filter((tool) => tool.name === toolChoice.tool) : [];
+  const sent = named.length === 0 ? tools : named;
   return {
-    tools: wireTools(named.length === 0 ? tools : named),
+    tools: wireTools(sent).map((tool, index) => withOptions(tool, sent[index]?.providerOptions)),
     ...(isFree || toolChoice === "auto" ? {} : { tool_choice: isNamed ? "required" : toolChoice }),
   };
+}
+
+/** The tool with the author's options for it: `strict` is one of its function, what else there is stands beside that. */
+function withOptions(tool: WireTool, options: JsonObject = {}): object {
+  const own = options["openai-compatible"];
+  if (!isJsonObject(own)) return tool;
+  const { strict, ...others } = own;
+  return { ...tool, function: { ...tool.function, ...(strict === undefined ? {} : { strict }) }, ...others };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Price } from "../../message/usage.ts";
 import type { ModelFeatures, ModelSettings } from "../../model/model.ts";
+import type { JsonObject } from "../../util/json.ts";
 import type { OpenaiServer } from "./openai-compatible-address.ts";
 import type { LlamaCppServer } from "./openai-compatible-server.ts";
 
@@ -22,6 +23,8 @@ export interface OpenaiCompatibleOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Settings of every request; a request's own come before them. `providerOptions` are fields of the request's body, under the server's names. */
   readonly settings?: ModelSettings;
+  /** Fields beside the text of the system message, under the server's names: `{ cache_control: { type: "ephemeral" } }` for Claude at OpenRouter. */
+  readonly systemOptions?: JsonObject;
   /** Corrects what writ finds out of the model: `{ tools: false }` never sends tools. */
   readonly features?: ModelFeatures;
   /** Dollars for a usage; 0 for a server that costs nothing. Default: unknown, also on this machine, where it may be a proxy. */

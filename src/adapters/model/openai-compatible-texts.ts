@@ -1,5 +1,6 @@
 import type { Delta } from "../../model/model.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { mediaTypeOf, readDataUrl } from "../../util/media.ts";
 import { keptBy } from "./kept.ts";
 
 /** Reads what a reply says beside its calls. */
@@ -44,6 +45,7 @@ export function textReader(server: string): TextReader {
       if (isJsonList(content)) yield* parts(content);
       else yield* textDelta(content);
       yield* textDelta(refusal);
+      yield* pictures(message["images"]);
       for (const field of sourceFields) yield* sources(server, field, message[field]);
     },
     *end(citations) {
@@ -53,6 +55,16 @@ export function textReader(server: string): TextReader {
       yield { type: "reasoning-delta", block: "reasoning", text: "", providerMetadata: kept };
     },
   };
+}
+
+/** The pictures that a model made, as OpenRouter gives them. */
+function* pictures(images: Json | undefined): Generator<Delta, void> {
+  for (const { image_url: image } of isJsonList(images) ? images.filter(isJsonObject) : []) {
+    const url = isJsonObject(image) ? image["url"] : image;
+    if (typeof url !== "string" || url === "") continue;
+    const { mediaType, data } = readDataUrl(url) ?? { mediaType: mediaTypeOf(url) ?? "image/*", data: url };
+    yield { type: "file", part: { type: "file", mediaType, data } };
+  }
 }
 
 /** The fields of a reply with the sources of its text, and what the provider itself ran for it. They do not go back. */

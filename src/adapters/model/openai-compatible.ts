@@ -13,6 +13,7 @@ const known: Readonly<Record<keyof OpenaiCompatibleOptions, true>> = {
   apiKey: true,
   headers: true,
   settings: true,
+  systemOptions: true,
   features: true,
   price: true,
   maxReplyBytes: true,

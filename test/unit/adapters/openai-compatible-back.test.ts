@@ -196,6 +196,15 @@ describe("a server that refuses what it gave", () => {
     expect(server.requests[1]?.body).not.toHaveProperty(field);
   });
 
+  it("gets a reply between results and what a user says then, where it wants one: Mistral", async () => {
+    const rule = "Unexpected role 'user' after role 'tool'";
+    server.play(refusing(400, rule), said("done"));
+    const later: Message = { role: "user", parts: [{ type: "text", text: "Stop." }] };
+    await ask(model(), { messages: [...called, later] });
+    const roles = messagesOf(server).map(({ role }) => role);
+    expect(roles).toEqual(["user", "assistant", "tool", "tool", "assistant", "user"]);
+  });
+
   it.each([
     "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
     "The `reasoning_content` in the thinking mode must be passed back to the API.",

@@ -288,6 +288,26 @@ describe("what else servers stream", () => {
     expect(endOf(deltas)).toMatchObject({ usage: { inputTokens: 7, outputTokens: 2 } });
   });
 
+  it("reads pictures, alone and beside a text", async () => {
+    const image = (url: string): object => ({ type: "image_url", image_url: { url } });
+    const images = [image("data:image/png;base64,iVBORw0KGgo="), image("https://box/a.jpg"), { type: "x" }];
+    const deltas = await replied([chunk({ content: "x" }), chunk({ images }), chunk({}, "stop")]);
+    const files = deltas.flatMap((delta) => (delta.type === "file" ? [delta.part] : []));
+    expect(files).toEqual([
+      { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" },
+      { type: "file", mediaType: "image/jpeg", data: "https://box/a.jpg" },
+    ]);
+  });
+
+  it.each(["insufficient_system_resource", "network_error"])(
+    "a reply that ended with %s is none",
+    async (end) => {
+      server.play({ sse: sse([chunk({ content: "half a" }), chunk({}, end)], true) });
+      const host = agent({ name: "a", model: model(), retry: false });
+      await expect(host("Hi")).rejects.toMatchObject({ code: "provider-failed" });
+    },
+  );
+
   it("keeps sources, and what the provider ran itself, in their place", async () => {
     const annotation = { type: "url_citation", url_citation: { url: "https://box/a", title: "A" } };
     const ran = { index: 0, type: "search", arguments: "{}", output: "found" };

@@ -252,6 +252,20 @@ describe("a request to an OpenAI-compatible server", () => {
     expect(names(named)).toEqual(["sub"]);
   });
 
+  it("has the author's options of a tool and of the system message", async () => {
+    const cache_control = { type: "ephemeral" };
+    const providerOptions = { "openai-compatible": { strict: true, cache_control }, anthropic: { x: 1 } };
+    const body = await bodyOf(
+      { tools: [{ ...addTool, providerOptions }, subTool], messages: [{ role: "system", text: "sys" }] },
+      { systemOptions: { cache_control } },
+    );
+    expect(body).toMatchObject({
+      messages: [{ role: "system", content: [{ type: "text", text: "sys", cache_control }] }],
+      tools: [{ type: "function", function: { name: "add", strict: true }, cache_control }, {}],
+    });
+    expect(JSON.stringify(body)).not.toContain('"x":1');
+  });
+
   it("holds a reply to a schema: strict where that is allowed, never with what servers cannot make a grammar of", async () => {
     const schema = {
       type: "object",
