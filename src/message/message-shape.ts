@@ -1,4 +1,5 @@
 import {
+  fits,
   list,
   object,
   oneOf,
@@ -29,13 +30,21 @@ const result = { status: oneOf(...resultStatuses), text: string, note: optional(
 /** The result of a call, from outside. It may hold more, which is kept as it is. */
 export const resultShape: Shape<object> = object(result, "the result of a call");
 
+const providersOwn = object({ providerExecuted: shapeOf("true", (value) => value === true) });
+
 /** Messages from outside whose calls have such names. They may hold more, which is kept as it is. */
 function messageWith(callName: Shape<string>): {
   readonly message: Shape<object>;
   readonly reply: Shape<object>;
 } {
   const userParts = { text, file };
-  const call = object({ id: string, name: callName, arguments: sent });
+  const own = object({ id: string, name: callName, arguments: sent });
+  const executed = object({ id: string, name: string, arguments: sent });
+  const call: Shape<object> = {
+    wanted: own.wanted,
+    // A call that the provider carried out has the name that the provider gave it: `server:GOOGLE_SEARCH_WEB`.
+    misfit: (value) => (fits(providersOwn, value) ? executed : own).misfit(value),
+  };
   const replyParts = { ...userParts, reasoning: text, "tool-call": call, provider: object({ data: record }) };
   const reply = object({ parts: list(variants("type", replyParts), "a list of parts") });
   const roles = {

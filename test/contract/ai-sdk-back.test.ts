@@ -110,6 +110,16 @@ it.each(["v3", "v4"] as const)(
   },
 );
 
+it.each(specVersions)("tokens that Anthropic wrote into its cache are counted (%s)", async (version) => {
+  const counted = byClaude("Done.", "end_turn").replaceAll(
+    '"input_tokens":1',
+    '"input_tokens":1,"cache_creation_input_tokens":7,"cache_read_input_tokens":2',
+  );
+  server.play({ sse: counted });
+  const { usage } = await chat({ model: aiSdk(anthropic(version, server.url)), messages: "x" });
+  expect(usage).toMatchObject({ cachedInputTokens: 2, cacheWriteTokens: 7 });
+});
+
 describe("ids of calls", () => {
   const kimi = "functions.add:0";
 
@@ -237,7 +247,10 @@ it("calls that Gemini ran itself keep their names and arguments, under their sig
     { providerTools: { google_search: { id: "google.google_search" } } },
   );
   const dotted = fakeTool("my.add", "8"); // its name changes on the way, those of the provider's tools do not
-  await agent({ name: "a", model, tools: [fakeTool("add", "8"), dotted] }).run("Search.");
+  const hooks = [
+    { beforeModel: ({ messages }: { readonly messages: readonly Message[] }) => ({ messages }) },
+  ];
+  await agent({ name: "a", model, tools: [fakeTool("add", "8"), dotted], hooks }).run("Search.");
   const parts = at(server.requests.at(-1)?.body, "contents", 1, "parts");
   expect(parts).toMatchObject([
     { toolCall, thoughtSignature: "c2ln" },

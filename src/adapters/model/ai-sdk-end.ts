@@ -44,7 +44,7 @@ export function endDelta(
   { finishReason, usage: counted, providerMetadata: metadata }: StreamFinish,
   said: ReportedResponse | undefined,
 ): Extract<Delta, { type: "end" }> {
-  const [raw, usage] = [field(finishReason, "raw"), usageOf(counted)];
+  const [raw, usage] = [field(finishReason, "raw"), usageOf(counted, metadata)];
   const response = {
     ...said,
     ...(typeof raw === "string" && raw !== "" ? { finishReason: raw } : {}),
@@ -79,13 +79,15 @@ export function endedEarly({ finishReason, usage }: StreamFinish): boolean {
 }
 
 /** Numbers side by side in V2, nested since V3. What the provider did not count is left out. */
-export function usageOf(usage: unknown): ReportedUsage | undefined {
+export function usageOf(usage: unknown, metadata?: ProviderMetadata): ReportedUsage | undefined {
   const [input, output] = [field(usage, "inputTokens"), field(usage, "outputTokens")];
   return reportedUsage({
     inputTokens: field(input, "total") ?? input,
     outputTokens: field(output, "total") ?? output,
     cachedInputTokens: field(usage, "cachedInputTokens") ?? field(input, "cacheRead"),
-    cacheWriteTokens: field(input, "cacheWrite"),
+    // Anthropic's package of V2 counts what it wrote into the cache beside the usage.
+    cacheWriteTokens:
+      field(input, "cacheWrite") ?? field(metadata?.["anthropic"], "cacheCreationInputTokens"),
     reasoningTokens: field(usage, "reasoningTokens") ?? field(output, "reasoning"),
   });
 }
