@@ -16,6 +16,7 @@ import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
 import { type AiSdkVersion, promptFor, type PromptMessage } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
 import { free } from "./options.ts";
+import { UnreadableReply } from "./http-reply.ts";
 import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
 import { tellWarnings } from "./ai-sdk-warnings.ts";
@@ -37,7 +38,10 @@ export interface AiSdkModel {
   readonly specificationVersion: string;
   readonly provider: string;
   readonly modelId: string;
-  doStream?(options: object): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
+  doStream?(options: object): PromiseLike<{
+    readonly stream: ReadableStream<unknown>;
+    readonly response?: { readonly headers?: Readonly<Record<string, string>> };
+  }>;
   doGenerate?(options: object): PromiseLike<object>;
 }
 
@@ -250,8 +254,15 @@ async function ask(
   options: CallOptions,
   signal: AbortSignal,
 ): Promise<AsyncIterable<StreamPart> | Iterable<StreamPart>> {
-  if (model.doStream !== undefined)
-    return streamParts((await orAborted(model.doStream(options), signal)).stream, { model, signal });
+  if (model.doStream !== undefined) {
+    const { stream, response } = await orAborted(model.doStream(options), signal);
+    // Packages read a page as a stream without events.
+    if (/\bhtml\b/i.test(response?.headers?.["content-type"] ?? ""))
+      throw new UnreadableReply("an HTML page came where a reply should: check the base URL", {
+        retryable: false,
+      });
+    return streamParts(stream, { model, signal });
+  }
   if (model.doGenerate === undefined) return [];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types promise it, and they have three versions
   const reply = (await orAborted(model.doGenerate(options), signal)) as GeneratedReply;

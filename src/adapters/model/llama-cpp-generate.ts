@@ -1,3 +1,4 @@
+import { WritError } from "../../error/writ-error.ts";
 import { performance } from "node:perf_hooks";
 import type { LlamaContextSequence, SequenceEvaluateOptions, Token } from "node-llama-cpp";
 import type { Delta, FinishReason, ModelSettings } from "../../model/model.ts";
@@ -34,8 +35,8 @@ export async function* generate(generation: Generation): AsyncGenerator<Delta, v
   const room = sequence.contextSize - tokens.length;
   if (tokens.length === 0) throw llamaFailed(generation.name, "the prompt is empty");
   if (room < 1) {
-    const reason = `the prompt has ${tokens.length} tokens and the context holds ${sequence.contextSize}; give a larger contextSize, or shorten the conversation`;
-    throw llamaFailed(generation.name, reason);
+    const reason = `the prompt has ${tokens.length} tokens and the context holds ${sequence.contextSize}; a larger contextSize can be given`;
+    throw new WritError("context-exceeded", { provider: "llama-cpp", model: generation.name, reason });
   }
   delete slot.known;
   const options = await samplingOptions(generation);

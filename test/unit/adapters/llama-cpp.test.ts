@@ -345,7 +345,10 @@ describe.skipIf(missing !== undefined)("llama-cpp", () => {
     });
 
     it("says how much too long a prompt is", async () => {
-      const reason = await failure(ask(model, { prompt: "a".repeat(5000), messages: [] }), "provider-failed");
+      const reason = await failure(
+        ask(model, { prompt: "a".repeat(5000), messages: [] }),
+        "context-exceeded",
+      );
       expect(reason).toContain("5000 tokens");
     });
   });
