@@ -19,21 +19,53 @@ type Chunk = JsonObject | "done";
  */
 export async function* chunksOf(response: Response, maxBytes: number): AsyncGenerator<Chunk, void> {
   if (response.body === null) throw new UnreadableReply("the answer has no body");
-  const body = response.body.pipeThrough(bounded(maxBytes)).pipeThrough(new TextDecoderStream());
-  const texts = body[Symbol.asyncIterator]();
-  let begun = "";
-  for (let next = await texts.next(); next.done !== true; next = await texts.next()) {
-    begun += next.value;
-    if (begun.trim() !== "") break;
+  const events = await eventReader();
+  const decoder = new TextDecoder();
+  let begun = ""; // of an answer that came whole: all of it
+  let isStream: boolean | undefined;
+  for await (const bytes of response.body.pipeThrough(bounded(maxBytes))) {
+    const text = decoder.decode(bytes, { stream: true });
+    if (isStream !== true) begun += text;
+    if (isStream === undefined && begun.trim() !== "") {
+      isStream = !/^\s*[{[<]/.test(begun);
+      if (isStream) events.feed(begun);
+    } else if (isStream === true) events.feed(text);
+    for (const event of events.take()) yield chunkOf(event);
   }
-  const rest: AsyncIterable<string> = { [Symbol.asyncIterator]: () => texts };
-  if (/^\s*[{[<]/.test(begun)) yield* wholeChunks(begun, rest);
-  else yield* eventChunks(begun, rest);
+  if (isStream === false) {
+    yield wholeChunk(begun + decoder.decode());
+    yield "done";
+    return;
+  }
+  events.feed(`${decoder.decode()}\n\n`); // some servers do not end their last event
+  for (const event of events.take()) yield chunkOf(event);
 }
 
-async function* wholeChunks(begun: string, rest: AsyncIterable<string>): AsyncGenerator<Chunk, void> {
-  let text = begun;
-  for await (const more of rest) text += more;
+/** The data of server-sent events. */
+interface EventReader {
+  feed(text: string): void;
+  /** The events since the last time. */
+  take(): readonly string[];
+}
+
+async function eventReader(): Promise<EventReader> {
+  let events: string[] = [];
+  const { createParser } = await import("eventsource-parser"); // only with the first reply
+  const parser = createParser({
+    onEvent: ({ event, data }) => events.push(event === "error" ? errorText(data) : data),
+    onError: ({ field, value = "" }) => field === "error" && events.push(errorText(value)),
+  });
+  return {
+    feed: (text) => parser.feed(text),
+    take() {
+      const taken = events;
+      events = [];
+      return taken;
+    },
+  };
+}
+
+function wholeChunk(text: string): Chunk {
   if (text.trimStart().startsWith("<")) throw misplaced("an HTML page", text);
   const lines = text.trim().split("\n");
   if (lines.length > 1 && lines.slice(0, 2).every((line) => parseJson(line).ok))
@@ -41,30 +73,12 @@ async function* wholeChunks(begun: string, rest: AsyncIterable<string>): AsyncGe
   const whole = chunkOf(text);
   if (whole !== "done" && choiceOf(whole) === undefined && errorIn(whole) === undefined)
     throw new UnreadableReply(`the answer is not the reply of a chat, it has no choices: ${excerpt(text)}`);
-  yield whole;
-  yield "done";
+  return whole;
 }
 
 function misplaced(what: string, text: string): UnreadableReply {
   const reason = `${what} came where a chat completion should: is the path of the address right? It begins: ${shown(text)}`;
   return new UnreadableReply(reason, { retryable: false });
-}
-
-async function* eventChunks(begun: string, rest: AsyncIterable<string>): AsyncGenerator<Chunk, void> {
-  const events: string[] = [];
-  const { createParser } = await import("eventsource-parser"); // only with the first stream
-  const parser = createParser({
-    onEvent: ({ event, data }) => events.push(event === "error" ? errorText(data) : data),
-    onError: ({ field, value = "" }) => field === "error" && events.push(errorText(value)),
-  });
-  parser.feed(begun);
-  for (const event of events.splice(0)) yield chunkOf(event);
-  for await (const text of rest) {
-    parser.feed(text);
-    for (const event of events.splice(0)) yield chunkOf(event);
-  }
-  parser.feed("\n\n"); // some servers do not end their last event
-  for (const event of events) yield chunkOf(event);
 }
 
 /** The data of an event that is an error, as the chunk with an `error` that other servers send. */

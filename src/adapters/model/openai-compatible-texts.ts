@@ -5,9 +5,9 @@ import { keptBy } from "./kept.ts";
 
 /** Reads what a reply says beside its calls. */
 export interface TextReader {
-  read(message: JsonObject): Generator<Delta, void>;
+  read(message: JsonObject): readonly Delta[];
   /** What is known only when the reply is whole: of the reasoning, and sources that some servers repeat in each chunk. */
-  end(citations?: Json): Generator<Delta, void>;
+  end(citations?: Json): readonly Delta[];
 }
 
 /**
@@ -18,68 +18,75 @@ export function textReader(server: string): TextReader {
   const details: JsonObject[] = [];
   let form: string | undefined;
 
-  function* reasoning(name: string, text: Json | undefined): Generator<Delta, void> {
-    if (typeof text !== "string" || text === "") return;
+  function reasoning(name: string, text: Json | undefined): readonly Delta[] {
+    if (!isText(text)) return [];
     const note = form === undefined ? { providerMetadata: keptBy(server, { form: name }) } : {};
     form ??= name;
-    yield { type: "reasoning-delta", block: "reasoning", text, ...note };
+    return [{ type: "reasoning-delta", block: "reasoning", text, ...note }];
   }
 
   /** Some providers give the text as a list of parts, with the reasoning among them. */
-  function* parts(content: readonly Json[]): Generator<Delta, void> {
-    for (const part of content.filter(isJsonObject)) {
+  function parts(content: readonly Json[]): readonly Delta[] {
+    return content.filter(isJsonObject).flatMap((part) => {
       const { thinking, type, text } = part;
-      if (type === "text") yield* textDelta(text);
-      else if (type !== "thinking") yield noted(server, "content", part);
-      else if (!isJsonList(thinking)) yield* reasoning("thinking", thinking);
-      else for (const thought of thinking.filter(isJsonObject)) yield* reasoning("thinking", thought["text"]);
-    }
+      if (type === "text") return said(text);
+      if (type !== "thinking") return [noted(server, "content", part)];
+      if (!isJsonList(thinking)) return reasoning("thinking", thinking);
+      return thinking.filter(isJsonObject).flatMap((thought) => reasoning("thinking", thought["text"]));
+    });
   }
 
   return {
-    *read({ content, refusal, reasoning_content, reasoning: said, ...message }) {
-      if (typeof reasoning_content === "string") yield* reasoning("reasoning_content", reasoning_content);
-      else yield* reasoning("reasoning", said);
-      const more = message["reasoning_details"];
+    read(message) {
+      const { content, refusal, reasoning_content: thought, reasoning_details: more } = message;
       if (isJsonList(more)) addDetails(details, more.filter(isJsonObject));
-      if (isJsonList(content)) yield* parts(content);
-      else yield* textDelta(content);
-      yield* textDelta(refusal);
-      yield* pictures(message["images"]);
-      for (const field of sourceFields) yield* sources(server, field, message[field]);
+      return [
+        ...(isText(thought)
+          ? reasoning("reasoning_content", thought)
+          : reasoning("reasoning", message["reasoning"])),
+        ...(isJsonList(content) ? parts(content) : said(content)),
+        ...said(refusal),
+        ...pictures(message["images"]),
+        ...sourceFields.flatMap((field) => sources(server, field, message[field])),
+      ];
     },
-    *end(citations) {
-      yield* sources(server, "citations", citations);
-      if (details.length === 0) return;
+    end(citations) {
+      const found = sources(server, "citations", citations);
+      if (details.length === 0) return found;
       const kept = keptBy(server, { form: "reasoning_details", reasoning_details: details });
-      yield { type: "reasoning-delta", block: "reasoning", text: "", providerMetadata: kept };
+      return [...found, { type: "reasoning-delta", block: "reasoning", text: "", providerMetadata: kept }];
     },
   };
 }
 
 /** The pictures that a model made, as OpenRouter gives them. */
-function* pictures(images: Json | undefined): Generator<Delta, void> {
-  for (const { image_url: image } of isJsonList(images) ? images.filter(isJsonObject) : []) {
+function pictures(images: Json | undefined): readonly Delta[] {
+  if (!isJsonList(images)) return [];
+  return images.filter(isJsonObject).flatMap(({ image_url: image }): Delta[] => {
     const url = isJsonObject(image) ? image["url"] : image;
-    if (typeof url !== "string" || url === "") continue;
+    if (!isText(url)) return [];
     const { mediaType, data } = readDataUrl(url) ?? { mediaType: mediaTypeOf(url) ?? "image/*", data: url };
-    yield { type: "file", part: { type: "file", mediaType, data } };
-  }
+    return [{ type: "file", part: { type: "file", mediaType, data } }];
+  });
 }
 
 /** The fields of a reply with the sources of its text, and what the provider itself ran for it. They do not go back. */
 const sourceFields = ["annotations", "citations", "executed_tools"] as const;
 
-function* sources(server: string, field: string, given: Json | undefined): Generator<Delta, void> {
-  for (const source of isJsonList(given) ? given : []) yield noted(server, field, source);
+function sources(server: string, field: string, given: Json | undefined): readonly Delta[] {
+  return isJsonList(given) ? given.map((source) => noted(server, field, source)) : [];
 }
 
 function noted(server: string, field: string, value: Json): Delta {
   return { type: "provider-part", part: { type: "provider", data: { type: field, server, value } } };
 }
 
-function* textDelta(text: Json | undefined): Generator<Delta, void> {
-  if (typeof text === "string" && text !== "") yield { type: "text-delta", text };
+function said(text: Json | undefined): readonly Delta[] {
+  return isText(text) ? [{ type: "text-delta", text }] : [];
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 /** Adds details of reasoning. A text may go on in the next chunk; all else stays as it came. */

@@ -229,6 +229,12 @@ describe("answers that are no replies", () => {
     for (const spy of printed) expect(spy).not.toHaveBeenCalled();
   });
 
+  it("is not asked again when a page came: something else is at that address", async () => {
+    const { error } = await ask(answering("<!doctype html><title>Log in</title>"));
+    expect(error).toMatchObject({ code: "provider-failed", retryable: false });
+    expect(error?.message).toMatch(/^Ollama at http:.*Log in/);
+  });
+
   it("breaks off an answer that is too large, also one that is a single endless line, and an endless error [A5.4]", async () => {
     const endless =
       (start: string, status = 200): Handler =>

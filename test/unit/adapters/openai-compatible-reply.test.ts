@@ -252,7 +252,7 @@ describe("what else servers stream", () => {
   it("reads reasoning under either name, once, refusals as text, and lists of parts", async () => {
     const deltas = await replied([
       chunk({ reasoning: "a", reasoning_content: "a" }),
-      chunk({ reasoning: "b" }),
+      chunk({ reasoning: "b", reasoning_content: "" }),
       chunk({
         content: [
           { type: "thinking", thinking: [{ type: "text", text: "c" }] },
