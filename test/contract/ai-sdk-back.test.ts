@@ -5,7 +5,7 @@ import { createOpenRouter } from "@openrouter/ai-sdk-provider";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aiSdk, type AiSdkModel } from "../../src/adapters/model/ai-sdk.ts";
 import { chat } from "../../src/doors.ts";
-import { agent } from "../../src/index.ts";
+import { agent, inMemorySessions, session } from "../../src/index.ts";
 import { type Message, userMessage } from "../../src/message/message.ts";
 import { fakeTool } from "../../src/testing.ts";
 import { at } from "./ai-sdk-recordings.ts";
@@ -189,6 +189,22 @@ describe("reasoning", () => {
     const { transcript } = await twoTurns(groq(), thinking);
     expect(JSON.stringify(transcript)).toContain("I add them.");
     expect(JSON.stringify(await handedOn(transcript, model()))).not.toContain("I add them.");
+  });
+
+  it("of a session that changes its model stays with the first, and so do the ids of calls", async () => {
+    const talk = session(inMemorySessions(), "s", { history: "all" });
+    const ask = async (model: AiSdkModel, ...answers: readonly string[]): Promise<string> => {
+      server.play(...answers.map((answer) => ({ sse: answer })));
+      await agent({ name: "a", model, tools: [fakeTool("add", "8")] }).run("Add.", { session: talk });
+      return JSON.stringify(server.requests.at(-1)?.body["messages"]);
+    };
+    await ask(groq(), calling("functions.add:0", "{}", { reasoning: "I add them." }), done);
+    const other = await ask(mistral(), done);
+    expect(other).not.toMatch(/I add them|functions\.add:0/);
+    expect(other).toContain('"tool_call_id"');
+    const back = await ask(groq(), done);
+    expect(back).toContain("I add them.");
+    expect(back).toContain("functions.add:0");
   });
 
   it("that is signed goes to no other provider either, nor do searches that the first one ran", async () => {
