@@ -1,7 +1,10 @@
 import { surrounded } from "../run/powers.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { DriverChoice } from "../driver/choose.ts";
+import type { SchemaSource } from "../schema/to-schema.ts";
 import { agentAsTool, type AsToolOptions, checkAsTool } from "./as-tool.ts";
+import type { ChangedInput, ChangedOutput, Changes, Kept } from "./changed.ts";
 import type { Audit } from "./describe/audit-data.ts";
 import { auditOf } from "./describe/audit.ts";
 import { describeAgent, nameAgent } from "./describe/describe-agent.ts";
@@ -68,7 +71,16 @@ export interface Agent<Input = never, Output = unknown> extends Runnable<Input, 
    *
    * @throws WritError as `agent()` does
    */
-  with(changes: Partial<AnyDefinition> | DefinitionChange): Agent<Input, Output>;
+  with<
+    OwnInput,
+    OwnOutput,
+    In extends SchemaSource | Kept | undefined = Kept,
+    Out extends SchemaSource | Kept | undefined = Kept,
+    Driver extends DriverChoice | Kept = Kept,
+  >(
+    this: Pick<Runnable<OwnInput, OwnOutput>, "run">,
+    changes: Changes<In, Out, Driver> | DefinitionChange,
+  ): Agent<ChangedInput<OwnInput, In>, ChangedOutput<OwnOutput, Out, Driver>>;
 }
 
 /** The methods of an agent that tell of it and run nothing. */
@@ -159,7 +171,8 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
           ...options,
         });
       },
-      with: withChanges,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the changed definition takes and gives only types say
+      with: withChanges as Agent<Input, Output>["with"],
     }),
   );
 }

@@ -341,12 +341,11 @@ function collect(_done: unknown, running: RunningBatch): Executed {
     if (record.cut !== undefined) modes.push({ reads: record.cut });
   });
   const results = records.map(({ result }) => result);
-  const counted = afterCalls(ledger, batch, results);
   return {
     ...ended?.end,
     fatal,
     results,
-    ledger: counted,
+    ledger: afterCalls(ledger, batch, results),
     limits,
     modes,
     inside,

@@ -177,3 +177,40 @@ describe("inference", () => {
     ).resolves.toEqualTypeOf<number>();
   });
 });
+
+describe("with", () => {
+  const plain = agent({ name: "a", model: () => "x" });
+  const typed = agent({ name: "b", model: () => "{}", output: z.object({ n: z.number() }) });
+
+  it("gives the output of a new schema, and keeps that of an agent whose schema stays", () => {
+    expectTypeOf(plain.with({ output: z.object({ s: z.string() }) })("x")).toEqualTypeOf<
+      Promise<{ s: string }>
+    >();
+    expectTypeOf(plain.with({ settings: { seed: 1 } })("x")).toEqualTypeOf<Promise<string>>();
+    expectTypeOf(typed.with({ instructions: "Be brief." })("x")).toEqualTypeOf<Promise<{ n: number }>>();
+    expectTypeOf(typed.with({ output: undefined })("x")).toEqualTypeOf<Promise<string>>();
+    expectTypeOf(typed.with(({ budget }) => ({ budget: { ...budget } }))("x")).toEqualTypeOf<
+      Promise<{ n: number }>
+    >();
+    // @ts-expect-error -- it gives an object
+    const text: Promise<string> = plain.with({ output: z.object({ s: z.string() }) })("x");
+    void text;
+  });
+
+  it("gives answers in the form of a new driver, where no schema says otherwise", () => {
+    expectTypeOf(plain.with({ driver: "json" })("x")).toEqualTypeOf<Promise<Json>>();
+    expectTypeOf(plain.with({ driver: "json" }).with({ driver: "native" })("x")).toEqualTypeOf<
+      Promise<string>
+    >();
+    expectTypeOf(typed.with({ driver: "json" })("x")).toEqualTypeOf<Promise<{ n: number }>>();
+  });
+
+  it("takes the input of a new schema, refuses fields that there are not, and stays an agent", () => {
+    const asked = plain.with({ input: z.object({ q: z.string() }) });
+    expectTypeOf(asked).parameter(0).toEqualTypeOf<{ q: string }>();
+    // @ts-expect-error -- there is no such field
+    plain.with({ modle: () => "x" });
+    const any: Agent = typed.with({ name: "c" });
+    void any;
+  });
+});
