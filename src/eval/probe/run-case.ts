@@ -84,6 +84,7 @@ function endOf(outcome: object & { readonly type: string }): string {
 const codesOfProvider = [
   "provider-unreachable",
   "provider-refused-key",
+  "model-quota-exceeded",
   "model-not-found",
   "model-without-tools",
   "model-file-missing",
