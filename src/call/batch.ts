@@ -68,7 +68,10 @@ export interface Executed extends BatchEnd {
  * for each call. Facts come in the order of the calls, whichever tool is faster.
  */
 export function execute(batch: Batch): Maybe<Executed> {
-  return after(judgeAll(batch), runAll, batch);
+  const { calls, ledger, limits } = batch;
+  const judging: BatchJudging = { fates: [], ledger, limits };
+  const judged = inOrder(calls, (call) => judgeNext(call, batch, judging));
+  return judged instanceof Promise ? judged.then(() => runAll(judging, batch)) : runAll(judging, batch);
 }
 
 /** Knowledge is told when it was read; a call that does not run has no start. */
@@ -87,14 +90,7 @@ interface BatchJudging {
   ended?: { readonly end: BatchEnd; readonly reason: string };
 }
 
-/** Reserves and decides, call by call; after a bound or a block that ends the batch the rest is skipped, but for calls that have begun. */
-function judgeAll(batch: Batch): Maybe<BatchJudging> {
-  const { calls, ledger, limits } = batch;
-  const judging: BatchJudging = { fates: [], ledger, limits };
-  const judged = inOrder(calls, (call) => judgeNext(call, batch, judging));
-  return judged instanceof Promise ? judged.then(() => judging) : judging;
-}
-
+/** Reserves and decides one call; after a bound or a block that ends the batch the rest is skipped, but for calls that have begun. */
 function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): Maybe<void> {
   const hasBegun = startedEarly(batch, proposed) !== undefined;
   if (judging.ended !== undefined && !hasBegun) {

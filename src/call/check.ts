@@ -30,17 +30,10 @@ export function checkCall(call: Call): Maybe<Fate> {
   }
   if (proposed.malformed !== undefined)
     return invalid(proposed, tool, `the arguments cannot be read: ${proposed.malformed}`);
-  return after(tool.input.parse(ownArguments(proposed.arguments)), weigh, { call, tool });
+  return after(tool.input.parse(copyOf(proposed.arguments)), weigh, { call, tool });
 }
 
-/**
- * Copies arguments that are an object: changes by a schema or a tool must not reach the transcript. The
- * schema refuses all others.
- */
-function ownArguments(sent: Json): Json {
-  return isJsonObject(sent) ? copyOf(sent) : sent;
-}
-
+/** Copies what the model sent: changes by a schema or a tool must not reach the transcript. */
 function copyOf(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyOf);
   if (!isJsonObject(value)) return value;

@@ -234,7 +234,7 @@ function take(record: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
   if (reading.type === "violation")
     return emptied(record, { state, input }, run) ?? askAgain(state, { ...reading, message }, run);
   if (reading.type === "pending") return askOn(state, message, run);
-  return takeAnswer(state, { reading: { ...reading, message }, record }, run);
+  return answer(state, { reading: { ...reading, message }, record }, run);
 }
 
 /** The author ends runs in which the model stops for this reason. Its calls do not run. */
@@ -284,22 +284,21 @@ interface Answered {
   readonly record: ModelRecord;
 }
 
-function takeAnswer(state: State, answered: Answered, run: Run): Maybe<NextState> {
-  return keeping(state, run, () => answer(state, answered, run));
-}
-
 function answer(state: State, { reading, record }: Answered, run: Run): Maybe<NextState> {
   const { content, message } = reading;
   const { finishReason } = record;
-  return after(readAnswer({ content, finishReason }, run), (read) => {
-    if (!read.ok && record.answer === undefined)
-      return askAgain(state, { type: "violation", message, ...read }, run);
-    const next = { ...state, transcript: addAnswer(state.transcript, message) };
-    if (!read.ok) {
-      const end = unacceptable({ hook: record.answer?.by ?? "", place: "onError" }, read.reason);
-      return { state: next, end };
-    }
-    const outcome = { type: "answered", content, finishReason } as const;
-    return { state: next, end: { outcome, output: read.output, mayContinue: true } };
-  });
+  const reply = { content, finishReason };
+  return keeping(state, run, () =>
+    after(readAnswer(reply, run), (read) => {
+      if (!read.ok && record.answer === undefined)
+        return askAgain(state, { type: "violation", message, ...read }, run);
+      const next = { ...state, transcript: addAnswer(state.transcript, message) };
+      if (!read.ok) {
+        const end = unacceptable({ hook: record.answer?.by ?? "", place: "onError" }, read.reason);
+        return { state: next, end };
+      }
+      const outcome = { type: "answered", ...reply } as const;
+      return { state: next, end: { outcome, output: read.output, mayContinue: true } };
+    }),
+  );
 }

@@ -71,6 +71,8 @@ class Queue<Item> implements Channel<Item> {
   }
 
   private take(): Item {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- taken only while an item waits, and then the last has index 0
+    if (this.waiting.length === 1) return this.waiting.pop() as Item; // a reader who keeps up has the list used again
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- taken only while an item waits
     const item = this.waiting[this.read] as Item;
     this.read += 1;

@@ -13,8 +13,8 @@ it("a turn makes no promise that nothing waits for, little garbage, and a short 
   const options = ["--max-semi-space-size=512", "--predictable", "bench/turn-cost.ts"];
   const cost = JSON.parse(execFileSync(process.execPath, options, { encoding: "utf8" })) as Cost;
   expect(cost.promisesATurn).toBe(0);
-  expect(cost.promisesWhereAToolWaits).toBeLessThanOrEqual(12);
-  expect(cost.bytesATurn).toBeLessThan(29_000);
+  expect(cost.promisesWhereAToolWaits).toBeLessThanOrEqual(10);
+  expect(cost.bytesATurn).toBeLessThan(25_000);
   expect(cost.answer.files).toBeLessThanOrEqual(58);
   expect(cost.call.files).toBeLessThanOrEqual(78);
   expect(cost.call.functions).toBeLessThanOrEqual(375);

@@ -341,7 +341,8 @@ describe("lists, objects and what is no value", () => {
   const known = valuesIn(["mail ann@example.com about 'Lunch' and file 13", "bob@example.org"]);
 
   it("finds a value before an address that stands behind it with a sign and no space", () => {
-    const found = (text: string, value: string, type: ValueType): boolean => valuesIn([text]).has(value, type);
+    const found = (text: string, value: string, type: ValueType): boolean =>
+      valuesIn([text]).has(value, type);
     expect(found("2024-05-26:https://a.example/x", "2024-05-26", "date")).toBe(true);
     expect(found("INV-2024-17=https://a.example/x", "INV-2024-17", "identifier")).toBe(true);
     expect(found("INV-2024-17=https://a.example/x", "INV-2024-1", "identifier")).toBe(false);
