@@ -12,6 +12,7 @@ import { type CardFile, listCards } from "../adapters/model-cards.ts";
 import { enforcement, type Isolator } from "../adapters/isolate/isolate.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
 import { codeOf } from "../util/thrown.ts";
+import { type HostedFinding, keyCheck, lookAtHosted, nameChecks } from "./doctor-hosted.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
 import type { OutputFlags } from "./options.ts";
@@ -41,17 +42,23 @@ export interface Findings {
   readonly cards: readonly CardFile[];
   /** Means to hold code of strangers here, as they were tried. */
   readonly isolators: readonly Isolator[];
-  /** The names of keys that are set. Their values are never read. */
-  readonly keys: readonly string[];
+  /** The hosted providers whose keys are set. */
+  readonly hosted: readonly HostedFinding[];
 }
 
 const knownKeys = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 
+/** Flags of `writ doctor`. */
+export interface DoctorFlags extends OutputFlags {
+  readonly model?: string;
+}
+
 /** `writ doctor`. Looks and changes nothing; exits with 1 only when something is broken that writ needs. */
-export async function doctor(flags: OutputFlags): Promise<ExitCode> {
+export async function doctor(flags: DoctorFlags): Promise<ExitCode> {
+  const named = flags.model === undefined ? [] : nameChecks(flags.model);
   const findings = await look();
   const choice = chooseModel(findings.around);
-  const checks = checksOf(findings, choice);
+  const checks = [...checksOf(findings, choice), ...named];
   const isOk = checks.every(({ state }) => state !== "broken");
   const model = choice.type === "none" ? null : { name: choice.name, fetched: choice.type === "ready" };
   if (flags.json === true)
@@ -65,8 +72,8 @@ const note = (name: string, text: string, advice?: string): Check => ({ name, st
 
 /** Says of each finding whether it is as it should be. */
 export function checksOf(found: Findings, choice: ModelChoice): readonly Check[] {
-  const { node, platform, cores, memoryBytes, writ, around, files, cache, cards, keys } = found;
-  const missingKeys = knownKeys.filter((key) => !keys.includes(key));
+  const { node, platform, cores, memoryBytes, writ, around, files, cache, cards, hosted } = found;
+  const missingKeys = knownKeys.filter((key) => hosted.every((one) => one.key !== key));
   return [
     nodeCheck(node),
     ok("platform", `${platform}, ${cores} cores, ${sizeText(memoryBytes)} of memory`),
@@ -88,9 +95,9 @@ export function checksOf(found: Findings, choice: ModelChoice): readonly Check[]
       : note("cache", `${cache.folder} cannot be written`, "set WRIT_CACHE to a folder that can"),
     ...cards.map(cardCheck),
     ...found.isolators.map(isolatorCheck),
-    ...keys.map((key) => ok(key, `${key} is set`)),
+    ...hosted.map(keyCheck),
     ...missingKeys.map((key) => note(key, `${key} is not set`)),
-    modelCheck(choice),
+    modelCheck(choice, hosted),
   ];
 }
 
@@ -142,8 +149,12 @@ function cardCheck(file: CardFile): Check {
   return ok(`card-${model}`, text);
 }
 
-function modelCheck(choice: ModelChoice): Check {
-  if (choice.type === "none") return note("model", `no model: ${choice.why}`, "writ demo needs none");
+function modelCheck(choice: ModelChoice, [usable]: readonly HostedFinding[]): Check {
+  const advice =
+    usable === undefined
+      ? "writ demo needs none"
+      : `${usable.key} is set: name a model with --model ${usable.name}/<model>, or in WRIT_MODEL`;
+  if (choice.type === "none") return note("model", `no model: ${choice.why}`, advice);
   const fetched = choice.type === "fetch" ? ", and would be fetched first" : "";
   return ok("model", `the model to use here is ${choice.name}${fetched}: ${choice.why}`);
 }
@@ -169,7 +180,7 @@ async function look(): Promise<Findings> {
     cache: { folder, writable: isWritable(folder) },
     cards: listCards(),
     isolators: await enforcement(),
-    keys: knownKeys.filter((key) => (process.env[key] ?? "") !== ""),
+    hosted: lookAtHosted(),
   };
 }
 

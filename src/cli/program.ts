@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { driverChoices } from "../model/driver-names.ts";
+import type { DoctorFlags } from "./doctor.ts";
 import type { EvalAgentFlags } from "./eval-agent.ts";
 import type { InjectionFlags } from "./eval-injection.ts";
 import type { ManifestFlags } from "./manifest.ts";
@@ -76,9 +77,10 @@ function addDoctor(program: Command, act: Act): void {
   program
     .command("doctor")
     .description("say what is there, what is missing, and which model would be used")
+    .option("-m, --model <name>", "say what this name would use: its package or address, its key, its price")
     .option("--json", "print one JSON object")
     .option("--verbose", "show the stack of an error")
-    .action((flags: OutputFlags) => act(flags, async () => (await import("./doctor.ts")).doctor(flags)));
+    .action((flags: DoctorFlags) => act(flags, async () => (await import("./doctor.ts")).doctor(flags)));
 }
 
 function addModels(program: Command, act: Act): void {

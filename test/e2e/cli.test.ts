@@ -441,6 +441,15 @@ describe("writ doctor and writ models", () => {
     expect(code).toBe(0);
   });
 
+  it("says what a name would use, and shows no key", async () => {
+    const env = { ...bare(), OPENAI_API_KEY: "sk-never-shown", OPENAI_BASE_URL: "" };
+    const { code, stdout, stderr } = await writ(["doctor", "--model", "openai/gpt-5"], { env });
+    expect(code).toBe(0);
+    expect(stdout).toContain("openai/gpt-5 goes through @ai-sdk/openai, with the key in OPENAI_API_KEY");
+    expect(stdout).toMatch(/list price of a million tokens: \$\d/);
+    expect(stdout + stderr).not.toContain("sk-never-shown");
+  });
+
   it("says the same as JSON [Y16]", async () => {
     const { code, stdout } = await writ(["doctor", "--json"], {
       env: { ...bare(), WRIT_MODEL: "ollama/qwen2.5:7b" },

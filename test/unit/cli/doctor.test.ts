@@ -21,7 +21,10 @@ const healthy: Findings = {
   cache: { folder: "/cache", writable: true },
   cards: [],
   isolators: [],
-  keys: ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
+  hosted: [
+    { name: "openai", key: "OPENAI_API_KEY", way: "package" },
+    { name: "anthropic", key: "ANTHROPIC_API_KEY", way: "address" },
+  ],
 };
 
 function check(changes: Partial<Findings>): readonly Check[] {
@@ -55,7 +58,7 @@ describe("checksOf", () => {
       around,
       files: [missing],
       cache: { folder: "/cache", writable: false },
-      keys: [],
+      hosted: [],
     });
     const notes = checks.filter(({ state }) => state === "note").map(({ name }) => name);
     expect(notes).toEqual([
@@ -70,7 +73,18 @@ describe("checksOf", () => {
     ]);
     expect(checks.some(({ state }) => state === "broken")).toBe(false);
     expect(named(checks, `model-file-${defaultModel}`)?.advice).toBe(`writ models pull ${defaultModel}`);
-    expect(named(checks, "node-llama-cpp")?.advice).toMatch(/^npm i /);
+    expect(named(checks, "node-llama-cpp")?.advice).toBe("npm i node-llama-cpp");
+  });
+
+  it("says what each key would be used for, and how to use it where there is no other model", () => {
+    expect(named(check({}), "OPENAI_API_KEY")?.advice).toBe("openai/<model> goes through @ai-sdk/openai");
+    expect(named(check({}), "ANTHROPIC_API_KEY")?.advice).toBe(
+      "anthropic/<model> goes to https://api.anthropic.com/v1 (or through @ai-sdk/anthropic where it is installed)",
+    );
+    const around = { ollama: { why: "no Ollama answers" }, canEmbed: false, embedded: file };
+    expect(named(check({ around }), "model")?.advice).toBe(
+      "OPENAI_API_KEY is set: name a model with --model openai/<model>, or in WRIT_MODEL",
+    );
   });
 
   it("tells an Ollama without models from none", () => {
