@@ -2,7 +2,7 @@ import { wayTo } from "../adapters/model/hosted.ts";
 import { addressOf, type HostedName, hostedProviders, isHosted, keyOf } from "../adapters/model/providers.ts";
 import { modelNamed } from "../adapters/model/resolve.ts";
 import type { Price } from "../message/usage.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./doctor-check.ts";
 
 /** A hosted provider whose key is set: the variable that has it, and the way that requests go. The key itself is in no finding. */
 export interface HostedFinding {

@@ -12,6 +12,7 @@ import { type CardFile, listCards } from "../adapters/model-cards.ts";
 import { enforcement, type Isolator } from "../adapters/isolate/isolate.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
 import { codeOf } from "../util/thrown.ts";
+import type { Check } from "./doctor-check.ts";
 import { type HostedFinding, keyCheck, lookAtHosted, nameChecks } from "./doctor-hosted.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
@@ -19,13 +20,7 @@ import type { OutputFlags } from "./options.ts";
 import { jsonLine, oneLine, type Output, processOutput, sizeText } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
 
-/** One thing that was looked at. `broken`: writ cannot work so. `note`: something that one may want is not there. */
-export interface Check {
-  readonly name: string;
-  readonly state: "ok" | "note" | "broken";
-  readonly text: string;
-  readonly advice?: string;
-}
+export type { Check } from "./doctor-check.ts";
 
 /** Facts about the machine. */
 export interface Findings {
