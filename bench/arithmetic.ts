@@ -82,7 +82,7 @@ interface Score {
   readonly kept: number;
 }
 
-function judge({ steps }: Question, run: RunResult<string>): Score {
+function judge({ steps }: Question, run: RunResult<unknown>): Score {
   const results = run.transcript.messages.flatMap((message) =>
     message.role === "tool" && message.status === "ok" ? [Number(message.text)] : [],
   );

@@ -3,7 +3,7 @@
 // Where a model gets no whole object right, a line is enough: @tool, a name, arguments as JSON.
 import assert from "node:assert/strict";
 import { agent, tool } from "writ";
-import { commandDriver, jsonDriver } from "writ/drivers";
+import { commandDriver, type Driver, jsonDriver } from "writ/drivers";
 import { scripted } from "writ/testing";
 import { z } from "zod";
 
@@ -28,9 +28,12 @@ const features = { tools: false };
 const finder = agent({ name: "finder", model: () => "", driver: commandDriver(), tools: [search] });
 
 /** Plays replies, and gives what the model was told after each, and the answer. */
-async function play(replies: readonly string[], subject = finder): Promise<readonly unknown[]> {
+async function play(
+  replies: readonly string[],
+  driver: Driver = commandDriver(),
+): Promise<readonly unknown[]> {
   const model = scripted(replies, { features, whenDone: "throw" });
-  const answer = await subject.with({ model })("Find the notes on embedding models.");
+  const answer = await finder.with({ model, driver })("Find the notes on embedding models.");
   const told = model.requests.slice(1).map(({ messages }) => {
     const last = messages.at(-1);
     const [part] = last?.role === "user" ? last.parts : [];
@@ -56,7 +59,7 @@ assert.match(String(told[2]), /Tool 'kom.memory.v1.erase' is not allowed/);
 assert.deepEqual([told.at(-1), searched], [result, ["embedding model"]]);
 
 // The JSON protocol takes such a line too, where it is not held to the letter.
-const both = finder.with({ driver: jsonDriver({ mode: "safe" }) });
-const asJson = await play([line, '{"final":{"content":"There is one note."}}'], both);
+const inJson = jsonDriver({ mode: "safe" });
+const asJson = await play([line, '{"final":{"content":"There is one note."}}'], inJson);
 assert.match(String(asJson[0]), /one note in project:metal/);
 console.log("A line is enough.");
