@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import { base64Of, mediaTypeOf, readDataUrl } from "../util/media.ts";
-import type { FilePart, ReplyMessage, ToolResult } from "./message.ts";
+import type { FilePart, Message, ReplyMessage, ReplyPart, ToolResult } from "./message.ts";
 
 /** The contents of a file: bytes, their base64, or an address (`https:`, `data:`) as a text or a URL. */
 export type FileData = string | Uint8Array | ArrayBuffer | URL;
@@ -103,14 +103,35 @@ function sizeText(bytes: number): string {
 }
 
 /** The result with the sizes of its files in the place of their data: for events, which are kept and sent on. */
-export function sizedResult(result: ToolResult): ToolResult {
+export function sizedResult<Result extends ToolResult>(result: Result): Result {
   return result.files === undefined ? result : { ...result, files: result.files.map(sized) };
 }
 
 /** The reply with the sizes of its files in the place of their data: for events. */
 export function sizedReply(reply: ReplyMessage): ReplyMessage {
-  if (!reply.parts.some(({ type }) => type === "file")) return reply;
-  return { ...reply, parts: reply.parts.map((part) => (part.type === "file" ? sized(part) : part)) };
+  return reply.parts.some(isFilePart) ? { ...reply, parts: sizedParts(reply.parts) } : reply;
+}
+
+/** The message with the sizes of its files in the place of their data: for whoever counts what it says. */
+export function sizedMessage(message: Message): Message {
+  if (message.role === "tool") return sizedResult(message);
+  if (message.role === "assistant") return sizedReply(message);
+  if (message.role === "system" || !message.parts.some(isFilePart)) return message;
+  return { ...message, parts: sizedParts(message.parts) };
+}
+
+/** The number of files in a message. */
+export function countFiles(message: Message): number {
+  if (message.role === "system") return 0;
+  return message.role === "tool" ? (message.files?.length ?? 0) : message.parts.filter(isFilePart).length;
+}
+
+function isFilePart({ type }: ReplyPart): boolean {
+  return type === "file";
+}
+
+function sizedParts<Part extends ReplyPart>(parts: readonly Part[]): readonly (Part | FilePart)[] {
+  return parts.map((part) => (part.type === "file" ? sized(part) : part));
 }
 
 /** A file that stands elsewhere is told as it is. */

@@ -271,7 +271,7 @@ export function charactersOf(message: Message): number {
 }
 
 /** Providers count a picture as some hundred to some thousand tokens, whatever its bytes. */
-const fileCharacters = 4_000;
+export const fileCharacters = 4_000;
 
 function partCharacters(part: ReplyPart): number {
   if (part.type === "text" || part.type === "reasoning") return part.text.length;

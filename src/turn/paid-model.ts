@@ -1,6 +1,7 @@
 import type { Host } from "../journal/host.ts";
 import type { RunAccounts } from "../run/accounts.ts";
-import { charactersOf } from "../message/message.ts";
+import { countFiles, sizedMessage } from "../message/file-part.ts";
+import { charactersOf, fileCharacters } from "../message/message.ts";
 import {
   completeUsage,
   estimateTokens,
@@ -58,7 +59,7 @@ async function* paidReply(
 ): AsyncGenerator<Delta> {
   const { signal } = options;
   const { settings } = request;
-  const inputTokens = estimateTokens(textOf(request).length);
+  const inputTokens = estimateTokens(charactersIn(request));
   const priceAt = (input: number, output: number): number | undefined =>
     priced({ inputTokens: input, outputTokens: output });
   const held = await accounts.hold({ inputTokens, most: settings.maxOutputTokens, price: priceAt });
@@ -87,9 +88,11 @@ async function* paidReply(
   }
 }
 
-/** All that counts as input: what is said, the tools, and the form of the reply. */
-function textOf({ messages, prompt, tools, format }: ModelRequest): string {
-  return JSON.stringify([prompt ?? messages, tools, format]);
+/** The length of all that counts as input: what is said, the tools, and the form of the reply. A file counts as providers count it, not by its bytes. */
+function charactersIn({ messages, prompt, tools, format }: ModelRequest): number {
+  const files = messages.reduce((sum, message) => sum + countFiles(message), 0);
+  const said = files === 0 ? messages : messages.map(sizedMessage);
+  return JSON.stringify([prompt ?? said, tools, format]).length + files * fileCharacters;
 }
 
 /** Counts a reply while it comes. */
@@ -107,6 +110,7 @@ class ReplyMeter {
     this.hasBegun = true;
     if (delta.type === "end") this.reported = delta.usage;
     else if ("text" in delta) this.written += delta.text.length;
+    else if (delta.type === "file") this.written += fileCharacters;
     else if (delta.type === "call-end") this.written += JSON.stringify(delta.arguments ?? "").length;
   }
 
