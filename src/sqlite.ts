@@ -7,4 +7,5 @@ export { sqliteAccounts, type SqliteAccounts } from "./adapters/sqlite/sqlite-ac
 export { type RunJournal, sqliteJournals, type SqliteJournals } from "./adapters/sqlite/sqlite-journals.ts";
 export { sqliteMemory, type SqliteMemory } from "./adapters/sqlite/sqlite-memory.ts";
 export { sqliteNotes, type SqliteNotes } from "./adapters/sqlite/sqlite-notes.ts";
+export { type WaitingQuestion } from "./adapters/sqlite/sqlite-questions.ts";
 export { sqliteSessions, type SqliteSessions } from "./adapters/sqlite/sqlite-sessions.ts";

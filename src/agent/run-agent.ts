@@ -198,9 +198,11 @@ function ended(
 ): Maybe<Finished> {
   if (session === undefined && run.plan.hooks.afterRun === undefined) return running;
   return after(running, (finished) =>
-    after(askAfterRun(finished, { ...run, skill }, inside), (asked) =>
-      keep(session, asked, { run, skill, inside }),
-    ),
+    finished.end.questions !== undefined
+      ? finished
+      : after(askAfterRun(finished, { ...run, skill }, inside), (asked) =>
+          keep(session, asked, { run, skill, inside }),
+        ),
   );
 }
 

@@ -11,6 +11,7 @@ import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
+import type { OpenQuestion } from "../run/waits.ts";
 import { EventReader } from "../run/event-reader.ts";
 import type { Framed, LoopResult } from "../run/frame.ts";
 import type { Label } from "../message/label.ts";
@@ -51,6 +52,8 @@ export interface RunResult<Output> {
   readonly label: Label;
   /** There when the outcome is `suspended`: `agent.resume()` goes on from it. */
   readonly checkpoint?: Checkpoint;
+  /** There when the outcome is `suspended` for want of answers: with them, another run with the same journal and id goes on. */
+  readonly questions?: readonly OpenQuestion[];
 }
 
 /** Whatever can be run: an agent, or agents put together. */

@@ -3,16 +3,17 @@ import type { Decision } from "../policy/decision.ts";
 import { messageOf } from "../error/writ-error.ts";
 import { approvalRequest, type ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Warning } from "../journal/host.ts";
+import type { Step } from "../journal/journal.ts";
 import type { Approval } from "../run/approval.ts";
 import type { RunContext } from "../run/context.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { isJsonObject, type JsonObject, toJson } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
 import { type Call, cancelled, type Fate, fingerprintOf, type Ready, withArguments } from "./call.ts";
 import { checkCall } from "./check.ts";
 
 /** The answer, as the journal keeps it. */
-type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for"> & {
+export type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for"> & {
   readonly edited?: JsonObject;
 };
 
@@ -32,12 +33,8 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
   run.tell?.({ type: "approval-request", turn, callId, name, arguments: args, request: question });
   const refusedBecause = (reason: string): void =>
     run.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
-  const step = {
-    key: `turn/${turn}/approval/${at.index}`,
-    fingerprint: () => fingerprintOf(call),
-    run: () => answerInTime(question, run),
-  };
-  const asking = run.journal.step(step).catch((error: unknown) => {
+  const place = { key: `turn/${turn}/approval/${at.index}`, fingerprint: () => fingerprintOf(call) };
+  const asking = answerAt(place, question, run).catch((error: unknown) => {
     if (run.stop.reason !== undefined) return "stopped" as const;
     refusedBecause("the answer could not be recorded");
     throw error;
@@ -47,6 +44,7 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
     refusedBecause("the run was stopped");
     return cancelled(call);
   }
+  if ("waitsAt" in answer) return { ...fate, waits: { key: answer.waitsAt, request: question } };
   run.tell?.({ type: "approval-answer", turn, callId, ...answer });
   if (!answer.approved) {
     const text = `Tool '${name}' was denied: ${answer.reason ?? "a person said no"}`;
@@ -62,6 +60,20 @@ async function edited(at: Call, proposed: Call["proposed"]): Promise<Fate> {
   const { run, turn } = at.batch;
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   return fate.type === "refused" ? fate : { ...fate, isEdited: true };
+}
+
+/** Asks a person of this process, or of any where nobody here answers and the run can wait in its journal. */
+async function answerAt(
+  place: Pick<Step<PersonsAnswer>, "key" | "fingerprint">,
+  request: ApprovalRequest,
+  run: RunContext,
+): Promise<PersonsAnswer | { readonly waitsAt: string }> {
+  const { journal, approve } = run;
+  if (approve !== undefined || journal.ask === undefined)
+    return journal.step({ ...place, run: () => answerInTime(request, run) });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request is plain data
+  const asked = await journal.ask<PersonsAnswer>({ ...place, request: request as unknown as Json });
+  return "answer" in asked ? asked.answer : asked;
 }
 
 /** @throws when the run was stopped before the answer came: nobody may find it in the journal */
@@ -94,7 +106,7 @@ function nobodyToAsk({ agent, tool, reason }: ApprovalRequest): Warning {
 }
 
 /** Plain JavaScript can answer with anything: only `true` is a yes, and only an object is other arguments. */
-function readAnswer(answer: Approval): PersonsAnswer {
+export function readAnswer(answer: Approval): PersonsAnswer {
   const { approved, reason, arguments: given } = answer;
   const why = typeof reason === "string" ? { reason } : {};
   if ((approved as unknown) !== true) return { approved: false, ...why };

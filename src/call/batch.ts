@@ -1,5 +1,3 @@
-import { type Journal, type Step, withWork } from "../journal/journal.ts";
-import { directJournal } from "../journal/direct-journal.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
 import {
@@ -13,38 +11,14 @@ import { countCall, countSuccess } from "../policy/account/constraints.ts";
 import { meetBound } from "../run/bounds.ts";
 import type { Executor } from "../run/executor.ts";
 import type { Inside } from "../run/scope.ts";
+import { RunWaits } from "../run/waits.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
-import {
-  type Batch,
-  callOf,
-  type CallRecord,
-  type Fate,
-  type Ready,
-  skipped,
-  skippedResult,
-  stepOf,
-} from "./call.ts";
-import { type BrokenContract, carryOutBy } from "./handed.ts";
-import { groupsOf, type Halt, haltedBy } from "./order.ts";
-import type { Fatal } from "./fatal.ts";
+import { type Batch, type CallRecord, type Fate, skipped } from "./call.ts";
+import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
-import { runLost } from "./lost.ts";
-import { runCall } from "./run.ts";
-import { asTold, notRun, tellEnd } from "./settle.ts";
-
-/** The reason why a batch ended before its last call, and why the rest of it is skipped. */
-export interface BatchEnd {
-  /** The bound that forbade a call, and whether the run waits there to be resumed. */
-  readonly excess?: Excess;
-  readonly checkpoint?: boolean;
-  /** The call of an unknown tool. */
-  readonly unknown?: ToolCall;
-  /** The call that ends the run, and how. */
-  readonly fatal?: { readonly call: ToolCall; readonly fatal: Fatal };
-  /** The fault of the author's executor. */
-  readonly broken?: BrokenContract;
-}
+import { groupsOf, haltedBy } from "./order.ts";
+import { type BatchEnd, type BatchJudging, RunningBatch } from "./running.ts";
 
 /** The end of a batch: one result for each call, in the order of the calls. */
 export interface Executed extends BatchEnd {
@@ -79,15 +53,6 @@ function tellStart(turn: number, fate: Fate, tell: NonNullable<Batch["run"]["tel
   if (fate.type === "refused" || fate.tool.kind === "knowledge") return;
   const { id: callId, name, arguments: args } = fate.call;
   tell({ type: "tool-start", turn, callId, name, arguments: args });
-}
-
-/** A batch while its calls are decided about, one after another. */
-interface BatchJudging {
-  readonly fates: Fate[];
-  ledger: Ledger;
-  limits: Limits;
-  /** The end of the batch, and what the calls after it are told. */
-  ended?: { readonly end: BatchEnd; readonly reason: string };
 }
 
 /** Reserves and decides one call; after a bound or a block that ends the batch the rest is skipped, but for calls that have begun. */
@@ -187,6 +152,7 @@ function runAll(judging: BatchJudging, batch: Batch): Maybe<Executed> {
   if (run.tell !== undefined) for (const fate of fates) tellStart(turn, fate, run.tell);
   const running = new RunningBatch(batch, judging);
   const { executor } = run;
+  if (executor !== undefined && running.open.length > 0) throw new RunWaits(running.open);
   const isHanded = executor !== undefined && fates.some(({ type }) => type === "ready");
   const done = isHanded
     ? handOver(executor, running)
@@ -202,116 +168,8 @@ async function handOver(executor: Executor, running: RunningBatch): Promise<void
   running.judging.ended = { end: { ...end, broken }, reason };
 }
 
-/** The calls of a batch while they run. */
-class RunningBatch {
-  readonly records: (CallRecord | undefined)[];
-  readonly batch: Batch;
-  readonly judging: BatchJudging;
-  readonly fates: readonly Fate[];
-  private readonly halt: Halt = {};
-  /** The number of calls whose end was told. */
-  private told = 0;
-
-  constructor(batch: Batch, judging: BatchJudging) {
-    const { fates } = judging;
-    this.batch = batch;
-    this.judging = judging;
-    this.fates = fates;
-    this.records = fates.map((fate) => (fate.type === "refused" ? notRun(fate) : undefined));
-    this.tellEnds();
-  }
-
-  /** Runs calls beside each other. */
-  runGroup(group: readonly number[]): Maybe<unknown> {
-    const wanted = this.halt.reason === undefined ? group : this.skip(group, this.halt.reason);
-    if (this.batch.run.journal !== directJournal) return this.runRecorded(wanted);
-    let waiting: Promise<unknown>[] | undefined;
-    for (const index of wanted) {
-      const running = this.perform(index);
-      if (!(running instanceof Promise)) continue;
-      if (waiting === undefined) waiting = [running];
-      else waiting.push(running);
-    }
-    return waiting?.length === 1 ? waiting[0] : waiting && Promise.all(waiting);
-  }
-
-  /** Skips the calls that have not begun; gives the others. */
-  private skip(group: readonly number[], reason: string): readonly number[] {
-    return group.filter((index) => {
-      const hasBegun = this.readyAt(index).early !== undefined;
-      if (!hasBegun) this.end(index, { result: skippedResult(reason), startedAt: 0, endedAt: 0 });
-      return hasBegun;
-    });
-  }
-
-  private async runRecorded(group: readonly number[]): Promise<void> {
-    const { batch } = this;
-    const steps = group.map((index) => {
-      const ready = this.readyAt(index);
-      return stepOf(callOf(batch, index, ready), ready, (isLost) => this.perform(index, isLost));
-    });
-    const kept = await recorded(steps, batch.run.journal);
-    kept.forEach((record, place) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
-      this.end(group[place] as number, record);
-    });
-  }
-
-  /** Runs one call, or finds out about one that an earlier process began. */
-  perform(index: number, isLost = false): Maybe<CallRecord> {
-    const { batch, halt } = this;
-    const ready = this.readyAt(index);
-    const carryOut = isLost ? runLost : runCall;
-    const ended = ready.early?.record ?? carryOut(callOf(batch, index, ready), ready, halt);
-    return ended instanceof Promise
-      ? ended.then((record) => this.end(index, asTold(ready, record)))
-      : this.end(index, asTold(ready, ended));
-  }
-
-  private readyAt(index: number): Ready {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- groups hold the places of calls that are ready
-    return this.fates[index] as Ready;
-  }
-
-  /** Takes down how a call ended, and tells it when those before it have ended. */
-  end(index: number, record: CallRecord): CallRecord {
-    this.halt.reason ??= haltedBy(record, this.batch.run);
-    this.records[index] = record;
-    this.tellEnds();
-    return record;
-  }
-
-  private tellEnds(): void {
-    for (let record = this.records[this.told]; record !== undefined; record = this.records[this.told]) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one fate for each record
-      tellEnd(this.batch, this.fates[this.told] as Fate, record);
-      this.told += 1;
-    }
-  }
-}
-
-/** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */
-async function recorded(
-  steps: readonly Step<CallRecord>[],
-  journal: Journal,
-): Promise<readonly CallRecord[]> {
-  const running: Promise<CallRecord>[] = [];
-  const noted = steps.map((step) =>
-    withWork(step, (work) => {
-      const started = work();
-      running.push(started);
-      return started;
-    }),
-  );
-  try {
-    return await journal.all(noted);
-  } catch (error) {
-    await Promise.allSettled(running);
-    throw error;
-  }
-}
-
 function collect(_done: unknown, running: RunningBatch): Executed {
+  if (running.open.length > 0) throw new RunWaits(running.open);
   const { batch, fates, judging } = running;
   const { ledger, limits, ended } = judging;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every call has its record once all groups have run

@@ -9,6 +9,7 @@ import { joinLearned, type Learned } from "../policy/knowledge/learned.ts";
 import type { OpenCall, Inside, OpenScope } from "../run/scope.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
+import type { OpenQuestion } from "../run/waits.ts";
 import type { CallPowers } from "../run/powers.ts";
 import { mayRunAgain } from "../tool/after-crash.ts";
 import type { AccessRecord } from "../tool/handles.ts";
@@ -88,6 +89,8 @@ export interface Ready {
   readonly inside?: Inside;
   /** It was started while its reply was read. */
   readonly early?: EarlyCall;
+  /** It may not run before this is answered. */
+  readonly waits?: OpenQuestion;
 }
 
 /** A call that was started before its reply was complete. */

@@ -2,6 +2,7 @@ import { type Label, joinLabels, untrustedFrom } from "../message/label.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { addedLabel } from "../policy/knowledge/result-label.ts";
 import { openCall, openCallScope } from "../run/scope.ts";
+import { RunWaits } from "../run/waits.ts";
 import { kindsOf, noNeeds, openPowers, openScope, within } from "../run/powers.ts";
 import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
 import type { CallScope } from "../tool/call-scope.ts";
@@ -131,7 +132,7 @@ function closed(work: OngoingCall, { settled, startedAt }: EndedCall, halt: Halt
       return record;
     },
     (error) => {
-      halt.lost ??= { error };
+      if (!(error instanceof RunWaits)) halt.lost ??= { error };
       throw error;
     },
   );

@@ -80,6 +80,8 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "provider-redirected": { message: "{url} redirects to another server: {target}. The request was not sent on, since that server would read the conversation and the headers.", hint: "If you trust that server, write {to} in place of {from} in the address of the model (`baseUrl`, `host`, or the environment variable it comes from).", retryable: false },
   "provider-refused-key": { message: "{provider} refused the credentials for the model \"{model}\": {reason}", hint: "Check the key in {where}.", retryable: false },
   "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "{advice}", retryable: true },
+  "question-changed": { message: "The answer is about another call than the one of \"{tool}\" that waits in the run \"{id}\" at \"{key}\".", hint: "Show the question again, and give back the `hash` of the request that was shown. Nothing was approved.", retryable: false },
+  "question-unknown": { message: "The run \"{id}\" has no question at \"{key}\" that waits for an answer.", hint: "It was answered before, or the run has gone on without it. `journals.questions()` lists what waits.", retryable: false },
   "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` gives a list of `{ text, source?, score? }`: text and source are texts, score is a number. An empty list says that nothing was found.", retryable: false },
@@ -91,6 +93,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "run-refused": { message: "The run of \"{name}\" was refused: {reason}", hint: "Change the policy or the request.", retryable: false },
   "run-suspended": { message: "Agent '{name}' is suspended: {reason}", hint: "Go on with `agent.resume(result.checkpoint)` when `budget.{field}` was raised; the checkpoint is JSON and can be kept anywhere.", retryable: false },
   "run-taken": { message: "The run \"{id}\" was taken by another process, and nothing that this one does with it is recorded any more.", hint: "This journal was closed, or this process stood still while another one took the run. Leave the run to that one.", retryable: false },
+  "run-waiting": { message: "The run of \"{name}\" waits for {count} answer(s), about: {tools}", hint: "Have somebody answer: `journals.questions()` of `sqliteJournals` lists what waits, `journals.answer(runId, key, answer)` answers it. Then run again with the same journal and `runId`. `agent.run()` gives `questions` instead of throwing.", retryable: false },
   "schema-invalid": { message: "The {role} schema of \"{name}\" cannot be used: {reason}", hint: "Give a Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12 object.", retryable: false },
   "schema-without-json-schema": { message: "The {role} schema of \"{name}\" is a {vendor} schema that cannot describe itself as JSON Schema.", hint: "{advice}", retryable: false },
   "secret-missing": { message: "There is no secret \"{name}\".", hint: "Set the environment variable {name} where the program runs.", retryable: false },
@@ -197,6 +200,8 @@ export interface ErrorData {
   "provider-redirected": { from: string | number; target: string | number; to: string | number; url: string | number };
   "provider-refused-key": { model: string | number; provider: string | number; reason: string | number; where: string | number };
   "provider-unreachable": { advice: string | number; provider: string | number; reason: string | number; url: string | number };
+  "question-changed": { id: string | number; key: string | number; tool: string | number };
+  "question-unknown": { id: string | number; key: string | number };
   "reply-cut": { limit: string | number; model: string | number };
   "reply-invalid": { model: string | number; reason: string | number };
   "retriever-invalid": { name: string | number; reason: string | number };
@@ -208,6 +213,7 @@ export interface ErrorData {
   "run-refused": { name: string | number; reason: string | number };
   "run-suspended": { field: string | number; name: string | number; reason: string | number };
   "run-taken": { id: string | number };
+  "run-waiting": { count: string | number; name: string | number; tools: string | number };
   "schema-invalid": { name: string | number; reason: string | number; role: string | number };
   "schema-without-json-schema": { advice: string | number; name: string | number; role: string | number; vendor: string | number };
   "secret-missing": { name: string | number };

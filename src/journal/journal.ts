@@ -1,3 +1,5 @@
+import type { Json } from "../util/json.ts";
+
 /**
  * One effect on the world (a model call, a tool call, a look at the clock), not started yet. `key` is its place in the run, like
  * `turn/3/call/2`; `run` does it; `fingerprint` names what it was asked, so that a record made from another request is noticed. It is only
@@ -25,7 +27,20 @@ export interface Journal {
    * A step that cannot be recorded lets the others end and be recorded first; then it throws.
    */
   all<Result>(steps: readonly Step<Result>[]): Promise<Result[]>;
+  /**
+   * Looks for the answer to a question, and keeps the question for whoever answers it, in whatever process, where there is none yet. Left out by
+   * journals in which a run cannot wait.
+   */
+  readonly ask?: <Answer>(question: Question) => Promise<Asked<Answer>>;
 }
+
+/** A question to somebody who may answer days later. */
+export interface Question extends Pick<Step<unknown>, "key" | "fingerprint"> {
+  readonly request: Json;
+}
+
+/** The answer, or the place of the question in the journal of the outermost run: it waits there. */
+export type Asked<Answer> = { readonly answer: Answer } | { readonly waitsAt: string };
 
 /** The same step, with its work wrapped, whichever of the two a journal does. */
 export function withWork<Result>(

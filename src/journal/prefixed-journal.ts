@@ -5,8 +5,12 @@ import type { Journal, Step } from "./journal.ts";
 export function prefixedJournal(journal: Journal, prefix: string): Journal {
   if (journal === directJournal) return journal; // without records there are no keys
   const within = <Result>(step: Step<Result>): Step<Result> => ({ ...step, key: `${prefix}/${step.key}` });
+  const { ask } = journal;
   return {
     step: (step) => journal.step(within(step)),
     all: (steps) => journal.all(steps.map(within)),
+    ...(ask === undefined
+      ? {}
+      : { ask: (question) => ask({ ...question, key: `${prefix}/${question.key}` }) }),
   };
 }

@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
-import type { Journal, Step } from "./journal.ts";
+import type { Json } from "../util/json.ts";
+import type { Asked, Journal, Question, Step } from "./journal.ts";
 
 /** A journal's record of one step: its result as JSON text, and the fingerprint of what it was asked. */
 export interface JournalRecord {
@@ -10,9 +11,15 @@ export interface JournalRecord {
   readonly json?: string;
 }
 
+/** A question without an answer yet. Its answer is a record with the same key and fingerprint. */
+export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint"> {
+  readonly request: Json;
+}
+
 /**
  * A journal over the records of earlier processes. `keep` is given each new record and has it kept for good when it returns: first that a
- * step begins, where it may not happen twice (then `mayNotRepeat` is true for both), then its result in the place of that.
+ * step begins, where it may not happen twice (then `mayNotRepeat` is true for both), then its result in the place of that. With `keepQuestion` a run can wait in it: that is given each
+ * question without an answer, at each process anew.
  *
  * @throws WritError `journal-mismatch` from a step whose record was made from another request; what `keep` throws
  * @example
@@ -28,8 +35,15 @@ export interface JournalRecord {
 export function recordedJournal(
   records: readonly JournalRecord[],
   keep: (record: JournalRecord, mayNotRepeat: boolean) => Promise<void> | void,
+  keepQuestion?: (question: KeptQuestion) => Promise<void> | void,
 ): Journal {
   const byKey = new Map(records.map((record) => [record.key, record])); // of two with one key, the later holds
+
+  function recordAt(key: string, asked: string): JournalRecord | undefined {
+    const known = byKey.get(key);
+    if (known !== undefined && known.fingerprint !== asked) throw new WritError("journal-mismatch", { key });
+    return known;
+  }
 
   async function keepRecord(record: JournalRecord, mayNotRepeat: boolean): Promise<void> {
     await keep(record, mayNotRepeat);
@@ -38,8 +52,7 @@ export function recordedJournal(
 
   async function step<Result>({ key, run, lost, fingerprint }: Step<Result>): Promise<Result> {
     const asked = fingerprint?.() ?? "";
-    const known = byKey.get(key);
-    if (known !== undefined && known.fingerprint !== asked) throw new WritError("journal-mismatch", { key });
+    const known = recordAt(key, asked);
     let json = known?.json;
     if (json === undefined) {
       const hasBegun = known !== undefined && lost !== undefined;
@@ -51,5 +64,17 @@ export function recordedJournal(
     return JSON.parse(json) as Result;
   }
 
-  return { step, all: (steps) => waitForAll(steps.map(step)) };
+  const journal: Journal = { step, all: (steps) => waitForAll(steps.map(step)) };
+  if (keepQuestion === undefined) return journal;
+  return {
+    ...journal,
+    async ask<Answer>({ key, fingerprint, request }: Question): Promise<Asked<Answer>> {
+      const asked = fingerprint?.() ?? "";
+      const json = recordAt(key, asked)?.json;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a question of this key and fingerprint
+      if (json !== undefined) return { answer: JSON.parse(json) as Answer };
+      await keepQuestion({ key, fingerprint: asked, request });
+      return { waitsAt: key };
+    },
+  };
 }

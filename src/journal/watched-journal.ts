@@ -20,7 +20,9 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
       throw error;
     }
   }
+  const { ask } = journal;
   return {
+    ...(ask === undefined ? {} : { ask: (question) => watch(() => ask(question)) }),
     step: (step) => watch((watched) => journal.step(watched(step))),
     all: (steps) => watch((watched) => journal.all(steps.map(watched))),
   };

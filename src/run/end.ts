@@ -4,6 +4,7 @@ import type { Outcome } from "../event/outcome.ts";
 import type { FinishReason } from "../message/message.ts";
 import { type Excess, tooLong } from "../policy/account/budget.ts";
 import type { Interrupt } from "../util/interrupt.ts";
+import { type OpenQuestion, RunWaits } from "./waits.ts";
 
 /**
  * A cause for which an author ends a run, or a part of it, that would go on by default.
@@ -53,6 +54,7 @@ export type StopReason =
  * - `throws`: the world failed, and the generator throws after `run-end`.
  * - `mayContinue`: the author's hooks may say that it goes on.
  * - `waits`: it can be resumed from where it is.
+ * - `questions`: it goes on, from its journal, when these are answered.
  */
 export interface End {
   readonly outcome: Outcome;
@@ -61,6 +63,7 @@ export interface End {
   readonly throws?: boolean;
   readonly mayContinue?: boolean;
   readonly waits?: boolean;
+  readonly questions?: readonly OpenQuestion[];
 }
 
 /** The name of the run in its end. */
@@ -115,8 +118,18 @@ export function refusedBy({ gate }: Ending, reason: string): End {
 /** Errors of the author's own code. */
 const ownFaults: ReadonlySet<ErrorCode> = new Set(["hook-failed", "hook-field-forbidden", "driver-failed"]);
 
+/** The end of a run that waits for answers. */
+function waiting(questions: readonly OpenQuestion[], name: string): End {
+  const tools = questions.map(({ request }) => request.tool).join(", ");
+  const error = new WritError("run-waiting", { name, count: questions.length, tools });
+  const { message } = error;
+  const outcome = { type: "suspended", field: "answers", limit: 0, used: questions.length, message } as const;
+  return { outcome, error, questions };
+}
+
 /** The end for what was thrown: the author's own code fails the run, the world breaks it. */
 export function thrownEnd(cause: unknown, name: string): End {
+  if (cause instanceof RunWaits) return waiting(cause.questions, name);
   if (isWritError(cause) && ownFaults.has(cause.code)) return { outcome: failed(cause), error: cause };
   if (isWritError(cause, "account-exhausted")) return exhausted({ gate: { agent: name } }, excessOf(cause));
   return broken(cause, name);

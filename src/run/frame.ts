@@ -22,6 +22,7 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { type End, endBy, type StopReason } from "./end.ts";
 import type { RunContext } from "./context.ts";
 import { withRun } from "./run-error.ts";
+import type { OpenQuestion } from "./waits.ts";
 import { type MoreTime, RunClock, type RunTime } from "./time.ts";
 
 /** The options of every run: an agent's turns, a plain function, a composition of agents. */
@@ -92,6 +93,8 @@ export interface LoopResult {
   readonly label: Label;
   /** There when the run is suspended: it can be resumed from it. */
   readonly checkpoint?: Checkpoint;
+  /** There when the run waits for answers. */
+  readonly questions?: readonly OpenQuestion[];
 }
 
 /** A run that has not begun. It begins once: when somebody waits for its end, or reads its first event. */
@@ -185,7 +188,7 @@ async function runFramed(
     stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
     throw withRun(end.error, finished);
   }
-  const { outcome, output, error } = end;
+  const { outcome, output, error, questions } = end;
   const { transcript, ledger, checkpoint } = finished;
   return {
     outcome,
@@ -196,6 +199,7 @@ async function runFramed(
     turns: ledger.turns,
     label: labelled(options, finished),
     ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(questions === undefined ? {} : { questions }),
   };
 }
 
@@ -221,6 +225,7 @@ function endInside(options: FrameOptions, finished: Finished): void {
   const { end, usage, ledger } = finished;
   const { costUsd, toolCalls } = ledger;
   const outcome = end.outcome.type;
+  if (end.questions !== undefined) parent?.waits(end.questions);
   const spending = { usage, costUsd, toolCalls };
   around?.saw(labelled(options, finished));
   parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, spending, changesOf(finished));

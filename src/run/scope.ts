@@ -19,6 +19,7 @@ import type { RunAccounts } from "./accounts.ts";
 import type { Approve } from "./approval.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
+import { type OpenQuestion, RunWaits } from "./waits.ts";
 
 /**
  * The scope of a call, as the runs inside it see it. They are bound by the outer run and can do no more than
@@ -50,6 +51,8 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
   readonly began: (delegation: Pick<Delegation, "agent" | "runId" | "depth">) => void;
   /** Told how an inner run ended and what it spent in all; its purse was told while it went on. */
   readonly ended: (delegation: Delegation, spending: Spending, acts: readonly Act[]) => void;
+  /** Told what an inner run waits for, before it is told that it ended. */
+  readonly waits: (questions: readonly OpenQuestion[]) => void;
 }
 
 /** The part of a scope that is the same for all calls of a run. */
@@ -107,12 +110,12 @@ export interface ScopeOptions {
 /** The scope of a call while it is open. */
 export interface OpenScope {
   readonly run: CallScope;
-  /** The journal failed in a run inside: the call has no result any more, whatever its tool makes of that. */
+  /** The journal failed in a run inside, or one waits: the call has no result, whatever its tool makes of that. */
   readonly hasLostJournal: boolean;
   /**
    * Ends the runs that still go on inside, and gives what happened; undefined when nothing did.
    *
-   * @throws the error of a journal that failed in one of them
+   * @throws the error of a journal that failed in one of them; RunWaits when one of them waits
    */
   close(): Maybe<Inside | undefined>;
 }
@@ -159,6 +162,7 @@ class ScopeOfCall implements OpenScope {
   private unlink: (() => void) | undefined;
   private isClosed = false;
   private lost: { readonly error: unknown } | undefined;
+  private readonly questions: OpenQuestion[] = [];
   /** The runs inside that have ended; undefined while there are none. */
   private done: { delegations: Delegation[]; spending: Spending; acts: Act[] } | undefined;
   private runs = 0;
@@ -176,7 +180,7 @@ class ScopeOfCall implements OpenScope {
   }
 
   get hasLostJournal(): boolean {
-    return this.lost !== undefined;
+    return this.lost !== undefined || this.questions.length > 0;
   }
 
   close(): Maybe<Inside | undefined> {
@@ -190,6 +194,7 @@ class ScopeOfCall implements OpenScope {
 
   private whole({ purse: shared }: Scope): Inside | undefined {
     if (this.lost !== undefined) throw this.lost.error;
+    if (this.questions.length > 0) throw new RunWaits(this.questions);
     if (this.done === undefined) return undefined;
     const { around, gate } = this.place;
     const { delegations, acts, spending: spent } = this.done;
@@ -225,6 +230,7 @@ class ScopeOfCall implements OpenScope {
         tell?.({ type: "delegation-start", turn, callId, delegation });
       },
       ended: (...end) => this.ended(...end),
+      waits: (questions) => void this.questions.push(...questions),
     };
   }
 

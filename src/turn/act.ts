@@ -19,6 +19,7 @@ import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
+import { RunWaits } from "../run/waits.ts";
 import { attempt, type Maybe } from "../util/maybe.ts";
 import type { EarlyCalls } from "./early.ts";
 import type { NextState, Run, State } from "./state.ts";
@@ -77,6 +78,7 @@ function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {
       }),
     (executed) => settleCalls(opened, executed, run),
     (error) => {
+      if (error instanceof RunWaits) return { state, end: endBy(error, run) };
       const text = "Not known: the run ended while the call was carried out.";
       const transcript = settleAll(open, () => ({ status: "unknown", text }));
       const learned = learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed);

@@ -1,16 +1,16 @@
 /**
  * A process that carries out one run from a SQLite file, and may kill itself at a point of its journal. Each effect writes its beginning and
- * its end to a ledger. Prints how the run ended, as JSON. Arguments: file, ledger, run, and the point as `in:7` (the 7th work is about
- * to begin), `out:7` (it has ended, and has no record) or `kept:7` (it has its record).
+ * its end to a ledger. Prints how the run ended, as JSON. Arguments: file, ledger, run, the point as `in:7` (the 7th work is about to begin),
+ * `out:7` (it has ended, and has no record) or `kept:7` (it has its record), and `waits` where each payment waits for an answer.
  */
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { agent, type Journal, tool } from "../../src/index.ts";
+import { agent, type Journal, type Policy, tool } from "../../src/index.ts";
 import type { Step } from "../../src/doors.ts";
 import type { ModelRequest } from "../../src/models.ts";
 import { sqliteJournals } from "../../src/sqlite.ts";
 
-const [, , file = "", ledger = "", runId = "", point = ""] = process.argv;
+const [, , file = "", ledger = "", runId = "", point = "", waits = ""] = process.argv;
 
 /** An effect that the ledger knows. */
 function acting(name: string, effect: "read" | "write" | "irreversible", more: object = {}) {
@@ -30,6 +30,13 @@ function acting(name: string, effect: "read" | "write" | "irreversible", more: o
     ...more,
   });
 }
+
+/** Payments wait for an answer, or are approved at once. */
+const policy: Policy = ({ tool: name }) =>
+  name === "pay"
+    ? { verdict: "ask", rule: "pay", reason: "it is money" }
+    : { verdict: "allow", rule: "free", reason: "" };
+const people = waits === "waits" ? {} : { approve: () => true };
 
 type PlannedCall = readonly [name: string, to: string];
 
@@ -55,6 +62,7 @@ const helper = (name: string) =>
     name,
     model: planned([[["look", name]], [["pay", name]]]),
     tools: [look, pay],
+    policy,
   }).asTool();
 
 const boss = agent({
@@ -76,6 +84,7 @@ const boss = agent({
     ],
   ]),
   tools: [look, pay, note, helper("helper1"), helper("helper2")],
+  policy,
 });
 
 /** Kills the process at the point that was asked for. */
@@ -105,6 +114,7 @@ function dying(journal: Journal): Journal {
     return result;
   };
   return {
+    ...journal,
     step,
     async all(steps) {
       const ended = await Promise.allSettled(steps.map(step));
@@ -121,7 +131,7 @@ using journal = journals.open(runId);
 const result = await boss.run("Go", {
   journal: dying(journal),
   runId,
-  approve: () => true,
+  ...people,
 });
 const results = result.transcript.messages.flatMap((message) =>
   message.role === "tool" ? [{ name: message.name, status: message.status, text: message.text }] : [],

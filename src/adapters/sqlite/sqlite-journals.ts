@@ -3,8 +3,10 @@ import { dirname, resolve } from "node:path";
 import { WritError } from "../../error/writ-error.ts";
 import type { Journal } from "../../journal/journal.ts";
 import { type JournalRecord, recordedJournal } from "../../journal/recorded-journal.ts";
+import type { Approval } from "../../run/approval.ts";
 import { lifeOf, type ProcessOwner, thisProcess } from "../process-owner.ts";
 import { fromKey, openDatabase, type OpenStore, toKey } from "./database.ts";
+import { questionsOf, questionTables, type WaitingQuestion } from "./sqlite-questions.ts";
 
 /** The journals of many runs in one SQLite file. */
 export interface SqliteJournals extends OpenStore {
@@ -14,6 +16,15 @@ export interface SqliteJournals extends OpenStore {
    * @throws WritError `run-claimed` while another process that lives carries it out, or another journal of this one; `database-failed`
    */
   open(runId: string): RunJournal;
+  /** The questions that runs wait for, or one run, the oldest first. */
+  questions(runId?: string): readonly WaitingQuestion[];
+  /**
+   * Answers a question, once; the next process that opens the run goes on with the answer. `hash` is that of the request that was shown: an answer
+   * to another call is refused.
+   *
+   * @throws WritError `question-unknown` when nothing there waits, or somebody has answered; `question-changed` for another hash
+   */
+  answer(runId: string, key: string, answer: Approval & { readonly hash: string }): void;
   /** The records of a run, in the order in which they were made. Whoever carries it out is not disturbed. */
   records(runId: string): readonly JournalRecord[];
   /** Forgets a run. @throws WritError `run-claimed` while a process that lives carries it out */
@@ -56,7 +67,8 @@ const tables = `
  */
 export function sqliteJournals(path: string): SqliteJournals {
   refuseOtherMachines(path);
-  const database = openDatabase(path, tables);
+  const database = openDatabase(path, tables + questionTables);
+  const questions = questionsOf(database);
   const owner = thisProcess();
   const find = database.prepare("SELECT epoch, owner FROM writ_runs WHERE id = ?");
   const claim = database.prepare(
@@ -111,17 +123,26 @@ export function sqliteJournals(path: string): SqliteJournals {
         const claimed = claim.get(toKey(runId), JSON.stringify(owner));
         return { epoch: Number(claimed?.["epoch"]), records: recordsOf(runId) };
       });
-      const journal = recordedJournal(records, (record, mayNotRepeat) =>
-        database.write(() => keep(runId, epoch, record), mayNotRepeat ? "FULL" : "NORMAL"),
+      const journal = recordedJournal(
+        records,
+        (record, mayNotRepeat) =>
+          database.write(() => keep(runId, epoch, record), mayNotRepeat ? "FULL" : "NORMAL"),
+        (question) =>
+          database.write(() => {
+            if (!questions.keep(runId, epoch, question)) throw new WritError("run-taken", { id: runId });
+          }),
       );
       const leave = (): void => database.write(() => void giveUp.run(toKey(runId), epoch));
       return { ...journal, runId, close: leave, [Symbol.dispose]: leave };
     },
+    questions: (runId) => database.read(() => questions.list(runId)),
+    answer: (runId, key, answer) => database.write(() => questions.answer(runId, key, answer)),
     records: (runId) => database.read(() => recordsOf(runId)),
     remove(runId) {
       database.write(() => {
         checkFree(runId);
         forgetSteps.run(toKey(runId));
+        questions.forget(runId);
         forgetRun.run(toKey(runId));
       });
     },

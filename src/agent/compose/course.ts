@@ -108,7 +108,10 @@ export function stageFailed(
     { cause, retryable: cause?.retryable },
   );
   return new Unanswered({
-    outcome: outcome.type === "suspended" ? { ...outcome, type: "exhausted" } : outcome,
+    outcome:
+      outcome.type === "suspended" && outcome.field !== "answers"
+        ? { ...outcome, field: outcome.field, type: "exhausted" }
+        : outcome,
     error,
   });
 }

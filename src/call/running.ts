@@ -1,0 +1,165 @@
+import { directJournal } from "../journal/direct-journal.ts";
+import { type Journal, type Step, withWork } from "../journal/journal.ts";
+import type { ToolCall } from "../message/message.ts";
+import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
+import { type OpenQuestion, RunWaits } from "../run/waits.ts";
+import type { Maybe } from "../util/maybe.ts";
+import { type Batch, callOf, type CallRecord, type Fate, type Ready, skippedResult, stepOf } from "./call.ts";
+import type { Fatal } from "./fatal.ts";
+import type { BrokenContract } from "./handed.ts";
+import { runLost } from "./lost.ts";
+import { type Halt, haltedBy } from "./order.ts";
+import { runCall } from "./run.ts";
+import { asTold, notRun, tellEnd } from "./settle.ts";
+
+/** The reason why a batch ended before its last call, and why the rest of it is skipped. */
+export interface BatchEnd {
+  /** The bound that forbade a call, and whether the run waits there to be resumed. */
+  readonly excess?: Excess;
+  readonly checkpoint?: boolean;
+  /** The call of an unknown tool. */
+  readonly unknown?: ToolCall;
+  /** The call that ends the run, and how. */
+  readonly fatal?: { readonly call: ToolCall; readonly fatal: Fatal };
+  /** The fault of the author's executor. */
+  readonly broken?: BrokenContract;
+}
+
+/** A batch while its calls are decided about, one after another. */
+export interface BatchJudging {
+  readonly fates: Fate[];
+  ledger: Ledger;
+  limits: Limits;
+  /** The end of the batch, and what the calls after it are told. */
+  ended?: { readonly end: BatchEnd; readonly reason: string };
+}
+
+/** The calls of a batch while they run. */
+export class RunningBatch {
+  readonly records: (CallRecord | undefined)[];
+  /** The questions that calls wait for, their own and those of runs inside. */
+  readonly open: OpenQuestion[] = [];
+  private hasWaited = false;
+  readonly batch: Batch;
+  readonly judging: BatchJudging;
+  readonly fates: readonly Fate[];
+  private readonly halt: Halt = {};
+  /** The number of calls whose end was told. */
+  private told = 0;
+
+  constructor(batch: Batch, judging: BatchJudging) {
+    const { fates } = judging;
+    this.batch = batch;
+    this.judging = judging;
+    this.fates = fates;
+    this.records = fates.map((fate) => (fate.type === "refused" ? notRun(fate) : undefined));
+    for (const fate of fates)
+      if (fate.type === "ready" && fate.waits !== undefined) this.open.push(fate.waits);
+    this.tellEnds();
+  }
+
+  /** Runs calls beside each other. After a group in which one waits none begins: they may depend on it. */
+  runGroup(group: readonly number[]): Maybe<unknown> {
+    if (this.hasWaited) return undefined;
+    const free =
+      this.open.length === 0 ? group : group.filter((index) => this.readyAt(index).waits === undefined);
+    this.hasWaited = free.length < group.length;
+    const wanted = this.halt.reason === undefined ? free : this.skip(free, this.halt.reason);
+    if (this.batch.run.journal !== directJournal) return this.runRecorded(wanted);
+    let waiting: Promise<unknown>[] | undefined;
+    for (const index of wanted) {
+      const running = this.perform(index);
+      if (!(running instanceof Promise)) continue;
+      if (waiting === undefined) waiting = [running];
+      else waiting.push(running);
+    }
+    return waiting?.length === 1 ? waiting[0] : waiting && Promise.all(waiting);
+  }
+
+  /** Skips the calls that have not begun; gives the others. */
+  private skip(group: readonly number[], reason: string): readonly number[] {
+    return group.filter((index) => {
+      const hasBegun = this.readyAt(index).early !== undefined;
+      if (!hasBegun) this.end(index, { result: skippedResult(reason), startedAt: 0, endedAt: 0 });
+      return hasBegun;
+    });
+  }
+
+  private async runRecorded(group: readonly number[]): Promise<void> {
+    const { batch } = this;
+    const steps = group.map((index) => {
+      const ready = this.readyAt(index);
+      return stepOf(callOf(batch, index, ready), ready, (isLost) => this.perform(index, isLost));
+    });
+    const kept = await recorded(steps, batch.run.journal).catch((error: unknown) => this.waitInside(error));
+    kept?.forEach((record, place) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one record for each call of the group
+      this.end(group[place] as number, record);
+    });
+  }
+
+  /** Takes down that a run inside a call waits; the calls beside it have ended. */
+  private waitInside(error: unknown): undefined {
+    if (!(error instanceof RunWaits)) throw error;
+    this.open.push(...error.questions);
+    this.hasWaited = true;
+  }
+
+  /** Runs one call, or finds out about one that an earlier process began. */
+  perform(index: number, isLost = false): Maybe<CallRecord> {
+    const { batch, halt } = this;
+    const ready = this.readyAt(index);
+    const carryOut = isLost ? runLost : runCall;
+    const ended = ready.early?.record ?? carryOut(callOf(batch, index, ready), ready, halt);
+    return ended instanceof Promise
+      ? ended.then((record) => this.end(index, asTold(ready, record)))
+      : this.end(index, asTold(ready, ended));
+  }
+
+  private readyAt(index: number): Ready {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- groups hold the places of calls that are ready
+    return this.fates[index] as Ready;
+  }
+
+  /** Takes down how a call ended, and tells it when those before it have ended. */
+  end(index: number, record: CallRecord): CallRecord {
+    this.halt.reason ??= haltedBy(record, this.batch.run);
+    this.records[index] = record;
+    this.tellEnds();
+    return record;
+  }
+
+  private tellEnds(): void {
+    for (let record = this.records[this.told]; record !== undefined; record = this.records[this.told]) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one fate for each record
+      tellEnd(this.batch, this.fates[this.told] as Fate, record);
+      this.told += 1;
+    }
+  }
+}
+
+/** Runs steps beside each other. When one cannot be recorded, those that have begun end first, and are recorded if they can be. */
+async function recorded(
+  steps: readonly Step<CallRecord>[],
+  journal: Journal,
+): Promise<readonly CallRecord[]> {
+  const running: Promise<CallRecord>[] = [];
+  const noted = steps.map((step) =>
+    withWork(step, (work) => {
+      const started = work();
+      running.push(started);
+      return started;
+    }),
+  );
+  try {
+    return await journal.all(noted);
+  } catch (error) {
+    const ended = await Promise.allSettled(running);
+    throw error instanceof RunWaits ? new RunWaits(ended.flatMap(openIn)) : error;
+  }
+}
+
+/** The questions that a call left open, if that is why it has no end. */
+function openIn(ended: PromiseSettledResult<unknown>): readonly OpenQuestion[] {
+  return ended.status === "rejected" && ended.reason instanceof RunWaits ? ended.reason.questions : [];
+}

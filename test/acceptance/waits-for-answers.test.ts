@@ -1,0 +1,263 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { agent, type Agent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
+import { parallel } from "../../src/compose.ts";
+import { type SqliteJournals, sqliteJournals } from "../../src/sqlite.ts";
+import type { ModelRequest } from "../../src/models.ts";
+
+let folder = "";
+let journals: SqliteJournals;
+let log: string[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "writ-waits-"));
+  journals = sqliteJournals(join(folder, "runs.db"));
+  log = [];
+});
+afterEach(() => {
+  journals.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Effect = "none" | "read" | "write" | "irreversible";
+const acting = (name: string, effect?: Effect) =>
+  tool({
+    name,
+    description: "",
+    inputSchema: { type: "object", properties: { to: { type: "string" } } },
+    ...(effect === undefined ? {} : { effect }),
+    execute: ({ to }: { to?: unknown }) => {
+      log.push(`${name} ${typeof to === "string" ? to : ""}`.trim());
+      return `${name} done`;
+    },
+  });
+const look = acting("look", "read");
+const pay = acting("pay", "irreversible");
+const mail = acting("mail");
+const asks: Policy = ({ tool: name }) =>
+  name === "pay" || name === "mail"
+    ? { verdict: "ask", rule: "asks", reason: "a person decides" }
+    : { verdict: "allow", rule: "free", reason: "" };
+
+type PlannedCall = { readonly name: string; readonly arguments?: Readonly<Record<string, string>> };
+
+/** A model that makes the planned calls, turn by turn, then says what it was told of them: only the conversation decides. */
+const planned =
+  (...turns: readonly (readonly PlannedCall[])[]) =>
+  ({ messages }: Pick<ModelRequest, "messages">) => {
+    const calls = turns[messages.filter(({ role }) => role === "assistant").length];
+    if (calls !== undefined)
+      return { calls: calls.map(({ name, arguments: args = {} }) => ({ name, arguments: args })) };
+    return messages
+      .flatMap((message) => (message.role === "tool" ? [`${message.name} ${message.status}`] : []))
+      .join(", ");
+  };
+
+const clerk = (...turns: readonly (readonly PlannedCall[])[]): Agent<string, string> =>
+  agent({ name: "clerk", model: planned(...turns), tools: [look, pay, mail], policy: asks });
+
+/** Runs in a process of its own, as far as the journal can tell. */
+async function goOn(one: Pick<Agent<string, string>, "run">, options: object = {}) {
+  using journal = journals.open("r");
+  return one.run("Go", { journal, runId: "r", ...options });
+}
+
+const yes = (place = 0): void => {
+  const question = journals.questions("r")[place];
+  journals.answer("r", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
+};
+
+describe("a run whose question nobody answers", () => {
+  it("is suspended, holds nothing, and goes on in another process when somebody answered", async () => {
+    const one = clerk([{ name: "pay", arguments: { to: "kim" } }]);
+    const waiting = await goOn(one);
+    expect(waiting.outcome).toMatchObject({ type: "suspended", field: "answers", used: 1 });
+    expect(waiting.error?.code).toBe("run-waiting");
+    const [question] = journals.questions();
+    expect(question).toMatchObject({
+      runId: "r",
+      key: "turn/1/approval/0",
+      request: { agent: "clerk", tool: "pay", arguments: { to: "kim" }, reason: "a person decides" },
+    });
+    expect(waiting.questions).toEqual([{ key: question?.key, request: question?.request }]);
+    expect(await goOn(one)).toMatchObject({ outcome: { type: "suspended" } }); // still nobody
+    expect(log).toEqual([]);
+    yes();
+    expect(journals.questions()).toEqual([]);
+    expect(await goOn(one)).toMatchObject({ outcome: { type: "answered" }, text: "pay ok" });
+    expect(log).toEqual(["pay kim"]);
+    expect(await goOn(one)).toMatchObject({ text: "pay ok" }); // a replay
+    expect(log).toEqual(["pay kim"]);
+  });
+
+  it("asks all questions of a turn at once, and runs what needs no answer", async () => {
+    const one = clerk([
+      { name: "look" },
+      { name: "mail" },
+      { name: "look" },
+      { name: "pay" },
+      { name: "look" },
+    ]);
+    const waiting = await goOn(one);
+    expect(waiting.questions?.map(({ request }) => request.tool)).toEqual(["mail", "pay"]);
+    expect(log).toEqual(["look", "look"]); // the last one comes after a payment
+    yes(1);
+    await goOn(one);
+    expect(log).toEqual(["look", "look"]); // calls run in their order
+    yes(0);
+    expect(await goOn(one)).toMatchObject({ text: "look ok, mail ok, look ok, pay ok, look ok" });
+    expect(log).toEqual(["look", "look", "mail", "pay", "look"]);
+  });
+
+  it("tells the model of a no, and runs other arguments where a person gave them", async () => {
+    const one = clerk(
+      [{ name: "pay", arguments: { to: "eve" } }],
+      [{ name: "pay", arguments: { to: "kim" } }],
+    );
+    await goOn(one);
+    const [first] = journals.questions();
+    const { hash } = first?.request ?? { hash: "" };
+    journals.answer("r", first?.key ?? "", { approved: true, arguments: { to: "lee" }, hash });
+    await goOn(one);
+    const [second] = journals.questions();
+    journals.answer("r", second?.key ?? "", {
+      approved: false,
+      reason: "not today",
+      hash: second?.request.hash ?? "",
+    });
+    const ended = await goOn(one);
+    expect(ended.text).toBe("pay ok, pay denied");
+    expect(log).toEqual(["pay lee"]);
+  });
+
+  it("takes one answer, to the call that was shown, and no other", async () => {
+    const one = clerk([{ name: "pay" }]);
+    await goOn(one);
+    const [{ key, request } = { key: "", request: { hash: "" } }] = journals.questions();
+    const answer = (hash: string, place = key): (() => void) => {
+      return () => journals.answer("r", place, { approved: true, hash });
+    };
+    expect(answer("another")).toThrow(expect.objectContaining({ code: "question-changed" }));
+    expect(answer(request.hash, "turn/9/approval/0")).toThrow(
+      expect.objectContaining({ code: "question-unknown" }),
+    );
+    answer(request.hash)();
+    expect(answer(request.hash)).toThrow(expect.objectContaining({ code: "question-unknown" }));
+    expect(journals.questions()).toEqual([]);
+    await goOn(one);
+    expect(log).toEqual(["pay"]);
+  });
+
+  it("does not wait where somebody of this process answers", async () => {
+    const ended = await goOn(clerk([{ name: "pay" }]), { approve: () => true });
+    expect(ended.text).toBe("pay ok");
+    expect(journals.questions()).toEqual([]);
+  });
+
+  it("is not kept in its session before it has ended, and then once", async () => {
+    const store = inMemorySessions();
+    const options = { session: session(store, "s") };
+    const one = clerk([{ name: "pay" }]);
+    await goOn(one, options);
+    expect((await store.read("s")).runs).toHaveLength(0);
+    yes();
+    await goOn(one, options);
+    expect((await store.read("s")).runs).toHaveLength(1);
+  });
+
+  it("throws its questions away when it is removed", async () => {
+    await goOn(clerk([{ name: "pay" }]));
+    journals.remove("r");
+    expect(journals.questions()).toEqual([]);
+  });
+
+  it("says so where it is called as a function, and asks no hook about its end", async () => {
+    const ends: string[] = [];
+    const one = agent({
+      name: "clerk",
+      model: planned([{ name: "pay" }]),
+      tools: [pay],
+      policy: asks,
+      hooks: [{ name: "ends", afterRun: ({ outcome }) => void ends.push(outcome.type) }],
+    });
+    {
+      using journal = journals.open("r");
+      await expect(one("Go", { journal, runId: "r" })).rejects.toMatchObject({ code: "run-waiting" });
+    }
+    yes();
+    await goOn(one);
+    expect(ends).toEqual(["answered"]);
+  });
+});
+
+describe("a run inside a call that waits", () => {
+  const payer = (name: string) =>
+    agent({
+      name,
+      model: planned([{ name: "look", arguments: { to: name } }], [{ name: "pay", arguments: { to: name } }]),
+      tools: [look, pay],
+      policy: asks,
+    });
+
+  it("suspends the runs around it, and goes on where it was; what ran beside it is not repeated", async () => {
+    const boss = agent({
+      name: "boss",
+      model: planned([
+        { name: "kim", arguments: { input: "x" } },
+        { name: "lee", arguments: { input: "x" } },
+        { name: "look", arguments: { to: "boss" } },
+      ]),
+      tools: [payer("kim").asTool(), payer("lee").asTool(), look],
+      policy: asks,
+    });
+    const waiting = await goOn(boss);
+    expect(waiting.outcome.type).toBe("suspended");
+    expect(waiting.questions?.map(({ key, request }) => [key, request.agent])).toEqual([
+      ["turn/1/call/0/1/turn/2/approval/0", "kim"],
+      ["turn/1/call/1/1/turn/2/approval/0", "lee"],
+    ]);
+    expect(log.toSorted()).toEqual(["look boss", "look kim", "look lee"]);
+    yes(1);
+    expect((await goOn(boss)).outcome.type).toBe("suspended");
+    yes(0);
+    const ended = await goOn(boss);
+    expect(ended.text).toBe("kim ok, lee ok, look ok");
+    expect(log.toSorted()).toEqual(["look boss", "look kim", "look lee", "pay kim", "pay lee"]);
+  });
+
+  it("waits in a composition too", async () => {
+    const both = parallel({ kim: payer("kim"), lee: payer("lee") });
+    expect((await goOn(both as never)).outcome.type).toBe("suspended");
+    expect(journals.questions()).toHaveLength(2);
+    yes(0);
+    yes(0);
+    expect((await goOn(both as never)).outcome.type).toBe("answered");
+    expect(log.toSorted()).toEqual(["look kim", "look lee", "pay kim", "pay lee"]);
+  });
+
+  it("of a tool's own code: the tool runs again where it may, and is unknown where it may not", async () => {
+    for (const retry of ["always", "never"] as const) {
+      log = [];
+      const child = payer("kim");
+      const helper = tool({
+        name: "helper",
+        description: "",
+        inputSchema: { type: "object" },
+        retry,
+        execute: async (_args, { run }) => (await child.run("x", { parent: run })).text,
+      });
+      const boss = agent({
+        name: "boss",
+        model: planned([{ name: "helper" }]),
+        tools: [helper],
+        policy: asks,
+      });
+      expect((await goOn(boss)).outcome.type).toBe("suspended");
+      yes();
+      expect((await goOn(boss)).text).toBe(retry === "always" ? "helper ok" : "helper unknown");
+      expect(log).toEqual(retry === "always" ? ["look kim", "pay kim"] : ["look kim"]);
+      journals.remove("r");
+    }
+  });
+});
