@@ -7,7 +7,7 @@ import { type Finished, type Frame, frame } from "../run/frame.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
 import { seenBy } from "../turn/turn-input.ts";
-import { priceOf } from "../turn/usage.ts";
+import { priceOf } from "../turn/paid-model.ts";
 import { joinLabels } from "../message/label.ts";
 import {
   labelOf,

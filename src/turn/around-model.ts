@@ -8,7 +8,7 @@ import type { ModelRequest } from "../model/model.ts";
 import type { Json } from "../util/json.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import type { Run } from "./state.ts";
-import { withinTokens } from "./usage.ts";
+import { withinTokens } from "./paid-model.ts";
 
 /** A model call with hooks around it. `note` takes what is told of it; it stands in the record of the call too. */
 export interface HookedCall {

@@ -8,8 +8,7 @@ import { askPatiently } from "../model/retry.ts";
 import type { Purse } from "../policy/account/purse.ts";
 import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
-import { boundedModel } from "./paid-model.ts";
-import { priceOf, withinTokens } from "./usage.ts";
+import { boundedModel, priceOf, withinTokens } from "./paid-model.ts";
 
 /** The parts of a run with which its tools ask its model. */
 export interface AskingOnce extends Pick<

@@ -11,7 +11,7 @@ import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
 import { type HookedCall, replyOf, withIds } from "./around-model.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import type { State } from "./state.ts";
-import { priceOf, withinTokens } from "./usage.ts";
+import { priceOf, withinTokens } from "./paid-model.ts";
 
 /** A turn that a driver of the author's decides. */
 export interface DecidingTurn {

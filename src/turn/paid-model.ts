@@ -10,10 +10,27 @@ import {
   type ReportedUsage,
   type Usage,
 } from "../message/usage.ts";
-import type { Delta, Model, ModelRequest, StreamOptions } from "../model/model.ts";
+import type { Delta, Model, ModelRequest, ModelSettings, StreamOptions } from "../model/model.ts";
 import { type ModelTimeout, timed } from "../model/timeout.ts";
 import type { Budget } from "../policy/account/budget.ts";
-import { priceOf, withinTokens } from "./usage.ts";
+
+/** Dollars for a usage, by the author's price or the model's. Only a number that can be a price is one; undefined when nobody knows. */
+export function priceOf(
+  usage: Usage,
+  { price, model }: { readonly price?: Price; readonly model: Pick<Model, "price"> },
+): number | undefined {
+  const costUsd = (price ?? model.price)?.(usage);
+  return costUsd !== undefined && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : undefined;
+}
+
+/** Bounds what the model may write by the tokens that are left. */
+export function withinTokens(settings: ModelSettings, left: number): ModelSettings {
+  if (left === Infinity) return settings;
+  return {
+    ...settings,
+    maxOutputTokens: Math.max(1, Math.min(settings.maxOutputTokens ?? Infinity, Math.floor(left))),
+  };
+}
 
 /** The means to pay for a run's model. */
 export interface Paying {

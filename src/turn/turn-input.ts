@@ -1,4 +1,4 @@
-import { withinTokens, priceOf } from "./usage.ts";
+import { withinTokens, priceOf } from "./paid-model.ts";
 import { addUsage } from "../message/usage.ts";
 import type { ToolChoice, UnreadableCall } from "../model/model.ts";
 import { driverNamed } from "../driver/choose.ts";
