@@ -33,7 +33,9 @@ async function play(
   driver: Driver = commandDriver(),
 ): Promise<readonly unknown[]> {
   const model = scripted(replies, { features, whenDone: "throw" });
-  const answer = await finder.with({ model, driver })("Find the notes on embedding models.");
+  const answer = await finder.with(driver === undefined ? { model } : { model, driver })(
+    "Find the notes on embedding models.",
+  );
   const told = model.requests.slice(1).map(({ messages }) => {
     const last = messages.at(-1);
     const [part] = last?.role === "user" ? last.parts : [];
