@@ -272,6 +272,18 @@ describe("a tool that throws", () => {
     expect(alone).toMatchObject({ outcome: { type: "failed", code: "tool-unrecoverable" }, turns: 1 });
   });
 
+  it("a handler that throws on purpose escalates, as a fixer does [E5]", async () => {
+    const { fetch } = flaky(99, {
+      executionFailed: () => {
+        throw new WritError("tool-escalated", { reason: "ask again", severity: "low" });
+      },
+    });
+    const model = scripted([calling("fetch", {}), "Told."]);
+    const { text } = await agent({ name: "a", model, tools: [fetch] }).run("read");
+    expect(text).toBe("Told.");
+    expect(JSON.stringify(model.requests[1])).toContain("ask again (severity: LOW)");
+  });
+
   it("a plain fixer judges by throwing, and one that only fails uses up its attempts [E5]", async () => {
     const judge = (error: () => Error) => {
       let asked = 0;

@@ -41,7 +41,7 @@ export function wordAt(tokens: Tokens, index: number): string {
 
 /** The text between two words, or before the first and behind the last. */
 export function between({ text, words }: Tokens, from: number, to: number): string {
-  return text.slice(words[from]?.end ?? 0, words[to]?.start ?? text.length);
+  return text.slice(words[from]?.end, words[to]?.start ?? text.length);
 }
 
 /** Takes a text apart into whole tokens, in one pass. Longer tokens than a value may be are left out. */

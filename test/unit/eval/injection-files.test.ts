@@ -104,6 +104,12 @@ describe("a suite's file", () => {
       'in user_tasks[0].steps[1].tool, "fly" is no tool',
     ],
     [
+      "an unknown tool of an attack",
+      ["injection_tasks", 0, "steps", 0, "tool"],
+      "fly",
+      'in injection_tasks[0].steps[0].tool, "fly" is no tool',
+    ],
+    [
       "no arguments",
       ["injection_tasks", 0, "steps", 0, "args"],
       [],

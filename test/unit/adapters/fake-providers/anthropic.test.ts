@@ -48,6 +48,15 @@ describe("the fake Anthropic takes", () => {
   });
 });
 
+it("the fake Anthropic begins with thinking where the request enables it, also where the script has none", async () => {
+  const begins = async (fields: object): Promise<unknown> => {
+    const { body } = await ask(fields);
+    return (body as { content: readonly { type: string }[] }).content[0];
+  };
+  expect(await begins({ thinking })).toMatchObject({ type: "thinking", thinking: "" });
+  expect(await begins({})).toEqual({ type: "text", text: "Hello." });
+});
+
 describe("the fake Anthropic refuses", () => {
   it.each([
     ["no max_tokens", { max_tokens: undefined }, "max_tokens: Field required"],
