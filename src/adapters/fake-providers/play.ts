@@ -143,6 +143,11 @@ function inFull(answer: FakeAnswer): FakeFault | FakeReply {
 /** Milliseconds for a client to read before the connection breaks: it drops unread bytes. */
 const beforeBreakMs = 20;
 
+/** The cause that `fetch` gives where the other side closed its connection. */
+function brokenOff(): Error {
+  return Object.assign(new Error("the connection was broken off"), { code: "UND_ERR_SOCKET" });
+}
+
 /** The chunks, one at a time; after so many of them, or in the middle of the only one, the stream breaks. */
 function streamOf({ chunks }: WireBody, cutAfter?: number): ReadableStream<Uint8Array> {
   const [only = "", second] = chunks;
@@ -156,7 +161,7 @@ function streamOf({ chunks }: WireBody, cutAfter?: number): ReadableStream<Uint8
       }
       if (cutAfter === undefined) return;
       await sleep(beforeBreakMs);
-      throw new TypeError("the connection was broken off");
+      throw new TypeError("terminated", { cause: brokenOff() });
     })(),
   );
 }

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { openaiCompatible } from "../../../../src/adapters/model/openai-compatible.ts";
+import { agent } from "../../../../src/index.ts";
 import { fakeOllama, fakeOpenai } from "../../../../src/testing.ts";
 import { post } from "./post.ts";
 
@@ -7,6 +9,12 @@ const body = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: 
 const path = "/v1/chat/completions";
 
 describe("a fake provider", () => {
+  it("breaks a reply off as a connection does, also without one: a run asks again", async () => {
+    await using server = await fakeOpenai([{ text: "one two three", cutAfter: 2 }, "whole"]);
+    const model = openaiCompatible("m", { baseUrl: `${server.url}/v1`, fetch: server.fetch });
+    expect(await agent({ name: "a", model, retry: { firstDelayMs: 1 } })("Hi")).toBe("whole");
+  });
+
   it("gives one step a request, keeps the requests, and repeats the last step [H19]", async () => {
     await using server = await fakeOpenai([
       ({ body, path }) => `${path} ${JSON.stringify(body["model"])}`,
