@@ -36,7 +36,7 @@ const define = (changes: Partial<AgentDefinition<undefined, undefined>> = {}): T
   });
 const chosenIn = (events: readonly AgentEvent[]): object[] =>
   ofType(events, "skill-chosen").map(
-    ({ type: _type, seq: _seq, runId: _runId, at: _at, ...chosen }) => chosen,
+    ({ type: _type, seq: _seq, runId: _runId, at: _at, agent: _agent, ...chosen }) => chosen,
   );
 
 describe("the choice of a skill", () => {
