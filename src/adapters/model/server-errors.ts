@@ -71,15 +71,15 @@ const brokenReasons: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
+/** The words of the connections of runtimes and of stand-ins for `fetch`; "Cannot read" is what code says of itself. */
+const connectionWords =
+  /^(?!Cannot ).*(?:fetch failed|failed to fetch|terminated|network|connection|socket)/i;
+
 /** An error that is there the next time too: of code, or of an answer that is something else. What `fetch` throws for a connection is a TypeError as well. */
 export function isLastingError(thrown: unknown): boolean {
   if (thrown instanceof UnreadableReply) return !thrown.retryable;
   if (thrown instanceof RangeError || thrown instanceof ReferenceError) return true;
-  return (
-    thrown instanceof TypeError &&
-    thrown.cause === undefined &&
-    !/^(?:fetch failed|failed to fetch|terminated|network ?error)/i.test(thrown.message)
-  );
+  return thrown instanceof TypeError && thrown.cause === undefined && !connectionWords.test(thrown.message);
 }
 
 interface ErrorFields {

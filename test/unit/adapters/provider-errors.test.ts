@@ -181,7 +181,8 @@ describe("a fault of code, or of an address", () => {
     const socket = Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" });
     const broken = new TypeError("terminated", { cause: socket });
     expect(await thrownBy(packaged(broken))).toMatchObject({ code: "provider-failed", retryable: true });
-    expect(await thrownBy(packaged(new TypeError("fetch failed")))).toMatchObject({ retryable: true });
+    for (const words of ["fetch failed", "the connection was broken off"])
+      expect(await thrownBy(packaged(new TypeError(words)))).toMatchObject({ retryable: true });
   });
 
   it("is told of a page in place of a reply, through a package as well", async () => {
