@@ -28,10 +28,7 @@ const features = { tools: false };
 const finder = agent({ name: "finder", model: () => "", driver: commandDriver(), tools: [search] });
 
 /** Plays replies, and gives what the model was told after each, and the answer. */
-async function play(
-  replies: readonly string[],
-  driver: Driver = commandDriver(),
-): Promise<readonly unknown[]> {
+async function play(replies: readonly string[], driver?: Driver): Promise<readonly unknown[]> {
   const model = scripted(replies, { features, whenDone: "throw" });
   const answer = await finder.with(driver === undefined ? { model } : { model, driver })(
     "Find the notes on embedding models.",
