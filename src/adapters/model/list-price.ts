@@ -1,15 +1,10 @@
+import type * as Prices from "@pydantic/genai-prices";
 import type { Price, Usage } from "../../message/usage.ts";
 import { requireInstalled } from "../peer.ts";
 import { hostedProviders, isHosted } from "./providers.ts";
 
 /** The table of prices, as far as it is used. */
-interface PriceTable {
-  calcPrice(
-    usage: Readonly<Record<string, number>>,
-    model: string,
-    options: { readonly providerId: string },
-  ): { readonly total_price: number } | null;
-}
+type PriceTable = Pick<typeof Prices, "calcPrice">;
 
 /** Depends on: whether the package is installed when a price is first asked for. */
 let table: PriceTable | null | undefined;
