@@ -97,7 +97,8 @@ describe("connectMcp", () => {
     await expect(connect("hang-list", soon)).rejects.toMatchObject({ code: "mcp-unusable" });
     await expect(connectMcp({ name: "far", command: "/there/is/no/such/program" })).rejects.toMatchObject({
       code: "mcp-unusable",
-      message: expect.stringContaining("ENOENT") as string,
+      message:
+        'The tools of the MCP server far cannot be listed: the program "/there/is/no/such/program" was not found (spawn /there/is/no/such/program ENOENT). See that `command` and `cwd` are right, and that "/there/is/no/such/program" is installed and on the PATH.',
     });
     const reason = new Error("enough");
     await expect(connect("silent", { signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
