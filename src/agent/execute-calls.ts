@@ -3,7 +3,8 @@ import type { RunEvent } from "../event/event.ts";
 import { programContext } from "../run/context.ts";
 import type { Approve } from "../run/approval.ts";
 import { callAround } from "../run/scope.ts";
-import type { EndCause } from "../run/end.ts";
+import { type EndCause, waitingError } from "../run/end.ts";
+import { RunWaits } from "../run/waits.ts";
 import type { Executor } from "../run/executor.ts";
 import { surrounding } from "../run/powers.ts";
 import { executeAlone } from "../call/call-tool.ts";
@@ -96,7 +97,10 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   const powers = [...surrounding(host), options.grants ?? []];
   const gate = { agent: name, allowed, policy, said: saidIn(policy), intent, powers };
   try {
-    const { results, broken } = await executeAlone({ run, turn: 1, calls, gate, limits });
+    const executing = executeAlone({ run, turn: 1, calls, gate, limits });
+    const { results, broken } = await executing.catch((error: unknown) => {
+      throw error instanceof RunWaits ? waitingError(error.questions, name) : error;
+    });
     if (broken !== undefined) throw executorError(broken, name);
     return calls.map(({ id, name: tool }, index) => ({
       role: "tool",

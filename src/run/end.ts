@@ -118,10 +118,15 @@ export function refusedBy({ gate }: Ending, reason: string): End {
 /** Errors of the author's own code. */
 const ownFaults: ReadonlySet<ErrorCode> = new Set(["hook-failed", "hook-field-forbidden", "driver-failed"]);
 
+/** The error of a run, or of calls without one, that wait for answers. */
+export function waitingError(questions: readonly OpenQuestion[], name: string): WritError<"run-waiting"> {
+  const tools = questions.map(({ request }) => request.tool).join(", ");
+  return new WritError("run-waiting", { name, count: questions.length, tools });
+}
+
 /** The end of a run that waits for answers. */
 function waiting(questions: readonly OpenQuestion[], name: string): End {
-  const tools = questions.map(({ request }) => request.tool).join(", ");
-  const error = new WritError("run-waiting", { name, count: questions.length, tools });
+  const error = waitingError(questions, name);
   const { message } = error;
   const outcome = { type: "suspended", field: "answers", limit: 0, used: questions.length, message } as const;
   return { outcome, error, questions };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agent, type Agent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
 import { parallel } from "../../src/compose.ts";
+import { execute } from "../../src/doors.ts";
 import { type SqliteJournals, sqliteJournals } from "../../src/sqlite.ts";
 import type { ModelRequest } from "../../src/models.ts";
 
@@ -188,6 +189,24 @@ describe("a run whose question nobody answers", () => {
     yes();
     await goOn(one);
     expect(ends).toEqual(["answered"]);
+  });
+});
+
+describe("calls without a run", () => {
+  it("wait in their journal too, and are made when somebody answered", async () => {
+    const calls = [
+      { id: "a", name: "look", arguments: {} },
+      { id: "b", name: "pay", arguments: { to: "kim" } },
+    ];
+    const carryOut = async () => {
+      using journal = journals.open("r");
+      return await execute({ calls, tools: [look, pay], policy: asks, journal });
+    };
+    await expect(carryOut()).rejects.toMatchObject({ code: "run-waiting", data: { count: 1, tools: "pay" } });
+    expect(log).toEqual(["look"]);
+    yes();
+    expect((await carryOut()).map(({ status }) => status)).toEqual(["ok", "ok"]);
+    expect(log).toEqual(["look", "pay kim"]);
   });
 });
 
