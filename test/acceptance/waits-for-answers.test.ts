@@ -195,9 +195,9 @@ describe("a run whose question nobody answers", () => {
 describe("calls without a run", () => {
   it("wait in their journal too, and are made when somebody answered", async () => {
     const calls = [
-      { id: "a", name: "look", arguments: {} },
-      { id: "b", name: "pay", arguments: { to: "kim" } },
-    ];
+      { type: "tool-call", id: "a", name: "look", arguments: {} },
+      { type: "tool-call", id: "b", name: "pay", arguments: { to: "kim" } },
+    ] as const;
     const carryOut = async () => {
       using journal = journals.open("r");
       return await execute({ calls, tools: [look, pay], policy: asks, journal });
