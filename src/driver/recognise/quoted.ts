@@ -24,19 +24,16 @@ export function readString(cursor: Cursor): string | undefined {
 function endOfString({ text, at }: Cursor, quote: string): number | undefined {
   for (let end = text.indexOf(quote, at); end !== -1; end = text.indexOf(quote, end + 1)) {
     closing.lastIndex = end + quote.length;
-    if (slashesBefore(text, { end, start: at }) % 2 === 1) continue;
+    if (slashesBefore(text, end) % 2 === 1) continue;
     if (quote.length > 1 || closing.test(text)) return end;
     if (/^\s+["']/.test(text.slice(end + 1, end + 12))) return undefined; // "a" "b", which is no text that could be told
   }
   return undefined;
 }
 
-function slashesBefore(
-  text: string,
-  { end, start }: { readonly end: number; readonly start: number },
-): number {
+function slashesBefore(text: string, end: number): number {
   let count = 0;
-  while (end - count - 1 >= start && text[end - count - 1] === "\\") count += 1;
+  while (text[end - count - 1] === "\\") count += 1;
   return count;
 }
 

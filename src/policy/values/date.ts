@@ -76,7 +76,7 @@ export function dateAt(tokens: Tokens, index: number): FoundDate | undefined {
   const token = tokens.words[index];
   if (token === undefined || token.end - token.start > 32) return undefined;
   const text = compatible(wordAt(tokens, index));
-  if (!/^\d/v.test(text)) return undefined;
+  if (!/^\d/v.test(text)) return undefined; // as all that follows would say, later
   const whole = token.bits === has.digit ? undefined : oneDate(text);
   if (whole !== undefined) return { ...whole, first: index, last: index + 1 };
   return timeAt(tokens, index, text) ?? writtenAt(tokens, index, text);

@@ -55,6 +55,14 @@ describe("describeSkill", () => {
     const own = skill({ name: "a", description: "b", tools: [add], modelDescription: "**Mine**" });
     expect(describeSkill(own)).toBe("**Mine**");
   });
+
+  it("shows what a type has far inside as any: a prompt is no place for it", () => {
+    let input: Record<string, unknown> = { type: "string" };
+    for (let depth = 0; depth < 8; depth += 1) input = { type: "array", items: input };
+    const shown = describeSkill(skill({ name: "deep", description: "Deep", tools: [], input }));
+    expect(shown).toContain("any[][][][][][]");
+    expect(shown).not.toContain("string");
+  });
 });
 
 describe("skillContext", () => {

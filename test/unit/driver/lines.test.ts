@@ -99,7 +99,7 @@ describe("lines", () => {
     expect(model.requests[0]?.settings.stopSequences).toEqual(["\n", "END"]);
   });
 
-  it("reads any line in time that grows with its length", () => {
+  it("reads any line in time that grows with its length, and quotes its beginning alone", () => {
     const list = tool({
       name: "list",
       description: "",
@@ -113,7 +113,9 @@ describe("lines", () => {
       message: { role: "assistant" as const, parts: [{ type: "text" as const, text }] },
       finishReason: "stop" as const,
     };
-    expect(linesDriver.read(reply, turn).type).toBe("violation");
+    const start = `Step: ${",".repeat(74)}`;
+    const reason = `the line is neither a step nor an answer: "${start}"`;
+    expect(linesDriver.read(reply, turn)).toMatchObject({ type: "violation", reason });
   }, 1000);
 
   it("sends a line back that says nothing", async () => {

@@ -14,6 +14,12 @@ describe("arguments of a decision", () => {
   it.each<readonly [string, JsonObject, JsonObject, JsonObject]>([
     ["unknown keys", object({ a: text }), { a: "x", b: 1 }, { a: "x" }],
     ["nulls", object({ a: text, b: text }), { a: "x", b: null }, { a: "x" }],
+    [
+      "nulls under other names, where those are texts",
+      object({ a: text }, { additionalProperties: text }),
+      { a: "x", b: null, c: "y" },
+      { a: "x", c: "y" },
+    ],
     ["nested", object({ a: object({ b: text }) }), { a: { b: null, c: 1 } }, { a: {} }],
     [
       "in lists",

@@ -76,6 +76,7 @@ const oneCall: readonly (readonly [format: string, text: string])[] = [
   ["Python, by place", "[get_weather('Lima', 3)]"],
   ["Python, a dictionary", "get_weather({'city': 'Lima', 'days': 3})"],
   ["a call in quotes", "['get_weather(city=\"Lima\", days=3)']"],
+  ["lists in lists", `[[[[${json}]]]]`],
   ["pairs", "[('get_weather', {'city': 'Lima', 'days': 3})]"],
   ["a list with the name first", "['get_weather', 'city=Lima', 'days=3']"],
   ["words without quotes", "get_weather(city=Lima, days=3)"],

@@ -56,6 +56,7 @@ describe("what only looks like a call, in every mode", () => {
     ["a definition as MCP has it", '{"name": "ping", "inputSchema": {"type": "object"}}'],
     ["a definition with an empty schema", '{"name": "ping", "parameters": {"type": "object"}}'],
     ["an argument that is given twice", "get_weather(city='Lima', city='Oslo')"],
+    ["a call deep in lists", `[[[[[${json}]]]]]`],
     ["a comma in a number", "get_weather(city='Lima', days=1,000)"],
   ])("%s", (_what, text) => {
     for (const mode of ["strict", "safe", "lenient"] as const)
@@ -252,5 +253,10 @@ describe("a word without quotes", () => {
 
   it("is no argument where it goes on as something else", () => {
     expect(finder.read("get_weather(city=Lima 'Peru')").calls).toEqual([]);
+  });
+
+  it("is kept whole in a list with the name first", () => {
+    const { calls } = finder.read(`["get_weather", "city=Lima 'Peru'", "days=3"]`);
+    expect(calls.map((call) => call.arguments)).toEqual([{ city: "Lima 'Peru'", days: 3 }]);
   });
 });
