@@ -87,9 +87,11 @@ describe.skipIf(!works)("an isolated tool", { timeout: 30_000 }, () => {
     const first = call({ ms: 300 });
     const stop = new AbortController();
     const second = call({ ms: 0 }, contextOf({}, { signal: stop.signal }));
+    const third = call({ ms: 1 });
     stop.abort(new Error("not needed"));
     await expect(second).rejects.toThrow("not needed");
     expect(await first).toBe("slept 300");
+    expect(await third).toBe("slept 1");
     expect(await call({ ms: 0 })).toBe("slept 0");
   });
 
@@ -239,6 +241,14 @@ describe.skipIf(!works)("the handles of an isolated tool", { timeout: 30_000 }, 
     const headers = { authorization: ["Bearer ", secret], accept: "text/plain", "x-key": secret };
     const sent = { method: "POST", headers, body: "sent", maxBytes: 10_000_000 };
     expect(seen.splice(0)).toEqual([["https://a.example/x", sent]]);
+  });
+
+  it("fetch with a body of bytes, of one as of many", async () => {
+    const call = await toolOf("honest", "sendsBytes", { needs: [need("net", "a.example")] });
+    const echo: GivenHandles["fetch"] = async (_url, options) =>
+      new Response(Uint8Array.from(options?.body as Uint8Array));
+    for (const bytes of [[97], [0, 255, 10]])
+      expect(await call({ bytes }, contextOf({ fetch: echo }))).toEqual(bytes);
   });
 
   it("take answers without a body, and stop what the code does not wait for", async () => {

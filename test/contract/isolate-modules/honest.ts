@@ -87,6 +87,16 @@ export async function fetches(
   };
 }
 
+/** Sends bytes, and gives those that came back. */
+export async function sendsBytes(
+  { bytes }: { readonly bytes: readonly number[] },
+  { fetch }: Context,
+): Promise<unknown> {
+  const options = { method: "POST", body: Uint8Array.from(bytes) };
+  const response = await fetch?.("https://a.example", options);
+  return [...new Uint8Array((await response?.arrayBuffer()) ?? [])];
+}
+
 export async function fetchesNothing(
   { url }: { readonly url: string },
   { fetch }: Context,
