@@ -280,13 +280,28 @@ describe("schemas of a stranger", () => {
   });
 });
 
-describe("results that are none", () => {
-  const given = (result: unknown): Promise<readonly Tool[]> =>
-    mcpTools({
-      listTools: async () => ({ tools: named("go") }),
-      callTool: async () => result as object,
-    });
+const given = (result: unknown): Promise<readonly Tool[]> =>
+  mcpTools({
+    listTools: async () => ({ tools: named("go") }),
+    callTool: async () => result as object,
+  });
 
+describe("files in results", () => {
+  it.each(["image", "audio"])("are those of content that is %s", async (type) => {
+    const [go] = await given({ content: [{ type, data: "aGk=", mimeType: `${type}/x-own` }] });
+    expect(await callTool(go as Tool, {})).toMatchObject({
+      status: "ok",
+      files: [{ mediaType: `${type}/x-own`, data: "aGk=" }],
+    });
+  });
+
+  it("are not the data of content of a kind that is unknown", async () => {
+    const [go] = await given({ content: [{ type: "smell", data: "aGk=", mimeType: "smell/x-own" }] });
+    expect(await callTool(go as Tool, {})).not.toHaveProperty("files");
+  });
+});
+
+describe("results that are none", () => {
   it.each([null, undefined, 5, "x", true, [["a"]]])("%j is a failure", async (result) => {
     const [go] = await given(result);
     const { status, text } = await callTool(go as Tool, {});

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Executor } from "../../src/doors.ts";
 import {
   commandDriver,
@@ -62,6 +62,16 @@ describe("executorContract", () => {
   });
 });
 
+describe("a check that has ended", () => {
+  afterEach(() => vi.useRealTimers());
+
+  it.each(executorContract(() => plain))("leaves no timer behind: $name [C3.2]", async ({ run }) => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, toFake: ["setTimeout", "clearTimeout"] });
+    await run();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
 const native: DriverSubject = {
   make: () => nativeDriver,
   call: (name, args) => [{ calls: [{ name, arguments: args }] }],
@@ -119,6 +129,17 @@ describe("driverContract", () => {
         ...nativeDriver,
         read(reply, turn) {
           if (reply.message.parts.length === 0) throw new Error("nothing there");
+          return nativeDriver.read(reply, turn);
+        },
+      },
+    ],
+    [
+      "without a throw",
+      {
+        ...nativeDriver,
+        read(reply, turn) {
+          const [part] = reply.message.parts;
+          if (part?.type === "text") JSON.parse(part.text === "[]" ? "[" : "[]");
           return nativeDriver.read(reply, turn);
         },
       },

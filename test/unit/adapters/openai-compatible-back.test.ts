@@ -81,6 +81,15 @@ describe("reasoning goes back to the server that wrote it", () => {
     expect(details).toEqual([{ ...detail, text: "hm", signature: "c2ln" }, encrypted]);
   });
 
+  it("as its details, which go on under their own id and end at another", async () => {
+    const detail = (id: string, text: string): object => ({ type: "reasoning.text", index: 0, id, text });
+    const pieces = [detail("r1", "h"), detail("r1", "m"), detail("r2", "so")];
+    const messages = await sentBack(
+      streamed(...pieces.map((piece) => ({ reasoning_details: [piece] })), call("c1")),
+    );
+    expect(replyIn(messages)?.["reasoning_details"]).toEqual([detail("r1", "hm"), detail("r2", "so")]);
+  });
+
   it("as the details of a reply that came whole, each as it was", async () => {
     const details = [
       { type: "reasoning.summary", summary: "a" },

@@ -361,6 +361,15 @@ describe("what else servers stream", () => {
     await expect(ask(model())).rejects.toThrow("the moon is full");
   });
 
+  it("quotes of a text that is no error its first 300 characters, and marks that more followed", async () => {
+    const quoted = async (text: string): Promise<string> => {
+      server.play({ status: 500, sse: text });
+      return String(await ask(model()).catch((thrown: unknown) => thrown));
+    };
+    expect(await quoted("x".repeat(300))).toMatch(/[^x]x{300}(?![x…])/);
+    expect(await quoted("x".repeat(301))).toMatch(/[^x]x{300}…/);
+  });
+
   it("keeps integers that a double cannot hold", async () => {
     server.play({
       sse: `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"add","arguments":{"a":12345678901234567890}}}]},"finish_reason":"stop"}]}\n\n`,

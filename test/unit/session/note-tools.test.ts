@@ -118,5 +118,8 @@ describe("the tools of a memory of notes", () => {
       expect(() => noteTools(wrong as never)).toThrow(
         expect.objectContaining({ code: "definition-invalid" }),
       );
+    expect(() => noteTools({ store: inMemoryNotes(), namespace: 5 as never })).toThrow(
+      "a string or a function",
+    );
   });
 });

@@ -98,6 +98,13 @@ describe("the fake Responses API", () => {
     });
   });
 
+  it("says whether calls may be made at once: as it was asked, else that they may", async () => {
+    const tools = [{ type: "function", name: "add" }];
+    const alone = await ask({ tools, parallel_tool_calls: false });
+    expect(alone.body).toMatchObject({ parallel_tool_calls: false });
+    expect((await ask({ tools })).body).toMatchObject({ parallel_tool_calls: true });
+  });
+
   it("goes on from a response that it keeps, and wants the output of its calls [H19]", async () => {
     await using server = await fakeOpenai([{ calls: [{ name: "add" }] }, "Three."]);
     const about = { model: "gpt-5", input: "Add." };
