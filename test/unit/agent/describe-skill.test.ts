@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { describeSkill, skillContext } from "../../../src/agent/describe/describe-skill.ts";
 import { skill } from "../../../src/agent/skill.ts";
+import type { JsonSchema } from "../../../src/schema/schema.ts";
 import { knowledge } from "../../../src/tool/knowledge.ts";
 import { tool } from "../../../src/tool/tool.ts";
 
@@ -57,7 +58,7 @@ describe("describeSkill", () => {
   });
 
   it("shows what a type has far inside as any: a prompt is no place for it", () => {
-    let input: Record<string, unknown> = { type: "string" };
+    let input: JsonSchema = { type: "string" };
     for (let depth = 0; depth < 8; depth += 1) input = { type: "array", items: input };
     const shown = describeSkill(skill({ name: "deep", description: "Deep", tools: [], input }));
     expect(shown).toContain("any[][][][][][]");
