@@ -68,3 +68,27 @@ describe("waiting for a person", () => {
     expect(tools.map(({ calls }) => calls.length)).toEqual([0, 0]);
   });
 });
+
+describe("the time of a model", () => {
+  it("counts over all turns, and on from a checkpoint", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const minutes = 60_000;
+    const clerk = agent({
+      name: "clerk",
+      model() {
+        vi.setSystemTime(Date.now() + 40 * minutes);
+        return proposes("look");
+      },
+      tools: [fakeTool("look", "seen")],
+      hooks: [{ name: "pause", onBudgetExceeded: () => ({ checkpoint: true }) }],
+      budget: { turns: 2, durationMs: 100 * minutes },
+    });
+    const { checkpoint, outcome } = await clerk.run("Look");
+    expect(outcome).toMatchObject({ type: "suspended", field: "turns" });
+    expect(checkpoint?.elapsedMs).toBe(80 * minutes);
+    if (checkpoint === undefined) return;
+    const later = await clerk.with({ budget: { turns: 9, durationMs: 100 * minutes } }).resume(checkpoint);
+    expect(later.outcome).toMatchObject({ type: "suspended", field: "durationMs", used: 120 * minutes });
+  });
+});

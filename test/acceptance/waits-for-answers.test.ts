@@ -245,6 +245,20 @@ describe("a run inside a call that waits", () => {
     expect(log.toSorted()).toEqual(["look boss", "look kim", "look lee", "pay kim", "pay lee"]);
   });
 
+  it("lets nothing begin that comes after it", async () => {
+    const boss = agent({
+      name: "boss",
+      model: planned([{ name: "kim", arguments: { input: "x" } }, { name: "file" }]),
+      tools: [payer("kim").asTool(), acting("file", "irreversible")],
+      policy: asks,
+    });
+    await goOn(boss);
+    expect(log).toEqual(["look kim"]);
+    yes();
+    expect((await goOn(boss)).text).toBe("kim ok, file ok");
+    expect(log).toEqual(["look kim", "pay kim", "file"]);
+  });
+
   it("waits in a composition too", async () => {
     const both = parallel({ kim: payer("kim"), lee: payer("lee") });
     expect((await goOn(both as never)).outcome.type).toBe("suspended");

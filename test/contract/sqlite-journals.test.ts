@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agent, tool } from "../../src/index.ts";
-import { sqliteJournals } from "../../src/sqlite.ts";
+import { type RunJournal, sqliteJournals } from "../../src/sqlite.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import { killRun } from "../../tools/kill/kill-runs.ts";
 
@@ -90,6 +91,37 @@ describe("journals in a SQLite file", () => {
     await dead;
     using journal = journals.open("r");
     expect(await journal.step({ key: "k", run: () => Promise.resolve("mine") })).toBe("mine");
+  });
+
+  it("are left to a process of another machine, of which nothing is known", () => {
+    using journals = sqliteJournals(path());
+    journals.open("r");
+    using file = new DatabaseSync(path());
+    const owner = JSON.stringify({ host: "far.example", pid: 7, started: "" });
+    file.prepare("UPDATE writ_runs SET owner = ?").run(owner);
+    expect(() => journals.open("r")).toThrow(/process 7 on the machine "far.example"/);
+  });
+
+  it("list the questions of each run by their age, and keep none of a journal that was taken", async () => {
+    using journals = sqliteJournals(path());
+    using journal = journals.open("r");
+    using other = journals.open("other");
+    const ask = (from: RunJournal, key: string) => from.ask?.({ key, request: {} });
+    await ask(journal, "b");
+    await ask(other, "c");
+    await ask(journal, "a");
+    const [first] = journals.questions();
+    while (Date.now() === first?.since) await new Promise((resolve) => void setTimeout(resolve, 1));
+    await ask(journal, "b"); // a later process asks again
+    expect(journals.questions()[0]).toEqual(first);
+    expect(journals.questions().map(({ key }) => key)).toEqual(["b", "c", "a"]);
+    expect(journals.questions("r").map(({ key }) => key)).toEqual(["b", "a"]);
+    journal.close();
+    using taken = journals.open("r");
+    await expect(ask(journal, "late")).rejects.toMatchObject({ code: "run-taken" });
+    taken.close();
+    journals.remove("r");
+    expect(journals.questions().map(({ key }) => key)).toEqual(["c"]);
   });
 
   it("keep any text: keys and ids that are no valid Unicode too", async () => {

@@ -84,6 +84,8 @@ describe("a call that was at work when its process died", () => {
     });
     expect(happened).toMatchObject({ times: 0, status: "ok", text: "paid yesterday" });
     expect(keys).toEqual(["r/turn/1/call/0"]);
+    const nothing = await goOn(records, { effect, reconcile: () => ({ happened: true, value: 0 }) });
+    expect(nothing).toMatchObject({ times: 0, status: "ok", text: "0" });
     const not = await goOn(records, { effect, reconcile: () => ({ happened: false }) });
     expect(not).toMatchObject({ times: 1, status: "ok", text: "paid" });
     expect(await goOn(records, { effect, reconcile: () => undefined })).toMatchObject({
@@ -107,7 +109,8 @@ describe("a call that was at work when its process died", () => {
     const unknown = { times: 0, status: "unknown" };
     expect(await goOn(records, { effect, reconcile: fails })).toMatchObject(unknown);
     expect(await goOn(records, { effect, reconcile: fails, recover })).toMatchObject(unknown);
-    expect(await goOn(records, { effect, reconcile: () => "yes" as never })).toMatchObject(unknown);
+    for (const said of ["yes", null, { happened: "no" }])
+      expect(await goOn(records, { effect, reconcile: () => said as never })).toMatchObject(unknown);
     const slow = { effect, timeoutMs: 5, reconcile: () => new Promise<never>(() => undefined) };
     expect(await goOn(records, slow)).toMatchObject(unknown);
   });
