@@ -74,6 +74,7 @@ describe("the time of a model", () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
     const minutes = 60_000;
+    const began = Date.now();
     const clerk = agent({
       name: "clerk",
       model() {
@@ -90,5 +91,6 @@ describe("the time of a model", () => {
     if (checkpoint === undefined) return;
     const later = await clerk.with({ budget: { turns: 9, durationMs: 100 * minutes } }).resume(checkpoint);
     expect(later.outcome).toMatchObject({ type: "suspended", field: "durationMs", used: 120 * minutes });
+    expect(Date.now() - began).toBe(120 * minutes); // one turn more
   });
 });
