@@ -1,7 +1,7 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { type McpPins, mcpTools, type McpToolsOptions } from "../../src/adapters/mcp/tools.ts";
 import {
@@ -48,7 +48,11 @@ const notes = (options: McpToolsOptions = {}): Promise<readonly Tool[]> =>
     { server: "notes", ...options },
   );
 
-const fileOfPins = async (): Promise<string> => join(await mkdtemp(join(tmpdir(), "pins-")), "mcp-pins.json");
+async function fileOfPins(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "pins-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, "mcp-pins.json");
+}
 
 const send = (sent: unknown[] = []): Tool =>
   tool({

@@ -60,6 +60,17 @@ describe("journals in a SQLite file", () => {
     expect(await second.step({ key: "k", run: () => Promise.resolve(3) })).toBe(3);
   });
 
+  it("let no journal of a run that was removed write into another run of that id", async () => {
+    using journals = sqliteJournals(path());
+    const first = journals.open("r");
+    first.close();
+    journals.remove("r");
+    using second = journals.open("r");
+    const late = first.step({ key: "k", run: () => Promise.resolve(1) });
+    await expect(late).rejects.toMatchObject({ code: "run-taken" });
+    expect(await second.step({ key: "k", run: () => Promise.resolve(2) })).toBe(2);
+  });
+
   it("end a run whose journal was taken, and tell nothing of its call", async () => {
     using journals = sqliteJournals(path());
     const journal = journals.open("r");

@@ -71,8 +71,9 @@ export function sqliteJournals(path: string): SqliteJournals {
   const questions = questionsOf(database);
   const owner = thisProcess();
   const find = database.prepare("SELECT epoch, owner FROM writ_runs WHERE id = ?");
+  // The first epoch is random: a run of the same id that was removed must not share one.
   const claim = database.prepare(
-    "INSERT INTO writ_runs (id, epoch, owner) VALUES (?, 1, ?) ON CONFLICT (id) DO UPDATE SET epoch = epoch + 1, owner = excluded.owner RETURNING epoch",
+    "INSERT INTO writ_runs (id, epoch, owner) VALUES (?, abs(random() % 4503599627370496), ?) ON CONFLICT (id) DO UPDATE SET epoch = epoch + 1, owner = excluded.owner RETURNING epoch",
   );
   const giveUp = database.prepare("UPDATE writ_runs SET owner = NULL WHERE id = ? AND epoch = ?");
   const select = database.prepare(
