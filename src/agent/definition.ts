@@ -154,7 +154,7 @@ export interface AgentDefinition<
    * is left alone.
    */
   readonly retry?: RetryPace | false;
-  /** How long the model may be silent, before its reply and in it. It is asked again then, as `retry` says. */
+  /** Bounds of the time for which the model may be silent, before its reply and in it. Past one it is asked again, as `retry` says. */
   readonly timeout?: ModelTimeout;
   readonly toolChoice?: ToolChoice;
   /** Tasks as they should go. Shown to weak models (driver `lines`), which learn more from them than from instructions. */

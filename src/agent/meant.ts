@@ -1,4 +1,4 @@
-/** What to write here for a field as other libraries name it: of an agent, and of one run. */
+/** Names of fields in other libraries, and the field to write here: of an agent, and of one run. */
 const meant: Readonly<Record<"agent" | "run", Readonly<Record<string, string>>>> = {
   agent: {
     ...alike("instructions", "system", "systemPrompt", "prompt", "systemMessage"),

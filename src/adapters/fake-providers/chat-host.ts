@@ -19,7 +19,7 @@ export interface ChatHost {
   readonly unknown?: (at: Path, role: string) => ProviderError | undefined;
   /** The types of the parts of a message; default all. */
   readonly parts?: readonly string[];
-  /** What it refuses beside. */
+  /** The check for all else that it refuses. */
   readonly check?: (body: JsonObject, messages: readonly JsonObject[]) => ProviderError | undefined;
   readonly callId?: Provider["callId"];
   readonly error?: (error: ProviderError) => Json;

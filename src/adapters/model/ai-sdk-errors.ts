@@ -66,7 +66,7 @@ export function packageFault(thrown: unknown): ProviderFault {
   };
 }
 
-/** What the provider said, where the package kept it; else the package's own words. */
+/** The provider's words, where the package kept them; else the package's own. */
 function saidBy(cause: unknown, { responseBody, data, value }: ErrorFields): ProviderFault {
   const isError = cause instanceof Error;
   const body = typeof responseBody === "string" && responseBody.trim() !== "" ? responseBody : data;

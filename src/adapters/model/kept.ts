@@ -32,7 +32,7 @@ export interface WireIds {
   readonly take: (message: Message) => void;
   /** The id on the way of the call that has this id in the transcript. */
   readonly of: (id: string) => string;
-  /** Whether every call so far goes out with the id that it has in the transcript. */
+  /** True while every call so far goes out with the id that it has in the transcript. */
   readonly areSame: () => boolean;
 }
 

@@ -19,7 +19,7 @@ const givenBack = [
   "provider_specific_fields",
 ] as const;
 
-/** What servers say of other things that they refuse or miss; `of` is the field of the request that it is about. */
+/** The words of servers for other things that they refuse or miss; `of` is the field of the request in question. */
 const wordings: readonly {
   readonly lesson: string;
   readonly words: RegExp;

@@ -6,7 +6,7 @@ import { keptBy } from "./kept.ts";
 /** Reads what a reply says beside its calls. */
 export interface TextReader {
   read(message: JsonObject): readonly Delta[];
-  /** What is known only when the reply is whole: of the reasoning, and sources that some servers repeat in each chunk. */
+  /** The parts that are known only when the reply is whole: of the reasoning, and sources that some servers repeat in each chunk. */
   end(citations?: Json): readonly Delta[];
 }
 

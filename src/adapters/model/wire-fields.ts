@@ -96,7 +96,7 @@ export function reportedResponse(id: unknown, model: unknown): ReportedResponse 
   return Object.keys(response).length === 0 ? undefined : response;
 }
 
-/** What Gemini's reasons for an end say of a call that it could not read itself; nothing for any other reason. */
+/** Reads the reason for which Gemini ended a reply: the call that it could not read itself, or nothing for any other reason. */
 export function unreadableBy(reason: unknown): { readonly unreadable?: UnreadableCall } {
   const isSaid =
     typeof reason === "string" && /\b(?:MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL)\b/i.test(reason);
