@@ -41,6 +41,7 @@ export { type MemoryJournal } from "./journal/memory-journal.ts";
 export { type JournalRecord, recordedJournal } from "./journal/recorded-journal.ts";
 
 export { type ChatReply, type ChatRequest, type ChatTools } from "./model/chat.ts";
+export { type Patience } from "./model/patience.ts";
 
 export { type HookAnswer, hookFields, type HookInput, type HookPlace, type HookPlaces } from "./hook/hook.ts";
 

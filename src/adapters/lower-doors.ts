@@ -12,8 +12,9 @@ import { type Chosen, type DecideRequest, decideWith } from "../turn/decide.ts";
 import { type Decider, llmStepWith, type StepDecision, type StepRequest } from "../turn/llm-step.ts";
 import { type SafeLoopOptions, safeLoopWith } from "../turn/safe-loop.ts";
 import type { ResultMessage, ToolResult } from "../message/message.ts";
-import { type ChatReply, type ChatRequest, chatStreamWith, chatWith } from "../model/chat.ts";
+import type { ChatReply, ChatRequest } from "../model/chat.ts";
 import type { Delta, Model } from "../model/model.ts";
+import { chatPatiently, chatStreamPatiently, checkedPatience, type Patience } from "../model/patience.ts";
 import type { Tools } from "../policy/allow-list.ts";
 import type { Tool, TypedTool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
@@ -22,7 +23,7 @@ import { modelNamed, resolveModel } from "./model/resolve.ts";
 
 /**
  * Asks a model once, without a loop: the caller carries out the calls of the reply and sends their results with
- * the next request.
+ * the next request. A request that fails is made again where that can help (`retry`).
  *
  * @throws WritError `definition-invalid` for a call of `chat` in another form; what the model's adapter throws
  * (`provider-unreachable`, `model-not-found`, …)
@@ -34,15 +35,16 @@ import { modelNamed, resolveModel } from "./model/resolve.ts";
  * console.log(reply.text, reply.calls);
  * ```
  */
-export async function chat(request: ChatRequest & Required<WithModel>): Promise<ChatReply> {
+export async function chat(request: ChatRequest & Patience & Required<WithModel>): Promise<ChatReply> {
   checkRequest("chat", request);
-  const { model, ...question } = request;
-  return chatWith(resolveModel(model, "chat"), toldWithoutSecrets(question));
+  const patience = checkedPatience(request, "`chat`");
+  const model = resolveModel(request.model, "chat");
+  return chatPatiently(toldWithoutSecrets(request), { model, patience, host: nodeHost });
 }
 
 /**
  * Asks a model once, like `chat`, and yields the pieces of its reply while it writes; what the generator returns is the whole reply. Leaving
- * it early ends the request.
+ * it early ends the request. A request that fails is made again before the first piece, and not after it.
  *
  * @throws WritError what `chat` throws
  * @example
@@ -55,11 +57,12 @@ export async function chat(request: ChatRequest & Required<WithModel>): Promise<
  * ```
  */
 export async function* chatStream(
-  request: ChatRequest & Required<WithModel>,
+  request: ChatRequest & Patience & Required<WithModel>,
 ): AsyncGenerator<Delta, ChatReply, undefined> {
   checkRequest("chatStream", request);
-  const { model, ...question } = request;
-  return yield* chatStreamWith(resolveModel(model, "chatStream"), toldWithoutSecrets(question));
+  const patience = checkedPatience(request, "`chatStream`");
+  const model = resolveModel(request.model, "chatStream");
+  return yield* chatStreamPatiently(toldWithoutSecrets(request), { model, patience, host: nodeHost });
 }
 
 /** A tool may ask a model by itself: the secrets that it sent to others are none of the model's business. */

@@ -6,8 +6,8 @@ import { nodeHost } from "./clock.ts";
 import { resolveModel } from "./model/resolve.ts";
 
 /**
- * A model that asks its provider again by itself when that cannot be reached or is overloaded, wherever it is used: for `chat` and for functions
- * of your own. Runs ask again by themselves (`retry` of an agent), and leave a model that does so alone: attempts do not multiply. Only errors that
+ * A model that asks its provider again by itself when that cannot be reached or is overloaded, wherever it is used: for functions of your own.
+ * Runs, `chat` and the other doors ask again by themselves (`retry`), and leave a model that does so alone: attempts do not multiply. Only errors that
  * are `retryable` count, and only before the first piece of the reply came; a time-out and an abort never do. The wait that a provider asks
  * for (`Retry-After`) is kept. When the attempts are used up, the last error is thrown as it is.
  *

@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { isEventType } from "../event/event.ts";
 import type { ModelSettings } from "../model/model.ts";
+import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
 import { intentParts } from "../policy/knowledge/intent.ts";
 import { endCauses } from "../run/end.ts";
@@ -115,11 +116,6 @@ const decides: Shape<unknown> = {
       : callable.misfit(value),
 };
 
-const retry = shapeOf(
-  "false or an object like { attempts: 5 }",
-  (value) => value === false || fits(record, value),
-);
-
 const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Shape<unknown> } = {
   name: string,
   description: string,
@@ -144,15 +140,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   enforce: oneOf("isolated"),
   markResults: boolean,
   settings: record,
-  retry,
-  timeout: shapeOf(
-    "an object like { firstChunkMs: 60000, chunkMs: 20000 }",
-    (value) =>
-      fits(record, value) &&
-      Object.entries(value).every(
-        ([field, ms]) => ["firstChunkMs", "chunkMs"].includes(field) && fits(number, ms) && ms > 0,
-      ),
-  ),
+  ...patienceShapes,
   toolChoice: either(oneOf("auto", "required", "none"), named("{ tool: name }", record)),
   examples: list,
   lastTurn: oneOf("tools", "answer"),
@@ -169,7 +157,7 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   approve: callable,
   journal: having("a journal", "step", "all"),
   onEvent: callable,
-  retry,
+  retry: patienceShapes.retry,
   skill: string,
   session: having("what session(store, id) gives", "enter", "load", "check", "save"),
   tools: listOf(string, "a list of names"),

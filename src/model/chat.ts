@@ -94,7 +94,8 @@ export async function* chatStreamWith(
     }
     return replyOf(assembler.reply(), model, messages);
   } catch (error) {
-    if (isWritError(error) || signal.aborted) throw error;
+    signal.throwIfAborted();
+    if (isWritError(error)) throw error;
     throw failure(model, messageOf(error), { cause: error, retryable: false });
   }
 }

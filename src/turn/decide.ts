@@ -1,22 +1,19 @@
 import { grammarOf } from "../driver/grammar/grammar.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { type Message, userMessage } from "../message/message.ts";
-import { type ChatReply, chatWith } from "../model/chat.ts";
+import type { ChatReply } from "../model/chat.ts";
 import type { Model, ReplyFormat } from "../model/model.ts";
-import { askPatiently, checkedRetry, type RetryPace } from "../model/retry.ts";
+import { checkedPatience, chatPatiently, type Patience, type PatientQuestion } from "../model/patience.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import { interruptBy } from "../util/interrupt.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
 import { type Decider, noProvider } from "./llm-step.ts";
 
 /** A choice that the model makes for the program. */
-export interface DecideRequest {
+export interface DecideRequest extends Patience {
   readonly question: string;
   /** At least two, each different. */
   readonly options: readonly string[];
   readonly context?: string;
-  /** The pace at which failed requests are made again, as `retry` of an agent. Default: 3 requests in all. */
-  readonly retry?: RetryPace | false;
   readonly signal?: AbortSignal;
 }
 
@@ -31,25 +28,19 @@ const maxAttempts = 2;
 export async function decideWith({ model, host }: Decider, request: DecideRequest): Promise<Chosen> {
   const { options, signal } = request;
   checkOptions(options);
-  const retry = checkedRetry(request.retry ?? {}, "`decide`");
+  const patience = checkedPatience(request, "`decide`");
   if (model === undefined) return { option: undefined, tokens: 0, notice: noProvider };
   const messages: Message[] = [userMessage(questionText(request))];
-  const { stop, unlink } = interruptBy(signal);
   let tokens = 0;
   let why = "";
-  try {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const ask = (): Promise<ChatReply> => askForOption(model, { messages, options, signal });
-      const reply = await askPatiently(ask, { model, retry, host, stop });
-      tokens += reply.usage.inputTokens + reply.usage.outputTokens;
-      const answer = answerIn(reply);
-      const option = matching(answer, options);
-      if (option !== undefined) return { option, tokens };
-      why = `${JSON.stringify(answer.slice(0, 80))} is none of the options.`;
-      messages.push(...corrected(reply, `${why} Give exactly one of: ${listed(options)}`));
-    }
-  } finally {
-    unlink();
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const reply = await askForOption({ messages, options, signal }, { model, patience, host });
+    tokens += reply.usage.inputTokens + reply.usage.outputTokens;
+    const answer = answerIn(reply);
+    const option = matching(answer, options);
+    if (option !== undefined) return { option, tokens };
+    why = `${JSON.stringify(answer.slice(0, 80))} is none of the options.`;
+    messages.push(...corrected(reply, `${why} Give exactly one of: ${listed(options)}`));
   }
   return { option: undefined, tokens, notice: `the model chose nothing: ${why}` };
 }
@@ -82,7 +73,11 @@ interface OptionQuestion {
 }
 
 /** Forces a call that names the option; a model without calls is held to the options while it writes, where it can be. */
-async function askForOption(model: Model, { messages, options, signal }: OptionQuestion): Promise<ChatReply> {
+async function askForOption(
+  { messages, options, signal }: OptionQuestion,
+  asked: PatientQuestion,
+): Promise<ChatReply> {
+  const { model } = asked;
   const around = signal === undefined ? {} : { signal };
   const inputSchema = {
     type: "object",
@@ -93,12 +88,13 @@ async function askForOption(model: Model, { messages, options, signal }: OptionQ
   const choose = { name: "choose", description: "Chooses one of the options", inputSchema };
   if (model.features.tools !== false) {
     try {
-      return await chatWith(model, { messages, tools: [choose], toolChoice: { tool: "choose" }, ...around });
+      const toolChoice = { tool: "choose" };
+      return await chatPatiently({ messages, tools: [choose], toolChoice, ...around }, asked);
     } catch (error) {
       if (!isWritError(error, "model-without-tools")) throw error;
     }
   }
-  return chatWith(model, { messages, ...formatFor(model, inputSchema), ...around });
+  return chatPatiently({ messages, ...formatFor(model, inputSchema), ...around }, asked);
 }
 
 function formatFor({ features }: Model, schema: JsonSchema): { readonly format?: ReplyFormat } {

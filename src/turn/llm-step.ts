@@ -13,7 +13,8 @@ import {
 } from "../message/transcript.ts";
 import { addUsage, type Usage } from "../message/usage.ts";
 import type { Model } from "../model/model.ts";
-import { askPatiently, checkedRetry, type RetryPace } from "../model/retry.ts";
+import { type CheckedPatience, checkedPatience, type Patience } from "../model/patience.ts";
+import { askPatiently } from "../model/retry.ts";
 import { whyNot } from "../policy/powers.ts";
 import type { Capability } from "../tool/capability.ts";
 import { type AllowList, allowList } from "../policy/allow-list.ts";
@@ -32,7 +33,7 @@ export interface CatalogEntry {
 }
 
 /** The question of one step. */
-export interface StepRequest {
+export interface StepRequest extends Patience {
   readonly prompt: string;
   /** The tools that the model may choose from. Without one the step is the final answer. */
   readonly catalog: readonly CatalogEntry[];
@@ -45,8 +46,6 @@ export interface StepRequest {
    * those of that tool. Default: all that surrounds it.
    */
   readonly grants?: readonly Capability[];
-  /** The pace at which failed requests are made again, as `retry` of an agent. Default: 3 requests in all. */
-  readonly retry?: RetryPace | false;
   readonly signal?: AbortSignal;
 }
 
@@ -82,7 +81,7 @@ export async function llmStepWith({ model, host }: Decider, request: StepRequest
   checkMayAsk(request, host);
   if (model === undefined) return { kind: "final", text: noProvider, tokens: 0 };
   const { catalog, signal } = request;
-  const retry = checkedRetry(request.retry ?? {}, "`llmStep`");
+  const patience = checkedPatience(request, "`llmStep`");
   const allowed = toolsOf(catalog);
   const mayCall = allowed.tools.size > 0;
   const { stop, unlink } = interruptBy(signal);
@@ -99,7 +98,7 @@ export async function llmStepWith({ model, host }: Decider, request: StepRequest
         examples: [],
         toolChoice,
       } satisfies TurnInput;
-      const { usage, record, reading } = await ask(input, { attempt, retry, host, stop, signal });
+      const { usage, record, reading } = await ask(input, { attempt, patience, host, stop, signal });
       tokens += usage.inputTokens + usage.outputTokens;
       const decision = decisionIn(reading, mayCall);
       if (decision.kind !== "none") return { ...decision, tokens };
@@ -155,7 +154,7 @@ function transcriptOf({ prompt, catalog, context = "", intent }: StepRequest): R
 
 interface StepQuestion {
   readonly attempt: number;
-  readonly retry: RetryPace | false;
+  readonly patience: CheckedPatience;
   readonly host: Host;
   readonly stop: Interrupt<unknown>;
   readonly signal: AbortSignal | undefined;
@@ -163,12 +162,13 @@ interface StepQuestion {
 
 async function ask(
   input: TurnInput,
-  { attempt: turn, retry, host, stop, signal }: StepQuestion,
+  { attempt: turn, patience: { retry, timeout }, host, stop, signal }: StepQuestion,
 ): Promise<{ readonly usage: Usage; readonly record: ModelRecord; readonly reading: Reading }> {
   signal?.throwIfAborted();
   const drivers = driversFor("auto", input.model);
   const notes = noFailures();
-  const question = { turn, input, drivers, host, stop, notes };
+  const bounds = timeout === undefined ? { host } : { host, timeout };
+  const question = { turn, input, drivers, host, stop, notes, bounds };
   const asking = askPatiently(async () => askModel(question), { model: input.model, retry, host, stop });
   const record = await untilStopped(asking, stop);
   signal?.throwIfAborted();

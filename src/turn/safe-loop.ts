@@ -3,7 +3,7 @@ import { callOneWith } from "../call/call-tool.ts";
 import { countCall, countSuccess, type ToolUse, violation } from "../policy/account/constraints.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Capability } from "../tool/capability.ts";
-import type { RetryPace } from "../model/retry.ts";
+import type { Patience } from "../model/patience.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { type CatalogEntry, type Decider, llmStepWith, type StepDecision } from "./llm-step.ts";
 
@@ -11,7 +11,7 @@ import { type CatalogEntry, type Decider, llmStepWith, type StepDecision } from 
 export type ToolsByName = ReadonlyMap<string, Tool> | Readonly<Record<string, Tool>>;
 
 /** The options of the safe loop. */
-export interface SafeLoopOptions {
+export interface SafeLoopOptions extends Patience {
   readonly question: string;
   readonly tools: ToolsByName;
   /**
@@ -29,8 +29,6 @@ export interface SafeLoopOptions {
   readonly intent?: string;
   /** The capabilities that the tools may use, of those that each declares. Default: none. */
   readonly grants?: readonly Capability[];
-  /** The pace at which failed requests are made again, as `retry` of an agent. Default: 3 requests in all. */
-  readonly retry?: RetryPace | false;
   /** Told each step after it was carried out. */
   readonly onStep?: (taken: StepTaken) => void;
   readonly signal?: AbortSignal;
@@ -49,7 +47,7 @@ const outOfSteps = "out of steps";
 
 /** The loop of the fifth seed page. The adapter documents it. */
 export async function safeLoopWith(decider: Decider, options: SafeLoopOptions): Promise<string> {
-  const { question: prompt, maxSteps, budget, intent, onStep, signal, grants, retry } = options;
+  const { question: prompt, maxSteps, budget, intent, onStep, signal, grants, retry, timeout } = options;
   checkBound("maxSteps", maxSteps);
   checkBound("budget", budget);
   const tools = allowedNames(options.tools);
@@ -58,7 +56,8 @@ export async function safeLoopWith(decider: Decider, options: SafeLoopOptions): 
   let spent = 0;
   let uses: readonly ToolUse[] = [];
   for (let n = 0; n < maxSteps && spent <= budget; n += 1) {
-    const step = await llmStepWith(decider, { prompt, catalog, context, intent, retry, signal });
+    const asked = { prompt, catalog, context, intent, retry, timeout, signal };
+    const step = await llmStepWith(decider, asked);
     spent += step.tokens;
     if (step.kind === "tool") {
       const tool = tools.get(step.name);

@@ -1,0 +1,86 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+import { interruptBy } from "../util/interrupt.ts";
+import { fits, misfitText, number, object, optional, record, type Shape, shapeOf } from "../util/shape.ts";
+import { type ChatReply, type ChatRequest, chatStreamWith, chatWith } from "./chat.ts";
+import type { Delta, Model } from "./model.ts";
+import { askPatiently, checkedRetry, paceWith, retrying, type RetryPace } from "./retry.ts";
+import { type ModelTimeout, timed } from "./timeout.ts";
+
+/** The settings of a question for a provider that fails and for a model that is silent: the same as those of an agent. */
+export interface Patience {
+  /**
+   * The number and pace of requests to a model whose provider cannot be reached, is overloaded, or breaks off its reply. Default: 3 requests
+   * in all. `false`: one request. A model that retries by itself (`withRetry`) is left alone.
+   */
+  readonly retry?: RetryPace | false;
+  /** Bounds of the time for which the model may be silent, before its reply and in it. Past one it is asked again, as `retry` says. */
+  readonly timeout?: ModelTimeout;
+}
+
+const timeoutFields: readonly string[] = ["firstChunkMs", "chunkMs"] satisfies (keyof ModelTimeout)[];
+
+/** The form of each setting, in the order in which faults are told. */
+export const patienceShapes: { readonly [Field in keyof Required<Patience>]: Shape<unknown> } = {
+  retry: shapeOf(
+    "false or an object like { attempts: 5 }",
+    (value) => value === false || fits(record, value),
+  ),
+  timeout: shapeOf(
+    "an object like { firstChunkMs: 60000, chunkMs: 20000 }",
+    (value) =>
+      fits(record, value) &&
+      Object.entries(value).every(
+        ([field, ms]) => timeoutFields.includes(field) && fits(number, ms) && ms > 0,
+      ),
+  ),
+};
+const patienceShape = object({
+  retry: optional(patienceShapes.retry),
+  timeout: optional(patienceShapes.timeout),
+});
+
+/** The settings after they were checked. */
+export interface CheckedPatience extends Patience {
+  readonly retry: RetryPace | false;
+}
+
+/** Checks the author's settings, and gives them. @throws WritError `definition-invalid` */
+export function checkedPatience({ retry = {}, timeout }: Patience, where: string): CheckedPatience {
+  const fault = misfitText(patienceShape, { retry, timeout });
+  if (fault !== undefined) throw new WritError("definition-invalid", { where, reason: `${fault}.` });
+  return { retry: checkedRetry(retry, where), ...(timeout === undefined ? {} : { timeout }) };
+}
+
+/** A question outside of a run: the model, the settings, and the clock of its waits. */
+export interface PatientQuestion {
+  readonly model: Model;
+  readonly patience: CheckedPatience;
+  readonly host: Pick<Host, "timer" | "randomId">;
+}
+
+/** Asks as {@link chatWith} does, and again where that can help: nobody has seen the reply that failed. */
+export async function chatPatiently(request: ChatRequest, question: PatientQuestion): Promise<ChatReply> {
+  const { patience, host } = question;
+  const model = timedModel(question);
+  const { stop, unlink } = interruptBy(request.signal);
+  try {
+    return await askPatiently(() => chatWith(model, request), { model, retry: patience.retry, host, stop });
+  } finally {
+    unlink();
+  }
+}
+
+/** Asks as {@link chatStreamWith} does, and again until the first piece of a reply was handed out. */
+export function chatStreamPatiently(
+  request: ChatRequest,
+  question: PatientQuestion,
+): AsyncGenerator<Delta, ChatReply, undefined> {
+  const model = timedModel(question);
+  const pace = paceWith(model, question.patience.retry);
+  return chatStreamWith(pace === undefined ? model : retrying(model, pace, question.host), request);
+}
+
+function timedModel({ model, patience: { timeout }, host }: PatientQuestion): Model {
+  return timeout === undefined ? model : timed(model, timeout, host);
+}
