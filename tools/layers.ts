@@ -23,6 +23,7 @@ export const layers: readonly string[] = [
   "turn",
   "session",
   "agent",
+  "durable",
   "adapters",
   "eval",
   "server",

@@ -81,7 +81,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "provider-refused-key": { message: "{provider} refused the credentials for the model \"{model}\": {reason}", hint: "Check the key in {where}.", retryable: false },
   "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "{advice}", retryable: true },
   "question-changed": { message: "The answer is about another call than the one of \"{tool}\" that waits in the run \"{id}\" at \"{key}\".", hint: "Show the question again, and give back the `hash` of the request that was shown. Nothing was approved.", retryable: false },
-  "question-unknown": { message: "The run \"{id}\" has no question at \"{key}\" that waits for an answer.", hint: "It was answered before, or the run has gone on without it. `journals.questions()` lists what waits.", retryable: false },
+  "question-unknown": { message: "The run \"{id}\" has no question at \"{key}\" that waits for an answer.", hint: "It was answered before, or the run has gone on without it. `runs.questions()` lists what waits.", retryable: false },
   "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` gives a list of `{ text, source?, score? }`: text and source are texts, score is a number. An empty list says that nothing was found.", retryable: false },
@@ -89,11 +89,13 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "run-broken": { message: "The run of \"{name}\" broke: {reason}", hint: "The journal, or the runtime itself, failed; the cause has the details. What was recorded before is not lost.", retryable: false },
   "run-cancelled": { message: "The run of \"{name}\" was cancelled: {reason}", hint: "Nothing is wrong: the signal was aborted. Start the run again if you want its answer.", retryable: false },
   "run-claimed": { message: "The run \"{id}\" is carried out elsewhere: by {owner}.", hint: "Wait until that process has ended or has closed the journal of the run, then open it again. A process that died holds nothing. If this process has it open itself, use that journal.", retryable: false },
+  "run-ended": { message: "The run \"{id}\" has ended as {status}, and nothing more is recorded of it.", hint: "Somebody cancelled it while this process carried it out. A call that was at work keeps its result; nothing else begins.", retryable: false },
+  "run-missing": { message: "There is no run \"{id}\".", hint: "Nobody has begun a run of that id, or it was erased. `runs.list()` lists the runs.", retryable: false },
   "run-option-unusable": { message: "\"{name}\" cannot be run with the option `{option}`: {reason}", hint: "Leave the option out, or give it to an agent.", retryable: false },
   "run-refused": { message: "The run of \"{name}\" was refused: {reason}", hint: "Change the policy or the request.", retryable: false },
   "run-suspended": { message: "Agent '{name}' is suspended: {reason}", hint: "Go on with `agent.resume(result.checkpoint)` when `budget.{field}` was raised; the checkpoint is JSON and can be kept anywhere.", retryable: false },
   "run-taken": { message: "The run \"{id}\" was taken by another process, and nothing that this one does with it is recorded any more.", hint: "This journal was closed, or this process stood still while another one took the run. Leave the run to that one.", retryable: false },
-  "run-waiting": { message: "The run of \"{name}\" waits for {count} answer(s), about: {tools}", hint: "Have somebody answer: `journals.questions()` of `sqliteJournals` lists what waits, `journals.answer(runId, key, answer)` answers it. Then run again with the same journal and `runId`. `agent.run()` gives `questions` instead of throwing.", retryable: false },
+  "run-waiting": { message: "The run of \"{name}\" waits for {count} answer(s), about: {tools}", hint: "Have somebody answer: `runs.questions()` of `sqliteRuns` lists what waits, `runs.answer(runId, key, answer)` answers it. Then run again with the same journal and `runId`. `agent.run()` gives `questions` instead of throwing.", retryable: false },
   "schema-invalid": { message: "The {role} schema of \"{name}\" cannot be used: {reason}", hint: "Give a Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12 object.", retryable: false },
   "schema-without-json-schema": { message: "The {role} schema of \"{name}\" is a {vendor} schema that cannot describe itself as JSON Schema.", hint: "{advice}", retryable: false },
   "secret-missing": { message: "There is no secret \"{name}\".", hint: "Set the environment variable {name} where the program runs.", retryable: false },
@@ -209,6 +211,8 @@ export interface ErrorData {
   "run-broken": { name: string | number; reason: string | number };
   "run-cancelled": { name: string | number; reason: string | number };
   "run-claimed": { id: string | number; owner: string | number };
+  "run-ended": { id: string | number; status: string | number };
+  "run-missing": { id: string | number };
   "run-option-unusable": { name: string | number; option: string | number; reason: string | number };
   "run-refused": { name: string | number; reason: string | number };
   "run-suspended": { field: string | number; name: string | number; reason: string | number };

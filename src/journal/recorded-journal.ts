@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Json } from "../util/json.ts";
+import type { Maybe } from "../util/maybe.ts";
 import type { Asked, Journal, Question, Step } from "./journal.ts";
 
 /** A journal's record of one step: its result as JSON text, and the fingerprint of what it was asked. */
@@ -19,7 +20,7 @@ export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">
 /**
  * A journal over the records of earlier processes. `keep` is given each new record and has it kept for good when it returns: first that a
  * step begins, where it may not happen twice (then `mayNotRepeat` is true for both), then its result in the place of that. With `keepQuestion` a run can wait in it: that is given each
- * question without an answer, at each process anew.
+ * question without an answer, at each process anew, and gives the JSON text of an answer that came since `records` were read.
  *
  * @throws WritError `journal-mismatch` from a step whose record was made from another request; what `keep` throws
  * @example
@@ -35,7 +36,7 @@ export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">
 export function recordedJournal(
   records: readonly JournalRecord[],
   keep: (record: JournalRecord, mayNotRepeat: boolean) => Promise<void> | void,
-  keepQuestion?: (question: KeptQuestion) => Promise<void> | void,
+  keepQuestion?: (question: KeptQuestion) => Maybe<string | undefined | void>,
 ): Journal {
   const byKey = new Map(records.map((record) => [record.key, record])); // of two with one key, the later holds
 
@@ -70,11 +71,9 @@ export function recordedJournal(
     ...journal,
     async ask<Answer>({ key, fingerprint, request }: Question): Promise<Asked<Answer>> {
       const asked = fingerprint?.() ?? "";
-      const json = recordAt(key, asked)?.json;
+      const json = recordAt(key, asked)?.json ?? (await keepQuestion({ key, fingerprint: asked, request }));
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a question of this key and fingerprint
-      if (json !== undefined) return { answer: JSON.parse(json) as Answer };
-      await keepQuestion({ key, fingerprint: asked, request });
-      return { waitsAt: key };
+      return typeof json === "string" ? { answer: JSON.parse(json) as Answer } : { waitsAt: key };
     },
   };
 }

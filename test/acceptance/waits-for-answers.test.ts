@@ -5,19 +5,19 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agent, type Agent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
 import { parallel } from "../../src/compose.ts";
 import { execute } from "../../src/doors.ts";
-import { type SqliteJournals, sqliteJournals } from "../../src/sqlite.ts";
+import { type SqliteRuns, sqliteRuns } from "../../src/sqlite.ts";
 import type { ModelRequest } from "../../src/models.ts";
 
 let folder = "";
-let journals: SqliteJournals;
+let runs: SqliteRuns;
 let log: string[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "writ-waits-"));
-  journals = sqliteJournals(join(folder, "runs.db"));
+  runs = sqliteRuns(join(folder, "runs.db"));
   log = [];
 });
 afterEach(() => {
-  journals.close();
+  runs.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -60,13 +60,13 @@ const clerk = (...turns: readonly (readonly PlannedCall[])[]): Agent<string, str
 
 /** Runs in a process of its own, as far as the journal can tell. */
 async function goOn(one: Pick<Agent<string, string>, "run">, options: object = {}) {
-  using journal = journals.open("r");
+  await using journal = await runs.open("r");
   return one.run("Go", { journal, runId: "r", ...options });
 }
 
-const yes = (place = 0): void => {
-  const question = journals.questions("r")[place];
-  journals.answer("r", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
+const yes = async (place = 0): Promise<void> => {
+  const question = (await runs.questions("r"))[place];
+  await runs.answer("r", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
 };
 
 describe("a run whose question nobody answers", () => {
@@ -75,7 +75,7 @@ describe("a run whose question nobody answers", () => {
     const waiting = await goOn(one);
     expect(waiting.outcome).toMatchObject({ type: "suspended", field: "answers", used: 1 });
     expect(waiting.error?.code).toBe("run-waiting");
-    const [question] = journals.questions();
+    const [question] = await runs.questions();
     expect(question).toMatchObject({
       runId: "r",
       key: "turn/1/approval/0",
@@ -84,8 +84,8 @@ describe("a run whose question nobody answers", () => {
     expect(waiting.questions).toEqual([{ key: question?.key, request: question?.request }]);
     expect(await goOn(one)).toMatchObject({ outcome: { type: "suspended" } }); // still nobody
     expect(log).toEqual([]);
-    yes();
-    expect(journals.questions()).toEqual([]);
+    await yes();
+    expect(await runs.questions()).toEqual([]);
     expect(await goOn(one)).toMatchObject({ outcome: { type: "answered" }, text: "pay ok" });
     expect(log).toEqual(["pay kim"]);
     expect(await goOn(one)).toMatchObject({ text: "pay ok" }); // a replay
@@ -103,10 +103,10 @@ describe("a run whose question nobody answers", () => {
     const waiting = await goOn(one);
     expect(waiting.questions?.map(({ request }) => request.tool)).toEqual(["mail", "pay"]);
     expect(log).toEqual(["look", "look"]); // the last one comes after a payment
-    yes(1);
+    await yes(1);
     await goOn(one);
     expect(log).toEqual(["look", "look"]); // calls run in their order
-    yes(0);
+    await yes(0);
     expect(await goOn(one)).toMatchObject({ text: "look ok, mail ok, look ok, pay ok, look ok" });
     expect(log).toEqual(["look", "look", "mail", "pay", "look"]);
   });
@@ -117,12 +117,12 @@ describe("a run whose question nobody answers", () => {
       [{ name: "pay", arguments: { to: "kim" } }],
     );
     await goOn(one);
-    const [first] = journals.questions();
+    const [first] = await runs.questions();
     const { hash } = first?.request ?? { hash: "" };
-    journals.answer("r", first?.key ?? "", { approved: true, arguments: { to: "lee" }, hash });
+    await runs.answer("r", first?.key ?? "", { approved: true, arguments: { to: "lee" }, hash });
     await goOn(one);
-    const [second] = journals.questions();
-    journals.answer("r", second?.key ?? "", {
+    const [second] = await runs.questions();
+    await runs.answer("r", second?.key ?? "", {
       approved: false,
       reason: "not today",
       hash: second?.request.hash ?? "",
@@ -135,17 +135,16 @@ describe("a run whose question nobody answers", () => {
   it("takes one answer, to the call that was shown, and no other", async () => {
     const one = clerk([{ name: "pay" }]);
     await goOn(one);
-    const [{ key, request } = { key: "", request: { hash: "" } }] = journals.questions();
-    const answer = (hash: string, place = key): (() => void) => {
-      return () => journals.answer("r", place, { approved: true, hash });
-    };
-    expect(answer("another")).toThrow(expect.objectContaining({ code: "question-changed" }));
-    expect(answer(request.hash, "turn/9/approval/0")).toThrow(
-      expect.objectContaining({ code: "question-unknown" }),
-    );
-    answer(request.hash)();
-    expect(answer(request.hash)).toThrow(expect.objectContaining({ code: "question-unknown" }));
-    expect(journals.questions()).toEqual([]);
+    const [{ key, request } = { key: "", request: { hash: "" } }] = await runs.questions();
+    const answer = (hash: string, place = key): Promise<void> =>
+      runs.answer("r", place, { approved: true, hash });
+    await expect(answer("another")).rejects.toMatchObject({ code: "question-changed" });
+    await expect(answer(request.hash, "turn/9/approval/0")).rejects.toMatchObject({
+      code: "question-unknown",
+    });
+    await answer(request.hash);
+    await expect(answer(request.hash)).rejects.toMatchObject({ code: "question-unknown" });
+    expect(await runs.questions()).toEqual([]);
     await goOn(one);
     expect(log).toEqual(["pay"]);
   });
@@ -153,7 +152,7 @@ describe("a run whose question nobody answers", () => {
   it("does not wait where somebody of this process answers", async () => {
     const ended = await goOn(clerk([{ name: "pay" }]), { approve: () => true });
     expect(ended.text).toBe("pay ok");
-    expect(journals.questions()).toEqual([]);
+    expect(await runs.questions()).toEqual([]);
   });
 
   it("is not kept in its session before it has ended, and then once", async () => {
@@ -162,15 +161,15 @@ describe("a run whose question nobody answers", () => {
     const one = clerk([{ name: "pay" }]);
     await goOn(one, options);
     expect((await store.read("s")).runs).toHaveLength(0);
-    yes();
+    await yes();
     await goOn(one, options);
     expect((await store.read("s")).runs).toHaveLength(1);
   });
 
   it("throws its questions away when it is removed", async () => {
     await goOn(clerk([{ name: "pay" }]));
-    journals.remove("r");
-    expect(journals.questions()).toEqual([]);
+    await runs.erase({ id: "r" });
+    expect(await runs.questions()).toEqual([]);
   });
 
   it("says so where it is called as a function, and asks no hook about its end", async () => {
@@ -183,10 +182,10 @@ describe("a run whose question nobody answers", () => {
       hooks: [{ name: "ends", afterRun: ({ outcome }) => void ends.push(outcome.type) }],
     });
     {
-      using journal = journals.open("r");
+      await using journal = await runs.open("r");
       await expect(one("Go", { journal, runId: "r" })).rejects.toMatchObject({ code: "run-waiting" });
     }
-    yes();
+    await yes();
     await goOn(one);
     expect(ends).toEqual(["answered"]);
   });
@@ -199,12 +198,12 @@ describe("calls without a run", () => {
       { type: "tool-call", id: "b", name: "pay", arguments: { to: "kim" } },
     ] as const;
     const carryOut = async () => {
-      using journal = journals.open("r");
+      await using journal = await runs.open("r");
       return await execute({ calls, tools: [look, pay], policy: asks, journal });
     };
     await expect(carryOut()).rejects.toMatchObject({ code: "run-waiting", data: { count: 1, tools: "pay" } });
     expect(log).toEqual(["look"]);
-    yes();
+    await yes();
     expect((await carryOut()).map(({ status }) => status)).toEqual(["ok", "ok"]);
     expect(log).toEqual(["look", "pay kim"]);
   });
@@ -237,9 +236,9 @@ describe("a run inside a call that waits", () => {
       ["turn/1/call/1/1/turn/2/approval/0", "lee"],
     ]);
     expect(log.toSorted()).toEqual(["look boss", "look kim", "look lee"]);
-    yes(1);
+    await yes(1);
     expect((await goOn(boss)).outcome.type).toBe("suspended");
-    yes(0);
+    await yes(0);
     const ended = await goOn(boss);
     expect(ended.text).toBe("kim ok, lee ok, look ok");
     expect(log.toSorted()).toEqual(["look boss", "look kim", "look lee", "pay kim", "pay lee"]);
@@ -254,7 +253,7 @@ describe("a run inside a call that waits", () => {
     });
     await goOn(boss);
     expect(log).toEqual(["look kim"]);
-    yes();
+    await yes();
     expect((await goOn(boss)).text).toBe("kim ok, file ok");
     expect(log).toEqual(["look kim", "pay kim", "file"]);
   });
@@ -262,9 +261,9 @@ describe("a run inside a call that waits", () => {
   it("waits in a composition too", async () => {
     const both = parallel({ kim: payer("kim"), lee: payer("lee") });
     expect((await goOn(both as never)).outcome.type).toBe("suspended");
-    expect(journals.questions()).toHaveLength(2);
-    yes(0);
-    yes(0);
+    expect(await runs.questions()).toHaveLength(2);
+    await yes(0);
+    await yes(0);
     expect((await goOn(both as never)).outcome.type).toBe("answered");
     expect(log.toSorted()).toEqual(["look kim", "look lee", "pay kim", "pay lee"]);
   });
@@ -287,10 +286,10 @@ describe("a run inside a call that waits", () => {
         policy: asks,
       });
       expect((await goOn(boss)).outcome.type).toBe("suspended");
-      yes();
+      await yes();
       expect((await goOn(boss)).text).toBe(retry === "always" ? "helper ok" : "helper unknown");
       expect(log).toEqual(retry === "always" ? ["look kim", "pay kim"] : ["look kim"]);
-      journals.remove("r");
+      await runs.erase({ id: "r" });
     }
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { sqliteJournals } from "../../src/sqlite.ts";
+import { sqliteRuns } from "../../src/sqlite.ts";
 
 const program = fileURLToPath(new URL("process.ts", import.meta.url));
 const execute = promisify(execFile);
@@ -38,7 +38,7 @@ export async function killRun(points: readonly string[], waits = false): Promise
     while (ended === undefined) {
       const end = await carryOn([file, ledger, "run", left.shift() ?? "none", waits ? "waits" : ""]);
       if (end === undefined) kills += 1;
-      else if (end.outcome === "suspended") approveOne(file);
+      else if (end.outcome === "suspended") await approveOne(file);
       else ended = end;
     }
     const lines = readFileSync(ledger, "utf8").trim().split("\n");
@@ -61,11 +61,11 @@ async function carryOn(given: readonly string[]): Promise<Ended | undefined> {
 }
 
 /** Approves the oldest question, as a process of its own would. */
-function approveOne(file: string): void {
-  using journals = sqliteJournals(file);
-  const [question] = journals.questions("run");
+async function approveOne(file: string): Promise<void> {
+  using runs = sqliteRuns(file);
+  const [question] = await runs.questions("run");
   if (question === undefined) throw new Error("the run waits for nothing");
-  journals.answer("run", question.key, { approved: true, hash: question.request.hash });
+  await runs.answer("run", question.key, { approved: true, hash: question.request.hash });
 }
 
 const undisturbed = 8; // the calls of the outer run

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { agent, type Journal, type Policy, tool } from "../../src/index.ts";
 import type { Step } from "../../src/doors.ts";
 import type { ModelRequest } from "../../src/models.ts";
-import { sqliteJournals } from "../../src/sqlite.ts";
+import { sqliteRuns } from "../../src/sqlite.ts";
 
 const [, , file = "", ledger = "", runId = "", point = "", waits = ""] = process.argv;
 
@@ -126,8 +126,8 @@ function dying(journal: Journal): Journal {
   };
 }
 
-using journals = sqliteJournals(file);
-using journal = journals.open(runId);
+using runs = sqliteRuns(file);
+await using journal = await runs.open(runId);
 const result = await boss.run("Go", {
   journal: dying(journal),
   runId,

@@ -1,0 +1,42 @@
+import type { RunStore } from "../../durable/run-store.ts";
+import type { Database } from "./database.ts";
+
+/** Tells those who watch the runs of a file that something happened. */
+export interface RunChanges extends Pick<RunStore, "watch"> {
+  /** Something happened to a run in this process. */
+  told(runId: string): void;
+}
+
+/** The delay after which what other processes did is noticed. A look at a file that nobody changed takes some microseconds. */
+const lookMs = 50;
+
+/** The changes of the runs in a file: those of this store at once, those of others by a look at the file. */
+export function runChanges(database: Database): RunChanges {
+  const version = database.prepare("PRAGMA data_version"); // another one when another connection has written
+  const watching = new Set<(id?: string) => void>();
+  let seen: unknown;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const look = (): void => {
+    const now = version.get()?.["data_version"];
+    if (now === seen) return;
+    seen = now;
+    for (const onChange of watching) onChange();
+  };
+  return {
+    told(runId) {
+      if (watching.size > 0) queueMicrotask(() => watching.forEach((onChange) => onChange(runId)));
+    },
+    watch(onChange) {
+      const own = (id?: string): void => onChange(id); // the same function may watch twice
+      watching.add(own);
+      seen ??= version.get()?.["data_version"];
+      timer ??= setInterval(look, lookMs);
+      return () => {
+        watching.delete(own);
+        if (watching.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      };
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import { protocol } from "../../durable/protocol.ts";
+import type { NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { type Database, fromKey, toKey } from "./database.ts";
+import type { Claim } from "./run-steps.ts";
+
+/** A run that was taken. */
+export interface Taken extends Claim {
+  readonly run: StoredRun;
+}
+
+/** The rows of the runs in a file. Its functions are parts of a transaction. */
+export interface RunRows {
+  /** Puts a run there where none of its id is. */
+  begin(run: NewRun): StoredRun;
+  find(runId: string): StoredRun | undefined;
+  /** @throws WritError `run-missing` */
+  get(runId: string): StoredRun;
+  list(wanted: RunFilter): readonly StoredRun[];
+  /** Gives a run to an owner, whoever has it; one that is not there is begun. */
+  take(runId: string, owner: string): Taken;
+  /** Gives the oldest run of some agents that is ready to an owner. */
+  takeNext(agents: readonly string[], owner: string): Taken | undefined;
+  /** Gives a run up. It waits where it `waits` and nobody has answered since it was taken. */
+  leave(claim: Claim, waits: boolean): void;
+  /** Ends a run that has not ended; `claim` is that of who carries it out. */
+  end(runId: string, end: RunEnd, claim?: Claim): void;
+  answered(runId: string): void;
+  reopen(runId: string): void;
+  forget(runId: string): boolean;
+  /** The ids of the runs of a session, or of some that ended before a time. */
+  ids(
+    which: { readonly session: string } | { readonly endedBefore: number; readonly most: number },
+  ): readonly string[];
+}
+
+/** Table of {@link runRows}. `woken` is 1 where somebody has answered since the run was taken. */
+export const runTable = `
+  CREATE TABLE IF NOT EXISTS writ_runs (
+    place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL, owner TEXT, status TEXT NOT NULL,
+    woken INTEGER NOT NULL DEFAULT 0, agent TEXT NOT NULL, session TEXT, begun INTEGER NOT NULL, ended INTEGER, start TEXT NOT NULL, finish TEXT
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS writ_runs_status ON writ_runs (status, place);
+  CREATE INDEX IF NOT EXISTS writ_runs_session ON writ_runs (session, place) WHERE session IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS writ_runs_ended ON writ_runs (ended) WHERE ended IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS writ_runs_owner ON writ_runs (owner) WHERE owner IS NOT NULL;`;
+
+/** The statements that take a run: `which` says the row. */
+const taking = (which: string): string =>
+  `UPDATE writ_runs SET epoch = epoch + 1, owner = ?2, woken = 0, status = CASE WHEN ended IS NULL THEN 'running' ELSE status END
+    WHERE place = (${which}) RETURNING *`;
+
+/** The rows in a file. */
+export function runRows(database: Database): RunRows {
+  // The first epoch is random: a run of the same id that was removed must not share one.
+  const insert = database.prepare(
+    `INSERT INTO writ_runs (id, epoch, status, agent, session, begun, start)
+      VALUES (?, abs(random() % 4503599627370496), 'ready', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+  );
+  const find = database.prepare("SELECT * FROM writ_runs WHERE id = ?");
+  const list = database.prepare(
+    `SELECT * FROM writ_runs WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR agent = ?2) AND (?3 IS NULL OR session = ?3)
+      AND (?4 IS NULL OR place < (SELECT place FROM writ_runs WHERE id = ?4)) ORDER BY place DESC LIMIT ?5`,
+  );
+  const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = ?1"));
+  const takeNext = database.prepare(
+    taking(
+      "SELECT place FROM writ_runs WHERE status = 'ready' AND agent IN (SELECT value FROM json_each(?1)) ORDER BY place LIMIT 1",
+    ),
+  );
+  const leave = database.prepare(
+    `UPDATE writ_runs SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN ?3 AND woken = 0 THEN 'waiting' ELSE 'ready' END
+      WHERE id = ?1 AND epoch = ?2`,
+  );
+  const finish = database.prepare(
+    "UPDATE writ_runs SET status = ?2, ended = ?3, finish = ?4 WHERE id = ?1 AND ended IS NULL AND epoch = ifnull(?5, epoch)",
+  );
+  const answered = database.prepare(
+    "UPDATE writ_runs SET woken = 1, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END WHERE id = ?",
+  );
+  const reopen = database.prepare(
+    "UPDATE writ_runs SET status = 'ready', ended = NULL, finish = NULL WHERE id = ? AND ended IS NOT NULL AND status NOT IN ('answered', 'cancelled')",
+  );
+  const forget = database.prepare("DELETE FROM writ_runs WHERE id = ?");
+  const ofSession = database.prepare("SELECT id FROM writ_runs WHERE session = ?");
+  const old = database.prepare(
+    "SELECT id FROM writ_runs WHERE ended < ? AND owner IS NULL ORDER BY ended LIMIT ?",
+  );
+
+  const found = (runId: string): StoredRun | undefined => {
+    const row = find.get(toKey(runId));
+    return row === undefined ? undefined : runIn(row);
+  };
+  const get = (runId: string): StoredRun => {
+    const run = found(runId);
+    if (run === undefined) throw new WritError("run-missing", { id: runId });
+    return run;
+  };
+  const put = ({ id, agent, session, ...rest }: NewRun): StoredRun => {
+    const start = JSON.stringify({ ...rest, agent, ...(session === undefined ? {} : { session }) });
+    insert.run(toKey(id), toKey(agent), session === undefined ? null : toKey(session), Date.now(), start);
+    return get(id);
+  };
+  return {
+    begin: put,
+    find: found,
+    get,
+    list({ status, agent, session, before, limit = 100 }) {
+      const keys = [agent, session, before].map((text) => (text === undefined ? null : toKey(text)));
+      return list.all(status ?? null, ...keys, limit).map(runIn);
+    },
+    take(id, owner) {
+      put({ id, agent: "", input: null, options: {}, protocol });
+      return takenIn(takeOne.get(toKey(id), owner) ?? {});
+    },
+    takeNext(agents, owner) {
+      const row = takeNext.get(JSON.stringify(agents.map(toKey)), owner);
+      return row && takenIn(row);
+    },
+    leave: ({ runId, epoch }, waits) => void leave.run(toKey(runId), epoch, waits ? 1 : 0),
+    end(runId, end, claim) {
+      finish.run(toKey(runId), end.outcome.type, Date.now(), JSON.stringify(end), claim?.epoch ?? null);
+    },
+    answered: (runId) => void answered.run(toKey(runId)),
+    reopen: (runId) => void reopen.run(toKey(runId)),
+    forget: (runId) => forget.run(toKey(runId)).changes > 0,
+    ids: (which) =>
+      ("session" in which ? ofSession.all(toKey(which.session)) : old.all(which.endedBefore, which.most)).map(
+        ({ id }) => fromKey(id),
+      ),
+  };
+}
+
+function takenIn(row: Readonly<Record<string, unknown>>): Taken {
+  const run = runIn(row);
+  return { runId: run.id, epoch: Number(row["epoch"]), run };
+}
+
+function runIn(row: Readonly<Record<string, unknown>>): StoredRun {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote them
+  const start = JSON.parse(String(row["start"])) as Omit<NewRun, "id">;
+  const { ended, finish } = row;
+  return {
+    id: fromKey(row["id"]),
+    ...start,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
+    status: row["status"] as StoredRun["status"],
+    begunAt: Number(row["begun"]),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
+    ...(ended === null ? {} : { endedAt: Number(ended), end: JSON.parse(String(finish)) as RunEnd }),
+  };
+}

@@ -1,0 +1,67 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { JournalRecord } from "../../journal/recorded-journal.ts";
+import { type Database, fromKey, toKey } from "./database.ts";
+
+/** A run, and the number of times that it was taken: what an earlier owner writes is refused. */
+export interface Claim {
+  readonly runId: string;
+  readonly epoch: number;
+}
+
+/** The records of the runs in a file. Its functions are parts of a transaction. */
+export interface RunSteps {
+  list(runId: string): readonly JournalRecord[];
+  /**
+   * Keeps a record. Of a run that has ended it keeps only the result of a step that stands there as begun.
+   *
+   * @throws WritError `run-taken`, `run-ended`
+   */
+  keep(claim: Claim, record: JournalRecord): void;
+  forget(runId: string): void;
+}
+
+/** Table of {@link runSteps}, beside that of the runs. */
+export const stepTable = `
+  CREATE TABLE IF NOT EXISTS writ_steps (
+    place INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, json TEXT,
+    UNIQUE (run, key)
+  ) STRICT;`;
+
+/** The records in a file. */
+export function runSteps(database: Database): RunSteps {
+  const select = database.prepare(
+    "SELECT key, fingerprint, json FROM writ_steps WHERE run = ? ORDER BY place",
+  );
+  const put = database.prepare(
+    `INSERT OR REPLACE INTO writ_steps (run, key, fingerprint, json) SELECT ?1, ?3, ?4, ?5 WHERE EXISTS (
+      SELECT 1 FROM writ_runs WHERE id = ?1 AND epoch = ?2
+        AND (ended IS NULL OR ?5 IS NOT NULL AND EXISTS (SELECT 1 FROM writ_steps WHERE run = ?1 AND key = ?3 AND json IS NULL)))`,
+  );
+  const forget = database.prepare("DELETE FROM writ_steps WHERE run = ?");
+  const refusal = refusalIn(database);
+  return {
+    list: (runId) =>
+      select.all(toKey(runId)).map(({ key, fingerprint, json }) => ({
+        key: fromKey(key),
+        fingerprint: fromKey(fingerprint),
+        ...(json === null ? {} : { json: String(json) }),
+      })),
+    keep(claim, { key, fingerprint, json = null }) {
+      const { runId, epoch } = claim;
+      if (put.run(toKey(runId), epoch, toKey(key), toKey(fingerprint), json).changes === 0)
+        throw refusal(claim);
+    },
+    forget: (runId) => void forget.run(toKey(runId)),
+  };
+}
+
+/** The reason for which nothing was written: the run was taken, or it has ended. */
+export function refusalIn(database: Database): (claim: Claim) => WritError<"run-taken" | "run-ended"> {
+  const find = database.prepare("SELECT status FROM writ_runs WHERE id = ? AND epoch = ?");
+  return ({ runId, epoch }) => {
+    const status = find.get(toKey(runId), epoch)?.["status"];
+    return status === undefined
+      ? new WritError("run-taken", { id: runId })
+      : new WritError("run-ended", { id: runId, status: String(status) });
+  };
+}

@@ -1,0 +1,142 @@
+import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
+import { recordedJournal } from "../../journal/recorded-journal.ts";
+import { type Database, openDatabase, type OpenStore } from "./database.ts";
+import { refuseOtherMachines } from "./local-file.ts";
+import { type RunChanges, runChanges } from "./run-changes.ts";
+import { type RunOwners, runOwners } from "./run-owners.ts";
+import { type RunRows, runRows, runTable, type Taken } from "./run-rows.ts";
+import { refusalIn, type RunSteps, runSteps, stepTable } from "./run-steps.ts";
+import { type Questions, questionsOf, questionTable } from "./sqlite-questions.ts";
+
+/** The runs in a SQLite file. */
+export interface SqliteRuns extends RunStore, OpenStore {}
+
+/**
+ * Keeps runs in a SQLite file, for processes of one machine. What was recorded survives `kill -9`, and is there for the process that
+ * takes the run next. When the machine loses its power, the latest steps that may be repeated can be lost; that a step began which may not happen
+ * twice, and how it ended, is on the disk before the run goes on; so are beginnings, answers and ends of runs. A process that died is found by its
+ * number and the time of its start, so that its runs can be taken at once. Sessions, memory and accounts can be in the same file. `:memory:` is a
+ * store of this process alone.
+ *
+ * @throws WritError `database-failed`, also for a folder of another machine: several processes cannot share a file there
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { sqliteRuns } from "writ/sqlite";
+ *
+ * using runs = sqliteRuns("runs.db");
+ * await using journal = await runs.open("invoice-17"); // begun, or taken from the process that died
+ * const payer = agent({ name: "payer", model: "ollama/qwen2.5:7b" });
+ * await payer.run("Pay invoice 17", { journal, runId: journal.run.id });
+ * ```
+ */
+export function sqliteRuns(path: string): SqliteRuns {
+  refuseOtherMachines(path);
+  const database = openDatabase(path, runTable + stepTable + questionTable);
+  const rows = runRows(database);
+  const steps = runSteps(database);
+  const questions = questionsOf(database);
+  const owners = runOwners(database);
+  const changes = runChanges(database);
+  const file: RunFile = { database, rows, steps, questions, owners, changes };
+  const { close, [Symbol.dispose]: dispose } = database;
+  return {
+    begin: async (run) => changing(file, run.id, () => rows.begin(run)),
+    open: async (id) =>
+      database.write(() => {
+        owners.checkFree(id);
+        return journalOf(file, rows.take(id, owners.mine));
+      }, "NORMAL"),
+    claim: async (agents) =>
+      database.write(() => {
+        const next = (): Taken | undefined => rows.takeNext(agents, owners.mine);
+        const taken = next() ?? (owners.freeDead() ? next() : undefined);
+        return taken && journalOf(file, taken);
+      }, "NORMAL"),
+    read: async (id) => database.read(() => rows.find(id)),
+    list: async (wanted = {}) => database.read(() => rows.list(wanted)),
+    records: async (id) => database.read(() => steps.list(id)),
+    questions: async (id) => database.read(() => questions.list(id)),
+    answer: async (id, key, answer) =>
+      changing(file, id, () => {
+        questions.answer(id, key, answer);
+        rows.answered(id);
+      }),
+    cancel: async (id, reason) =>
+      changing(file, id, () => {
+        rows.end(id, { outcome: { type: "cancelled", reason } });
+        const run = rows.get(id);
+        questions.forget(id);
+        return run;
+      }),
+    reopen: async (id) =>
+      changing(file, id, () => {
+        rows.reopen(id);
+        return rows.get(id);
+      }),
+    erase: async (which) =>
+      database.write(() => {
+        const ids = "id" in which ? [which.id] : rows.ids(which);
+        return ids.map((id) => forgotten(file, id)).filter(Boolean).length;
+      }),
+    watch: changes.watch,
+    close,
+    [Symbol.dispose]: dispose,
+  };
+}
+
+/** The parts of an open file. */
+interface RunFile {
+  readonly database: Database;
+  readonly rows: RunRows;
+  readonly steps: RunSteps;
+  readonly questions: Questions;
+  readonly owners: RunOwners;
+  readonly changes: RunChanges;
+}
+
+/** Changes a run, and tells those who watch it. */
+function changing<Result>({ database, changes }: RunFile, runId: string, work: () => Result): Result {
+  const result = database.write(work);
+  changes.told(runId);
+  return result;
+}
+
+/** A part of a transaction. @throws WritError `run-claimed` */
+function forgotten({ rows, steps, questions, owners }: RunFile, runId: string): boolean {
+  owners.checkFree(runId);
+  steps.forget(runId);
+  questions.forget(runId);
+  return rows.forget(runId);
+}
+
+/** The journal of a run that was taken. A part of the transaction that took it. */
+function journalOf(file: RunFile, taken: Taken): RunJournal {
+  const { database, rows, steps, questions } = file;
+  const { run, runId } = taken;
+  const journal = recordedJournal(
+    steps.list(runId),
+    (record, mayNotRepeat) =>
+      database.write(() => steps.keep(taken, record), mayNotRepeat ? "FULL" : "NORMAL"),
+    (question) => database.write(() => questions.keep(taken, question)),
+  );
+  const leave = async (waits: boolean): Promise<void> =>
+    changing(file, runId, () => rows.leave(taken, waits));
+  const close = (): Promise<void> => leave(false);
+  return {
+    ...journal,
+    run,
+    end: async (end: RunEnd) => changing(file, runId, () => endOf(file, taken, end)),
+    wait: () => leave(true),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** @throws WritError `run-taken` */
+function endOf({ database, rows }: RunFile, taken: Taken, end: RunEnd): void {
+  rows.end(taken.runId, end, taken);
+  const refused = refusalIn(database)(taken);
+  if (refused.code === "run-taken") throw refused;
+  rows.leave(taken, false);
+}

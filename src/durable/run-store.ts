@@ -1,0 +1,163 @@
+import { readAnswer } from "../call/ask.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { Outcome } from "../event/outcome.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+import type { Usage } from "../message/usage.ts";
+import type { Approval } from "../run/approval.ts";
+import type { OpenQuestion } from "../run/waits.ts";
+import type { Json, JsonObject } from "../util/json.ts";
+
+/** A run as it is begun. */
+export interface NewRun {
+  readonly id: string;
+  /** The name of whoever carries it out. */
+  readonly agent: string;
+  readonly input: Json;
+  readonly options: JsonObject;
+  readonly session?: string;
+  /** The version of the form in which its steps are recorded. */
+  readonly protocol: number;
+}
+
+/**
+ * The state of a stored run. `ready`: any process may go on with it. `running`: one has it. `waiting`: it goes on when somebody answers. All others
+ * are the type of its outcome.
+ */
+export type RunStatus = "ready" | "running" | "waiting" | Outcome["type"];
+
+/** The end of a stored run. */
+export interface RunEnd {
+  readonly outcome: Outcome;
+  /** There when it answered: the output, as far as JSON can hold it. */
+  readonly output?: Json;
+  readonly usage?: Usage;
+  readonly turns?: number;
+}
+
+/** A run as it is stored. Times are milliseconds since 1970. */
+export interface StoredRun extends NewRun {
+  readonly status: RunStatus;
+  readonly begunAt: number;
+  /** Both are there when it has ended. */
+  readonly endedAt?: number;
+  readonly end?: RunEnd;
+}
+
+/** A question of a run, kept until somebody answers it. */
+export interface WaitingQuestion extends OpenQuestion {
+  readonly runId: string;
+  /** The time at which it was first asked, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** An answer to a question. */
+export interface QuestionAnswer extends Approval {
+  /** The hash of the request that was shown: an answer to another call is refused. */
+  readonly hash: string;
+}
+
+/** The runs that are wanted, the latest first. All that is said must hold. */
+export interface RunFilter {
+  readonly status?: RunStatus;
+  readonly agent?: string;
+  readonly session?: string;
+  /** The id of a run: only those that were begun before it. */
+  readonly before?: string;
+  /** The most runs to list. Default 100. */
+  readonly limit?: number;
+}
+
+/** The runs to forget: one; all of a session; or, up to so many, those that ended before a time. */
+export type Erased =
+  | { readonly id: string }
+  | { readonly session: string }
+  | { readonly endedBefore: number; readonly most: number };
+
+/**
+ * The journal of one run, which this process alone carries out. A step of it throws `run-taken` when another process has taken the run meanwhile,
+ * and `run-ended` when it was cancelled: then only the result of a step is kept whose beginning was.
+ */
+export interface RunJournal extends Journal, AsyncDisposable {
+  /** The run as it was when it was taken. */
+  readonly run: StoredRun;
+  /** Ends the run for good and gives it up. The end of a run that was cancelled meanwhile stays. @throws WritError `run-taken` */
+  end(end: RunEnd): Promise<void>;
+  /** Gives the run up until somebody answers a question of it. One that was answered since the run was taken lets it go on at once. */
+  wait(): Promise<void>;
+  /** Gives the run up: any process may take it. Does nothing where it was given up, ended or taken. */
+  close(): Promise<void>;
+}
+
+/**
+ * A store of runs that outlast their process. Any text is an id. Each change happens whole or not at all, and one process at a time has a run: its
+ * journal writes nothing once another has taken it. All functions may be called from any process.
+ */
+export interface RunStore {
+  /**
+   * Keeps a run that is to be carried out, on the disk when it returns. Where there is one of that id it gives that and changes nothing.
+   */
+  begin(run: NewRun): Promise<StoredRun>;
+  /**
+   * Takes a run for this process, with all that earlier processes recorded. A run that nobody has begun is begun, without an agent: only who opens it
+   * goes on with it. A run that has ended can be opened too, and gives its records.
+   *
+   * @throws WritError `run-claimed` while another process that lives carries it out, or another journal of this one
+   */
+  open(id: string): Promise<RunJournal>;
+  /** Takes the oldest run of these agents that can go on: it is ready, or its process died. Undefined when there is none. */
+  claim(agents: readonly string[]): Promise<RunJournal | undefined>;
+  read(id: string): Promise<StoredRun | undefined>;
+  list(wanted?: RunFilter): Promise<readonly StoredRun[]>;
+  /** The records of a run, in the order in which they were made. Whoever carries it out is not disturbed. */
+  records(id: string): Promise<readonly JournalRecord[]>;
+  /** The questions that runs wait for, or one run, the oldest first. */
+  questions(id?: string): Promise<readonly WaitingQuestion[]>;
+  /**
+   * Answers a question, once; the run is ready again. The answer is on the disk when it returns.
+   *
+   * @throws WritError `question-unknown` when nothing there waits, or somebody has answered; `question-changed` for another hash
+   */
+  answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
+  /**
+   * Ends a run as cancelled, whoever has it, and withdraws its questions. Gives the run: one that had ended before keeps its end.
+   *
+   * @throws WritError `run-missing`
+   */
+  cancel(id: string, reason: string): Promise<StoredRun>;
+  /**
+   * Takes the end of a run back: it is ready. A run that was answered or cancelled keeps its end, and one that has none stays as it is.
+   *
+   * @throws WritError `run-missing`
+   */
+  reopen(id: string): Promise<StoredRun>;
+  /** Forgets runs with all that was recorded of them. Gives their number. @throws WritError `run-claimed` while a process that lives has one of them */
+  erase(which: Erased): Promise<number>;
+  /**
+   * Calls `onChange` soon after something may have happened to a run (within 0.1 s), whoever did it; with its id where that is known. It may be called for nothing.
+   * What it returns ends that.
+   */
+  watch(onChange: (id?: string) => void): () => void;
+}
+
+/**
+ * The JSON text of the record that answers a question, for stores of one's own.
+ *
+ * @throws WritError `question-changed` when the answer is not about the call that was asked about
+ * @example
+ * ```ts
+ * import { answerRecord, type QuestionAnswer, type WaitingQuestion } from "writ/durable";
+ *
+ * const records = new Map<string, string>(); // or a table
+ * function answer(question: WaitingQuestion, given: QuestionAnswer) {
+ *   records.set(`${question.runId} ${question.key}`, answerRecord(question, given));
+ * }
+ * ```
+ */
+export function answerRecord(
+  { runId, key, request }: Pick<WaitingQuestion, "runId" | "key" | "request">,
+  { hash, ...answer }: QuestionAnswer,
+): string {
+  if (hash !== request.hash) throw new WritError("question-changed", { id: runId, key, tool: request.tool });
+  return JSON.stringify(readAnswer(answer));
+}

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sqliteRuns } from "../../src/sqlite.ts";
+import { killRun } from "../../tools/kill/kill-runs.ts";
+import { runStoreContract } from "./run-store.ts";
+import { sqliteUnderTest } from "./run-store-sqlite.ts";
+
+runStoreContract("SQLite", sqliteUnderTest);
+
+describe("runs in a SQLite file", () => {
+  let folder = "";
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "writ-runs-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("name the process that has one", async () => {
+    using runs = sqliteRuns(":memory:");
+    await runs.open("r");
+    await expect(runs.open("r")).rejects.toMatchObject({
+      code: "run-claimed",
+      data: { id: "r", owner: `process ${process.pid}` },
+    });
+  });
+
+  it("are left to a process of another machine, of which nothing is known", async () => {
+    const path = join(folder, "runs.db");
+    using runs = sqliteRuns(path);
+    await runs.begin({ id: "r", agent: "a", input: "", options: {}, protocol: 1 });
+    await runs.open("r");
+    using file = new DatabaseSync(path);
+    const owner = JSON.stringify({ host: "far.example", pid: 7, started: "" });
+    file.prepare("UPDATE writ_runs SET owner = ?").run(owner);
+    await expect(runs.open("r")).rejects.toThrow(/process 7 on the machine "far.example"/);
+    expect(await runs.claim(["a"])).toBeUndefined();
+  });
+
+  it("say what is wrong with a file", () => {
+    expect(() => sqliteRuns(join(folder, "no", "folder.db"))).toThrow(
+      expect.objectContaining({ code: "database-failed" }),
+    );
+  });
+});
+
+describe("a run that is killed again and again", () => {
+  it.each([
+    { name: "when a payment is about to begin, and when it has ended", points: ["in:6", "out:3"] },
+    { name: "in an agent inside", points: ["out:9", "in:4", "kept:2"] },
+    { name: "at the very beginning and late", points: ["in:1", "kept:1", "out:14"] },
+    { name: "while payments wait for answers", points: ["kept:3", "in:4", "out:2"], waits: true },
+  ])("$name: loses nothing, and pays nothing twice", async ({ points, waits }) => {
+    const { complaints, kills } = await killRun(points, waits);
+    expect(complaints).toEqual([]);
+    expect(kills).toBeGreaterThanOrEqual(2);
+  });
+});
