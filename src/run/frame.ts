@@ -257,29 +257,30 @@ function forwarding(
   return (event) => all.forEach((each) => each(event));
 }
 
-/** Puts the envelope on. `seq` counts the facts of this run alone. */
+/** An event while its envelope is put on. */
+type Sealing = RunEvent & { -readonly [Field in keyof Envelope]?: Envelope[Field] };
+
+/** Puts the envelope on, field by field: every delta gets one. `seq` counts the facts of this run alone. */
 function telling(
   { agent, runId, sessionId, parent, host }: FrameOptions,
   forward: (event: AgentEvent) => void,
   about: { readonly frame?: Frame },
 ): (event: RunEvent) => void {
+  const parentRunId = parent?.runId;
   let seq = 0;
   let ended = false;
-  let intent: Frame["intent"];
-  let envelope: Omit<Envelope, "seq" | "at"> = {
-    agent,
-    runId,
-    ...(parent === undefined ? {} : { parentRunId: parent.runId }),
-    ...(sessionId === undefined ? {} : { sessionId }),
-  };
   return (event) => {
     if (ended) return;
     ended = event.type === "run-end";
     if (isFact(event)) seq += 1;
-    const known = about.frame?.intent;
-    if (known !== undefined && known !== intent) envelope = { ...envelope, intent: known.hash };
-    intent = known;
-    forward({ ...event, seq, ...envelope, at: host.now() });
+    const intent = about.frame?.intent?.hash;
+    const told: Sealing = { ...event, seq, agent, runId };
+    if (parentRunId !== undefined) told.parentRunId = parentRunId;
+    if (sessionId !== undefined) told.sessionId = sessionId;
+    if (intent !== undefined) told.intent = intent;
+    told.at = host.now();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field that an envelope must have is put on
+    forward(told as AgentEvent);
   };
 }
 

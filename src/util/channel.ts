@@ -30,7 +30,8 @@ class Queue<Item> implements Channel<Item> {
   private read = 0;
   private isClosed = false;
   private failure: { readonly error: unknown } | undefined;
-  private bell: PromiseWithResolvers<void> | undefined;
+  /** The reader who waits is told whether there is an item. */
+  private bell: PromiseWithResolvers<boolean> | undefined;
 
   constructor(merge: (last: Item, next: Item) => Item | undefined, mergeAbove: number) {
     this.merge = merge;
@@ -45,14 +46,15 @@ class Queue<Item> implements Channel<Item> {
     const merged = isBehind ? this.merge(last, item) : undefined;
     if (merged === undefined) waiting.push(item);
     else waiting[waiting.length - 1] = merged;
-    this.ring();
+    this.takeBell()?.resolve(true);
   }
 
   close(error?: unknown): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    if (error !== undefined) this.failure = { error };
-    this.ring();
+    if (error === undefined) return this.takeBell()?.resolve(false);
+    this.failure = { error };
+    this.takeBell()?.reject(error);
   }
 
   poll(): Item | undefined {
@@ -63,11 +65,11 @@ class Queue<Item> implements Channel<Item> {
     if (this.read < this.waiting.length) return true;
     if (this.failure !== undefined) throw this.failure.error;
     if (this.isClosed) return false;
-    return (this.bell ??= Promise.withResolvers<void>()).promise.then(() => this.more());
+    return (this.bell ??= Promise.withResolvers<boolean>()).promise;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, undefined> {
-    while (await this.more()) yield this.take();
+    while (await this.more()) if (this.read < this.waiting.length) yield this.take();
   }
 
   private take(): Item {
@@ -83,8 +85,9 @@ class Queue<Item> implements Channel<Item> {
     return item;
   }
 
-  private ring(): void {
-    this.bell?.resolve();
+  private takeBell(): PromiseWithResolvers<boolean> | undefined {
+    const { bell } = this;
     this.bell = undefined;
+    return bell;
   }
 }
