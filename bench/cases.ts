@@ -11,6 +11,7 @@ import {
   type Piece,
   type Prepare,
   type Reply,
+  type SaveArguments,
   saveArguments,
   saveTool,
   weatherArguments,
@@ -167,6 +168,28 @@ const argumentsCase: BenchCase["run"] = async (prepare, size) => {
   return [{ label: "µs a delta", value: (timing.ms * 1000) / size, cpu: (timing.minCpuMs * 1000) / size }];
 };
 
+const objectCase: BenchCase["run"] = async (prepare, size) => {
+  const agent = prepare({ tools: [saveTool(() => Promise.resolve())], maxTurns: 2 });
+  if (agent.object === undefined) throw new Error("it has no partial objects");
+  const sent = saveArguments(size);
+  const pieces = sent.pieces.map((text): Piece => ({ type: "text", text }));
+  let partials = 0;
+  const timing = await measure(async () => {
+    partials = 0;
+    const prompt = beginScript(() => pieces);
+    const answer = (await agent.object?.(prompt, () => (partials += 1))) as SaveArguments;
+    check(endScript(prompt) === 1, "the model was not asked once");
+    check(
+      answer.items.length === sent.items,
+      `the answer has ${answer.items.length} items, not ${sent.items}`,
+    );
+  });
+  return [
+    { label: "µs a delta", value: (timing.ms * 1000) / size, cpu: (timing.minCpuMs * 1000) / size },
+    { label: "objects a delta", value: partials / size, higherIsBetter: true },
+  ];
+};
+
 interface Eager {
   /** How long the call with this index runs, in ms. */
   readonly toolMs: (index: number) => number;
@@ -282,6 +305,7 @@ export const cases: Readonly<Record<string, BenchCase>> = {
     }),
   },
   text: { group: "Deltas of one reply", sizes: [10_000], run: textCase },
+  objects: { group: "Partial objects of a streamed answer", sizes: [1000, 10_000], run: objectCase },
   arguments: { group: "Deltas of one reply", sizes: [10_000], run: argumentsCase },
   concurrent: { group: "Runs of 5 turns at once", sizes: [1000], run: concurrentCase },
   growth: { group: "Turns with results of 10 kB", sizes: [200], run: growthCase },

@@ -38,11 +38,14 @@ export interface BenchTool {
   readonly execute: (args: never) => Promise<unknown>;
 }
 
-/** An agent of a peer, ready to run. Both give the final text. */
+/** An agent of a peer, ready to run. */
 export interface BenchAgent {
+  /** Gives the final text. */
   run(prompt: string): Promise<string>;
-  /** Reads all that the peer's stream has. */
+  /** Reads all that the peer's stream has. Gives the final text. */
   stream(prompt: string): Promise<string>;
+  /** Gives an answer of the shape of the first tool's arguments; tells each partial object on the way. Left out by peers that have none. */
+  object?(prompt: string, onPartial: (partial: unknown) => void): Promise<unknown>;
 }
 
 /** What an adapter exports as `prepare`. */

@@ -90,6 +90,7 @@ function checksOf(notes: Readonly<Record<string, number>>): readonly Check[] {
         ["stream-turns", 100],
         ["parallel", 1000],
         ["text", 10_000],
+        ["objects", 10_000],
         ["arguments", 10_000],
         ["concurrent", 1000],
       ] as const

@@ -293,7 +293,5 @@ class Reader {
 function copyWith({ members, key }: Open, inner: Json | undefined): Json {
   if (!Array.isArray(members))
     return inner === undefined || key === "__proto__" ? { ...members } : { ...members, [key]: inner };
-  const copy = members.slice();
-  if (inner !== undefined) copy.push(inner);
-  return copy;
+  return inner === undefined ? members.slice() : members.concat([inner]); // one copy: a push would make another
 }

@@ -1,5 +1,5 @@
 /** Vercel AI SDK: generateText and streamText over a LanguageModelV4 object. */
-import { generateText, isStepCount, type LanguageModel, streamText, tool } from "ai";
+import { generateText, isStepCount, type LanguageModel, Output, streamText, tool } from "ai";
 import { z } from "zod";
 import { nextPieces, nextWhole, type Piece, type Prepare, pullStream } from "../../script.ts";
 
@@ -91,6 +91,20 @@ export const prepare: Prepare = ({ tools: given, maxTurns }) => {
       const result = streamText({ ...options, prompt, onError: () => undefined });
       for await (const part of result.stream) if (part.type === "error") throw part.error;
       return await result.text;
+    },
+    object: async (prompt, onPartial) => {
+      const [first] = given;
+      if (first === undefined) throw new Error("no tool has the shape of the answer");
+      const output = Output.object({ schema: first.zodSchema(z) });
+      const result = streamText({
+        model,
+        output,
+        prompt,
+        onError: () => undefined,
+        telemetry: { isEnabled: false },
+      });
+      for await (const partial of result.partialOutputStream) onPartial(partial);
+      return await result.output;
     },
   };
 };

@@ -95,5 +95,14 @@ export const prepare: Prepare = ({ tools: given, maxTurns }) => {
       while (next.done !== true) next = await stream.next();
       return next.value;
     },
+    /** Parses the whole text at its end, and tells its length on the way. */
+    async object(prompt, onPartial) {
+      let length = 0;
+      const stream = events(tools, prompt, maxTurns);
+      let next = await stream.next();
+      for (; next.done !== true; next = await stream.next())
+        if ("type" in next.value && next.value.type === "text") onPartial((length += next.value.text.length));
+      return JSON.parse(next.value) as unknown;
+    },
   };
 };

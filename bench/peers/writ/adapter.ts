@@ -29,16 +29,19 @@ export const prepare: Prepare = ({ tools, maxTurns }) => {
   const made = tools.map(({ name, description, zodSchema, effect, execute }) =>
     tool({ name, description, inputSchema: zodSchema(z), effect, execute: (args) => execute(args as never) }),
   );
+  const model = (request: ModelRequest) => {
+    const reply = nextReply(promptOf(request));
+    return isStreamed(reply) ? deltas(reply) : reply;
+  };
   const bench = agent({
     name: "bench",
     instructions: "x",
-    model: (request) => {
-      const reply = nextReply(promptOf(request));
-      return isStreamed(reply) ? deltas(reply) : reply;
-    },
+    model,
     tools: made,
     budget: { turns: maxTurns, toolCalls: 1_000_000, durationMs: 3_600_000 },
   });
+  const [first] = tools;
+  const answering = agent({ name: "answering", model, output: first?.zodSchema(z) });
   return {
     run: async (prompt) => (await bench.run(prompt)).text,
     stream: async (prompt) => {
@@ -46,6 +49,13 @@ export const prepare: Prepare = ({ tools, maxTurns }) => {
       let next = await events.next();
       while (next.done !== true) next = await events.next();
       return next.value.text;
+    },
+    object: async (prompt, onPartial) => {
+      const events = answering.stream(prompt);
+      let next = await events.next();
+      for (; next.done !== true; next = await events.next())
+        if (next.value.type === "output-delta") onPartial(next.value.partial);
+      return next.value.output;
     },
   };
 };
