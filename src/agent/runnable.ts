@@ -5,7 +5,7 @@ import type { Outcome } from "../event/outcome.ts";
 import { RunAccounts } from "../run/accounts.ts";
 import { withRun } from "../run/run-error.ts";
 import type { Approve } from "../run/approval.ts";
-import { callAround, type Scope, scopeOf } from "../run/scope.ts";
+import { callAround, levelAround, type Scope, scopeOf } from "../run/scope.ts";
 import { type RunPowers, surrounded, surroundingRun } from "../run/powers.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
@@ -21,7 +21,7 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Capability } from "../tool/capability.ts";
-import type { CallAround } from "../tool/power-port.ts";
+import type { CallAround, Level } from "../tool/power-port.ts";
 import { drain } from "../util/drain.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { contentText } from "./answer.ts";
@@ -85,6 +85,8 @@ export interface RunFrame extends RunPowers {
   readonly approve?: Approve;
   readonly sessionId?: string;
   readonly parent?: Scope;
+  /** Its own level. */
+  readonly level: Level;
   readonly accounts?: RunAccounts;
   /** The call in whose code the run is begun, whether or not it was handed over as `parent`; its label is that of what the run is given. */
   readonly around?: CallAround;
@@ -243,13 +245,14 @@ export function frameOf(
 ): RunFrame {
   checkRunOptions(options, name);
   const { host, watched } = around;
-  const parent = parentOf(name, options);
+  const parent = options.parent === undefined ? undefined : scopeOf(options.parent);
   const place = parent?.nextRun();
   return {
     runId: options.runId ?? place?.runId ?? host.randomId(),
     host,
     watched,
     parent,
+    level: levelOf(name, parent, levelAround(host)),
     accounts: accountsOf(name, options, { ...around, outer: parent?.accounts }),
     around: asOfNow(parent ?? callAround(host)),
     journal: options.journal ?? place?.journal ?? directJournal,
@@ -282,12 +285,15 @@ function accountsOf(
 /** The surroundings as they are now, without the labels that runs beside this one add later. */
 function asOfNow(around: CallAround | undefined): CallAround | undefined {
   if (around === undefined) return undefined;
-  const { intent, label, saw } = around;
-  return { intent, label, saw };
+  const { intent, label, saw, depth, maxDepth } = around;
+  return { intent, label, saw, depth, maxDepth };
 }
 
-function parentOf(name: string, { parent: call }: RunOptions): Scope | undefined {
-  const parent = call === undefined ? undefined : scopeOf(call);
-  if (parent === undefined || parent.depth + 1 <= parent.maxDepth) return parent;
-  throw new WritError("delegation-too-deep", { name, depth: parent.depth + 1, limit: parent.maxDepth });
+/** The level of a run inside these: the deeper one counts, so that no `parent` leads out. @throws WritError `delegation-too-deep` */
+function levelOf(name: string, ...around: readonly (Level | undefined)[]): Level {
+  const known = around.filter((each) => each !== undefined);
+  const depth = Math.max(-1, ...known.map((each) => each.depth)) + 1;
+  const maxDepth = Math.min(...known.map((each) => each.maxDepth));
+  if (depth > maxDepth) throw new WritError("delegation-too-deep", { name, depth, limit: maxDepth });
+  return { depth, maxDepth };
 }

@@ -141,7 +141,7 @@ export async function callWith<Sent, Given>(
   const before = callAround(host);
   const gate = directGate("call", { allowed: allowList(name, [tool]), powers, around: before });
   const label = before?.label ?? trustedLabel;
-  const around = openCall(gate.intent, () => joinLabels(label, addedLabel(tool)));
+  const around = openCall(gate.intent, run.scope, () => joinLabels(label, addedLabel(tool)));
   const { scope, end } = openScope({ tool: name, callId: "call_0", powers, from: around }, host);
   const opened = openPowers({ scope, kinds: allKinds, signal: run.stop.signal }, host);
   try {

@@ -205,7 +205,7 @@ async function askAuthor({ batch, learned }: Call, { call, wrong }: Wrong, key: 
   const { run, gate } = batch;
   const recovery = run.recoveryOf(wrong.tool);
   if (recovery === undefined) return { repaired: { type: "unhandled" } };
-  const around = openCall(gate.intent, () => learned.label);
+  const around = openCall(gate.intent, run.scope, () => learned.label);
   const scope = openCallScope({ callId: call.id, key, ...batch, around }, run);
   const repaired = await repairArguments({
     call,

@@ -89,7 +89,7 @@ function workOf(at: Call, ready: Ready): OngoingCall {
   const { needs = noNeeds } = tool;
   const { id: callId } = call;
   const key = keyOf(at);
-  const around = openCall(gate.intent, () => joinLabels(at.learned.label, handedOver(work)));
+  const around = openCall(gate.intent, run.scope, () => joinLabels(at.learned.label, handedOver(work)));
   const powers = [...gate.powers, needs];
   const { scope: inside, end } = openScope({ tool: tool.name, callId, powers, from: around }, run.host);
   const scope = openCallScope({ callId, key, around, needs, turn, gate, transcript }, run);

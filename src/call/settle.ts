@@ -108,18 +108,19 @@ function recordOf(
 }
 
 /**
- * Labels a result. One that the runtime or a hook made has its label already. The label of a tool's result is
- * joined with those of its arguments and of all that was read inside the call.
+ * Labels a result. One that has its label keeps it, and what the runtime says is its own. The label of a tool's result is joined with those
+ * of its arguments and of all that was read inside the call; one that a hook made is the tool's, whatever it calls it: the hook was shown that.
  */
 function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): ToolResult {
   const { status } = result;
-  if (result.label !== undefined || (status !== "ok" && status !== "error")) return result;
+  const isOfTool = status === "ok" || status === "error";
+  if (result.label !== undefined || (!isOfTool && !isHooked)) return result;
   const { tool } = work.ready;
   if (status === "ok" && tool.name === readResult && isReader(tool))
     return { ...result, label: { ...trustedLabel, ...work.label } }; // that of what it reads
   const isFresh = tool.isFresh === true && work.isMended !== true && !isHooked && status === "ok";
   const label = isFresh ? ownLabel(work) : joinLabels(ownLabel(work), work.around.seen);
-  return isDefaultLabel(label, tool.name) ? result : { ...result, label };
+  return isOfTool && isDefaultLabel(label, tool.name) ? result : { ...result, label };
 }
 
 /** The label of a tool's own result, with what the tool itself says of it. The arguments are looked at only where they can change it. */

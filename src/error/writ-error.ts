@@ -53,7 +53,8 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * Tells whether a value is a {@link WritError}, of one code when given. Works across two installed copies of the package.
+ * Tells whether a value is a {@link WritError}, of one code when given. Works across two installed copies of the package; an error that has the
+ * name and the code, and not its `data` and `hint`, is none.
  *
  * @example
  * ```ts
@@ -65,10 +66,17 @@ export class WritError<Code extends ErrorCode = ErrorCode> extends Error {
 export function isWritError<Code extends ErrorCode>(value: unknown, code?: Code): value is WritError<Code> {
   try {
     if (!(value instanceof Error) || value.name !== "WritError" || !("code" in value)) return false;
-    return code === undefined || value.code === code;
+    return (code === undefined || value.code === code) && isWhole(value);
   } catch {
     return false; // code of strangers can throw what throws when it is looked at
   }
+}
+
+/** True if an error has what is read of one: those that were rebuilt from what a worker or another program sent have its name and code alone. */
+function isWhole(error: Error & { readonly data?: unknown; readonly hint?: unknown }): boolean {
+  const { data, hint } = error;
+  if (typeof hint !== "string" || typeof data !== "object" || data === null) return false;
+  return Object.values(data).every((each) => typeof each === "string" || typeof each === "number");
 }
 
 /** The message of anything that was thrown, without ever throwing itself. */

@@ -14,7 +14,7 @@ import { slots, type Slots } from "../util/slots.ts";
 import type { EndCause } from "./end.ts";
 import type { Executor } from "./executor.ts";
 import type { AskOnce } from "./powers.ts";
-import type { RunScope } from "./scope.ts";
+import { levelAround, type RunScope } from "./scope.ts";
 
 /** The order in which the calls of a reply run, and what keeps the rest of them from running. */
 export interface Ordering {
@@ -66,7 +66,7 @@ export function programContext(given: Pick<RunContext, "host"> & Partial<RunCont
     limits,
     slots: slots(concurrency),
     hooks: {},
-    scope: { depth: 0, maxDepth: limits.depth, purse: purse() },
+    scope: { ...(levelAround(host) ?? { depth: 0, maxDepth: limits.depth }), purse: purse() },
     recoveryOf: (tool) => recoveryFor(tool, {}),
     tell: undefined,
     startedAt: host.now(),

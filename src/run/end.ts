@@ -4,6 +4,7 @@ import type { Outcome } from "../event/outcome.ts";
 import type { FinishReason } from "../message/message.ts";
 import { type Excess, tooLong } from "../policy/account/budget.ts";
 import type { Interrupt } from "../util/interrupt.ts";
+import { isJsonObject } from "../util/json.ts";
 import { type OpenQuestion, RunWaits } from "./waits.ts";
 
 /**
@@ -89,11 +90,23 @@ export function exhausted({ gate }: Ending, excess: Excess): End {
 
 /** The bound behind the error of a run that ended by it: it stands in the cause. */
 export function excessOf({ cause, data }: WritError<"budget-exhausted" | "account-exhausted">): Excess {
-  if (typeof cause === "object" && cause !== null && "field" in cause && "limit" in cause)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object with both fields is the bound of a budget
-    return cause as Excess;
+  if (isExcess(cause)) {
+    const { field, limit, used, message, account } = cause;
+    return { field, limit, used, message, ...(typeof account === "string" && { account }) };
+  }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime puts a bound of the budget into `field`
   return { field: String(data.field) as Excess["field"], limit: 0, used: 0, message: String(data.reason) };
+}
+
+/** Nothing but the fields of a bound is taken of a cause: anybody can have made it. */
+function isExcess(cause: unknown): cause is Excess {
+  if (!isJsonObject(cause)) return false;
+  const { field, limit, used, message } = cause;
+  return [field, message].every(isText) && [limit, used].every((each) => typeof each === "number");
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
 
 /** The end when a bound was met and the author wants to go on later. */

@@ -12,7 +12,7 @@ import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Act } from "../tool/acts.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import type { Capability } from "../tool/capability.ts";
-import type { CallAround, Powers } from "../tool/power-port.ts";
+import type { CallAround, Level, Powers } from "../tool/power-port.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { RunAccounts } from "./accounts.ts";
@@ -28,8 +28,6 @@ import { type OpenQuestion, RunWaits } from "./waits.ts";
 export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" | "said"> {
   readonly runId: string;
   readonly agent: string;
-  readonly depth: number;
-  readonly maxDepth: number;
   /** Judges the calls of inner runs beside their own policy. */
   readonly policy: Policy;
   /** The powers of the call. */
@@ -278,18 +276,22 @@ export interface OpenCall extends CallAround {
 }
 
 /** Opens what the runs inside a call are told of it. `own` is the label of what its code hands over by itself, looked at when a run begins. */
-export function openCall(intent: Intent, own: () => Label): OpenCall {
-  return new CallInTheOpen(intent, own);
+export function openCall(intent: Intent, level: Level, own: () => Label): OpenCall {
+  return new CallInTheOpen(intent, level, own);
 }
 
 /** A class, since every call has one: its members live once, on the prototype. */
 class CallInTheOpen implements OpenCall {
   readonly intent: Intent;
   seen: Label = trustedLabel;
+  readonly depth: number;
+  readonly maxDepth: number;
   private readonly own: () => Label;
 
-  constructor(intent: Intent, own: () => Label) {
+  constructor(intent: Intent, { depth, maxDepth }: Level, own: () => Label) {
     this.intent = intent;
+    this.depth = depth;
+    this.maxDepth = maxDepth;
     this.own = own;
   }
 
@@ -307,4 +309,10 @@ class CallInTheOpen implements OpenCall {
 /** The call in whose code somebody asks; undefined outside of all calls. */
 export function callAround({ powers }: Pick<Host, "powers">): CallAround | undefined {
   return powers?.current()?.from;
+}
+
+/** The level of the call in whose code somebody asks, while it goes on; undefined outside of all calls. */
+export function levelAround({ powers }: Pick<Host, "powers">): Level | undefined {
+  const scope = powers?.current();
+  return scope?.isOpen?.() === false ? undefined : scope?.from;
 }

@@ -5,8 +5,16 @@ import type { Handles } from "./handles.ts";
 /** Lists of capabilities, from the outermost: a resource may be used when each list has a capability that covers it. */
 export type Powers = readonly (readonly Capability[])[];
 
+/** The place of a run among those that run inside each other. */
+export interface Level {
+  /** 0 for a run that nothing is around. */
+  readonly depth: number;
+  /** The depth that the runs around it allow. */
+  readonly maxDepth: number;
+}
+
 /** The call that code runs in, as the runs see it that the code begins: they are asked by the model that made the call, and for nothing else. */
-export interface CallAround {
+export interface CallAround extends Level {
   readonly intent: { readonly text: string; readonly constants: readonly string[]; readonly hash: string };
   /** Of what the code hands over now: what the model had seen, what the tool says of its own data, and what runs inside the call have seen so far. */
   readonly label: Label;

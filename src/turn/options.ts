@@ -5,6 +5,7 @@ import type { RunAccounts } from "../run/accounts.ts";
 import type { RunContext } from "../run/context.ts";
 import type { Approve } from "../run/approval.ts";
 import type { Scope } from "../run/scope.ts";
+import type { Level } from "../tool/power-port.ts";
 import type { Hooks } from "../hook/run-hooks.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -90,6 +91,8 @@ export interface LoopOptions {
   readonly approve?: Approve;
   /** The run around this one. */
   readonly parent?: Scope;
+  /** Its own level among the runs inside each other. */
+  readonly level: Level;
   /** The accounts that pay for the run, and for what surrounds it. */
   readonly accounts?: RunAccounts;
   /** The checkpoint at which the run was left; it goes on there. */

@@ -79,10 +79,10 @@ export function beginRun(
   { startedAt, runId }: Pick<Run, "startedAt" | "runId">,
 ): Run {
   const thrown = new Map<string, unknown>();
-  const { parent, limits } = options;
-  const depth = parent === undefined ? 0 : parent.depth + 1;
+  const { parent, limits, level } = options;
   const own = purse(parent?.purse);
-  const maxDepth = Math.min(parent?.maxDepth ?? Infinity, depth + limits.depth);
+  const { depth } = level;
+  const maxDepth = Math.min(level.maxDepth, depth + limits.depth);
   const { stop, tell, forward } = frame;
   return {
     ...options,

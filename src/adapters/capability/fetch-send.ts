@@ -53,6 +53,10 @@ function sendOnce(
     };
     const request = requests[place.protocol](options);
     request.once("response", resolve);
+    request.once("upgrade", (_answer, socket) => {
+      socket.destroy();
+      reject(new Error("the server wants to speak another protocol."));
+    });
     request.once("error", (error: NodeJS.ErrnoException) => {
       const isStale = request.reusedSocket && error.code === "ECONNRESET" && repeatable.has(method);
       reject(isStale ? new StaleConnection("stale", { cause: error }) : error);

@@ -125,7 +125,9 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
       return result;
     } catch (error) {
       if (error instanceof RemoteFailure) line.worked(client);
-      throw error instanceof RemoteFailure || context.signal.aborted ? error : line.broke(client, error);
+      throw error instanceof RemoteFailure || context.signal.aborted
+        ? error
+        : withBoundedWords(line.broke(client, error));
     }
   }
 
@@ -185,6 +187,13 @@ const enforcement = (): Enforcement => ({
 });
 
 const keyOf = ({ tool, type, after }: McpChange): string => JSON.stringify([tool, type, after?.sha256 ?? ""]);
+
+/** The error itself, or one with the beginning of its words: a server writes them, and a model reads them. */
+function withBoundedWords(error: unknown): unknown {
+  const words = messageOf(error);
+  const bounded = boundedText(words);
+  return bounded === words ? error : new RemoteFailure(bounded);
+}
 
 /** The short reason for a broken call: a server writes its own errors. */
 export function brokenReason(error: unknown): string {

@@ -56,7 +56,9 @@ export async function callRemote(
   const { content, structuredContent, isError } = result;
   // A client that does not check results lets other spellings of a failure through.
   if (isError !== undefined && isError !== null && isError !== false)
-    throw new RemoteFailure(contentText(content) ?? "the server says that it failed, and not why");
+    throw new RemoteFailure(
+      boundedText(contentText(content) ?? "the server says that it failed, and not why"),
+    );
   const files = filesIn(content);
   if (structuredContent !== undefined && structuredContent !== null)
     return files.length === 0 ? structuredContent : withFiles(structuredContent, files);

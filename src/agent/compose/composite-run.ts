@@ -71,12 +71,10 @@ export interface CompositeRunOptions {
 /** Makes the run of a composition inside its frame. */
 export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }: Frame): CompositeRun {
   const { name, base, options, limits, transcript } = given;
-  const { parent, journal, accounts } = base;
+  const { parent, journal, accounts, level } = base;
   const own = purse(parent?.purse);
   own.begin({ ledger: emptyLedger, limits });
-  const depth = parent === undefined ? 0 : parent.depth + 1;
-  const maxDepth = parent?.maxDepth ?? Infinity;
-  const scope = { depth, maxDepth, purse: own, accounts, forward, outer: parent?.purse };
+  const scope = { ...level, purse: own, accounts, forward, outer: parent?.purse };
   const gate = gateOfComposite(given);
   let label = inputLabel(base, options.intent);
   let usage = noUsage;
@@ -85,7 +83,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
 
   function open(place: string, until: Interrupt<StopReason>): OpenScope {
     const before = label;
-    const around = openCall(gate.intent, () => before);
+    const around = openCall(gate.intent, scope, () => before);
     const at = { key: place, callId: place, turn: 0, gate, transcript, around };
     return openCallScope(at, { ...base, scope, tell, stop: until });
   }
