@@ -14,6 +14,8 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "capability-denied": { message: "Capability not granted: {resource}. {reason}", hint: "Declare it in the tool's `needs` and grant it in the agent's `grants`; a run, a run around it and `--cap` can only take away.", retryable: false },
   "capability-invalid": { message: "The capability \"{text}\" cannot be understood: {reason}", hint: "Write net(\"api.weather.com\"), fs.read(\"/data\"), fs.write(\"/data\"), env(\"NAME\"), secret(\"NAME\"), exec(\"git\") or llm; on the command line `--cap net=api.weather.com,fs.read=/data`, or `--cap none`.", retryable: false },
   "case-missing": { message: "The branch \"{name}\" has no case for {value}. It has: {cases}.", hint: "Add the case, or `otherwise` for everything that has none.", retryable: false },
+  "cassette-invalid": { message: "Cannot use \"{file}\" as a cassette: {reason}", hint: "{advice}", retryable: false },
+  "cassette-miss": { message: "The cassette \"{file}\" has no reply to this request. {nearest}", hint: "Record it: set `WRIT_CASSETTE=auto`, or `mode: \"auto\"`, and run again where the model can be asked. If this part differs in each run (a time, a random id), keep it out of what the model is sent.", retryable: false },
   "checkpoint-invalid": { message: "The agent \"{name}\" cannot go on from this checkpoint: {reason}", hint: "Resume it with the agent that made it, with the skills that it had then.", retryable: false },
   "checksum-mismatch": { message: "{path} has the SHA-256 {found}, but {name} must have {expected}.", hint: "The file was removed, since it is not the announced one. Try again; if it happens again, do not use that source.", retryable: false },
   "context-exceeded": { message: "{provider} says that the request is longer than the model \"{model}\" takes: {reason}", hint: "Shorten the input, the results of tools (`resultBytes`) or the history; or give the agent `compaction: { atTokens }`, which takes old turns out. A run with compaction does so by itself and asks again once.", retryable: false },
@@ -136,6 +138,8 @@ export interface ErrorData {
   "capability-denied": { reason: string | number; resource: string | number };
   "capability-invalid": { reason: string | number; text: string | number };
   "case-missing": { cases: string | number; name: string | number; value: string | number };
+  "cassette-invalid": { advice: string | number; file: string | number; reason: string | number };
+  "cassette-miss": { file: string | number; nearest: string | number };
   "checkpoint-invalid": { name: string | number; reason: string | number };
   "checksum-mismatch": { expected: string | number; found: string | number; name: string | number; path: string | number };
   "context-exceeded": { model: string | number; provider: string | number; reason: string | number };

@@ -1,0 +1,144 @@
+import type { ModelSource } from "../../agent/definition.ts";
+import { WritError } from "../../error/writ-error.ts";
+import type { Delta, Model, ModelFeatures, ModelRequest, StreamOptions } from "../../model/model.ts";
+import type { JsonObject } from "../../util/json.ts";
+import { nodeHost } from "../clock.ts";
+import { resolveModel } from "../model/resolve.ts";
+import { asObject, plain, sentRequest, withTexts } from "./sent-request.ts";
+import { type Heading, Tape } from "./tape.ts";
+
+/** Use of a cassette: `record` asks the model always and begins the file anew; `replay` never asks; `auto` asks for what is not there yet. */
+export type CassetteMode = (typeof modes)[number];
+
+const modes = ["record", "replay", "auto"] as const;
+
+/** Options of {@link cassette}. */
+export interface CassetteOptions {
+  /** Default: `$WRIT_CASSETTE`, else `replay` where `$CI` is set, else `auto`. */
+  readonly mode?: CassetteMode;
+  /** Texts that must not get into the file, beside the secrets that are found by themselves. `[redacted]` stands in their place. */
+  readonly redact?: readonly (string | RegExp)[];
+}
+
+/**
+ * A model whose traffic is kept in a file, so that tests run without a key, without a network and always alike. A request is the same as a
+ * recorded one when a provider would be sent the same: messages, tools, format and settings, whatever the order of fields. The first such request
+ * gets the first reply that came to it, and so on; when all were given, the last one again. Replies keep their pieces, without their times.
+ * A request that fails is not recorded. A replayed reply costs nothing (`price` is 0).
+ *
+ * The file has a line of JSON for each request, and goes into version control. Values of secrets that tools took, and of variables
+ * of the environment whose names speak of a key, a token, a secret or a password, are replaced before they are written; so is `redact`. Other
+ * spellings of them, and secrets that nothing names, are not found: read the file before you commit it.
+ *
+ * @throws WritError `cassette-invalid` for a file that is no cassette, or is not there where the mode is `replay`; `option-invalid` for a mode
+ * that is none; from a request `cassette-miss`, with the nearest request and the first difference
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { cassette } from "writ/testing";
+ *
+ * const model = cassette("test/greeter.cassette.jsonl", "openai/gpt-5-mini"); // asked once, on the machine of the author
+ * export const greeter = agent({ name: "greeter", model });
+ * ```
+ */
+export function cassette(file: string, model: ModelSource, options: CassetteOptions = {}): Model {
+  const mode = modeOf(options);
+  const tape = new Tape(file);
+  if (mode === "record") tape.erase();
+  const { heading } = tape;
+  if (mode === "replay" && heading === undefined) {
+    const advice = `Record it first: run once with \`WRIT_CASSETTE=auto\` where the model can be asked.`;
+    throw new WritError("cassette-invalid", { file, reason: "it is not there, or is empty.", advice });
+  }
+  let live: Model | undefined;
+  const asked = (): Model => (live ??= resolveModel(model, "cassette"));
+  const written = redaction(options.redact ?? []);
+  return {
+    id: heading?.model ?? asked().id,
+    get features() {
+      return heading === undefined ? asked().features : featuresOf(heading);
+    },
+    price: (usage) => live?.price?.(usage) ?? 0,
+    stream(request, streaming) {
+      const sent = sentRequest(request, written);
+      const recorded = mode === "record" ? undefined : tape.next(sent);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a cassette recorded them from a model
+      if (recorded !== undefined) return replayed(recorded.reply as unknown as readonly Delta[]);
+      if (mode === "replay") throw new WritError("cassette-miss", { file, nearest: tape.nearestTo(sent) });
+      return recording({ model: asked(), request, streaming }, (reply) => {
+        const deltas = reply.map((delta) => asObject(withTexts(plain(delta), written)));
+        tape.add(headingOf(asked()), { request: sent, reply: deltas });
+      });
+    },
+  };
+}
+
+/** @throws WritError `option-invalid` */
+function modeOf(options: CassetteOptions): CassetteMode {
+  const mode: string = options.mode ?? process.env["WRIT_CASSETTE"] ?? "";
+  if (mode === "") return process.env["CI"] === undefined ? "auto" : "replay";
+  const known = modes.find((each) => each === mode);
+  if (known !== undefined) return known;
+  throw new WritError("option-invalid", {
+    option: "cassette mode",
+    value: mode,
+    advice: `Give one of ${modes.join(", ")}, as \`mode\` or in $WRIT_CASSETTE.`,
+  });
+}
+
+async function* replayed(reply: readonly Delta[]): AsyncGenerator<Delta> {
+  yield* reply;
+}
+
+interface LiveRequest {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  readonly streaming: StreamOptions;
+}
+
+/** The reply of the model, which is kept once it is whole. */
+async function* recording(
+  { model, request, streaming }: LiveRequest,
+  keep: (reply: readonly Delta[]) => void,
+): AsyncGenerator<Delta> {
+  const reply: Delta[] = [];
+  for await (const delta of model.stream(request, streaming)) {
+    reply.push(delta);
+    if (delta.type === "end") keep(reply); // before it is given on: nobody need ask for more after it
+    yield delta;
+  }
+}
+
+function headingOf({ id, features }: Model): Heading {
+  const { toolNames, ...plainly } = features;
+  const names: JsonObject = toolNames === undefined ? {} : { toolNames: toolNames.source };
+  return { cassette: 1, model: id, features: { ...asObject(plain(plainly)), ...names } };
+}
+
+function featuresOf({ features }: Heading): ModelFeatures {
+  const { toolNames, ...plainly } = features;
+  return typeof toolNames === "string" ? { ...plainly, toolNames: new RegExp(toolNames) } : plainly;
+}
+
+/** Names of variables whose values are secrets. */
+const secretNames = /key|token|secret|passw|credential/i;
+/** A shorter value stands in texts that have nothing to do with it. */
+const shortestSecret = 8;
+
+function redaction(redact: readonly (string | RegExp)[]): (text: string) => string {
+  const secrets = Object.entries(process.env)
+    .filter(([name, value = ""]) => secretNames.test(name) && value.length >= shortestSecret)
+    .toSorted(([, one = ""], [, other = ""]) => other.length - one.length); // one may be a part of another
+  return (text) => {
+    let clean = nodeHost.powers?.scrub(text) ?? text;
+    for (const [name, value = ""] of secrets) clean = clean.replaceAll(value, `[secret ${name}]`);
+    for (const part of redact)
+      clean = clean.replaceAll(typeof part === "string" ? part : everywhere(part), "[redacted]");
+    return clean;
+  };
+}
+
+/** The same expression, which finds all places. */
+function everywhere(part: RegExp): RegExp {
+  return new RegExp(part.source, part.flags.includes("g") ? part.flags : `${part.flags}g`);
+}

@@ -1,0 +1,74 @@
+import type { ModelRequest } from "../../model/model.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
+
+/** Fields of a message that the runtime keeps for itself: no provider is sent them, and no two runs need have the same. */
+const unsent: ReadonlySet<string> = new Set(["label", "by", "note", "value"]);
+
+/** A request as a provider is sent it, as plain data, with each text as `written` gives it. */
+export function sentRequest(request: ModelRequest, written: (text: string) => string): JsonObject {
+  const messages = request.messages.map((message) =>
+    Object.fromEntries(Object.entries(message).filter(([field]) => !unsent.has(field))),
+  );
+  return asObject(withTexts(plain({ ...request, messages }), written));
+}
+
+/** Plain data of what code made. @throws Error for what JSON has no word for */
+export function plain(value: unknown): Json {
+  const json = toJson(value);
+  if (!json.ok) throw new Error(json.reason);
+  return json.value;
+}
+
+/** The same data, with each text in it as `written` gives it; names of fields stay. */
+export function withTexts(value: Json, written: (text: string) => string): Json {
+  if (typeof value === "string") return written(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (!isJsonObject(value)) return value.map((each) => withTexts(each, written));
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withTexts(field, written)]));
+}
+
+/** The value itself, where it is an object. */
+export function asObject(value: Json): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** The first place at which two values differ, like `messages[2].text`, with what stands there in each; undefined when they are the same. */
+export interface Difference {
+  readonly place: string;
+  readonly recorded: Json | undefined;
+  readonly asked: Json | undefined;
+}
+
+/** The first difference between a recorded request and the one that is asked now. */
+export function firstDifference(
+  recorded: Json | undefined,
+  asked: Json | undefined,
+  place = "",
+): Difference | undefined {
+  if (recorded === asked) return undefined;
+  const fields = fieldsOfBoth(recorded, asked);
+  if (fields === undefined) return { place, recorded, asked };
+  for (const [name, one, other] of fields) {
+    const difference = firstDifference(one, other, placeIn(place, name, Array.isArray(asked)));
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
+}
+
+function placeIn(place: string, name: string, isList: boolean): string {
+  if (isList) return `${place}[${name}]`;
+  return place === "" ? name : `${place}.${name}`;
+}
+
+type Field = readonly [name: string, one: Json | undefined, other: Json | undefined];
+
+/** The fields of two objects, or the items of two lists, side by side; undefined when they are not of one kind. */
+function fieldsOfBoth(one: Json | undefined, other: Json | undefined): readonly Field[] | undefined {
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null)
+    return undefined;
+  if (Array.isArray(one) !== Array.isArray(other)) return undefined;
+  const ones = new Map<string, Json>(Object.entries(one));
+  const others = new Map<string, Json>(Object.entries(other));
+  const names = new Set([...ones.keys(), ...others.keys()]);
+  return [...names].map((name) => [name, ones.get(name), others.get(name)]);
+}

@@ -1,0 +1,144 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import { fits, jsonObject, list, misfitText, object, oneOf, type Shape, string } from "../../util/shape.ts";
+import { firstDifference } from "./sent-request.ts";
+
+/** The first line of a cassette: the version of its form, and the model that was recorded. */
+export interface Heading {
+  readonly cassette: 1;
+  readonly model: string;
+  readonly features: JsonObject;
+}
+
+/** One request with the reply that came to it, as a line of the file. */
+export interface Recorded {
+  readonly request: JsonObject;
+  readonly reply: readonly JsonObject[];
+}
+
+const heading: Shape<Heading> = object({ cassette: oneOf(1), model: string, features: jsonObject });
+const entry: Shape<Recorded> = object({ request: jsonObject, reply: list(jsonObject) });
+
+/** A file with a line of JSON for the model, and one for each request. It is read once, and only added to. */
+export class Tape {
+  readonly #file: string;
+  readonly #entries: Recorded[] = [];
+  /** The replies to each request, in the order in which they came, and how many of them were played. */
+  readonly #byRequest = new Map<string, { readonly replies: Recorded[]; played: number }>();
+  #heading: Heading | undefined;
+
+  /** @throws WritError `cassette-invalid` for a file that cannot be read, or that is not a cassette */
+  constructor(file: string) {
+    this.#file = file;
+    if (!existsSync(file)) return;
+    const [first = "", ...lines] = this.#read().split("\n");
+    if (first.trim() === "") return;
+    this.#heading = this.#line(heading, first, 1);
+    for (const [index, line] of lines.entries())
+      if (line.trim() !== "") this.#index(this.#line(entry, line, index + 2));
+  }
+
+  get heading(): Heading | undefined {
+    return this.#heading;
+  }
+
+  /** The next reply to this request: the first time the first one, and the last one again when all were played. */
+  next(request: JsonObject): Recorded | undefined {
+    const found = this.#byRequest.get(canonicalJson(request));
+    if (found === undefined) return undefined;
+    found.played += 1;
+    return found.replies[Math.min(found.played, found.replies.length) - 1];
+  }
+
+  /** Begins the file anew. @throws WritError `cassette-invalid` */
+  erase(): void {
+    this.#heading = undefined;
+    this.#entries.length = 0;
+    this.#byRequest.clear();
+    this.#write(() => writeFileSync(this.#file, "", { mode: 0o600 }));
+  }
+
+  /** Adds a reply, which counts as played. @throws WritError `cassette-invalid` for a file that cannot be written */
+  add(model: Heading, recorded: Recorded): void {
+    const lines: readonly (Heading | Recorded)[] =
+      this.#heading === undefined ? [model, recorded] : [recorded];
+    this.#heading ??= model;
+    this.#index(recorded).played += 1;
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    this.#write(() => appendFileSync(this.#file, text, { mode: 0o600 }));
+  }
+
+  /** The request on the tape that is most like this one, and the first part in which they differ, in a sentence. */
+  nearestTo(request: JsonObject): string {
+    if (this.#entries.length === 0) return "It has none at all.";
+    const asked = canonicalJson(request);
+    const likeness = this.#entries.map((each) => commonLength(canonicalJson(each.request), asked));
+    const index = likeness.indexOf(Math.max(...likeness));
+    const difference = firstDifference(this.#entries[index]?.request, request);
+    const { place = "", recorded, asked: now } = difference ?? {};
+    const [one, other] = excerpts(shown(recorded), shown(now));
+    return `The nearest of its ${this.#entries.length} is that of line ${index + 2}: there \`${place}\` is ${one}, and here it is ${other}.`;
+  }
+
+  #index(recorded: Recorded): { readonly replies: Recorded[]; played: number } {
+    this.#entries.push(recorded);
+    const key = canonicalJson(recorded.request);
+    const found = this.#byRequest.get(key) ?? { replies: [], played: 0 };
+    found.replies.push(recorded);
+    this.#byRequest.set(key, found);
+    return found;
+  }
+
+  #line<Value>(shape: Shape<Value>, text: string, number: number): Value {
+    const json = parseJson(text);
+    if (json.ok && fits(shape, json.value)) return json.value;
+    const reason = json.ok ? misfitText(shape, json.value) : json.reason;
+    const advice = "Record it anew with `WRIT_CASSETTE=record`, or take it from your version control.";
+    throw this.#invalid(`line ${number}: ${reason}`, advice);
+  }
+
+  #read(): string {
+    try {
+      return readFileSync(this.#file, "utf8");
+    } catch (error) {
+      throw this.#invalid(messageOf(error), "Give the path of a file that this process may read.");
+    }
+  }
+
+  #write(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      throw this.#invalid(
+        messageOf(error),
+        "Give the path of a file in a folder that is there, and that this process may write.",
+      );
+    }
+  }
+
+  #invalid(reason: string, advice: string): WritError {
+    return new WritError("cassette-invalid", { file: this.#file, reason, advice });
+  }
+}
+
+function commonLength(one: string, other: string): number {
+  const least = Math.min(one.length, other.length);
+  for (let index = 0; index < least; index += 1) if (one[index] !== other[index]) return index;
+  return least;
+}
+
+function shown(value: Json | undefined): string {
+  return value === undefined ? "left out" : JSON.stringify(value);
+}
+
+/** As much of two long texts as shows where they part. */
+function excerpts(one: string, other: string): readonly [string, string] {
+  const from = Math.max(0, commonLength(one, other) - 30);
+  const cut = (text: string): string => {
+    const part = text.slice(from, from + 80);
+    return `${from > 0 ? "…" : ""}${part}${from + 80 < text.length ? "…" : ""}`;
+  };
+  return [cut(one), cut(other)];
+}

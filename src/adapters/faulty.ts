@@ -1,0 +1,95 @@
+import { setTimeout } from "node:timers/promises";
+import type { ModelSource } from "../agent/definition.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { Delta, Model, ModelRequest, StreamOptions } from "../model/model.ts";
+import { resolveModel } from "./model/resolve.ts";
+
+/** A way in which a request to a model goes wrong. */
+export type ModelFault =
+  /** The first piece comes so much later. */
+  | { readonly type: "slow"; readonly ms: number }
+  /** The connection breaks after so many pieces. */
+  | { readonly type: "cut"; readonly after: number }
+  /** The provider refuses: too many requests. It asks for a wait, where it has `retryAfterMs`. */
+  | { readonly type: "rate-limited"; readonly retryAfterMs?: number }
+  /** The arguments of each call miss their last character, so that they are no JSON. */
+  | { readonly type: "malformed" }
+  /** Each call names another tool: `name`, else its own name with `_2` behind it. */
+  | { readonly type: "wrong-tool"; readonly name?: string };
+
+/**
+ * The same model, whose requests go wrong as the list says: the first request by the first fault, and so on. `undefined` in the list, and its end,
+ * leave a request as it is. It shows a test what an agent makes of a bad day of its provider: whether it asks again, what it tells the user, that
+ * no call runs that was cut.
+ *
+ * @throws WritError from the request: `model-rate-limited`, `provider-failed` where the stream is cut; what the model itself throws
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { faulty, scripted } from "writ/testing";
+ *
+ * const model = faulty(scripted(["Hello."]), [{ type: "rate-limited", retryAfterMs: 10 }, { type: "cut", after: 1 }]);
+ * const greeter = agent({ name: "greeter", model, retry: { firstDelayMs: 10 } });
+ * console.log(await greeter("Hi")); // Hello.
+ * ```
+ */
+export function faulty(model: ModelSource, faults: readonly (ModelFault | undefined)[]): Model {
+  const sound = resolveModel(model, "faulty");
+  let requests = 0;
+  return {
+    id: sound.id,
+    get features() {
+      return sound.features;
+    },
+    price: (usage) => sound.price?.(usage),
+    stream(request, options) {
+      const fault = faults[requests];
+      requests += 1;
+      return fault === undefined
+        ? sound.stream(request, options)
+        : withFault(fault, { model: sound, request, options });
+    },
+  };
+}
+
+interface Asked {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  readonly options: StreamOptions;
+}
+
+async function* withFault(fault: ModelFault, { model, request, options }: Asked): AsyncGenerator<Delta> {
+  if (fault.type === "rate-limited") throw rateLimited(model, fault.retryAfterMs);
+  if (fault.type === "slow") await setTimeout(fault.ms, undefined, { signal: options.signal });
+  let pieces = 0;
+  for await (const delta of model.stream(request, options)) {
+    if (fault.type === "cut" && pieces === fault.after) throw broken(model);
+    pieces += 1;
+    yield changed(delta, fault);
+  }
+}
+
+function changed(delta: Delta, fault: ModelFault): Delta {
+  if (fault.type === "wrong-tool" && delta.type === "call-start")
+    return { ...delta, name: fault.name ?? `${delta.name}_2` };
+  return fault.type === "malformed" && delta.type === "call-end" ? cutArguments(delta) : delta;
+}
+
+type CallEnd = Extract<Delta, { type: "call-end" }>;
+
+/** The arguments without their last character; those that came in pieces contradict them, which is as malformed. */
+function cutArguments(end: CallEnd): CallEnd {
+  const { arguments: whole } = end;
+  const text = typeof whole === "string" ? whole : JSON.stringify(whole ?? {});
+  return { ...end, arguments: text.slice(0, -1) };
+}
+
+function rateLimited({ id }: Model, retryAfterMs: number | undefined): WritError {
+  const said = { provider: "faulty", model: id, reason: "too many requests (made by the test)" };
+  return new WritError("model-rate-limited", said, retryAfterMs === undefined ? {} : { retryAfterMs });
+}
+
+function broken({ id }: Model): WritError {
+  const reason = "the connection broke in the middle of the reply (made by the test)";
+  return new WritError("provider-failed", { provider: "faulty", model: id, reason });
+}

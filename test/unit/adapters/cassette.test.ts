@@ -1,0 +1,165 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { agent, type AgentEvent } from "../../../src/index.ts";
+import { cassette, type CassetteOptions, fakeOpenai, fakeTool, scripted } from "../../../src/testing.ts";
+
+let file = "";
+beforeEach(() => {
+  file = join(mkdtempSync(join(tmpdir(), "writ-cassette-")), "greeter.jsonl");
+  vi.stubEnv("CI", undefined);
+  vi.stubEnv("WRIT_CASSETTE", undefined);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const look = fakeTool("look", { seen: "a cat" });
+const looker = (model: ReturnType<typeof cassette>) => agent({ name: "looker", model, tools: [look] });
+const script = () =>
+  scripted([{ text: "I look.", calls: [{ name: "look" }] }, "A cat."], { whenDone: "throw" });
+/** A model that may not be asked. */
+const never = (): never => {
+  throw new Error("the model was asked");
+};
+const played = (options?: CassetteOptions) => cassette(file, never, options);
+const lines = (): string[] => readFileSync(file, "utf8").trim().split("\n");
+
+describe("cassette()", () => {
+  it("records what the model says, and says it again without it", async () => {
+    expect(await looker(cassette(file, script()))("What is there?")).toBe("A cat.");
+    const { text, outcome } = await looker(played({ mode: "replay" })).run("What is there?");
+    expect(text).toBe("A cat.");
+    expect(outcome).toMatchObject({ type: "answered" });
+    expect(lines()).toHaveLength(3); // the model, and two requests
+  });
+
+  it("gives the pieces of a reply as they came", async () => {
+    const pieces = ["A", " c", "at."].map((text) => ({ type: "text-delta" as const, text }));
+    const model = scripted([
+      [...pieces, { type: "end", finishReason: "stop", usage: { inputTokens: 7, outputTokens: 3 } }],
+    ]);
+    await agent({ name: "a", model: cassette(file, model) }).run("?");
+    const told: string[] = [];
+    const onEvent = (event: AgentEvent): void => void (event.type === "text-delta" && told.push(event.text));
+    const { usage } = await agent({ name: "a", model: played() }).run("?", { onEvent });
+    expect(told).toEqual(["A", " c", "at."]);
+    expect(usage).toMatchObject({ inputTokens: 7, outputTokens: 3 });
+  });
+
+  it("keeps what a provider is sent, and nothing that the runtime keeps for itself", async () => {
+    await looker(cassette(file, script())).run("?");
+    const [, , second = ""] = lines();
+    expect(second).toContain('"role":"tool"');
+    expect(second).not.toMatch(/"(label|value|note|by)":/);
+  });
+
+  it("asks only for what is not on it, with auto, and goes on with the file", async () => {
+    await agent({ name: "a", model: cassette(file, () => "one") }).run("first");
+    const model = scripted(["two"], { whenDone: "throw" });
+    const both = agent({ name: "a", model: cassette(file, model) });
+    expect(await both("first")).toBe("one");
+    expect(await both("second")).toBe("two");
+    expect(model.requests).toHaveLength(1);
+    const later = agent({ name: "a", model: played({ mode: "replay" }) });
+    expect([await later("first"), await later("second")]).toEqual(["one", "two"]);
+  });
+
+  it("gives each of several same requests its own reply, and the last one from then on", async () => {
+    let asked = 0;
+    const counting = agent({
+      name: "a",
+      model: cassette(file, () => String((asked += 1)), { mode: "record" }),
+    });
+    await counting("go");
+    await counting("go");
+    const later = agent({ name: "a", model: played() });
+    expect([await later("go"), await later("go"), await later("go")]).toEqual(["1", "2", "2"]);
+  });
+
+  it("begins anew with record", async () => {
+    await agent({ name: "a", model: cassette(file, () => "old") }).run("go");
+    await agent({ name: "a", model: cassette(file, () => "new", { mode: "record" }) }).run("go");
+    expect(await agent({ name: "a", model: played() })("go")).toBe("new");
+    expect(lines()).toHaveLength(2);
+  });
+
+  it("names the nearest request and the first difference when there is none", async () => {
+    await agent({ name: "a", instructions: "Be brief.", model: cassette(file, () => "hello") }).run(
+      "Hi, it is Monday",
+    );
+    const other = agent({ name: "a", instructions: "Be brief.", model: played({ mode: "replay" }) });
+    await expect(other("Hi, it is Tuesday")).rejects.toMatchObject({
+      code: "cassette-miss",
+      message: expect.stringContaining(
+        'that of line 2: there `messages[1].parts[0].text` is "Hi, it is Monday", and here it is "Hi, it is Tuesday".',
+      ) as string,
+    });
+  });
+
+  it("keeps no failed request, and none that was cut", async () => {
+    const model = scripted([new Error("down"), [{ type: "text-delta", text: "half" }], "whole"]);
+    const patient = agent({ name: "a", model: cassette(file, model) });
+    for (let run = 0; run < 2; run += 1) await patient.run("go").catch(() => undefined);
+    expect(await patient("go")).toBe("whole");
+    expect(lines()).toHaveLength(2);
+  });
+
+  it("writes no secret: of variables, and what the author names", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-very-secret");
+    const echo = cassette(file, ({ messages }) => `You sent sk-very-secret, Kim and ${messages.length}`, {
+      redact: ["Kim", /\d{4}-\d{4}/],
+    });
+    await agent({ name: "a", model: echo }).run("My key is sk-very-secret, my card 1234-5678");
+    const text = readFileSync(file, "utf8");
+    expect(text).not.toMatch(/very-secret|Kim|1234/);
+    expect(text).toContain("[secret OPENAI_API_KEY]");
+    vi.stubEnv("OPENAI_API_KEY", "sk-another-one"); // of somebody else, who replays
+    const replay = agent({ name: "a", model: played({ mode: "replay", redact: ["Kim", /\d{4}-\d{4}/] }) });
+    expect(await replay("My key is sk-another-one, my card 8765-4321")).toContain("[redacted]");
+  });
+
+  it("needs neither the package nor the key of the model to replay, and keeps its features", async () => {
+    await using server = await fakeOpenai(["Hello."]);
+    vi.stubEnv("OPENAI_BASE_URL", `${server.url}/v1`);
+    vi.stubEnv("OPENAI_API_KEY", "sk-0123456789");
+    const recorded = cassette(file, "openai/gpt-5-mini");
+    expect(await agent({ name: "a", model: recorded })("Hi")).toBe("Hello.");
+    vi.stubEnv("OPENAI_API_KEY", undefined);
+    const again = cassette(file, "openai/gpt-5-mini", { mode: "replay" });
+    expect(await agent({ name: "a", model: again })("Hi")).toBe("Hello.");
+    expect([again.id, again.features]).toEqual([recorded.id, recorded.features]);
+  });
+
+  it("replays in CI, and follows the variable and before it the option", async () => {
+    vi.stubEnv("CI", "true");
+    expect(() => played()).toThrow(/is not there/);
+    vi.stubEnv("WRIT_CASSETTE", "auto");
+    expect(await agent({ name: "a", model: cassette(file, () => "live") })("go")).toBe("live");
+    vi.stubEnv("WRIT_CASSETTE", "record");
+    expect(await agent({ name: "a", model: played({ mode: "replay" }) })("go")).toBe("live");
+    vi.stubEnv("WRIT_CASSETTE", "rewind");
+    expect(() => played()).toThrow(expect.objectContaining({ code: "option-invalid" }));
+  });
+
+  it.each([
+    ["no JSON", "hello\n", "line 1"],
+    ["another version", '{"cassette":2,"model":"m","features":{}}\n', "`cassette` must be"],
+    [
+      "a line of something else",
+      '{"cassette":1,"model":"m","features":{}}\n{"request":[]}\n',
+      "line 2: `request` must be an object",
+    ],
+  ])("refuses a file that is %s", (_kind, text, said) => {
+    writeFileSync(file, text);
+    expect(() => played()).toThrow(
+      expect.objectContaining({ code: "cassette-invalid", message: expect.stringContaining(said) as string }),
+    );
+  });
+
+  it("says so when the file cannot be written", async () => {
+    const nowhere = cassette(join(file, "no", "folder.jsonl"), () => "hello");
+    await expect(agent({ name: "a", model: nowhere })("go")).rejects.toThrow(/cannot use|Cannot use/);
+  });
+});
