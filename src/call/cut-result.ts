@@ -27,7 +27,8 @@ function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
   const { text: shown, bytes } = beginning(text, resultBytes);
   if (shown.length >= text.length) return { result };
   const cut = `${shown}\n[cut off: the first ${bytes} bytes of a longer result]`;
-  const own = gate.allowed.tools.get(readResult);
+  const { tools, before = tools } = gate.allowed;
+  const own = before.get(readResult);
   const isNobodys = run.isProgram === true || run.executor !== undefined;
   const isAnothers = own !== undefined && !isReader(own);
   if (isNobodys || isAnothers || value === undefined || resultText(value) !== text)

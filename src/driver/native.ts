@@ -1,9 +1,9 @@
 import type { Message, ReplyMessage, ToolCall } from "../message/message.ts";
 import { callsOf, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
-import type { ReplyFormat, ToolDescription } from "../model/model.ts";
+import type { ModelRequest, ReplyFormat } from "../model/model.ts";
 import { type WireNames, wireNames } from "../model/tool-names.ts";
-import { type AllowList, offeredTools } from "../policy/allow-list.ts";
+import { type AllowList, offeredTools, toldTools } from "../policy/allow-list.ts";
 import { parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -13,7 +13,8 @@ import { withoutThinking } from "./thinking.ts";
 import { unparsedCalls } from "./unparsed-calls.ts";
 
 /**
- * Native function calling: tools go to the provider as tools and nowhere else, calls come back as calls.
+ * Native function calling: tools go to the provider as tools and nowhere else, calls come back as calls. A tool that a run was told of stays in
+ * its requests when a call takes it away, so that they begin alike; a call of it is refused.
  *
  * A reply without calls whose whole text is calls in a model's own tags is read as these calls, which the event `message-end` tells as a repair;
  * not calls that stand word for word in a message before it. Blocks of thinking in the text become reasoning.
@@ -37,10 +38,12 @@ export const nativeDriver: Driver = {
     const { allowed, settings, toolChoice } = turn;
     const format = formatOf(turn);
     const names = wireNames(allowed, turn.model.features.toolNames);
+    const told = described(allowed)(names);
+    const choice = typeof toolChoice === "object" ? { tool: names.toWire(toolChoice.tool) } : toolChoice;
     return {
       messages: requestMessages(turn, names),
-      tools: toldTools(allowed)(names),
-      toolChoice: typeof toolChoice === "object" ? { tool: names.toWire(toolChoice.tool) } : toolChoice,
+      ...told,
+      toolChoice: told.callable?.length === 0 ? "none" : choice,
       settings,
       ...(format === undefined ? {} : { format }),
     };
@@ -110,16 +113,20 @@ function requestMessages({ transcript }: TurnInput, names: WireNames): readonly 
 }
 
 /**
- * The tools as a provider is told of them, made once for each list and its names. Depends on: the tools; their
- * names as the provider takes them.
+ * The tools as a provider is told of them, and which of them may be called, made once for each list and its
+ * names. Depends on: the tools; their names as the provider takes them.
  */
-const toldTools = remembered((allowed: AllowList) =>
-  remembered((names: WireNames): readonly ToolDescription[] =>
-    offeredTools(allowed).map(({ name, description, input, providerOptions }) => ({
+const described = remembered((allowed: AllowList) =>
+  remembered((names: WireNames): Pick<ModelRequest, "tools" | "callable"> => {
+    const told = toldTools(allowed);
+    const callable = offeredTools(allowed);
+    const tools = told.map(({ name, description, input, providerOptions }) => ({
       name: names.toWire(name),
       description,
       inputSchema: input.jsonSchema,
       ...(providerOptions && { providerOptions }),
-    })),
-  ),
+    }));
+    if (callable.length === told.length) return { tools };
+    return { tools, callable: callable.map(({ name }) => names.toWire(name)) };
+  }),
 );

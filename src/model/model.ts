@@ -58,6 +58,11 @@ export interface ModelRequest {
   /** The prompt as plain text to go on from, in place of the messages. Only for models whose features say `completion`. */
   readonly prompt?: string;
   readonly tools: readonly ToolDescription[];
+  /**
+   * The names of the tools that may be called now, where these are not all: the others were taken away, and are told so that requests begin
+   * alike. For providers that can hold a model to it; the runtime refuses the others in any case.
+   */
+  readonly callable?: readonly string[];
   readonly toolChoice: ToolChoice;
   readonly format?: ReplyFormat;
   readonly settings: ModelSettings;

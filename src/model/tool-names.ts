@@ -27,9 +27,10 @@ const anyProvider = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const longest = 64;
 const fingerprintLength = 6;
 
-/** Tools by their names. */
+/** Tools by their names, with those that were taken away: the names of the others stay. */
 interface Named {
   readonly tools: ReadonlyMap<string, unknown>;
+  readonly before?: ReadonlyMap<string, unknown>;
 }
 
 /** The wire names of a list, by the rules of providers. Depends on: the names of the tools; the rule, with its flags. */
@@ -43,7 +44,8 @@ export function wireNames(named: Named, accepted?: RegExp): WireNames {
   const byRule = namesByRule(named);
   const rule = String(accepted);
   let names = byRule.get(rule);
-  if (names === undefined) byRule.set(rule, (names = makeNames([...named.tools.keys()], accepted)));
+  const { tools, before = tools } = named;
+  if (names === undefined) byRule.set(rule, (names = makeNames([...before.keys()], accepted)));
   return names;
 }
 

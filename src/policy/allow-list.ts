@@ -17,7 +17,10 @@ export interface AllowList {
    * `tools` alone.
    */
   readonly offered?: ReadonlySet<string>;
-  /** The tools before the list was made shorter; undefined for a list that was not. */
+  /**
+   * The tools before the list was made shorter; undefined for a list that was not. No call is allowed by it: a model that was told of a tool
+   * may be told of it in later requests too, so that they begin alike.
+   */
   readonly before?: ReadonlyMap<string, Tool>;
   /** Tools whose use in a run is counted; undefined when no tool has constraints. */
   readonly counted?: ReadonlySet<string>;
@@ -45,18 +48,23 @@ function firstOffered(tools: AllowList["tools"]): AllowList["offered"] {
 }
 
 /**
- * The tools that the model is told of. Those that were found stand last, so that what it was told before
- * stays as it was.
+ * The tools that may be called and that the model is told of. Those that were found stand last, so that what
+ * it was told before stays as it was.
  */
-export function offeredTools({ tools, offered }: AllowList): readonly Tool[] {
+export function offeredTools({ tools, offered }: Pick<AllowList, "tools" | "offered">): readonly Tool[] {
   return offered === undefined ? [...tools.values()] : [...offered].flatMap((name) => tools.get(name) ?? []);
 }
 
-/** The list, with these tools offered too. */
+/** The tools that the run has offered so far, in the order of telling, with those that a call has taken away since. */
+export function toldTools({ tools, before = tools, offered }: AllowList): readonly Tool[] {
+  return offeredTools({ tools: before, offered });
+}
+
+/** The list, with these tools offered too, as far as it has them. */
 export function withOffered(list: AllowList, names: readonly string[]): AllowList {
-  const { offered } = list;
-  if (offered === undefined || names.every((name) => offered.has(name))) return list;
-  return { ...list, offered: new Set([...offered, ...names]) };
+  const { offered, tools } = list;
+  const fresh = offered === undefined ? [] : names.filter((name) => tools.has(name) && !offered.has(name));
+  return fresh.length === 0 ? list : { ...list, offered: new Set([...(offered ?? []), ...fresh]) };
 }
 
 /** Effects of the tools of a list, by name. Memory can be read again: writing to it is not an effect. */
@@ -78,12 +86,22 @@ export function restrictList(list: AllowList, names: readonly string[]): AllowLi
   return withOffered({ ...list, tools: fewer, before }, names);
 }
 
-/** The list, with a tool of the runtime that stands last and is offered; a list that has one of its name stays as it is. */
+/** The list, as one of which the model is told that was not told of any tool before: of those in it alone. */
+export function toldAnew(list: AllowList): AllowList {
+  return { ...list, offered: new Set(offeredTools(list).map(({ name }) => name)) };
+}
+
+/** The list, with a tool of the runtime that stands last and is offered; a list that has or had one of its name stays as it is. */
 export function withTool(list: AllowList, tool: Tool): AllowList {
-  const { tools, offered } = list;
-  if (tools.has(tool.name)) return list;
-  const more = { ...list, tools: new Map([...tools, [tool.name, tool]]) };
-  return offered === undefined ? more : { ...more, offered: new Set([...offered, tool.name]) };
+  const { tools, before, offered } = list;
+  const { name } = tool;
+  if ((before ?? tools).has(name)) return list;
+  const more = { ...list, tools: new Map([...tools, [name, tool]]) };
+  return {
+    ...more,
+    ...(before === undefined ? {} : { before: new Map([...before, [name, tool]]) }),
+    ...(offered === undefined ? {} : { offered: new Set([...offered, name]) }),
+  };
 }
 
 /** The list, with calls of these tools counted too. */

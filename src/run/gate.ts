@@ -1,5 +1,5 @@
 import type { Said } from "../policy/rules/annotate.ts";
-import { type AllowList, restrictList, withOffered, withTool } from "../policy/allow-list.ts";
+import { type AllowList, restrictList, toldAnew, withOffered, withTool } from "../policy/allow-list.ts";
 import { type CallRequest, type Decision, type Policy, strictest } from "../policy/decision.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Purse } from "../policy/account/purse.ts";
@@ -68,6 +68,13 @@ function countedIn(purse: Purse, call: CallRequest): CallRequest {
       return { ...call.knows, calls };
     },
   };
+}
+
+/** The gate of a run that begins with these modes: nobody was told of what they take away. */
+export function beginWith(gate: Gate, modes: readonly Mode[]): Gate {
+  if (modes.length === 0) return gate;
+  const narrowed = modes.reduce(applyMode, gate);
+  return { ...narrowed, allowed: toldAnew(narrowed.allowed) };
 }
 
 /** The gate after a call changed the mode of the run: never wider than before. */

@@ -19,6 +19,7 @@ import {
 } from "../message/transcript.ts";
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { messageShape } from "../message/message-shape.ts";
+import { isCut, withCallIds } from "../tool/read-result.ts";
 import { type Act, actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
 import { fits } from "../util/shape.ts";
 import type { SessionContents, SessionRun } from "./session-store.ts";
@@ -159,7 +160,11 @@ function withOwnIds(runs: readonly (readonly Message[])[]): readonly Message[] {
   return runs.flatMap((messages, run) => {
     const ids = new Map<string, string>();
     return messages.map((message): Message => {
-      if (message.role === "tool") return { ...message, callId: ids.get(message.callId) ?? message.callId };
+      if (message.role === "tool") {
+        const { callId, text } = message;
+        const now = isCut(message) ? { text: withCallIds(text, ids) } : {};
+        return { ...message, callId: ids.get(callId) ?? callId, ...now };
+      }
       if (message.role !== "assistant") return message;
       const parts = message.parts.map((part) => {
         if (part.type !== "tool-call" || part.providerExecuted === true) return part;

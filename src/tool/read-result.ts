@@ -17,8 +17,29 @@ export function beginning(text: string, maxBytes: number): { readonly text: stri
 /** What a model is told of the rest of a result, of which it was shown the characters before `from`. */
 export function restText(callId: string, { from, length }: { from: number; length: number }): string {
   const call = JSON.stringify({ call: callId, from });
-  return `[${length - from} characters are left. Read on with ${readResult} ${call}.]`;
+  return `[${length - from} characters are left. ${readOn}${call}.]`;
 }
+
+const readOn = `Read on with ${readResult} `;
+
+/** True for a result of which a model was told how to read on. */
+export function isCut({ text, value }: ResultMessage): boolean {
+  return value !== undefined && text.includes(readOn);
+}
+
+/** The text of a result, with the ids of calls in what it says of reading on as they are called now. */
+export function withCallIds(text: string, ids: ReadonlyMap<string, string>): string {
+  return text.replaceAll(writtenCall, (whole, before: string, written: string) => {
+    const id: unknown = JSON.parse(written);
+    const now = typeof id === "string" ? ids.get(id) : undefined;
+    return now === undefined ? whole : `${before}${JSON.stringify(now)}`;
+  });
+}
+
+const writtenCall = new RegExp(
+  String.raw`(${readOn}\{"call":)("(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*")`,
+  "g",
+);
 
 // Register: the tools that read on, by the number of bytes that they show at a time.
 const readers = new Map<number, Tool>();

@@ -15,7 +15,7 @@ import {
   timesDone,
 } from "../policy/account/repeats.ts";
 import { executorError } from "../call/handed.ts";
-import { effectIn } from "../policy/allow-list.ts";
+import { effectIn, offeredTools } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
@@ -113,7 +113,9 @@ export function skipAll(state: State, { open, reason, end }: Skipping): NextStat
 
 /** Gives the calls their results, and books what they changed. */
 function settleCalls({ state, open, calls, circle }: OpenedBatch, executed: Executed, run: Run): NextState {
-  const { results, repeats } = rememberAct(state, { calls, results: executed.results }, circle);
+  const { results: brought, repeats } = rememberAct(state, { calls, results: executed.results }, circle);
+  const gate = executed.modes.reduce(applyMode, state.gate);
+  const results = gate === state.gate ? brought : toldOfNarrowing(brought, state.gate, gate);
   const transcript = settleAll(open, (_call, index) => results[index] ?? lostResult);
   const { inside } = executed;
   const settled: State = {
@@ -124,7 +126,7 @@ function settleCalls({ state, open, calls, circle }: OpenedBatch, executed: Exec
     usage: inside.reduce((sum, { spending }) => addUsage(sum, spending.usage), state.usage),
     acts: inside.length === 0 ? state.acts : [...state.acts, ...inside.flatMap(({ acts = [] }) => acts)],
     limits: executed.limits,
-    gate: executed.modes.reduce(applyMode, state.gate),
+    gate,
     learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),
     modes: executed.modes.length === 0 ? state.modes : [...state.modes, ...executed.modes],
     now: Math.max(state.now, executed.endedAt),
@@ -228,5 +230,19 @@ export function rememberAct(
 
 function nudged(result: ToolResult, times: number): ToolResult {
   const note = `[You have now had the same results ${times} times. Making the same calls again will not help: do something else, or answer.]`;
+  return noted(result, note);
+}
+
+function noted(result: ToolResult, note: string): ToolResult {
   return { ...result, text: `${result.text}\n${note}` };
+}
+
+/** The results, the last of which says what may be called where a call has left the run fewer tools: requests go on telling of all. */
+function toldOfNarrowing(results: readonly ToolResult[], before: Gate, after: Gate): readonly ToolResult[] {
+  const isNarrower = offeredTools(before.allowed).some(({ name }) => !after.allowed.tools.has(name));
+  const last = results.at(-1);
+  if (!isNarrower || last === undefined) return results;
+  const left = offeredTools(after.allowed).map(({ name }) => name);
+  const note = `[From now on only these tools can be called: ${left.join(", ") || "none"}.]`;
+  return [...results.slice(0, -1), noted(last, note)];
 }

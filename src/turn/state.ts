@@ -1,15 +1,16 @@
 import type { Driver } from "../driver/driver.ts";
-import { applyMode, type Gate } from "../run/gate.ts";
+import { applyMode, beginWith, type Gate } from "../run/gate.ts";
 import type { RunContext } from "../run/context.ts";
 import { slots } from "../util/slots.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
-import { emptyLedger, type Ledger, type Limits } from "../policy/account/budget.ts";
+import { defaultResultBytes, emptyLedger, type Ledger, type Limits } from "../policy/account/budget.ts";
 import { plainIntent } from "../policy/knowledge/intent.ts";
 import { purse, type Purse } from "../policy/account/purse.ts";
 import { learn, type Learned, learnIntent } from "../policy/knowledge/learned.ts";
 import { noRepeats, type Repeats } from "../policy/account/repeats.ts";
 import type { Act } from "../tool/acts.ts";
+import { isCut } from "../tool/read-result.ts";
 import type { Mode } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
@@ -110,13 +111,16 @@ export function beginState({
   limits,
   gate,
   drivers,
+  executor,
   from,
   spent,
   modes: narrowed = [],
 }: LoopOptions): State {
   const { modes: earlier, driver, elapsedMs } = from ?? nothingDone;
   const modes = [...earlier, ...narrowed];
-  const held = modes.reduce(applyMode, gate);
+  const begun = beginWith(gate, modes);
+  const mayReadOn = executor === undefined && begun.allowed.tools.size > 0 && readsOn(limits, transcript);
+  const held = mayReadOn ? applyMode(begun, { reads: limits.resultBytes }) : begun;
   const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
   return {
     learned,
@@ -138,6 +142,18 @@ export function beginState({
     elapsedMs,
     sent: 0,
   };
+}
+
+/**
+ * True where the model can read on from the first turn: its author expects results to be cut, or one of an earlier run was. A tool that came
+ * later would stand before all messages, and providers would read them anew.
+ */
+function readsOn({ resultBytes }: Limits, { messages }: ReadyTranscript): boolean {
+  if (resultBytes === Infinity) return false;
+  return (
+    resultBytes !== defaultResultBytes ||
+    messages.some((message) => message.role === "tool" && isCut(message))
+  );
 }
 
 /** JSON has no endless number; only an unknown price is one. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, memoryJournal, tool } from "../../src/index.ts";
+import { agent, inMemorySessions, memoryJournal, session, tool } from "../../src/index.ts";
 import { fakeTool, scripted, type ScriptStep } from "../../src/testing.ts";
 import { labelled } from "../../src/tools.ts";
 
@@ -148,5 +148,45 @@ describe("a result that is too long to be shown", () => {
       budget: { turns: 20, repeats: Infinity },
     }).run("Read");
     expect(calls.at(-1)).toMatchObject({ name: "read_result", status: "ok" });
+  });
+
+  it("can be read on in by the next run of a session, whatever its calls are called there", async () => {
+    const store = inMemorySessions();
+    const talk = (script: readonly ScriptStep[]) => {
+      const model = scripted(script);
+      return { model, agent: agent({ name: "a", model, tools: [readLog] }) };
+    };
+    const at = (history: "all" | "answers" = "answers") => ({ session: session(store, "s", { history }) });
+    await talk([call, next(65_536), "One."]).agent.run("Read", at());
+    await talk([call, next(65_536), "Two."]).agent.run("Read again", at());
+    const third = talk([next(65_536, "run_2_call_0"), "Three."]);
+    const { calls, transcript } = await third.agent.run("And the rest?", at("all"));
+    expect(calls).toMatchObject([{ name: "read_result", status: "ok" }]);
+    expect(third.model.requests[0]?.tools.map(({ name }) => name)).toEqual(["read_log", "read_result"]);
+    const told = resultsOf(transcript.messages).flatMap(
+      ({ text }) => /read_result \{"call":"(.*?)"/.exec(text)?.[1] ?? [],
+    );
+    expect(told).toEqual(["log1", "log1", "run_2_call_0", "run_2_call_0", "run_2_call_0"]);
+  });
+
+  it("is not offered to be read to the next run of a session that is told answers alone", async () => {
+    const store = inMemorySessions();
+    const model = scripted([call, "One.", "Two."]);
+    const reading = agent({ name: "a", model, tools: [readLog] });
+    for (const question of ["1?", "2?"]) await reading.run(question, { session: session(store, "s") });
+    expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 2, 1]);
+  });
+
+  it("can be read on in from the first turn where its author says how long results are, but not with nothing to call", async () => {
+    const model = scripted(["Done.", "Done.", "Done."]);
+    const short = agent({ name: "a", model, tools: [readLog], budget: { resultBytes: 500 } });
+    await short.run("1");
+    await short.run("2", { tools: [] });
+    await agent({ name: "b", model, budget: { resultBytes: 500 } }).run("3");
+    expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      ["read_log", "read_result"],
+      [],
+      [],
+    ]);
   });
 });

@@ -1,14 +1,7 @@
 import { isWritError, WritError } from "../../error/writ-error.ts";
 import type { Price } from "../../message/usage.ts";
-import type {
-  Delta,
-  Model,
-  ModelFeatures,
-  ModelRequest,
-  ModelSettings,
-  ToolDescription,
-} from "../../model/model.ts";
-import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
+import type { JsonObject } from "../../util/json.ts";
 import { endedEarly } from "./ai-sdk-end.ts";
 import { packageFault, providerError } from "./ai-sdk-errors.ts";
 import { filesOf } from "./ai-sdk-files.ts";
@@ -19,7 +12,10 @@ import { free } from "./options.ts";
 import { UnreadableReply } from "./http-reply.ts";
 import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
+import { type AiSdkProviderTool, allowedOptions, toolChoiceOf, toolsOf } from "./ai-sdk-tools.ts";
 import { tellWarnings } from "./ai-sdk-warnings.ts";
+
+export type { AiSdkProviderTool } from "./ai-sdk-tools.ts";
 
 /**
  * Fields that writ needs of an AI SDK language model: the objects that `@ai-sdk/*` and community providers
@@ -43,13 +39,6 @@ export interface AiSdkModel {
     readonly response?: { readonly headers?: Readonly<Record<string, string>> };
   }>;
   doGenerate?(options: object): PromiseLike<object>;
-}
-
-/** A tool that the provider runs itself, as its package makes it: `anthropic.tools.webSearch_20250305({})`. */
-export interface AiSdkProviderTool {
-  /** Like `anthropic.web_search_20250305`. */
-  readonly id: string;
-  readonly args?: object;
 }
 
 /**
@@ -182,48 +171,16 @@ interface CallOptions {
 function callOptions({ model, options, request, signal, prompt }: Asking): CallOptions {
   const version = versionOf(model.specificationVersion) ?? "v4";
   const settings = settingsOf(options.settings, request.settings);
-  const tools = toolsOf(request.tools, {
-    model,
-    options,
-    type: version === "v2" ? "provider-defined" : "provider",
-  });
+  const type = version === "v2" ? "provider-defined" : "provider";
+  const tools = toolsOf(request.tools, { ...options, provider: model.provider, type });
+  const held = { ...settings, ...formatOptions(request.format, model, settings["providerOptions"]) };
   return {
-    ...settings,
-    ...formatOptions(request.format, model, settings["providerOptions"]),
+    ...held,
+    ...allowedOptions(request, model.provider, held["providerOptions"]),
     prompt: withSystemOptions(prompt(request.messages), options),
     ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoiceOf(request.toolChoice) }),
     abortSignal: signal,
   };
-}
-
-interface ToolForms extends Pick<Asking, "model" | "options"> {
-  /** The type of a provider's tool in the version. */
-  readonly type: string;
-}
-
-function toolsOf(tools: ModelRequest["tools"], { model, options, type }: ToolForms): readonly object[] {
-  const { boundTools: bound = {}, providerTools = {} } = options;
-  const formOf = ([name, { id, args = {} }]: [string, AiSdkProviderTool]): object => ({
-    type,
-    id,
-    name,
-    args,
-  });
-  const [server = ""] = model.provider.split(".");
-  return [
-    ...tools.map((tool) => {
-      const form = Object.hasOwn(bound, tool.name) ? bound[tool.name] : undefined;
-      return form === undefined ? functionTool(tool, server) : formOf([tool.name, form]);
-    }),
-    ...Object.entries(providerTools).map(formOf),
-  ];
-}
-
-/** The specification has a place of its own for `strict`. */
-function functionTool(tool: ToolDescription, server: string): object {
-  const own = tool.providerOptions?.[server];
-  const strict = isJsonObject(own) ? own["strict"] : undefined;
-  return { type: "function", ...tool, ...(typeof strict === "boolean" ? { strict } : {}) };
 }
 
 function withSystemOptions(
@@ -233,10 +190,6 @@ function withSystemOptions(
   const [first, ...others] = prompt;
   if (providerOptions === undefined || first?.role !== "system") return prompt;
   return [{ ...first, providerOptions }, ...others];
-}
-
-function toolChoiceOf(choice: ModelRequest["toolChoice"]): object {
-  return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.tool };
 }
 
 function settingsOf(defaults: ModelSettings = {}, settings: ModelSettings): JsonObject {

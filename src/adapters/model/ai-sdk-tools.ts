@@ -1,0 +1,67 @@
+import type { ModelRequest, ToolDescription } from "../../model/model.ts";
+import { isJsonObject, type JsonObject } from "../../util/json.ts";
+
+/** A tool that the provider runs itself, as its package makes it: `anthropic.tools.webSearch_20250305({})`. */
+export interface AiSdkProviderTool {
+  /** Like `anthropic.web_search_20250305`. */
+  readonly id: string;
+  readonly args?: object;
+}
+
+interface ToolForms {
+  readonly provider: string;
+  readonly boundTools?: Readonly<Record<string, AiSdkProviderTool>>;
+  readonly providerTools?: Readonly<Record<string, AiSdkProviderTool>>;
+  /** The type of a provider's tool in the version. */
+  readonly type: string;
+}
+
+/** The tools of a request: functions, those that the provider defines, and those that it runs itself. */
+export function toolsOf(
+  tools: ModelRequest["tools"],
+  { provider, boundTools: bound = {}, providerTools = {}, type }: ToolForms,
+): readonly object[] {
+  const formOf = ([name, { id, args = {} }]: [string, AiSdkProviderTool]): object => ({
+    type,
+    id,
+    name,
+    args,
+  });
+  const [server = ""] = provider.split(".");
+  return [
+    ...tools.map((tool) => {
+      const form = Object.hasOwn(bound, tool.name) ? bound[tool.name] : undefined;
+      return form === undefined ? functionTool(tool, server) : formOf([tool.name, form]);
+    }),
+    ...Object.entries(providerTools).map(formOf),
+  ];
+}
+
+/** The specification has a place of its own for `strict`. */
+function functionTool(tool: ToolDescription, server: string): object {
+  const own = tool.providerOptions?.[server];
+  const strict = isJsonObject(own) ? own["strict"] : undefined;
+  return { type: "function", ...tool, ...(typeof strict === "boolean" ? { strict } : {}) };
+}
+
+/** The choice of tools as the specification has it. */
+export function toolChoiceOf(choice: ModelRequest["toolChoice"]): object {
+  return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.tool };
+}
+
+/**
+ * The options of a request in which some tools may not be called: OpenAI's Responses hold the model to the others. Elsewhere the runtime
+ * refuses their calls, and so it does here.
+ */
+export function allowedOptions(
+  { callable, toolChoice }: ModelRequest,
+  provider: string,
+  given: unknown,
+): { readonly providerOptions?: JsonObject } {
+  const isOpen = toolChoice === "auto" || toolChoice === "required";
+  if (callable === undefined || !isOpen || provider !== "openai.responses") return {};
+  const options = isJsonObject(given) ? given : {};
+  const openai = isJsonObject(options["openai"]) ? options["openai"] : {};
+  const allowedTools = { toolNames: callable, mode: toolChoice };
+  return { providerOptions: { ...options, openai: { allowedTools, ...openai } } };
+}
