@@ -1,8 +1,13 @@
 /**
- * Runs that outlast their process: the port of their stores.
+ * Runs that outlast their process, and the port of their stores.
  *
  * @module writ/durable
  */
+export { durableRuns } from "./adapters/durable-runs.ts";
+export { type DurableOptions } from "./durable/durable-options.ts";
+export { type DurableRuns } from "./durable/durable-runs.ts";
+export { type StartOptions } from "./durable/new-run.ts";
+export { type RunWorker, type WorkOptions } from "./durable/worker.ts";
 export {
   answerRecord,
   type Erased,

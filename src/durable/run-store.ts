@@ -105,7 +105,7 @@ export interface RunStore {
    * @throws WritError `run-claimed` while another process that lives carries it out, or another journal of this one
    */
   open(id: string): Promise<RunJournal>;
-  /** Takes the oldest run of these agents that can go on: it is ready, or its process died. Undefined when there is none. */
+  /** Takes the oldest run of these agents that can go on: it is ready, or its process died. Leaves those of a later protocol. Undefined when there is none. */
   claim(agents: readonly string[]): Promise<RunJournal | undefined>;
   read(id: string): Promise<StoredRun | undefined>;
   list(wanted?: RunFilter): Promise<readonly StoredRun[]>;

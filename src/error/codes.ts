@@ -91,6 +91,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "run-broken": { message: "The run of \"{name}\" broke: {reason}", hint: "The journal, or the runtime itself, failed; the cause has the details. What was recorded before is not lost.", retryable: false },
   "run-cancelled": { message: "The run of \"{name}\" was cancelled: {reason}", hint: "Nothing is wrong: the signal was aborted. Start the run again if you want its answer.", retryable: false },
   "run-claimed": { message: "The run \"{id}\" is carried out elsewhere: by {owner}.", hint: "Wait until that process has ended or has closed the journal of the run, then open it again. A process that died holds nothing. If this process has it open itself, use that journal.", retryable: false },
+  "run-differs": { message: "The run \"{id}\" was begun before with another {part}.", hint: "An id stands for one run: beginning it again gives that run. Take another id for another one.", retryable: false },
   "run-ended": { message: "The run \"{id}\" has ended as {status}, and nothing more is recorded of it.", hint: "Somebody cancelled it while this process carried it out. A call that was at work keeps its result; nothing else begins.", retryable: false },
   "run-missing": { message: "There is no run \"{id}\".", hint: "Nobody has begun a run of that id, or it was erased. `runs.list()` lists the runs.", retryable: false },
   "run-option-unusable": { message: "\"{name}\" cannot be run with the option `{option}`: {reason}", hint: "Leave the option out, or give it to an agent.", retryable: false },
@@ -215,6 +216,7 @@ export interface ErrorData {
   "run-broken": { name: string | number; reason: string | number };
   "run-cancelled": { name: string | number; reason: string | number };
   "run-claimed": { id: string | number; owner: string | number };
+  "run-differs": { id: string | number; part: string | number };
   "run-ended": { id: string | number; status: string | number };
   "run-missing": { id: string | number };
   "run-option-unusable": { name: string | number; option: string | number; reason: string | number };

@@ -125,6 +125,11 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         expect((await other.claim(["a"]))?.run.id).toBe("1");
       });
 
+      it("of a later protocol are left to processes that know it", async () => {
+        await store.begin(newRun("r", { protocol: 99 }));
+        expect(await store.claim(["a"])).toBeUndefined();
+      });
+
       it("are claimed by 20 who ask at once, each by one", async () => {
         await Promise.all(Array.from({ length: 30 }, (_, id) => store.begin(newRun(String(id)))));
         const claimed = await Promise.all(

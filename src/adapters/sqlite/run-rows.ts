@@ -65,7 +65,7 @@ export function runRows(database: Database): RunRows {
   const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = ?1"));
   const takeNext = database.prepare(
     taking(
-      "SELECT place FROM writ_runs WHERE status = 'ready' AND agent IN (SELECT value FROM json_each(?1)) ORDER BY place LIMIT 1",
+      "SELECT place FROM writ_runs WHERE status = 'ready' AND agent IN (SELECT value FROM json_each(?1)) AND start ->> '$.protocol' <= ?3 ORDER BY place LIMIT 1",
     ),
   );
   const leave = database.prepare(
@@ -114,7 +114,7 @@ export function runRows(database: Database): RunRows {
       return takenIn(takeOne.get(toKey(id), owner) ?? {});
     },
     takeNext(agents, owner) {
-      const row = takeNext.get(JSON.stringify(agents.map(toKey)), owner);
+      const row = takeNext.get(JSON.stringify(agents.map(toKey)), owner, protocol);
       return row && takenIn(row);
     },
     leave: ({ runId, epoch }, waits) => void leave.run(toKey(runId), epoch, waits ? 1 : 0),

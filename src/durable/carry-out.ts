@@ -1,0 +1,121 @@
+import type { RunResult } from "../agent/runnable.ts";
+import type { RunOptions } from "../agent/run-options.ts";
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import type { Journal } from "../journal/journal.ts";
+import { watchedJournal } from "../journal/watched-journal.ts";
+import { toJson } from "../util/json.ts";
+import type { DurableAround } from "./durable-options.ts";
+import type { RunEnd, RunJournal } from "./run-store.ts";
+
+/** A run that this process carries out. */
+export interface Carrying {
+  /** Resolves when the run has ended, waits or was given up. */
+  readonly done: Promise<void>;
+  /** Lets what is at work end, then gives the run up. */
+  leave(): void;
+  /** Looks whether somebody has cancelled the run. */
+  look(): void;
+}
+
+/** The pause after the store failed. */
+const pauseMs = 1000;
+
+/** Carries out a run that was taken, until it ends, waits or is given up. */
+export function carryOut(journal: RunJournal, around: DurableAround): Carrying {
+  const { store } = around;
+  const { id } = journal.run;
+  const cancelling = new AbortController();
+  const leaving = new AbortController();
+  const look = async (): Promise<void> => {
+    const end = (await store.read(id))?.end;
+    if (end?.outcome.type === "cancelled") cancelling.abort(end.outcome.reason);
+  };
+  return {
+    done: carry(journal, around, { cancelling: cancelling.signal, leaving: leaving.signal }),
+    leave: () => leaving.abort(),
+    look: () => void look().catch(() => undefined), // a store that fails is asked again at the next look
+  };
+}
+
+interface Signals {
+  readonly cancelling: AbortSignal;
+  readonly leaving: AbortSignal;
+}
+
+async function carry(journal: RunJournal, around: DurableAround, signals: Signals): Promise<void> {
+  const { run } = journal;
+  let broken: unknown;
+  const watched = watchedJournal(leavable(journal, signals.leaving), (error) => (broken ??= error));
+  let leave: () => Promise<void>;
+  try {
+    const result = await runOf(journal, around, { journal: watched, signal: signals.cancelling });
+    const isWaiting = result.questions !== undefined;
+    leave = isWaiting ? () => journal.wait() : () => journal.end(endOf(result));
+  } catch (error) {
+    leave = isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent));
+    if (isWritError(broken, "database-failed")) await pause(around);
+  }
+  await insisting(leave, around);
+}
+
+/** Runs the agent of a run from its records. */
+async function runOf(
+  { run: { id, agent, input, options, session } }: RunJournal,
+  { agents = [], sessions }: DurableAround,
+  given: RunOptions,
+): Promise<RunResult<unknown>> {
+  const runnable = agents.find(({ name }) => name === agent);
+  if (runnable === undefined) throw new Error(`no agent "${agent}" is here`);
+  const handle = session === undefined ? undefined : sessions?.(session);
+  const more = handle === undefined ? {} : { session: handle };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was held against the agent's schema when it was started
+  return runnable.run(input as never, { ...options, ...given, ...more, runId: id });
+}
+
+/** The journal, which begins nothing more once its worker leaves: that passes through all that is around it, like a journal that fails. */
+function leavable(journal: Journal, leaving: AbortSignal): Journal {
+  const { ask } = journal;
+  const stayed = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    leaving.aborted ? Promise.reject(new HandedOver()) : work();
+  return {
+    step: (step) => stayed(() => journal.step(step)),
+    all: (steps) => stayed(() => journal.all(steps)),
+    ...(ask === undefined ? {} : { ask: (question) => stayed(() => ask(question)) }),
+  };
+}
+
+/** Thrown by the journal of a run whose worker leaves. */
+class HandedOver extends Error {}
+
+/** True where the run could not go on for its journal's sake: it has no end, and another process, or this one later, goes on with it. */
+function isJournals(broken: unknown): boolean {
+  return broken !== undefined && !isWritError(broken, "journal-mismatch");
+}
+
+function endOf({ outcome, output, usage, turns }: RunResult<unknown>): RunEnd {
+  const json = toJson(output);
+  return { outcome, usage, turns, ...(output !== undefined && json.ok ? { output: json.value } : {}) };
+}
+
+function failure(cause: unknown, name: string): RunEnd {
+  const error = isWritError(cause)
+    ? cause
+    : new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
+  return { outcome: { type: "failed", code: error.code, message: error.message } };
+}
+
+/** Does what gives a run up, again and again while the store fails: nobody else could take the run. */
+async function insisting(leave: () => Promise<void>, around: DurableAround): Promise<void> {
+  for (;;) {
+    try {
+      return await leave();
+    } catch (error) {
+      if (isWritError(error, "run-taken")) return;
+      await pause(around);
+    }
+  }
+}
+
+function pause({ host }: DurableAround): Promise<void> {
+  return new Promise((resolve) => void host.timer(pauseMs, resolve));
+}

@@ -1,0 +1,50 @@
+import type { Runnable } from "../agent/runnable.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+import type { SessionHandle } from "../session/session.ts";
+import { count, having, list, optional, shapeOf } from "../util/shape.ts";
+import type { RunStore } from "./run-store.ts";
+
+/** Options of {@link durableRuns}. */
+export interface DurableOptions {
+  /** The store of the runs: `sqliteRuns(file)`, or another one. */
+  readonly store: RunStore;
+  /** Those who carry out runs, by their names. A process that only starts, answers or looks needs none of the others. Default: none. */
+  readonly agents?: readonly Runnable[];
+  /** Opens the session that a run was started with. Left out, a session only groups runs. */
+  readonly sessions?: (id: string) => SessionHandle;
+  /** The days for which workers keep a run that has ended. Default 30. `false`: for ever. */
+  readonly keep?: { readonly endedDays: number } | false;
+}
+
+/** The same, and the machine. */
+export interface DurableAround extends DurableOptions {
+  readonly host: Host;
+}
+
+const agents = list(
+  shapeOf("an agent", (value) => typeof value === "function" && "run" in value),
+  "a list of agents",
+);
+const optionsShape = closed({
+  store: having("a store of runs", "claim"),
+  agents: optional(agents),
+  sessions: optional(shapeOf("a function", (value) => typeof value === "function")),
+  keep: optional(
+    shapeOf(
+      "{ endedDays }, or false",
+      (value) => value === false || count.misfit(Object(value).endedDays) === undefined,
+    ),
+  ),
+});
+
+/** @throws WritError `definition-invalid` */
+export function checkDurable(options: DurableOptions): void {
+  const where = "durableRuns()";
+  checkShape(where, options, optionsShape);
+  const names = (options.agents ?? []).map(({ name }) => name);
+  const twice = names.find((name, place) => names.indexOf(name) !== place);
+  if (twice !== undefined)
+    throw new WritError("definition-invalid", { where, reason: `two agents have the name "${twice}".` });
+}

@@ -1,0 +1,75 @@
+import type { Runnable } from "../agent/runnable.ts";
+import type { Host } from "../journal/host.ts";
+import { checkDurable, type DurableOptions } from "./durable-options.ts";
+import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
+import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuestion } from "./run-store.ts";
+import { untilEnded } from "./until-ended.ts";
+import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
+
+/** Runs that outlast their process. Each function may be called in any process that has the store. */
+export interface DurableRuns {
+  /**
+   * Begins a run, which a worker carries out. With the id of a run that was begun before it gives that: starting twice is starting once. The run
+   * is on the disk when this returns.
+   *
+   * @throws WritError `input-invalid`, `run-differs` where the run of that id has another agent, input, session or other options
+   */
+  start<Input>(agent: Runnable<Input>, input: Input, options?: StartOptions): Promise<StoredRun>;
+  /**
+   * Waits until a run has ended, wherever it is carried out, for days if need be; `signal` ends the waiting and not the run.
+   *
+   * @throws WritError `run-missing`
+   */
+  result(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
+  /** The questions that runs wait for, or one run, the oldest first. */
+  waiting(id?: string): Promise<readonly WaitingQuestion[]>;
+  /**
+   * Answers a question, once, with the `hash` of the request that was shown. The run goes on in a worker.
+   *
+   * @throws WritError `question-unknown` when nothing there waits, or somebody has answered; `question-changed` for another hash
+   */
+  answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
+  /**
+   * Cancels a run for good. That is kept first; then the worker that has the run stops it. Nobody is asked any more, no later answer counts, and no
+   * call begins that may not happen twice. Gives the run: one that had ended before keeps its end.
+   *
+   * @throws WritError `run-missing`
+   */
+  cancel(id: string, reason?: string): Promise<StoredRun>;
+  /**
+   * Lets a run go on that failed, or that met a bound. What it did stays done, and what it paid for is not asked again. A run that was answered or
+   * cancelled keeps its end.
+   *
+   * @throws WritError `run-missing`
+   */
+  retry(id: string): Promise<StoredRun>;
+  /** The runs, the latest first. */
+  list(wanted?: RunFilter): Promise<readonly StoredRun[]>;
+  /** One run; undefined when there is none of that id. */
+  show(id: string): Promise<StoredRun | undefined>;
+  /** Forgets a run, or all of a session, with all that was recorded of them. Gives their number. @throws WritError `run-claimed` while a worker has one */
+  erase(which: Exclude<Erased, { readonly endedBefore: number }>): Promise<number>;
+  /** Carries out runs of the agents in this process, until it is drained. */
+  work(options?: WorkOptions): RunWorker;
+}
+
+/** Makes durable runs for a host. `adapters/durable-runs.ts` has the one for Node, under the name `durableRuns`. */
+export function durableRunsWith(options: DurableOptions, host: Host): DurableRuns {
+  checkDurable(options);
+  const { store } = options;
+  return {
+    async start(agent, input, more = {}) {
+      const run = await newRunOf(agent, input, { ...more, id: more.id ?? host.randomId() });
+      return sameRun(run, await store.begin(run));
+    },
+    result: (id, { signal } = {}) => untilEnded(id, { store, host, signal }),
+    waiting: (id) => store.questions(id),
+    answer: (id, key, answer) => store.answer(id, key, answer),
+    cancel: (id, reason = "it was cancelled") => store.cancel(id, reason),
+    retry: (id) => store.reopen(id),
+    list: (wanted) => store.list(wanted),
+    show: (id) => store.read(id),
+    erase: (which) => store.erase(which),
+    work: (wanted = {}) => new RunsWorker({ ...options, host }, wanted),
+  };
+}

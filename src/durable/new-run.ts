@@ -1,0 +1,69 @@
+import { readInput } from "../agent/around-run.ts";
+import { aboutOf, type Runnable } from "../agent/runnable.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { WritError } from "../error/writ-error.ts";
+import { type Json, toJson } from "../util/json.ts";
+import { sameJson } from "../util/same-json.ts";
+import { list, optional, string } from "../util/shape.ts";
+import { protocol } from "./protocol.ts";
+import type { NewRun, StoredRun } from "./run-store.ts";
+
+/** Options of a run that is started: plain data, since another process may carry it out. */
+export interface StartOptions {
+  /** Any text that no other run has. Default: a new id. */
+  readonly id?: string;
+  /** The id of the session that the run belongs to. */
+  readonly session?: string;
+  /** The skill to use, instead of choosing one. */
+  readonly skill?: string;
+  /** Told to the model after the agent's own instructions, in this run alone. */
+  readonly instructions?: string;
+  /** The wish of the user, in the user's own words, for an input that holds more than that. */
+  readonly intent?: string;
+  /** The only tools of the skill that may be called in this run. */
+  readonly tools?: readonly string[];
+}
+
+const shape = closed({
+  id: string,
+  session: optional(string),
+  skill: optional(string),
+  instructions: optional(string),
+  intent: optional(string),
+  tools: optional(list(string, "a list of names")),
+});
+
+/** A run as its caller wants it begun. @throws WritError `input-invalid`, `definition-invalid` */
+export async function newRunOf<Input>(
+  agent: Runnable<Input>,
+  given: Input,
+  options: StartOptions & { readonly id: string },
+): Promise<NewRun> {
+  checkShape("The options of start()", options, shape);
+  const { id, session, ...more } = options;
+  const { name } = agent;
+  const schema = aboutOf(agent)?.input;
+  if (schema !== "various") await readInput(given, { name, schema });
+  const input = plain(given, name);
+  const kept = toJson(more);
+  if (!kept.ok) throw new WritError("input-invalid", { name, issues: kept.reason });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of an object is one
+  const run = { id, agent: name, input, options: kept.value as NewRun["options"], protocol };
+  return session === undefined ? run : { ...run, session };
+}
+
+/** The input as another process reads it. */
+function plain(given: unknown, name: string): Json {
+  const json = toJson(given);
+  if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
+  return json.value;
+}
+
+const parts = ["agent", "input", "session", "options"] as const;
+
+/** The run that is stored under an id, where it is the one that was wanted. @throws WritError `run-differs` */
+export function sameRun(wanted: NewRun, stored: StoredRun): StoredRun {
+  const part = parts.find((each) => !sameJson(wanted[each] ?? null, stored[each] ?? null));
+  if (part === undefined) return stored;
+  throw new WritError("run-differs", { id: wanted.id, part });
+}

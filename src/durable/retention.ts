@@ -1,0 +1,29 @@
+import type { DurableAround } from "./durable-options.ts";
+
+const dayMs = 86_400_000;
+const betweenMs = 60_000;
+/** The runs that are forgotten at a time: others who write wait for less than a tenth of a second. */
+const most = 50;
+const breathMs = 20;
+
+/** Forgets runs that ended long ago, in small portions, again and again. What it returns ends that. */
+export function keepTidy({ store, host, keep = { endedDays: 30 } }: DurableAround): () => void {
+  if (keep === false) return () => undefined;
+  const { endedDays } = keep;
+  let stop: () => void;
+  let isOver = false;
+  const later = (afterMs: number): void => {
+    if (!isOver) stop = host.timer(afterMs, tidy);
+  };
+  const tidy = (): void => {
+    store.erase({ endedBefore: host.now() - endedDays * dayMs, most }).then(
+      (count) => later(count === most ? breathMs : betweenMs),
+      () => later(betweenMs), // a store that fails is asked again
+    );
+  };
+  later(breathMs);
+  return () => {
+    isOver = true;
+    stop();
+  };
+}

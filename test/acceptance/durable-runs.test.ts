@@ -1,0 +1,326 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { agent, type Agent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
+import { type DurableOptions, durableRuns, type DurableRuns, type RunWorker } from "../../src/durable.ts";
+import type { ModelRequest } from "../../src/models.ts";
+import { type SqliteRuns, sqliteRuns } from "../../src/sqlite.ts";
+
+let folder = "";
+let stores: SqliteRuns[] = [];
+let workers: RunWorker[] = [];
+let log: string[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "writ-durable-"));
+  [stores, workers, log] = [[], [], []];
+});
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.drain({ graceMs: 0 })));
+  for (const store of stores) store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Durable runs as a process of their own has them. */
+function inProcess(agents: DurableOptions["agents"] = [], more: Partial<DurableOptions> = {}): DurableRuns {
+  const store = sqliteRuns(join(folder, "runs.db"));
+  stores.push(store);
+  return durableRuns({ store, agents, ...more });
+}
+function work(runs: DurableRuns, concurrency = 10): RunWorker {
+  const worker = runs.work({ concurrency });
+  workers.push(worker);
+  return worker;
+}
+
+const acting = (
+  name: string,
+  effect: "read" | "irreversible",
+  during: () => Promise<unknown> = async () => null,
+) =>
+  tool({
+    name,
+    description: "",
+    inputSchema: { type: "object", properties: { to: { type: "string" } } },
+    effect,
+    execute: async ({ to }: { to?: unknown }) => {
+      log.push(`${name} begins`);
+      await during();
+      log.push(`${name} ${typeof to === "string" ? to : ""}`.trim());
+      return `${name} done`;
+    },
+  });
+const look = acting("look", "read");
+const pay = acting("pay", "irreversible");
+const asks: Policy = ({ tool: name }) =>
+  name === "pay"
+    ? { verdict: "ask", rule: "asks", reason: "a person decides" }
+    : { verdict: "allow", rule: "free", reason: "" };
+
+type PlannedCall = { readonly name: string; readonly arguments?: Readonly<Record<string, string>> };
+
+/** A model that makes the planned calls, turn by turn, then says what it was told of them: only the conversation decides. */
+const planned =
+  (...turns: readonly (readonly PlannedCall[])[]) =>
+  ({ messages }: Pick<ModelRequest, "messages">) => {
+    const calls = turns[messages.filter(({ role }) => role === "assistant").length];
+    if (calls !== undefined)
+      return { calls: calls.map(({ name, arguments: args = {} }) => ({ name, arguments: args })) };
+    return messages
+      .flatMap((message) => (message.role === "tool" ? [`${message.name} ${message.status}`] : []))
+      .join(", ");
+  };
+const free: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
+const clerk = (...turns: readonly (readonly PlannedCall[])[]): Agent<string, string> =>
+  agent({ name: "clerk", model: planned(...turns), tools: [look, pay], policy: asks });
+const status = async (runs: DurableRuns, id = "r") => (await runs.show(id))?.status;
+const answered = (content: string) => ({ outcome: { type: "answered", content } });
+
+describe("a durable run", () => {
+  it("is started in one process, carried out by another, and its end is known to a third", async () => {
+    const one = clerk([{ name: "look" }]);
+    const begun = await inProcess().start(one, "Go", { id: "r" });
+    expect(begun).toMatchObject({ id: "r", status: "ready", agent: "clerk", input: "Go" });
+    const result = inProcess().result("r");
+    work(inProcess([one]));
+    expect(await result).toMatchObject({ ...answered("look ok"), output: "look ok", turns: 2 });
+    expect(await status(inProcess())).toBe("answered");
+  });
+
+  it("is started once for one id, and another one of that id is refused", async () => {
+    const one = clerk([{ name: "look" }]);
+    const runs = inProcess([one]);
+    const first = await runs.start(one, "Go", { id: "r", session: "kim" });
+    expect(await runs.start(one, "Go", { id: "r", session: "kim" })).toEqual(first);
+    const differs = (part: string) =>
+      expect.objectContaining({ code: "run-differs", data: { id: "r", part } });
+    await expect(runs.start(one, "Stop", { id: "r", session: "kim" })).rejects.toEqual(differs("input"));
+    await expect(runs.start(one, "Go", { id: "r" })).rejects.toEqual(differs("session"));
+    await expect(runs.start(one, "Go", { id: "r", session: "kim", skill: "s" })).rejects.toEqual(
+      differs("options"),
+    );
+    const other = agent({ name: "other", model: () => "hi" });
+    await expect(runs.start(other, "Go", { id: "r", session: "kim" })).rejects.toEqual(differs("agent"));
+    work(runs);
+    await runs.result("r");
+    expect(await runs.start(one, "Go", { id: "r", session: "kim" })).toMatchObject({ status: "answered" });
+    expect(log.filter((line) => line === "look")).toHaveLength(1);
+    const ids = [(await runs.start(one, "Go")).id, (await runs.start(one, "Go")).id];
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it("of a wrong input is not begun", async () => {
+    const strict = agent({
+      name: "strict",
+      model: () => "hi",
+      input: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+    });
+    const runs = inProcess([strict]);
+    await expect(runs.start(strict, { n: "one" })).rejects.toMatchObject({ code: "input-invalid" });
+    expect(await runs.list()).toEqual([]);
+    await expect(runs.result("r")).rejects.toMatchObject({ code: "run-missing" });
+  });
+
+  it("waits without memory, and goes on soon after its answer, from whatever process", async () => {
+    const one = clerk([{ name: "look" }, { name: "pay", arguments: { to: "kim" } }]);
+    const [office, phone] = [inProcess([one]), inProcess()];
+    const worker = work(office);
+    await office.start(one, "Go", { id: "r" });
+    await expect.poll(() => status(phone)).toBe("waiting");
+    expect(worker.runs).toEqual([]);
+    const [question] = await phone.waiting();
+    expect(question).toMatchObject({ runId: "r", request: { tool: "pay", arguments: { to: "kim" } } });
+    const { key, request } = question ?? { key: "", request: { hash: "" } };
+    const answeredAt = performance.now();
+    await phone.answer("r", key, { approved: true, hash: request.hash });
+    expect(await office.result("r")).toMatchObject(answered("look ok, pay ok"));
+    expect(performance.now() - answeredAt).toBeLessThan(600); // 300 by the promise; the machine may be busy
+    expect(log).toEqual(["look begins", "look", "pay begins", "pay kim"]);
+    await expect(phone.answer("r", key, { approved: true, hash: request.hash })).rejects.toMatchObject({
+      code: "question-unknown",
+    });
+  });
+
+  it("goes on with each of several answers", async () => {
+    const payer = (name: string) =>
+      agent({
+        name,
+        model: planned([{ name: "pay", arguments: { to: name } }]),
+        tools: [pay],
+        policy: asks,
+      }).asTool();
+    const boss = agent({
+      name: "boss",
+      model: planned([
+        { name: "kim", arguments: { input: "x" } },
+        { name: "lee", arguments: { input: "x" } },
+      ]),
+      tools: [payer("kim"), payer("lee")],
+    });
+    const runs = inProcess([boss]);
+    work(runs);
+    await runs.start(boss, "Go", { id: "r" });
+    await expect.poll(async () => (await runs.waiting("r")).length).toBe(2);
+    for (const { key, request } of await runs.waiting("r"))
+      await runs.answer("r", key, { approved: true, hash: request.hash });
+    expect(await runs.result("r")).toMatchObject(answered("kim ok, lee ok"));
+    expect(log.filter((line) => !line.endsWith("begins")).toSorted()).toEqual(["pay kim", "pay lee"]);
+  });
+
+  it("stops where it is when it is cancelled, from whatever process, and stays so", async () => {
+    let letGo = (): void => undefined;
+    const slow = acting("slow", "irreversible", () => new Promise<void>((resolve) => (letGo = resolve)));
+    const one = agent({
+      name: "clerk",
+      model: planned([{ name: "slow" }], [{ name: "look" }]),
+      tools: [slow, look],
+      policy: free,
+    });
+    const [office, phone] = [inProcess([one]), inProcess()];
+    const worker = work(office);
+    await office.start(one, "Go", { id: "r" });
+    await expect.poll(() => log).toEqual(["slow begins"]);
+    expect(await phone.cancel("r", "too dear")).toMatchObject({ status: "cancelled" });
+    const end = { outcome: { type: "cancelled", reason: "too dear" } };
+    expect(await office.result("r")).toEqual(end);
+    await expect.poll(() => worker.runs, { timeout: 3000 }).toEqual([]);
+    letGo();
+    await sleep(50);
+    expect(log).toEqual(["slow begins", "slow"]); // nothing after it
+    expect(await phone.retry("r")).toMatchObject({ status: "cancelled", end });
+  });
+
+  it("that was cancelled while it waited asks nobody, and takes no answer", async () => {
+    const one = clerk([{ name: "pay" }]);
+    const runs = inProcess([one]);
+    work(runs);
+    await runs.start(one, "Go", { id: "r" });
+    await expect.poll(() => status(runs)).toBe("waiting");
+    const [{ key, request } = { key: "", request: { hash: "" } }] = await runs.waiting();
+    await runs.cancel("r");
+    expect(await runs.waiting()).toEqual([]);
+    await expect(runs.answer("r", key, { approved: true, hash: request.hash })).rejects.toMatchObject({
+      code: "question-unknown",
+    });
+    await sleep(300);
+    expect(log).toEqual([]);
+  });
+
+  it("that the world failed goes on when it is tried again, and pays for nothing twice", async () => {
+    let isUp = false;
+    const model = (request: Pick<ModelRequest, "messages">) => {
+      const plan = planned([{ name: "pay" }]);
+      if (request.messages.some(({ role }) => role === "tool") && !isUp)
+        throw new Error("the provider is down");
+      return plan(request);
+    };
+    const one = agent({ name: "clerk", model, tools: [pay], policy: free });
+    const runs = inProcess([one]);
+    work(runs);
+    await runs.start(one, "Go", { id: "r" });
+    const { outcome } = await runs.result("r");
+    expect(outcome).toMatchObject({
+      type: "failed",
+      message: expect.stringContaining("the provider is down"),
+    });
+    isUp = true;
+    await runs.retry("r");
+    expect(await runs.result("r")).toMatchObject(answered("pay ok"));
+    expect(log).toEqual(["pay begins", "pay"]);
+  });
+
+  it("is handed over when its worker is drained: the effect ends, and another goes on", async () => {
+    let letGo = (): void => undefined;
+    const slow = acting("slow", "irreversible", () => new Promise<void>((resolve) => (letGo = resolve)));
+    const helper = agent({
+      name: "helper",
+      model: planned([{ name: "slow" }], [{ name: "look" }]),
+      tools: [slow, look],
+      policy: free,
+    });
+    const one = agent({
+      name: "boss",
+      model: planned([{ name: "helper", arguments: { input: "x" } }]),
+      tools: [helper.asTool()],
+      policy: free,
+    });
+    const runs = inProcess([one]);
+    const worker = work(runs);
+    await runs.start(one, "Go", { id: "r" });
+    await expect.poll(() => log).toEqual(["slow begins"]);
+    const draining = worker.drain();
+    await sleep(100);
+    await runs.start(one, "Go", { id: "later" });
+    letGo();
+    await draining;
+    expect(await status(runs)).toBe("ready");
+    expect(await status(runs, "later")).toBe("ready");
+    expect(log).toEqual(["slow begins", "slow"]);
+    work(inProcess([one]));
+    expect(await runs.result("r")).toMatchObject(answered("helper ok"));
+    expect(log.slice(0, 4)).toEqual(["slow begins", "slow", "look begins", "look"]);
+  });
+
+  it("is one of a session, and is erased with it", async () => {
+    const sessions = inMemorySessions();
+    const echo = agent({ name: "echo", model: ({ messages }) => `${messages.length} messages` });
+    const runs = inProcess([echo], { sessions: (id) => session(sessions, id) });
+    work(runs);
+    await runs.start(echo, "one", { id: "1", session: "kim" });
+    expect(await runs.result("1")).toMatchObject(answered("1 messages"));
+    await runs.start(echo, "two", { id: "2", session: "kim" });
+    expect(await runs.result("2")).toMatchObject(answered("3 messages"));
+    expect((await runs.list({ session: "kim" })).map(({ id }) => id)).toEqual(["2", "1"]);
+    await expect.poll(() => runs.erase({ session: "kim" })).toBe(2);
+    expect(await runs.list()).toEqual([]);
+  });
+});
+
+describe("workers", () => {
+  it("carry out so many runs at a time, and others meanwhile", async () => {
+    let most = 0;
+    let now = 0;
+    const busy = acting("busy", "read", async () => {
+      most = Math.max(most, (now += 1));
+      await sleep(20);
+      now -= 1;
+    });
+    const one = agent({ name: "clerk", model: planned([{ name: "busy" }]), tools: [busy] });
+    const runs = inProcess([one]);
+    work(runs, 3);
+    await Promise.all(Array.from({ length: 12 }, (_, id) => runs.start(one, "Go", { id: String(id) })));
+    await Promise.all(Array.from({ length: 12 }, (_, id) => runs.result(String(id))));
+    expect(most).toBe(3);
+  });
+
+  it("share runs, and none is carried out twice", async () => {
+    const one = clerk([{ name: "look" }]);
+    const starter = inProcess();
+    for (let id = 0; id < 40; id += 1) await starter.start(one, "Go", { id: String(id) });
+    work(inProcess([one]), 5);
+    work(inProcess([one]), 5);
+    await Promise.all(Array.from({ length: 40 }, (_, id) => starter.result(String(id))));
+    expect(log.filter((line) => line === "look")).toHaveLength(40);
+  });
+
+  it("forget runs that ended long ago, and keep them for ever where they are told to", async () => {
+    const one = clerk([{ name: "look" }]);
+    const runs = inProcess([one], { keep: { endedDays: 0 } });
+    const first = work(inProcess([one], { keep: false }));
+    for (let id = 0; id < 120; id += 1) await runs.start(one, "Go", { id: String(id) });
+    await expect
+      .poll(async () => (await runs.list({ status: "answered", limit: 200 })).length, { timeout: 9000 })
+      .toBe(120);
+    await first.drain();
+    work(runs);
+    await expect.poll(() => runs.list(), { timeout: 5000 }).toEqual([]);
+  });
+
+  it("refuse what makes no sense", () => {
+    const one = clerk();
+    expect(() => durableRuns({} as never)).toThrow(/a store of runs/);
+    expect(() => inProcess([one, clerk()])).toThrow(/two agents have the name "clerk"/);
+    expect(() => inProcess([one]).work({ concurrency: 0 })).toThrow(/concurrency/);
+  });
+});
