@@ -74,7 +74,7 @@ export { type WithFiles, withFiles } from "./tool/with-files.ts";
 export { type Tools } from "./policy/allow-list.ts";
 
 export { describeSkill, skillContext } from "./agent/describe/describe-skill.ts";
-export { type Routing } from "./agent/routing.ts";
+export { type Routing } from "./agent/definition.ts";
 export {
   type AgenticSkill,
   type MadeBy,

@@ -1,7 +1,7 @@
 import { describeType } from "../driver/describe-type.ts";
 import { messageOf } from "../error/writ-error.ts";
 import type { ReadAnswer } from "../turn/options.ts";
-import type { FinishReason } from "../message/message.ts";
+import { contentText, type FinishReason } from "../message/message.ts";
 import { describeIssues, type Schema } from "../schema/schema.ts";
 import { type Json, parseJson } from "../util/json.ts";
 import { lenientJson } from "../util/lenient-json.ts";
@@ -98,9 +98,4 @@ function refusedAnswer(content: Json, { output, problem, feedback }: Refusal): R
     reason: `Could not parse LLM output as ${wanted}: '${shown}' (${problem})`,
     feedback: `Your answer was not accepted: ${problem}. ${feedback}`,
   };
-}
-
-/** An answer as text. */
-export function contentText(content: Json): string {
-  return typeof content === "string" ? content : JSON.stringify(content);
 }

@@ -8,8 +8,8 @@ import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
 import { type ReadQuestion, questionJson, readQuestion } from "./question.ts";
-import type { ChosenSkill } from "./choose-skill.ts";
-import type { AgentPlan, PlannedSkill } from "./plan.ts";
+import type { AgentPlan, ChosenSkill } from "./plan.ts";
+import type { PlannedSkill } from "./plan-skill.ts";
 import type { RunFrame } from "./runnable.ts";
 
 /** The run that the author's hooks are asked about. */
@@ -28,24 +28,19 @@ export interface ReadInput extends Pick<Around, "input" | "asked"> {}
  *
  * @throws WritError `hook-failed`, and `input-invalid` for what a hook put in its place
  */
-export function askBeforeRun(
+export async function askBeforeRun(
   { plan, base, input, asked }: Around,
   inside: Frame,
-): Maybe<ReadInput | undefined> {
-  if (plan.hooks.beforeRun === undefined) return undefined;
+): Promise<ReadInput | undefined> {
   const at = { agent: plan.name, input: asked === undefined ? input : questionJson(asked) };
   const question = { place: "beforeRun" as const, at, turn: 0 };
-  return after(consult(consulting({ plan, base }, inside), question), (answer) =>
-    answer.input === undefined ? undefined : readInput(answer.input, { name: plan.name, schema: plan.input }),
-  );
+  const answer = await consult(consulting({ plan, base }, inside), question);
+  if (answer.input === undefined) return undefined;
+  return readInput(answer.input, { name: plan.name, schema: plan.input });
 }
 
 /** The skill after the author's hooks saw it, or the end that they brought. @throws WritError `hook-failed`, `skill-unknown` */
-export function askBeforeSkill(chosen: ChosenSkill, around: Around, inside: Frame): Maybe<ChosenSkill | End> {
-  return around.plan.hooks.beforeSkill === undefined ? chosen : askedBeforeSkill(chosen, around, inside);
-}
-
-async function askedBeforeSkill(
+export async function askBeforeSkill(
   { skill, fact }: ChosenSkill,
   { plan, base, input }: Around,
   inside: Frame,
@@ -127,9 +122,12 @@ function inputOf(parsed: ParseResult<unknown>, name: string): Json {
 }
 
 /** Holds a skill that somebody chose to what it takes. @throws WritError `input-invalid` */
-export function checkTakes(skill: PlannedSkill, { input }: Around, { stop }: Frame): Maybe<void> {
-  if (skill.input === undefined) return undefined;
-  const reading = readInput(input, { name: skill.name, schema: skill.input });
+export function checkTakes(
+  { name, input: schema }: PlannedSkill,
+  { input }: Around,
+  { stop }: Frame,
+): Maybe<void> {
+  const reading = readInput(input, { name, schema });
   return after(untilStopped(reading, stop), (read) => {
     if (read === "stopped") throw new Error("the run was stopped while its input was read");
   });

@@ -2,7 +2,7 @@ import type { AnswerIn, DriverChoice } from "../driver/choose.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import type { Json } from "../util/json.ts";
 import type { InputOf, OutputOf } from "./definition.ts";
-import type { AnyDefinition } from "./plan.ts";
+import type { AnyDefinition } from "./definition.ts";
 
 /** Stands for a field that a change leaves as it is. Nothing has this type. */
 export type Kept = { readonly [kept]: never };

@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import { toolEnforcement } from "./describe/tool-enforcement.ts";
-import { reservedNames } from "./reserved-names.ts";
+import { reservedNames } from "../tool/builtins.ts";
 
 /** A skill, as far as what a model can start in it. */
 interface Startable {

@@ -1,10 +1,9 @@
 import { WritError } from "../error/writ-error.ts";
-import type { Fact } from "../event/event.ts";
 import { chatWith } from "../model/chat.ts";
 import { askPatiently, type RetryPace } from "../model/retry.ts";
 import type { Model, ReplyFormat } from "../model/model.ts";
 import { grammarOf } from "../driver/grammar/grammar.ts";
-import { userMessage } from "../message/message.ts";
+import { contentText, userMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import { type AskingBounds, boundedModel, withinTokens } from "../turn/paid-model.ts";
 import type { Excess } from "../policy/account/budget.ts";
@@ -15,14 +14,8 @@ import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import { lenientJson } from "../util/lenient-json.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
-import { contentText } from "./answer.ts";
-import type { AgentPlan, PlannedSkill } from "./plan.ts";
-
-/** The skill that was chosen, and why. */
-export interface ChosenSkill {
-  readonly skill: PlannedSkill;
-  readonly fact: Extract<Fact, { type: "skill-chosen" }>;
-}
+import type { AgentPlan, ChosenSkill } from "./plan.ts";
+import type { PlannedSkill } from "./plan-skill.ts";
 
 /**
  * The result of choosing: a skill, an error, or a bound that forbids to ask the model; and the tokens that

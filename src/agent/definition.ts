@@ -21,9 +21,18 @@ import type { Executor } from "../run/executor.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { RecoveryRules } from "../tool/recovery-rules.ts";
 import type { JsonObject } from "../util/json.ts";
-import type { Routing } from "./routing.ts";
 import type { AccountChoice } from "./run-options.ts";
 import type { Skill, ToolList } from "./skill.ts";
+
+/** The choice between several skills when a function does not choose. */
+export type Routing =
+  | "first"
+  | {
+      /** The least confidence of the model, from 0 to 1. Default 0. */
+      readonly threshold?: number;
+      /** The skill that is used when the model is less sure, or names none that there is. Without it the run fails then. */
+      readonly otherwise?: string;
+    };
 
 /** An AI SDK model object, as far as it is looked at here: any of its provider specifications V2, V3 and V4. */
 export interface AiSdkModelLike {
@@ -188,3 +197,6 @@ export interface AgentDefinition<
    */
   readonly output?: Out;
 }
+
+/** Any agent definition, whatever its types. */
+export type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSource | undefined>;

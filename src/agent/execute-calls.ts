@@ -20,11 +20,11 @@ import type { Journal } from "../journal/journal.ts";
 import type { FinishReason, ResultMessage, ToolCall } from "../message/message.ts";
 import { allowList, type Tools } from "../policy/allow-list.ts";
 import { type Budget, limitsOf } from "../policy/account/budget.ts";
-import { annotated, saidIn } from "../policy/rules/annotate.ts";
+import { annotated, wordsOf } from "../policy/rules/annotate.ts";
 import { allowListed, type Policy } from "../policy/decision.ts";
 import { noIntent } from "../policy/knowledge/intent.ts";
 import type { Capability } from "../tool/capability.ts";
-import { checkRecoveryRules, recoveryFor, type RecoveryRules } from "../tool/recovery-rules.ts";
+import { checkRecoveryRules, type RecoveryRules, withRecoveries } from "../tool/recovery-rules.ts";
 import { interruptBy } from "../util/interrupt.ts";
 import { checkRequest } from "./check-request.ts";
 
@@ -74,8 +74,9 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   const calls = options.calls.map(readableCall);
   const { policy = allowListed, hooks = [], recover = {}, budget = {}, concurrency } = options;
   checkConcurrency(concurrency);
-  const allowed = annotated(allowList(name, options.tools), policy);
-  checkRecoveryRules(recover, { where: "execute()", known: [...allowed.tools.keys()] });
+  const listed = allowList(name, options.tools);
+  checkRecoveryRules(recover, { where: "execute()", known: [...listed.tools.keys()] });
+  const allowed = annotated({ ...listed, tools: withRecoveries(listed.tools, recover) }, policy);
   const limits = limitsOf({ resultBytes: Infinity, ...budget }, name);
   const { stop, unlink } = interruptBy(options.signal);
   const run = programContext({
@@ -86,7 +87,6 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
     journal: options.journal ?? directJournal,
     slots: slots(concurrency),
     hooks: sortHooks(hooks, name),
-    recoveryOf: (tool) => recoveryFor(tool, recover),
     tell: options.onEvent,
     approve: options.approve,
     endOn: options.endOn ?? [],
@@ -95,7 +95,7 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   const around = callAround(host);
   const intent = { ...noIntent(name), ...(around?.intent ?? { text: options.intent ?? "" }) };
   const powers = [...surrounding(host), options.grants ?? []];
-  const gate = { agent: name, allowed, policy, said: saidIn(policy), intent, powers };
+  const gate = { agent: name, allowed, policy, said: wordsOf(policy).said, intent, powers };
   try {
     const executing = executeAlone({ run, turn: 1, calls, gate, limits });
     const { results, broken } = await executing.catch((error: unknown) => {

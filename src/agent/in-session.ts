@@ -6,15 +6,14 @@ import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { finishing } from "./around-run.ts";
-import type { AgentPlan, PlannedSkill } from "./plan.ts";
+import type { AgentPlan } from "./plan.ts";
+import type { PlannedSkill } from "./plan-skill.ts";
 import type { RunFrame } from "./runnable.ts";
-import type { RunOptions } from "./run-options.ts";
 
 /** A run that may have been given a session. */
 interface SessionUser {
   readonly plan: AgentPlan;
   readonly host: Host;
-  readonly options: RunOptions;
   readonly base: RunFrame;
 }
 
@@ -27,21 +26,16 @@ export interface OpenSession {
 }
 
 /** The work done in a session. */
-interface InSession {
+interface InSession extends Pick<Frame, "stop"> {
   readonly key: string;
-  readonly work: (session?: OpenSession) => Maybe<Finished>;
+  readonly work: (session: OpenSession) => Maybe<Finished>;
 }
 
 /** Does the work of a run while it has its session to itself. A replay waits for its turn too: it may do what was not done yet. */
-export function inSession(run: SessionUser, inside: Frame, doing: InSession): Maybe<Finished> {
-  const { session } = run.options;
-  return session === undefined ? doing.work() : holding(session, run, { ...doing, stop: inside.stop });
-}
-
-async function holding(
+export async function inSession(
   handle: SessionHandle,
   run: SessionUser,
-  { key, work, stop }: InSession & Pick<Frame, "stop">,
+  { key, work, stop }: InSession,
 ): Promise<Finished> {
   const { host } = run;
   const owner = host.randomId();
@@ -62,7 +56,7 @@ async function holding(
 async function loadSession(
   handle: SessionHandle,
   { base: { journal, runId } }: SessionUser,
-  { key, stop }: Pick<InSession, "key"> & Pick<Frame, "stop">,
+  { key, stop }: Pick<InSession, "key" | "stop">,
 ): Promise<OpenSession> {
   const loaded = await untilStopped(journal.step({ key, run: () => handle.load() }), stop);
   if (loaded === "stopped") throw new Error("the run was stopped while its session was read");

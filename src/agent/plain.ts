@@ -2,25 +2,44 @@ import { messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { failed, stopped } from "../run/end.ts";
-import type { Frame } from "../run/frame.ts";
+import { joinLabels } from "../message/label.ts";
+import { contentText, labelOf, type UserMessage } from "../message/message.ts";
+import { addAnswer, addUser, type ReadyTranscript } from "../message/transcript.ts";
+import type { Finished, Frame } from "../run/frame.ts";
 import type { End } from "../run/end.ts";
 import { describeIssues } from "../schema/schema.ts";
+import { seenBy } from "../turn/turn-input.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
-import type { PlainPlan } from "./plan.ts";
+import type { PlainPlan } from "./plan-skill.ts";
 
-export interface PlainOptions {
+/** A run whose skill is a function. */
+interface PlainRun {
   readonly agent: string;
   readonly input: Json;
   readonly journal: Journal;
+  /** The conversation before it. */
+  readonly said: ReadyTranscript;
+  readonly asked: UserMessage;
+  /** The cost of choosing the skill. */
+  readonly spent: Pick<Finished, "ledger" | "usage">;
+}
+
+/** Answers by a plain skill. What the function gives, or throws, is no better than where it looked. */
+export async function answerPlainly(skill: PlainPlan, run: PlainRun, frame: Frame): Promise<Finished> {
+  const { said, asked, spent } = run;
+  const end = await runPlain(skill, run, frame);
+  const label = joinLabels(labelOf(asked), skill.label);
+  const transcript = addUser(said, asked);
+  if (end.outcome.type !== "answered") return { ...spent, end, label, transcript };
+  const text = contentText(end.outcome.content);
+  const parts = [{ type: "text" as const, text: text === "" ? "(empty)" : text }];
+  const reply = seenBy({ role: "assistant", parts }, { label });
+  return { ...spent, end, label, transcript: addAnswer(transcript, reply) };
 }
 
 /** Runs a plain skill: one step, no turns; it ends by the same signal and time as any run. */
-export async function runPlain(
-  skill: PlainPlan,
-  { agent, input, journal }: PlainOptions,
-  frame: Frame,
-): Promise<End> {
+async function runPlain(skill: PlainPlan, { agent, input, journal }: PlainRun, frame: Frame): Promise<End> {
   const step = {
     key: "skill",
     fingerprint: () => JSON.stringify([skill.name, input]),

@@ -6,35 +6,30 @@ import { exhausted } from "../run/end.ts";
 import { type Finished, type Frame, frame } from "../run/frame.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
-import { seenBy } from "../turn/turn-input.ts";
 import { priceOf } from "../turn/paid-model.ts";
-import { joinLabels } from "../message/label.ts";
-import {
-  labelOf,
-  isAsked,
-  type ReplyMessage,
-  type SystemMessage,
-  type UserMessage,
-} from "../message/message.ts";
-import {
-  addAnswer,
-  addUser,
-  emptyTranscript,
-  type ReadyTranscript,
-  readTranscript,
-} from "../message/transcript.ts";
+import { isAsked, type SystemMessage } from "../message/message.ts";
+import { addUser, emptyTranscript, type ReadyTranscript, readTranscript } from "../message/transcript.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger, spend } from "../policy/account/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
-import { contentText } from "./answer.ts";
 import type { ReadQuestion } from "./question.ts";
-import { askAfterRun, askBeforeRun, askBeforeSkill, checkTakes, finishing, readInput } from "./around-run.ts";
+import {
+  askAfterRun,
+  askBeforeRun,
+  askBeforeSkill,
+  checkTakes,
+  finishing,
+  type ReadInput,
+  readInput,
+} from "./around-run.ts";
 import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { inSession, keep, type OpenSession } from "./in-session.ts";
-import { runPlain } from "./plain.ts";
-import type { AgenticPlan, AgentPlan, AnyDefinition, PlainPlan, PlannedSkill } from "./plan.ts";
+import { answerPlainly } from "./plain.ts";
+import type { AgenticPlan, PlannedSkill } from "./plan-skill.ts";
+import type { AgentPlan, ChosenSkill } from "./plan.ts";
+import type { AnyDefinition } from "./definition.ts";
 import { askedMessage, declareIntent, type Declaring, gateOf, isWhole } from "./run-intent.ts";
 import { type Begun, frameOf, type RunFrame } from "./runnable.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -67,7 +62,10 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const { definition, plan, host } = around;
   const { account } = definition;
   const base = frameOf(plan.name, wanted.options, { host, watched: wanted.watched, account });
-  return after(readInput(wanted.input, { name: plan.name, schema: plan.input }), (read) => {
+  const { input: given } = wanted;
+  const isRead = typeof given === "string" && plan.input === undefined;
+  const reading = isRead ? { input: given } : readInput(given, { name: plan.name, schema: plan.input });
+  return after(reading, (read: ReadInput) => {
     const { input, asked } = withoutSecrets(read, host);
     checkAlone(asked, wanted.options, plan.name);
     const run = { ...around, ...wanted, base, input, asked };
@@ -130,13 +128,13 @@ export function beginCycle(
   const framing = { ...base, agent: plan.name, input, durationMs, observe, elapsedMs: from?.elapsedMs };
   const framed = frame(framing, async (inside) => {
     inside.tell?.({ type: "skill-chosen", skill: skill.name, by: "caller" });
-    const work = (session?: OpenSession): Maybe<Finished> =>
-      ended(runCycle({ ...cycling, beforeEffect: session?.beforeEffect }, inside), session, {
-        run,
-        skill,
-        inside,
-      });
-    return inSession(run, inside, { key: `session/${from?.ledger.turns ?? 0}`, work });
+    const work = (session?: OpenSession): Maybe<Finished> => {
+      const running = runCycle({ ...cycling, beforeEffect: session?.beforeEffect }, inside);
+      return ended(running, session, { run, skill, inside });
+    };
+    const { session } = options;
+    const key = `session/${from?.ledger.turns ?? 0}`;
+    return session === undefined ? work() : inSession(session, run, { key, work, stop: inside.stop });
   });
   return { runId: base.runId, framed };
 }
@@ -149,19 +147,28 @@ function runCycle(options: LoopOptions, inside: Frame): Promise<Finished> {
 
 /** A run from its input to its end: hooks, the choice of a skill, what was said before, the skill itself. */
 function runAgent(begun: AgentRun, inside: Frame): Maybe<Finished> {
-  return after(askBeforeRun(begun, inside), (changed) => {
-    const run = changed === undefined ? begun : { ...begun, ...changed };
-    const { definition, plan, options, base, host, input } = run;
-    const { journal, parent, accounts } = base;
-    const excess = parent?.purse.turnExcess();
-    const { budget, timeout } = definition;
-    const bounds = { accounts, price: budget?.price, timeout, host };
-    const retry = options.retry ?? plan.retry;
-    const { stop } = inside;
-    const choosing = { plan, input, wanted: options.skill, journal, stop, excess, host, bounds, retry };
-    return after(chooseSkill(choosing), (choice) => {
-      const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
-      return finishing(before, { plan, inside }, () => carryOut(choice, { run, before }, inside));
+  if (begun.plan.hooks.beforeRun === undefined) return withSkill(begun, inside);
+  return askBeforeRun(begun, inside).then((changed) => withSkill({ ...begun, ...changed }, inside));
+}
+
+/** Runs the skill that is chosen. What the choice cost stands, whatever comes after it. */
+function withSkill(run: AgentRun, inside: Frame): Maybe<Finished> {
+  const { definition, plan, options, base, host, input } = run;
+  const { skill: wanted } = options;
+  if (plan.only !== undefined && wanted === undefined)
+    return carryOut(plan.only, { run, before: { ...nothingSpent, transcript: emptyTranscript() } }, inside);
+  const { journal, parent, accounts } = base;
+  const excess = parent?.purse.turnExcess();
+  const bounds = { accounts, price: definition.budget?.price, timeout: definition.timeout, host };
+  const retry = options.retry ?? plan.retry;
+  const choosing = { plan, input, wanted, journal, stop: inside.stop, excess, host, bounds, retry };
+  return after(chooseSkill(choosing), (choice) => {
+    const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
+    return finishing(before, { plan, inside }, () => {
+      if (choice.type === "failed") throw choice.error;
+      if (choice.type === "chosen") return carryOut(choice.chosen, { run, before }, inside);
+      const end = exhausted({ gate: { agent: plan.name } }, choice.excess);
+      return askAfterRun({ ...before, end }, run, inside);
     });
   });
 }
@@ -171,22 +178,28 @@ interface Beginning {
   readonly before: Omit<Finished, "end">;
 }
 
-function carryOut(choice: Choice, { run, before }: Beginning, inside: Frame): Maybe<Finished> {
-  const { plan } = run;
-  if (choice.type === "failed") throw choice.error;
-  if (choice.type === "forbidden") {
-    const end = exhausted({ gate: { agent: plan.name } }, choice.excess);
-    return askAfterRun({ ...before, end }, run, inside);
-  }
-  return after(askBeforeSkill(choice.chosen, run, inside), (chosen) => {
-    if ("outcome" in chosen) return askAfterRun({ ...before, end: chosen }, run, inside);
-    const { skill, fact } = chosen;
-    return after(checkTakes(skill, run, inside), () => {
-      inside.tell?.(fact);
-      const work = (session?: OpenSession): Maybe<Finished> =>
-        ended(runSkill(skill, { run, session, spent: before }, inside), session, { run, skill, inside });
-      return inSession(run, inside, { key: "session", work });
-    });
+function carryOut(chosen: ChosenSkill, { run, before }: Beginning, inside: Frame): Maybe<Finished> {
+  if (run.plan.hooks.beforeSkill === undefined) return carryOutSkill(chosen, { run, before }, inside);
+  return askBeforeSkill(chosen, run, inside).then((answered) =>
+    "outcome" in answered
+      ? askAfterRun({ ...before, end: answered }, run, inside)
+      : carryOutSkill(answered, { run, before }, inside),
+  );
+}
+
+function carryOutSkill(
+  { skill, fact }: ChosenSkill,
+  { run, before }: Beginning,
+  inside: Frame,
+): Maybe<Finished> {
+  const checking = skill.input === undefined ? undefined : checkTakes(skill, run, inside);
+  return after(checking, () => {
+    inside.tell?.(fact);
+    const work = (session?: OpenSession): Maybe<Finished> =>
+      ended(runSkill(skill, { run, session, spent: before }, inside), session, { run, skill, inside });
+    const { session } = run.options;
+    if (session === undefined) return work();
+    return inSession(session, run, { key: "session", work, stop: inside.stop });
   });
 }
 
@@ -215,40 +228,17 @@ interface Opened {
 function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: Frame): Promise<Finished> {
   const said = session?.loaded.messages ?? run.asked?.before ?? [];
   const asked = askedMessage(run, run.options);
-  if (skill.type === "plain")
-    return answerPlainly(skill, { run, said: transcriptAfter(said), asked, spent }, inside);
+  if (skill.type === "plain") {
+    const { plan, base, input } = run;
+    const about = { agent: plan.name, input, journal: base.journal };
+    return answerPlainly(skill, { ...about, said: transcriptAfter(said), asked, spent }, inside);
+  }
   const system = withoutSecrets(systemFor(skill, run.options), run.host);
   const before = said.length === 0 ? emptyTranscript(system) : transcriptAfter(said, system);
   const previous = session?.loaded.intent;
   const { beforeEffect } = session ?? {};
   const cycling = { transcript: addUser(before, asked), spent, previous, beforeEffect };
   return runCycle(loopOptions(skill, run, cycling), inside);
-}
-
-interface Asked {
-  readonly run: AgentRun;
-  /** The conversation before this run. */
-  readonly said: ReadyTranscript;
-  readonly asked: UserMessage;
-  readonly spent: Spent;
-}
-
-async function answerPlainly(
-  skill: PlainPlan,
-  { run, said, asked, spent }: Asked,
-  inside: Frame,
-): Promise<Finished> {
-  const { plan, base, input } = run;
-  const end = await runPlain(skill, { agent: plan.name, input, journal: base.journal }, inside);
-  const label = joinLabels(labelOf(asked), skill.label); // of an error too: its words come from wherever the function looked
-  const transcript = addUser(said, asked);
-  if (end.outcome.type !== "answered") return { ...spent, end, label, transcript };
-  const reply = seenBy(replyMessage(contentText(end.outcome.content)), { label });
-  return { ...spent, end, label, transcript: addAnswer(transcript, reply) };
-}
-
-function replyMessage(text: string): ReplyMessage {
-  return { role: "assistant", parts: [{ type: "text", text: text === "" ? "(empty)" : text }] };
 }
 
 /** The system message of a run: the words of the agent's author, then those of this run alone. */
@@ -261,9 +251,11 @@ interface Spent {
   readonly usage: Usage;
 }
 
+const nothingSpent: Spent = { ledger: emptyLedger, usage: noUsage };
+
 /** A choice that the model made is paid for like any reply, though it is no turn. */
 function bookChoice({ usage }: Choice, { plan, definition, base }: AgentRun, inside: Frame): Spent {
-  if (usage === undefined || plan.model === undefined) return { ledger: emptyLedger, usage: noUsage };
+  if (usage === undefined || plan.model === undefined) return nothingSpent;
   const costUsd = priceOf(usage, { price: definition.budget?.price, model: plan.model });
   inside.tell?.({
     type: "usage-add",
@@ -314,7 +306,6 @@ function loopOptions(
     endOn: definition.endOn ?? [],
     compact: plan.compact,
     hooks: plan.hooks,
-    recoveryOf: plan.recoveryOf,
     executor: definition.executor,
     onTurn,
     input,

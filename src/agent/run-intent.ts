@@ -3,8 +3,8 @@ import type { Gate, PlannedGate } from "../run/gate.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
-import { type UserMessage, userMessage } from "../message/message.ts";
-import { saidIn, heldTo } from "../policy/rules/annotate.ts";
+import { contentText, type UserMessage, userMessage } from "../message/message.ts";
+import { heldTo } from "../policy/rules/annotate.ts";
 import {
   changedParts,
   type Digest,
@@ -14,14 +14,14 @@ import {
   makeIntent,
   rehashed,
 } from "../policy/knowledge/intent.ts";
-import { policyIdentity, rulePolicyOf } from "../policy/rules/identity.ts";
+import { policyIdentity } from "../policy/rules/identity.ts";
 import { capabilityText } from "../tool/capability.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { lazy, remembered } from "../util/remembered.ts";
-import { contentText } from "./answer.ts";
 import type { ReadQuestion } from "./question.ts";
-import type { AgenticPlan, AgentPlan } from "./plan.ts";
+import type { AgenticPlan } from "./plan-skill.ts";
+import type { AgentPlan } from "./plan.ts";
 import type { RunFrame } from "./runnable.ts";
 import type { RunOptions } from "./run-options.ts";
 
@@ -46,11 +46,11 @@ export interface Declaring {
 export function declareIntent(declaring: Declaring): Intent {
   const { plan, skill, base, options, previous, from } = declaring;
   const { around, host } = base;
-  const own = rulePolicyOf(skill.gate.policy)?.constants ?? [];
+  const { constants } = skill.gate.own;
   const linked = around?.intent.hash ?? previous ?? from?.intent.previous;
   const parts: IntentParts = {
     text: wantedText(declaring),
-    constants: [...(around?.intent.constants ?? []), ...own],
+    constants: [...(around?.intent.constants ?? []), ...constants],
     agent: plan.name,
     skill: skill.name,
     held: identityOf(plan)(skill)(host.digest),
@@ -69,7 +69,7 @@ function wantedText({ base, options, input, asked, from }: Declaring): string {
     throw new WritError("intent-redeclared", { runId });
   return (
     around?.intent.text ??
-    withoutSecrets(options.intent, host) ??
+    (options.intent === undefined ? undefined : withoutSecrets(options.intent, host)) ??
     from?.intent.text ??
     asked?.said ??
     contentText(input)
@@ -132,14 +132,13 @@ function asJson(value: unknown): Json {
 
 /** The gate of one run. */
 export function gateOf(
-  planned: PlannedGate,
+  { own, ...planned }: PlannedGate,
   { parent }: RunFrame,
   held: Pick<Gate, "intent" | "powers">,
 ): Gate {
-  const said = saidIn(planned.policy, parent?.said);
-  if (parent === undefined) return { ...planned, ...held, said };
-  const allowed = heldTo(planned.allowed, parent.said);
-  return { ...planned, ...held, said, allowed, outer: parent.policy };
+  if (parent === undefined) return { ...planned, ...held, said: own.said };
+  const said = [...(parent.said ?? []), ...own.said];
+  return { ...planned, ...held, said, allowed: heldTo(planned.allowed, parent.said), outer: parent.policy };
 }
 
 /**

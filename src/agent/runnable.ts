@@ -16,7 +16,7 @@ import { EventReader } from "../run/event-reader.ts";
 import type { Framed, LoopResult } from "../run/frame.ts";
 import type { Label } from "../message/label.ts";
 import { callsMade, type MadeCall } from "../message/made-calls.ts";
-import type { FilePart } from "../message/message.ts";
+import { contentText, type FilePart } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -24,7 +24,6 @@ import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Level } from "../tool/power-port.ts";
 import { drain } from "../util/drain.ts";
 import type { Maybe } from "../util/maybe.ts";
-import { contentText } from "./answer.ts";
 import type { AgentInside } from "./describe/manifest-origin.ts";
 import { checkAccount, checkRunOptions } from "./check-definition.ts";
 import { listenerOf } from "./observers.ts";
@@ -135,6 +134,9 @@ export function aboutOf(value: unknown): About | undefined {
   return typeof value === "function" ? known.get(value) : undefined;
 }
 
+/** The options of a run that was given none. */
+const noOptions: RunOptions = Object.freeze({});
+
 /** The three ways to run, made of one. */
 export function runnable<Input, Output>({
   name,
@@ -142,7 +144,7 @@ export function runnable<Input, Output>({
   begin,
   about,
 }: RunnableParts<Input>): Runnable<Input, Output> {
-  async function run(input: Input, options: RunOptions = {}): Promise<RunResult<Output>> {
+  async function run(input: Input, options: RunOptions = noOptions): Promise<RunResult<Output>> {
     const { onEvent } = options;
     const listen = onEvent && listenerOf(onEvent, name, about.host);
     return endOf<Output>(await begin(input, options, listen !== undefined), listen);
@@ -243,7 +245,7 @@ export function frameOf(
   options: RunOptions,
   around: { readonly host: Host; readonly watched: boolean; readonly account?: AccountChoice },
 ): RunFrame {
-  checkRunOptions(options, name);
+  if (options !== noOptions) checkRunOptions(options, name);
   const { host, watched } = around;
   const parent = options.parent === undefined ? undefined : scopeOf(options.parent);
   const place = parent?.nextRun();

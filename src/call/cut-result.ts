@@ -1,5 +1,5 @@
 import { bytesOf } from "../message/file-part.ts";
-import { type FilePart, resultText, type ToolResult } from "../message/message.ts";
+import { type FilePart, contentText, type ToolResult } from "../message/message.ts";
 import { defaultResultBytes } from "../policy/account/budget.ts";
 import { beginning, isReader, readResult, restText } from "../tool/read-result.ts";
 import type { CallRecord, OngoingCall } from "./call.ts";
@@ -31,7 +31,7 @@ function cutText(result: ToolResult, { at, ready }: OngoingCall): Cut {
   const own = before.get(readResult);
   const isNobodys = run.isProgram === true || run.executor !== undefined;
   const isAnothers = own !== undefined && !isReader(own);
-  if (isNobodys || isAnothers || value === undefined || resultText(value) !== text)
+  if (isNobodys || isAnothers || value === undefined || contentText(value) !== text)
     return { result: { ...result, text: cut } };
   const rest = restText(ready.call.id, { from: shown.length, length: text.length });
   return { result: { ...result, text: `${cut}\n${rest}` }, cut: resultBytes };

@@ -70,7 +70,7 @@ async function judgeHooked(call: Call): Promise<Fate> {
 
 /** Has wrong arguments mended where the author says how, then tells what was decided. */
 function settled(checked: Maybe<Fate>, call: Call): Maybe<Fate> {
-  if (!(checked instanceof Promise) && !isMendable(checked, call)) return decided(checked, call);
+  if (!(checked instanceof Promise) && !isMendable(checked)) return decided(checked, call);
   return mendedOr(checked, call);
 }
 
@@ -78,7 +78,7 @@ async function mendedOr(checking: Maybe<Fate>, call: Call): Promise<Fate> {
   const { stop } = call.batch.run;
   const checked = checking instanceof Promise ? await untilStopped(checking, stop) : checking;
   if (checked === "stopped") return cancelled(call.proposed);
-  if (!isMendable(checked, call)) return decided(checked, call);
+  if (!isMendable(checked)) return decided(checked, call);
   const mended = await mend(call, checked);
   const { inside } = mended.fate;
   const fate = mended.fate.type === "ready" ? await judgeMended(mended.fate, mended.call) : mended.fate;
@@ -153,12 +153,8 @@ function substituted(call: ToolCall, value: unknown): Fate {
 type Wrong = Refused & Required<Pick<Refused, "wrong">>;
 
 /** Tells whether the author says what to do about wrong arguments of this call. */
-export function isMendable(fate: Fate, { batch }: Call): fate is Wrong {
-  return (
-    fate.type === "refused" &&
-    fate.wrong !== undefined &&
-    batch.run.recoveryOf(fate.wrong.tool)?.invalidArguments !== undefined
-  );
+export function isMendable(fate: Fate): fate is Wrong {
+  return fate.type === "refused" && fate.wrong?.tool.recover?.invalidArguments !== undefined;
 }
 
 /** A call after its mending: it is no better than what was read for that. */
@@ -203,7 +199,7 @@ interface MendRecord {
 
 async function askAuthor({ batch, learned }: Call, { call, wrong }: Wrong, key: string): Promise<MendRecord> {
   const { run, gate } = batch;
-  const recovery = run.recoveryOf(wrong.tool);
+  const { recover: recovery } = wrong.tool;
   if (recovery === undefined) return { repaired: { type: "unhandled" } };
   const around = openCall(gate.intent, run.scope, () => learned.label);
   const scope = openCallScope({ callId: call.id, key, ...batch, around }, run);

@@ -163,14 +163,13 @@ function runTool(work: OngoingCall): Maybe<Settled> {
   const { run } = work.at.batch;
   const time = new CallTime(tool.timeoutMs ?? run.limits.toolMs, run);
   const context = contextOf(work, time);
-  const recovery = run.recoveryOf(tool);
   const late = (): Settled => ({ result: timedOut(tool, time.timeoutMs), isOvertaken: true });
   return fold<Settled | "timeout" | "stopped", Settled>(
     () => {
       const settling =
-        recovery?.executionFailed === undefined
+        tool.recover?.executionFailed === undefined
           ? runOnce(work, context)
-          : runWithRecovery({ work, context, recovery, time });
+          : runWithRecovery({ work, context, recovery: tool.recover, time });
       return settling instanceof Promise ? time.within(settling) : settling;
     },
     (settled) => {

@@ -1,6 +1,6 @@
 import { parseJson, toJson, type Json } from "../util/json.ts";
 import { type Fields, fieldsOf, isPart, readPart } from "./foreign-parts.ts";
-import { type Message, type ReplyPart, type ResultMessage, resultText, type ToolResult } from "./message.ts";
+import { type Message, type ReplyPart, type ResultMessage, contentText, type ToolResult } from "./message.ts";
 import { acceptableId, emptyTranscript } from "./transcript.ts";
 
 /** The calls of a conversation from outside, by the ids that they have there. */
@@ -98,7 +98,7 @@ function endOf({ state, output, errorText }: Fields): ToolResult {
 
 function resultOf(value: unknown): ToolResult {
   const json = toJson(value);
-  return json.ok ? { status: "ok", text: resultText(json.value), value: json.value } : unknownEnd;
+  return json.ok ? { status: "ok", text: contentText(json.value), value: json.value } : unknownEnd;
 }
 
 /** Reads the results in a message of the role `tool`. @throws TypeError for what is none */

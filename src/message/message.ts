@@ -231,8 +231,8 @@ export function isWordless(reply: ReplyMessage): boolean {
   return !hasFile && textOf(reply).trim() === "" && callsOf(reply).length === 0;
 }
 
-/** The text of a result: a text goes to the model as it is, everything else as JSON. */
-export function resultText(value: Json): string {
+/** The text of an answer, an input or a result: a text is told as it is, everything else as JSON. */
+export function contentText(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

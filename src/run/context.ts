@@ -6,9 +6,6 @@ import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type Limits, limitsOf } from "../policy/account/budget.ts";
 import { purse } from "../policy/account/purse.ts";
-import { recoveryFor } from "../tool/recovery-rules.ts";
-import type { Recovery } from "../tool/recovery.ts";
-import type { Tool } from "../tool/tool.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import { slots, type Slots } from "../util/slots.ts";
 import type { EndCause } from "./end.ts";
@@ -40,8 +37,6 @@ export interface RunContext extends Ordering {
   readonly isProgram?: true;
   readonly hooks: Hooks;
   readonly scope: RunScope;
-  /** The recovery that the author chose for calls of the tool that fail. */
-  readonly recoveryOf: (tool: Tool) => Recovery | undefined;
   /** Told what happens, in order; undefined when nobody watches, and then no event is made. */
   readonly tell: ((event: RunEvent) => void) | undefined;
   /** The time at which the run began, in milliseconds since 1970. */
@@ -67,7 +62,6 @@ export function programContext(given: Pick<RunContext, "host"> & Partial<RunCont
     slots: slots(concurrency),
     hooks: {},
     scope: { ...(levelAround(host) ?? { depth: 0, maxDepth: limits.depth }), purse: purse() },
-    recoveryOf: (tool) => recoveryFor(tool, {}),
     tell: undefined,
     startedAt: host.now(),
     approve: undefined,

@@ -1,4 +1,4 @@
-import type { Said } from "../policy/rules/annotate.ts";
+import type { PolicyWords, Said } from "../policy/rules/annotate.ts";
 import { type AllowList, restrictList, toldAnew, withOffered, withTool } from "../policy/allow-list.ts";
 import { type CallRequest, type Decision, type Policy, strictest } from "../policy/decision.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
@@ -12,10 +12,12 @@ export interface PlannedGate {
   readonly agent: string;
   readonly allowed: AllowList;
   readonly policy: Policy;
+  /** The words of the policy itself on tools, and the values that its author vouches for. */
+  readonly own: PolicyWords;
 }
 
 /** The gate between a proposed call and its tool in one run. */
-export interface Gate extends PlannedGate {
+export interface Gate extends Omit<PlannedGate, "own"> {
   /** The policy of the run around this one. The stricter of both holds, whatever this run's mode approves beforehand. */
   readonly outer?: Policy;
   /**

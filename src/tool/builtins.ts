@@ -66,6 +66,15 @@ export interface Verdict {
 
 const builtins: ReadonlySet<Tool> = new Set<Tool>([escalate, throwException]);
 
+/** Names of tools that the runtime provides itself. An author's own tools cannot have them. */
+export const reservedNames: ReadonlySet<string> = new Set([
+  "memory_read",
+  "memory_write",
+  "memory_search",
+  "escalate",
+  "throwException",
+]);
+
 /** Tells the built-in tools from tools that only have their names. */
 export function isBuiltin(tool: Tool): boolean {
   return builtins.has(tool);

@@ -1,4 +1,4 @@
-import { labelOf, type ResultMessage, resultText } from "../message/message.ts";
+import { labelOf, type ResultMessage, contentText } from "../message/message.ts";
 import { withDropped } from "../message/transcript.ts";
 import { Labelled } from "./labelled.ts";
 import { tool, type Tool } from "./tool.ts";
@@ -69,7 +69,7 @@ export function resultReader(maxBytes: number): Tool {
       );
       const result = results.findLast(({ callId }) => callId === call);
       if (result?.value === undefined) throw new Error(noResult(call, results));
-      return new Labelled(partOf(resultText(result.value), { call, from, maxBytes }), labelOf(result));
+      return new Labelled(partOf(contentText(result.value), { call, from, maxBytes }), labelOf(result));
     },
   });
   readers.set(maxBytes, reader);
@@ -83,7 +83,7 @@ export function isReader(tool: Tool): boolean {
 
 function noResult(call: string, results: readonly ResultMessage[]): string {
   const cut = results.flatMap(({ callId, text, value }) =>
-    value !== undefined && resultText(value) !== text ? [callId] : [],
+    value !== undefined && contentText(value) !== text ? [callId] : [],
   );
   return `there is no result of a call ${JSON.stringify(call)} to read on in; there is: ${cut.join(", ") || "none"}`;
 }

@@ -21,6 +21,18 @@ export function recoveryFor(tool: Tool, { tools = {}, default: rest }: RecoveryR
   return tool.recover ?? (Object.hasOwn(tools, tool.name) ? tools[tool.name] : rest);
 }
 
+/** The tools, each with the recovery that it has under the rules: a run asks nobody but the tool. */
+export function withRecoveries(
+  tools: ReadonlyMap<string, Tool>,
+  rules: RecoveryRules,
+): ReadonlyMap<string, Tool> {
+  const held = [...tools].map(([name, tool]): readonly [string, Tool] => {
+    const recover = recoveryFor(tool, rules);
+    return [name, recover === tool.recover ? tool : { ...tool, recover }];
+  });
+  return new Map(held);
+}
+
 /**
  * Checks what an author gave as the rules of an agent; `known` are the names of its tools.
  *

@@ -1,7 +1,7 @@
 import { fileText } from "../message/file-part.ts";
 import { trustedLabel } from "../message/label.ts";
 import { filePart } from "../message/message-shape.ts";
-import { type FilePart, resultText, type TextPart, type ToolResult } from "../message/message.ts";
+import { type FilePart, contentText, type TextPart, type ToolResult } from "../message/message.ts";
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import { isJsonList, isJsonObject, type Json, toJson } from "../util/json.ts";
 import { fits } from "../util/shape.ts";
@@ -11,7 +11,7 @@ import { wrongResult } from "./wrong-values.ts";
 /** A successful result. A file, and a list of texts and files, is told part by part: it is no value that is JSON to the model. */
 export function okResult(value: Json, beside: readonly FilePart[] = []): ToolResult {
   if (typeof value !== "object" || !hasFile(value)) {
-    const text = resultText(value);
+    const text = contentText(value);
     if (beside.length === 0) return { status: "ok", text, value };
     return { status: "ok", text: [text, ...beside.map(fileText)].join("\n"), value, files: beside };
   }

@@ -137,7 +137,7 @@ function holdsUp({ tool, fate }: EarlyCheck, run: RunContext): boolean {
   if (tool === undefined) return run.endOn.includes("unknown-tool");
   if (isOrdered(tool, run)) return true;
   const isChecked = fate !== undefined && !(fate instanceof Promise) && fate.type === "ready";
-  return !isChecked && run.recoveryOf(tool)?.invalidArguments !== undefined;
+  return !isChecked && tool.recover?.invalidArguments !== undefined;
 }
 
 /** Calls that keep others waiting are left to the batch; so is one whose key cannot be told. */

@@ -3,7 +3,7 @@ import type { Reading, TurnInput } from "../driver/driver.ts";
 import { WritError } from "../error/writ-error.ts";
 import { surrounding } from "../run/powers.ts";
 import type { Host } from "../journal/host.ts";
-import { callsOf, resultText, textOf, userMessage } from "../message/message.ts";
+import { callsOf, contentText, textOf, userMessage } from "../message/message.ts";
 import {
   addReply,
   addUser,
@@ -189,7 +189,7 @@ type Decided =
 
 function decisionIn(reading: Reading, mayCall: boolean): Decided {
   if (reading.type === "violation") return { kind: "none", why: reading.feedback };
-  if (reading.type === "final") return { kind: "final", text: resultText(reading.content) };
+  if (reading.type === "final") return { kind: "final", text: contentText(reading.content) };
   const [call] = callsOf(reading.message);
   if (call === undefined) return { kind: "none", why: "Your last reply called nothing." };
   const { name, arguments: args, malformed } = call;

@@ -79,7 +79,6 @@ export interface LoopOptions {
   readonly timeout?: ModelTimeout;
   readonly endOn: RunContext["endOn"];
   readonly hooks: Hooks;
-  readonly recoveryOf: RunContext["recoveryOf"];
   readonly executor?: RunContext["executor"];
   /** Takes old turns out of what the model is sent; undefined keeps all. */
   readonly compact?: Compact;

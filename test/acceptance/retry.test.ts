@@ -2,7 +2,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeAgent } from "../../src/agent/agent.ts";
-import type { AnyDefinition } from "../../src/agent/plan.ts";
+import type { AnyDefinition } from "../../src/agent/definition.ts";
 import type { RunOptions } from "../../src/agent/run-options.ts";
 import { nodeHost } from "../../src/adapters/clock.ts";
 import { aiSdk } from "../../src/adapters/model/ai-sdk.ts";

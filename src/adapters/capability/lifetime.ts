@@ -6,14 +6,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 const scopes = new AsyncLocalStorage<PowerScope>();
 
 /** Runs work inside a scope, which goes with it across `await`, timers and callbacks. */
-export function inside<Value>(scope: PowerScope, work: () => Value): Value {
-  return scopes.run(scope, work);
-}
+export const inside: <Value>(scope: PowerScope, work: () => Value) => Value = scopes.run.bind(scopes);
 
-/** The scope that this code runs in. */
-export function current(): PowerScope | undefined {
-  return scopes.getStore();
-}
+/** Gives the scope that this code runs in. */
+export const current: () => PowerScope | undefined = scopes.getStore.bind(scopes);
 
 /** The time in which the handles of one call work. */
 export interface Lifetime extends Pick<HandleRequest, "use"> {

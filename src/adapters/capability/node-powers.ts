@@ -6,24 +6,22 @@ import { makeFetch } from "./fetch.ts";
 import { type Lifetime, openLifetime, current, inside } from "./lifetime.ts";
 import { readFiles } from "./read-files.ts";
 import { type FileJudge, fileJudge } from "./real-path.ts";
-import { holdsSecrets, makeSecrets, scrub } from "./secrets.ts";
+import { makeSecrets, scrub, toldOfSecrets } from "./secrets.ts";
 import { type Lookup, systemLookup } from "./vetted-lookup.ts";
 import { writeFiles } from "./write-files.ts";
 
 /** The powers of Node, with another resolver of names where tests bring one. */
 export function makePowers(lookup: Lookup): PowerPort {
-  return {
-    open(request) {
+  return toldOfSecrets({
+    open(request: HandleRequest) {
       const lifetime = openLifetime(request);
       return { handles: handlesOf(request.kinds, lifetime, lookup), close: () => lifetime.close() };
     },
     inside,
     current,
     scrub,
-    get holdsSecrets() {
-      return holdsSecrets();
-    },
-  };
+    holdsSecrets: false,
+  });
 }
 
 /** The machine's side of capabilities on Node. */

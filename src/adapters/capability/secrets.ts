@@ -109,9 +109,14 @@ export function scrubBytes(bytes: Uint8Array): Uint8Array {
   return clean === text ? bytes : Buffer.from(clean, "latin1");
 }
 
-/** True once a secret was used in this process. */
-export function holdsSecrets(): boolean {
-  return beginnings !== undefined;
+/** Register: what is told once a secret was used in this process. It is looked at before all that leaves a tool, so nobody is asked. */
+const told = new Set<{ holdsSecrets: boolean }>();
+
+/** The same object, whose field says from now on whether a secret was used in this process. */
+export function toldOfSecrets<Told extends { holdsSecrets: boolean }>(object: Told): Told {
+  object.holdsSecrets = beginnings !== undefined;
+  told.add(object);
+  return object;
 }
 
 interface Found {
@@ -135,4 +140,5 @@ function hide(name: string, value: string): void {
   hidden.set(value, { mark: markOf(name), spellings: spellingsOf(value) });
   const all = [...hidden.values()].flatMap(({ spellings }) => spellings.map(({ beginning }) => beginning));
   beginnings = new RegExp([...new Set(all)].join("|"), "gi");
+  for (const each of told) each.holdsSecrets = true;
 }

@@ -1,5 +1,5 @@
+import { contentText } from "../../message/message.ts";
 import { type Json, toJson } from "../../util/json.ts";
-import { contentText } from "../answer.ts";
 import type { Runnable } from "../runnable.ts";
 import { type Composite, composite } from "./composite.ts";
 import { runMember } from "./course.ts";

@@ -1,6 +1,6 @@
+import { contentText } from "../../message/message.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { toJson } from "../../util/json.ts";
-import { contentText } from "../answer.ts";
 import type { Runnable } from "../runnable.ts";
 import { type Composite, composite } from "./composite.ts";
 import { runMember } from "./course.ts";

@@ -9,7 +9,8 @@ import { skeletonOf } from "./audit-look-alike.ts";
 import { policyOf } from "./manifest.ts";
 import { toolEnforcement } from "./tool-enforcement.ts";
 import { insideOf, originOf } from "./manifest-origin.ts";
-import type { AgentPlan, AnyDefinition } from "../plan.ts";
+import type { AgentPlan } from "../plan.ts";
+import type { AnyDefinition } from "../definition.ts";
 
 /**
  * Looks at an agent that was checked, without running it and without looking at this machine.

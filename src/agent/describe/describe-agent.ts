@@ -1,7 +1,9 @@
 import type { Limits } from "../../policy/account/budget.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
 import type { Tool } from "../../tool/tool.ts";
-import type { AgentPlan, AnyDefinition, PlannedSkill } from "../plan.ts";
+import type { AgentPlan } from "../plan.ts";
+import type { AnyDefinition } from "../definition.ts";
+import type { PlannedSkill } from "../plan-skill.ts";
 import { toolEnforcement } from "./tool-enforcement.ts";
 
 /** An agent in one line: `agent "calculator" (ollama/qwen2.5:7b)`. */

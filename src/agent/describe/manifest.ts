@@ -19,7 +19,9 @@ import type {
 } from "./manifest-data.ts";
 import { insideOf, originOf } from "./manifest-origin.ts";
 import { toolEnforcement } from "./tool-enforcement.ts";
-import type { AgentPlan, AnyDefinition, PlannedSkill } from "../plan.ts";
+import type { AgentPlan } from "../plan.ts";
+import type { AnyDefinition } from "../definition.ts";
+import type { PlannedSkill } from "../plan-skill.ts";
 
 /**
  * The manifest of an agent that was checked.

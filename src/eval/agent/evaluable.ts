@@ -1,6 +1,6 @@
 import type { Agent } from "../../agent/agent.ts";
 import { insideOf } from "../../agent/describe/manifest-origin.ts";
-import type { AnyDefinition } from "../../agent/plan.ts";
+import type { AnyDefinition } from "../../agent/definition.ts";
 import type { Runnable } from "../../agent/runnable.ts";
 import type { ToolList } from "../../agent/skill.ts";
 import { flattenTools, type Tools } from "../../policy/allow-list.ts";

@@ -1,6 +1,5 @@
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
-import { lazy } from "../../util/remembered.ts";
 
 /**
  * The purpose of a run, said once before it begins and frozen: the user's words, the author's constants, and
@@ -55,7 +54,8 @@ class FrozenIntent implements Intent {
   readonly skill: string;
   readonly previous?: string;
   readonly #held: HeldTo;
-  readonly #hash: () => string;
+  readonly #digest: Digest;
+  #hash: string | undefined;
 
   constructor(parts: IntentParts, digest: Digest) {
     const { text, constants, agent, skill, previous, held } = parts;
@@ -65,7 +65,7 @@ class FrozenIntent implements Intent {
     this.skill = skill;
     if (previous !== undefined) this.previous = previous;
     this.#held = held;
-    this.#hash = lazy(() => digest(canonicalJson(this.hashed())));
+    this.#digest = digest;
   }
 
   get policy(): string {
@@ -81,7 +81,7 @@ class FrozenIntent implements Intent {
   }
 
   get hash(): string {
-    return this.#hash();
+    return (this.#hash ??= this.#digest(canonicalJson(this.hashed())));
   }
 
   toJSON(): Intent {

@@ -19,10 +19,16 @@ export function heldTo(list: AllowList, around: readonly Said[] = []): AllowList
 /** A policy's words on tools, and the tools whose calls it counts. */
 export type Said = Pick<DeclaredPolicy, "tools" | "counted">;
 
-/** The words of the policies of a run on tools: of the runs around it, outermost first, and its own. */
-export function saidIn(policy: Policy, around: readonly Said[] = []): readonly Said[] {
+/** The words of one policy, read once: on tools, in a list that those of runs inside are added to, and the values that its author vouches for. */
+export interface PolicyWords extends Pick<DeclaredPolicy, "constants"> {
+  readonly said: readonly Said[];
+}
+
+/** The words of a policy; of a function none are known. */
+export function wordsOf(policy: Policy): PolicyWords {
   const own = saidBy(policy);
-  return own.counted.length === 0 && Object.keys(own.tools).length === 0 ? around : [...around, own];
+  const isSilent = own.counted.length === 0 && Object.keys(own.tools).length === 0;
+  return { said: isSilent ? [] : [own], constants: rulePolicyOf(policy)?.constants ?? [] };
 }
 
 function saidBy(policy: Policy): Said {
