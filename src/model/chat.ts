@@ -15,7 +15,7 @@ import { completeUsage, type Usage } from "../message/usage.ts";
 import { type DataTool, inputOf } from "../tool/data-tool.ts";
 import { checkToolName, type Tool } from "../tool/tool.ts";
 import { drain } from "../util/drain.ts";
-import { fits, record, shownValue, string } from "../util/shape.ts";
+import { fits, map, optional, record, shownValue, string } from "../util/shape.ts";
 import { assemble, type NameCall, type Reply } from "./assemble.ts";
 import type {
   Delta,
@@ -169,10 +169,9 @@ function describeAll(tools: ChatTools, found = new Map<string, ToolDescription>(
       describeAll(entry, found);
       continue;
     }
-    const { name, description } = dataOf(entry);
+    const { name, description, providerOptions } = dataOf(entry);
     checkToolName(name);
     if (found.has(name)) throw new WritError("name-taken", { kind: "tool", name, where: "a chat request" });
-    const providerOptions = "providerOptions" in entry ? entry.providerOptions : undefined;
     const told = { name, description, inputSchema: inputOf(entry).jsonSchema };
     found.set(name, providerOptions === undefined ? told : { ...told, providerOptions });
   }
@@ -180,8 +179,11 @@ function describeAll(tools: ChatTools, found = new Map<string, ToolDescription>(
 }
 
 function dataOf(entry: Tool | DataTool): Tool | DataTool {
-  if (fits(record, entry) && fits(string, entry.description)) return entry;
-  const reason = `a tool is an object with name and description, got ${shownValue(entry)}.`;
+  const isTold = fits(record, entry) && fits(string, entry.description);
+  if (isTold && fits(optional(map(record)), entry.providerOptions)) return entry;
+  const reason = isTold
+    ? `\`providerOptions\` of "${entry.name}" must be objects by the names of providers, got ${shownValue(entry.providerOptions)}.`
+    : `a tool is an object with name and description, got ${shownValue(entry)}.`;
   throw new WritError("definition-invalid", { where: "The `tools` of a chat request", reason });
 }
 

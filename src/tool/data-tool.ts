@@ -1,7 +1,7 @@
 import type { JsonSchema, Issue, ParseResult, Schema } from "../schema/schema.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { type InferOutput, type SchemaSource, toSchema } from "../schema/to-schema.ts";
-import { toJson } from "../util/json.ts";
+import { type JsonObject, toJson } from "../util/json.ts";
 import { type ArgumentsOf, argumentSchema, type Tool, type TypedTool } from "./tool.ts";
 import { argumentProblem, wrongArguments, wrongResult } from "./wrong-values.ts";
 
@@ -32,6 +32,8 @@ export interface DataTool<
   readonly inputSchema?: Input;
   /** The schema of its results. It is not told to models. Default: anything that is JSON. */
   readonly outputSchema?: Output;
+  /** Options that providers take for this tool, by their names, as those of `tool()`: `{ anthropic: { deferLoading: true } }`. */
+  readonly providerOptions?: JsonObject;
 }
 
 /**

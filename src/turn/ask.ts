@@ -216,8 +216,8 @@ function retryIn(error: WritError, { tries, notes, state, run }: FailedAttempt):
   const delayMs = pace === undefined ? undefined : retryDelay(error, tries, pace);
   if (delayMs === undefined) return undefined;
   const spreadMs = spread(delayMs, run.host);
-  const leftMs = run.startedAt + state.limits.durationMs - run.host.now();
-  return spreadMs < leftMs ? spreadMs : undefined;
+  const usedMs = Math.max(state.elapsedMs, run.host.now() - run.countsFrom);
+  return spreadMs < state.limits.durationMs - usedMs ? spreadMs : undefined;
 }
 
 /**

@@ -65,6 +65,8 @@ export interface NextState {
 export interface Run extends RunContext, Omit<LoopOptions, "transcript" | keyof RunContext> {
   readonly limits: Limits;
   readonly stop: Interrupt<StopReason>;
+  /** The time from which this process counts the duration of the run: what waited between two processes is no part of it. */
+  readonly countsFrom: number;
   readonly frame: Frame;
   readonly purse: Purse;
   readonly thrown: ReadonlyMap<string, unknown>;
@@ -80,7 +82,7 @@ export function beginRun(
   { startedAt, runId }: Pick<Run, "startedAt" | "runId">,
 ): Run {
   const thrown = new Map<string, unknown>();
-  const { parent, limits, level } = options;
+  const { parent, limits, level, host, from } = options;
   const own = purse(parent?.purse);
   const { depth } = level;
   const maxDepth = Math.min(level.maxDepth, depth + limits.depth);
@@ -91,6 +93,7 @@ export function beginRun(
     stop,
     tell,
     startedAt,
+    countsFrom: host.now() - (from?.elapsedMs ?? 0),
     frame,
     purse: own,
     thrown,

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { WritError } from "../../src/error/writ-error.ts";
 import { agent, memoryJournal, type Policy } from "../../src/index.ts";
 import type { JournalRecord } from "../../src/doors.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -36,6 +37,32 @@ describe("waiting for a person", () => {
       approve: () => true,
     });
     expect(result.outcome.type).toBe("answered");
+  });
+
+  it("of two days leaves a failing request the time to be made again", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const journal = memoryJournal();
+    let records: readonly JournalRecord[] = [];
+    const gone = () => {
+      records = [...journal.records];
+      return Promise.resolve(false);
+    };
+    const steps = (...more: Parameters<typeof scripted>[0]) =>
+      agent({
+        name: "clerk",
+        model: scripted(more),
+        tools: [pay()],
+        policy: asks,
+        retry: { firstDelayMs: 1 },
+        budget: { durationMs: 3_600_000 },
+      });
+    await steps(proposes("pay"), "no").run("Pay", { runId: "r", journal, approve: gone });
+    vi.setSystemTime(Date.now() + 2 * 24 * 3_600_000);
+    const busy = new WritError("provider-failed", { provider: "p", model: "m", reason: "busy" });
+    const again = { runId: "r", journal: memoryJournal(records), approve: () => true };
+    const result = await steps(busy, busy, "done").run("Pay", again);
+    expect(result.text).toBe("done");
   });
 
   it("ends with the run: nobody is asked afterwards, and a late yes counts for nothing", async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aiSdk, type AiSdkModel, type AiSdkOptions } from "../../src/adapters/model/ai-sdk.ts";
 import { chat } from "../../src/doors.ts";
 import { agent, tool } from "../../src/index.ts";
+import type { DataTool } from "../../src/tools.ts";
 import { at } from "./ai-sdk-recordings.ts";
 import { anthropic, specVersions } from "./ai-sdk-wire.ts";
 import { playedServer, type PlayedServer, sse } from "./played-server.ts";
@@ -143,6 +144,23 @@ describe("options of providers", () => {
     server.play({ sse: done });
     await chat({ model: aiSdk(anthropic("v4", server.url)), messages: "x", tools: [marked()] });
     expect(at(server.requests.at(-1)?.body, "tools", 0)).toMatchObject({ cache_control: cacheControl });
+  });
+
+  it("of a tool as data arrive, and are an object of objects", async () => {
+    const data: DataTool = {
+      name: "look",
+      description: "Looks.",
+      providerOptions: { anthropic: { cacheControl } },
+    };
+    const ask = (tools: readonly DataTool[]) =>
+      chat({ model: aiSdk(anthropic("v4", server.url)), messages: "x", tools });
+    server.play({ sse: done });
+    await ask([data]);
+    expect(at(server.requests.at(-1)?.body, "tools", 0)).toMatchObject({ cache_control: cacheControl });
+    for (const wrong of ["no", { anthropic: "no" }, []])
+      await expect(ask([{ ...data, providerOptions: wrong as never }])).rejects.toThrow(
+        "`providerOptions` of",
+      );
   });
 
   it("of a tool are an object of objects", () => {

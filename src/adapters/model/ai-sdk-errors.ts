@@ -9,8 +9,10 @@ import {
   brokenRequest,
   faultError,
   isLastingError,
+  listed,
   saysItCannot,
   saysNoNativeTools,
+  unknownCallers,
 } from "./server-errors.ts";
 
 /** The model that was asked, and whether the request had tools. */
@@ -31,10 +33,10 @@ export function providerError(thrown: unknown, asked: AskedModel): WritError {
   const fault = packageFault(thrown);
   const { provider, model } = asked;
   if (asked.hasTools && saysNoTools(about, fault))
-    return new WritError("model-without-tools", { provider, model, known: "unknown" }, { cause });
+    return new WritError("model-without-tools", { provider, model, known: unknownCallers }, { cause });
   if (about.name === "AI_NoSuchModelError" || kindOf(fault) === "model") {
     const advice = `Check the name of the model and the base URL. The provider said: ${fault.message}`;
-    return new WritError("model-not-found", { provider, model, known: "unknown", advice }, { cause });
+    return new WritError("model-not-found", { provider, model, known: listed(undefined), advice }, { cause });
   }
   const server = serverOf(asked, about);
   return fault.status === undefined && brokenConnection(cause) !== undefined

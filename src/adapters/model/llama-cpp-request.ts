@@ -17,7 +17,7 @@ export async function* reply(
   const { name } = source.engine;
   signal.throwIfAborted();
   if (request.tools.length > 0) {
-    const known = "models of other providers, like ollama";
+    const known = "Those of other providers can, like ollama.";
     throw new WritError("model-without-tools", { model: name, provider: "llama-cpp", known });
   }
   const grammar = grammarOf(request, name);

@@ -1,7 +1,14 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { RefusedRequest } from "./http-reply.ts";
 import { kindOf } from "./fault-kind.ts";
-import { type AskedServer, brokenRequest, faultError, reasonOf } from "./server-errors.ts";
+import {
+  type AskedServer,
+  brokenRequest,
+  faultError,
+  listed,
+  reasonOf,
+  unknownCallers,
+} from "./server-errors.ts";
 
 /** The model that was asked, and how to find out what the server has instead. */
 export interface AskedOllama {
@@ -18,7 +25,7 @@ export async function ollamaError(thrown: unknown, asked: AskedOllama): Promise<
   if (isWritError(thrown)) return thrown;
   const { model } = asked;
   if (/does not support (?:tools|tool|function)/i.test(messageOf(thrown))) {
-    const known = list(await asked.withTools(), "none is installed here; fetch one, like: ollama pull qwen3");
+    const known = callersIn(await asked.withTools());
     return new WritError("model-without-tools", { provider: nameOf(asked), model, known }, { cause: thrown });
   }
   return thrown instanceof RefusedRequest
@@ -30,7 +37,7 @@ async function refusal(cause: RefusedRequest, asked: AskedOllama): Promise<WritE
   const { fault } = cause;
   const { model } = asked;
   if (kindOf(fault) === "model") {
-    const known = list(await asked.installed(), "no models yet");
+    const known = listed(await asked.installed());
     const advice = `Fetch it: ollama pull ${model}`;
     return new WritError("model-not-found", { provider: nameOf(asked), model, known, advice }, { cause });
   }
@@ -53,9 +60,11 @@ function nameOf({ url }: AskedOllama): string {
   return `Ollama at ${url}`;
 }
 
-function list(names: readonly string[] | undefined, whenNone: string): string {
-  if (names === undefined) return "unknown";
-  return names.length === 0 ? whenNone : names.join(", ");
+function callersIn(names: readonly string[] | undefined): string {
+  if (names === undefined) return unknownCallers;
+  return names.length === 0
+    ? "None is installed here; fetch one, like: ollama pull qwen3"
+    : `Here these can: ${names.join(", ")}.`;
 }
 
 const startAdvice =

@@ -5,8 +5,10 @@ import {
   type AskedServer,
   brokenRequest,
   faultError,
+  listed,
   saysItCannot,
   saysNoNativeTools,
+  unknownCallers,
 } from "./server-errors.ts";
 
 /** The model that was asked, and how to find out what the server has instead. */
@@ -30,7 +32,7 @@ export async function openaiError(thrown: unknown, asked: AskedOpenai): Promise<
 export function withoutTools(asked: Pick<AskedOpenai, "model" | "url">, cause?: unknown): WritError {
   return new WritError(
     "model-without-tools",
-    { provider: asked.url, model: asked.model, known: "unknown" },
+    { provider: asked.url, model: asked.model, known: unknownCallers },
     { cause },
   );
 }
@@ -47,10 +49,8 @@ async function refusal(cause: RefusedRequest, asked: AskedOpenai): Promise<WritE
   const { model, url: provider } = asked;
   if (kindOf(fault) === "model") {
     const names = await asked.models();
-    const more = (names?.length ?? 0) > maxListed ? ", …" : "";
-    const known =
-      names === undefined ? "unknown" : `${names.slice(0, maxListed).join(", ") || "no models"}${more}`;
-    const advice = `Take one that it has. The server said: ${fault.message}`;
+    const known = listed(names, maxListed);
+    const advice = `${names === undefined ? "Check the name" : "Take one that it has"}. The server said: ${fault.message}`;
     return new WritError("model-not-found", { provider, model, known, advice }, { cause });
   }
   return faultError(fault, serverOf(asked), cause);

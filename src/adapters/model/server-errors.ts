@@ -116,6 +116,16 @@ export function brokenConnection(thrown: unknown): BrokenConnection | undefined 
   return broken === undefined ? undefined : { unreachable: false, reason: broken };
 }
 
+/** The models of a server in a sentence; undefined where it does not list them. */
+export function listed(names: readonly string[] | undefined, most: number = Infinity): string {
+  if (names === undefined) return "It does not say which models it has.";
+  const more = names.length > most ? ", …" : "";
+  return names.length === 0 ? "It has no models yet." : `It has: ${names.slice(0, most).join(", ")}${more}.`;
+}
+
+/** Nobody knows which models of a provider can call tools. */
+export const unknownCallers = "It does not say which of its models can.";
+
 /** The words of what was thrown. `fetch` keeps the reason in its cause. */
 export function reasonOf(thrown: unknown): string {
   const said = messageOf(thrown);

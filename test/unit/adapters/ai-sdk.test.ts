@@ -306,7 +306,14 @@ describe("what goes wrong", () => {
       Object.assign(new Error("API key is missing"), { name: "AI_LoadAPIKeyError" }),
       { code: "provider-refused-key", retryable: false },
     ],
-    ["404 of a model", apiError({ statusCode: 404 }, "model: none"), { code: "model-not-found" }],
+    [
+      "404 of a model",
+      apiError({ statusCode: 404 }, "model: none"),
+      {
+        code: "model-not-found",
+        message: expect.stringMatching(/ is not on .*\. It does not say which models it has\.$/) as string,
+      },
+    ],
     ["404 of an address", apiError({ statusCode: 404 }), { code: "provider-failed", retryable: false }],
     [
       "no such model",

@@ -336,7 +336,7 @@ describe("what is installed", () => {
     expect(error.hint).toBe("Fetch it: ollama pull m");
     const none = await start(failing);
     expect((await errorOf(ask(ollama("m", { host: none.url })))).data).toMatchObject({
-      known: "no models yet",
+      known: "It has no models yet.",
     });
   });
 
@@ -348,14 +348,16 @@ describe("what is installed", () => {
     };
     const able = { name: "b:7b", capabilities: ["completion", "tools"] };
     expect(await known([{ name: "m:latest", capabilities: ["completion"] }, able])).toMatchObject({
-      known: "b:7b",
+      known: "Here these can: b:7b.",
     });
     expect(await known([{ name: "m:latest", capabilities: ["completion"] }])).toMatchObject({
-      known: expect.stringMatching(/^none/),
+      known: expect.stringMatching(/^None/),
     });
-    expect(await known([{ name: "m:latest" }])).toMatchObject({ known: "unknown" });
+    expect(await known([{ name: "m:latest" }])).toMatchObject({
+      known: "It does not say which of its models can.",
+    });
     const many = Array.from({ length: 12 }, (_, index) => ({ name: `m${index}`, capabilities: ["tools"] }));
-    expect(await known(many)).toMatchObject({ known: "m0, m1, m2, m3, m4, m5, m6, m7" });
+    expect(await known(many)).toMatchObject({ known: "Here these can: m0, m1, m2, m3, m4, m5, m6, m7." });
   });
 
   it("says that it is unknown when the server does not tell", async () => {
@@ -367,7 +369,7 @@ describe("what is installed", () => {
         ? Promise.reject(new TypeError("fetch failed"))
         : fetch(input, init);
     expect((await errorOf(ask(ollama("m", { host: server.url, fetch: noList })))).data).toMatchObject({
-      known: "unknown",
+      known: "It does not say which models it has.",
     });
   });
 });

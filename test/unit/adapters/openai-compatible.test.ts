@@ -348,6 +348,19 @@ describe("what an OpenAI-compatible server refuses", () => {
     });
   });
 
+  it("says so where the server lists none, or not which", async () => {
+    const refusal = { status: 404, json: { error: { message: "model 'm' not found" } } };
+    server.pages.delete("/v1/models");
+    const silent = "It does not say which models it has.";
+    expect(await refused(refusal)).toMatchObject({
+      message: expect.stringMatching(new RegExp(` is not on .*\\. ${silent}$`)) as string,
+      hint: "Check the name. The server said: model 'm' not found",
+    });
+    server.pages.set("/v1/models", { data: [] });
+    const none = expect.stringMatching(/ It has no models yet\.$/) as string;
+    expect(await refused(refusal)).toMatchObject({ message: none });
+  });
+
   it("says where it looked when something else is there", async () => {
     const error = await refused({ status: 404, json: "Not Found" });
     expect(error).toMatchObject({
