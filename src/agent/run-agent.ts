@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { Host } from "../journal/host.ts";
 import { type Checkpoint, checkpointFault } from "../run/checkpoint.ts";
-import { type End, endBy, exhausted } from "../run/end.ts";
+import { exhausted } from "../run/end.ts";
 import { type Finished, type Frame, frame } from "../run/frame.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
@@ -13,13 +13,14 @@ import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger, spend } from "../policy/account/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { Json } from "../util/json.ts";
-import { after, type Maybe, rescue } from "../util/maybe.ts";
+import { after, type Maybe } from "../util/maybe.ts";
 import type { ReadQuestion } from "./question.ts";
 import {
   askAfterRun,
   askBeforeRun,
   askBeforeSkill,
   checkTakes,
+  finishing,
   type ReadInput,
   readInput,
 } from "./around-run.ts";
@@ -67,11 +68,10 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   return after(reading, (read: ReadInput) => {
     const { input, asked } = withoutSecrets(read, host);
     checkAlone(asked, wanted.options, plan.name);
-    const { options, watched, onTurn } = wanted;
-    const run = { definition, plan, host, options, watched, onTurn, base, input, asked };
+    const run = { ...around, ...wanted, base, input, asked };
     const { limits, observe } = plan;
-    const framing = { ...base, agent: plan.name, input, durationMs: limits.durationMs, observe };
-    return { runId: base.runId, framed: frame(framing, (inside) => runAgent(run, inside)) };
+    const options = { ...base, agent: plan.name, input, durationMs: limits.durationMs, observe };
+    return { runId: base.runId, framed: frame(options, (inside) => runAgent(run, inside)) };
   });
 }
 
@@ -156,55 +156,47 @@ function withSkill(run: AgentRun, inside: Frame): Maybe<Finished> {
   const { definition, plan, options, base, host, input } = run;
   const { skill: wanted } = options;
   if (plan.only !== undefined && wanted === undefined)
-    return carryOut(plan.only, { run, spent: nothingSpent }, inside);
+    return carryOut(plan.only, { run, before: { ...nothingSpent, transcript: emptyTranscript() } }, inside);
   const { journal, parent, accounts } = base;
   const excess = parent?.purse.turnExcess();
   const bounds = { accounts, price: definition.budget?.price, timeout: definition.timeout, host };
   const retry = options.retry ?? plan.retry;
   const choosing = { plan, input, wanted, journal, stop: inside.stop, excess, host, bounds, retry };
   return after(chooseSkill(choosing), (choice) => {
-    const spent = bookChoice(choice, run, inside);
-    return rescue(
-      () => {
-        if (choice.type === "failed") throw choice.error;
-        if (choice.type === "chosen") return carryOut(choice.chosen, { run, spent }, inside);
-        const end = exhausted({ gate: { agent: plan.name } }, choice.excess);
-        return askAfterRun(endedBefore(end, spent), run, inside);
-      },
-      (error) => endedBefore(endBy(error, { gate: { agent: plan.name }, stop: inside.stop }), spent),
-    );
+    const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
+    return finishing(before, { plan, inside }, () => {
+      if (choice.type === "failed") throw choice.error;
+      if (choice.type === "chosen") return carryOut(choice.chosen, { run, before }, inside);
+      const end = exhausted({ gate: { agent: plan.name } }, choice.excess);
+      return askAfterRun({ ...before, end }, run, inside);
+    });
   });
-}
-
-/** The end of a run that came before its first turn. */
-function endedBefore(end: End, { ledger, usage }: Spent): Finished {
-  return { end, transcript: emptyTranscript(), ledger, usage };
 }
 
 interface Beginning {
   readonly run: AgentRun;
-  readonly spent: Spent;
+  readonly before: Omit<Finished, "end">;
 }
 
-function carryOut(chosen: ChosenSkill, { run, spent }: Beginning, inside: Frame): Maybe<Finished> {
-  if (run.plan.hooks.beforeSkill === undefined) return carryOutSkill(chosen, { run, spent }, inside);
+function carryOut(chosen: ChosenSkill, { run, before }: Beginning, inside: Frame): Maybe<Finished> {
+  if (run.plan.hooks.beforeSkill === undefined) return carryOutSkill(chosen, { run, before }, inside);
   return askBeforeSkill(chosen, run, inside).then((answered) =>
     "outcome" in answered
-      ? askAfterRun(endedBefore(answered, spent), run, inside)
-      : carryOutSkill(answered, { run, spent }, inside),
+      ? askAfterRun({ ...before, end: answered }, run, inside)
+      : carryOutSkill(answered, { run, before }, inside),
   );
 }
 
 function carryOutSkill(
   { skill, fact }: ChosenSkill,
-  { run, spent }: Beginning,
+  { run, before }: Beginning,
   inside: Frame,
 ): Maybe<Finished> {
   const checking = skill.input === undefined ? undefined : checkTakes(skill, run, inside);
   return after(checking, () => {
     inside.tell?.(fact);
     const work = (session?: OpenSession): Maybe<Finished> =>
-      ended(runSkill(skill, { run, session, spent }, inside), session, { run, skill, inside });
+      ended(runSkill(skill, { run, session, spent: before }, inside), session, { run, skill, inside });
     const { session } = run.options;
     if (session === undefined) return work();
     return inSession(session, run, { key: "session", work, stop: inside.stop });
@@ -251,7 +243,6 @@ function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: 
 
 /** The system message of a run: the words of the agent's author, then those of this run alone. */
 function systemFor({ system }: AgenticPlan, { instructions = "" }: RunOptions): SystemMessage {
-  if (instructions === "") return system;
   return { ...system, text: [system.text, instructions].filter((text) => text !== "").join("\n\n") };
 }
 
@@ -290,15 +281,9 @@ function loopOptions(
 ): LoopOptions {
   const { definition, plan, base, options, input, asked, onTurn } = run;
   const intent = declareIntent({ plan, skill, base, options, input, asked, from, previous });
-  const gate = gateOf(skill.gate, base, { intent, powers: base.powers.concat([plan.grants]) });
+  const gate = gateOf(skill.gate, base, { intent, powers: [...base.powers, plan.grants] });
   return {
-    runId: base.runId,
-    host: base.host,
-    journal: base.journal,
-    parent: base.parent,
-    accounts: base.accounts,
-    level: base.level,
-    approve: base.approve,
+    ...base,
     transcript,
     spent,
     from,

@@ -132,14 +132,13 @@ function asJson(value: unknown): Json {
 
 /** The gate of one run. */
 export function gateOf(
-  { own, agent, allowed, policy }: PlannedGate,
+  { own, ...planned }: PlannedGate,
   { parent }: RunFrame,
-  { intent, powers }: Pick<Gate, "intent" | "powers">,
+  held: Pick<Gate, "intent" | "powers">,
 ): Gate {
-  if (parent === undefined) return { agent, allowed, policy, intent, powers, said: own.said };
+  if (parent === undefined) return { ...planned, ...held, said: own.said };
   const said = [...(parent.said ?? []), ...own.said];
-  const narrowed = heldTo(allowed, parent.said);
-  return { agent, allowed: narrowed, policy, intent, powers, said, outer: parent.policy };
+  return { ...planned, ...held, said, allowed: heldTo(planned.allowed, parent.said), outer: parent.policy };
 }
 
 /**

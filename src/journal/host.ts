@@ -32,8 +32,7 @@ export interface Warning {
     | "WRIT_EFFECT_UNDECLARED"
     | "WRIT_ANSWER_CUT"
     | "WRIT_PROVIDER_WARNING"
-    | "WRIT_STREAM_UNREAD"
-    | "WRIT_STORE_FAILED";
+    | "WRIT_STREAM_UNREAD";
   readonly text: string;
   readonly isDeprecation: boolean;
 }

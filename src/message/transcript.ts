@@ -56,7 +56,7 @@ export interface TranscriptJson {
 /** The log that several transcripts share: the longest list of messages, and the ids of calls in it. It only grows. */
 export class Log {
   readonly messages: Message[];
-  readonly callIds: Set<string> = new Set();
+  readonly callIds: Set<string>;
   /** The conversation from which the oldest turns were taken; undefined where none were. */
   readonly before: Tip | undefined;
   /** The sums of characters up to each message, as far as somebody asked. Out of sight, as what follows: two logs are the same without it. */
@@ -65,10 +65,10 @@ export class Log {
   #shown: Map<Show, Message[]> | undefined;
 
   constructor(messages: Message[], before?: Tip) {
+    const replies = messages.filter((message) => message.role === "assistant");
     this.messages = messages;
+    this.callIds = new Set(replies.flatMap((reply) => callsOf(reply).map(({ id }) => id)));
     this.before = before;
-    for (const message of messages)
-      if (message.role === "assistant") for (const { id } of callsOf(message)) this.callIds.add(id);
   }
 
   charactersUpTo(length: number): number {

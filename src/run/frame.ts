@@ -58,9 +58,9 @@ export interface Frame {
   /** Takes the events of runs inside this one, which have their envelope already. */
   readonly forward: ((event: AgentEvent) => void) | undefined;
   /** Set by the work when it is known; in every event from then on. */
-  intent: Pick<Intent, "hash"> | undefined;
+  intent?: Pick<Intent, "hash">;
   /** Set by the work; without it the run ends when its time is over. */
-  moreTime: MoreTime | undefined;
+  moreTime?: MoreTime;
 }
 
 /** The end of the work inside a frame. */
@@ -151,65 +151,35 @@ interface Running {
   readonly events: Channel<AgentEvent> | undefined;
 }
 
-/** Keeps little over its waiting: whatever stands in it, each of a thousand runs at once holds on to. */
 async function runFramed(
   options: FrameOptions,
-  running: Running,
+  { stop, events }: Running,
   work: (frame: Frame) => Maybe<Finished>,
 ): Promise<LoopResult> {
-  const opened = open(options, running);
-  let finished: Finished;
-  try {
-    if (options.accounts !== undefined) await enterAccounts(options.accounts, options, running.stop);
-    const working = work(opened.frame);
-    finished = working instanceof Promise ? await working : working;
-  } catch (error) {
-    finished = broken(error, options, running);
-  }
-  close(opened);
-  if (options.accounts !== undefined) await options.accounts.settled();
-  return told(finished, options, { ...running, tell: opened.frame.tell });
-}
-
-/** A run that has begun, and what ends with it. */
-interface OpenFrame {
-  readonly frame: Frame;
-  readonly clock: RunClock;
-  readonly unlink: (() => void) | undefined;
-  readonly unlinkOuter: (() => void) | undefined;
-}
-
-function open(options: FrameOptions, { stop, events }: Running): OpenFrame {
   const forward = forwarding(events, options);
   const about: { frame?: Frame } = {};
   const tell = forward === undefined ? undefined : telling(options, forward, about);
   const unlink = linkSignal(options.signal, stop);
   const unlinkOuter = linkOuter(options.parent, stop);
-  const frame: Frame = { stop, tell, forward, intent: undefined, moreTime: undefined };
+  const frame: Frame = { stop, tell, forward };
   about.frame = frame;
   const clock = new RunClock(options, frame);
   beginInside(options);
   tell?.({ type: "run-start", agent: options.agent, input: options.input });
-  return { frame, clock, unlink, unlinkOuter };
-}
-
-function close({ clock, unlink, unlinkOuter }: OpenFrame): void {
-  clock.end();
-  unlink?.();
-  unlinkOuter?.();
-}
-
-function broken(error: unknown, { agent }: FrameOptions, { stop }: Running): Finished {
-  const end = endBy(error, { gate: { agent }, stop });
-  return { transcript: emptyTranscript(), usage: noUsage, ledger: emptyLedger, end };
-}
-
-/** Tells the end of a run, and gives its result. @throws WritError when the world failed */
-function told(
-  finished: Finished,
-  options: FrameOptions,
-  { stop, events, tell }: Running & Pick<Frame, "tell">,
-): LoopResult {
+  let finished: Finished;
+  try {
+    if (options.accounts !== undefined) await enterAccounts(options.accounts, options, stop);
+    const working = work(frame);
+    finished = working instanceof Promise ? await working : working;
+  } catch (error) {
+    const end = endBy(error, { gate: { agent: options.agent }, stop });
+    finished = { transcript: emptyTranscript(), usage: noUsage, ledger: emptyLedger, end };
+  } finally {
+    clock.end();
+    unlink?.();
+    unlinkOuter?.();
+  }
+  if (options.accounts !== undefined) await options.accounts.settled();
   const { end, usage } = finished;
   tell?.({ type: "run-end", outcome: end.outcome, usage });
   endInside(options, finished);
@@ -281,7 +251,6 @@ function forwarding(
   events: Channel<AgentEvent> | undefined,
   { observe, parent }: FrameOptions,
 ): ((event: AgentEvent) => void) | undefined {
-  if (observe === undefined && events === undefined) return parent?.forward;
   const push = events === undefined ? undefined : (event: AgentEvent) => events.push(event);
   const all = [observe, push, parent?.forward].filter((each) => each !== undefined);
   if (all.length < 2) return all[0];

@@ -40,7 +40,7 @@ export function act({ state, message, early }: Acting, run: Run): Maybe<NextStat
   if (circle.type === "end")
     return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
   const opened = { state, early, open, calls, circle };
-  return run.options.beforeEffect === undefined ? carryOut(opened, run) : carryOutChecked(opened, run);
+  return run.beforeEffect === undefined ? carryOut(opened, run) : carryOutChecked(opened, run);
 }
 
 interface OpenedBatch extends Pick<Acting, "state" | "early"> {
@@ -92,7 +92,7 @@ async function beforeEffects(calls: readonly ToolCall[], run: Run): Promise<End 
   const effectOf = effectIn(run.gate.allowed);
   if (calls.every(({ name }) => effectOf(name) === "none" || effectOf(name) === "read")) return undefined;
   try {
-    await run.options.beforeEffect?.();
+    await run.beforeEffect?.();
     return undefined;
   } catch (error) {
     return endBy(error, run);

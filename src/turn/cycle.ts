@@ -160,8 +160,8 @@ function takeAsked(asked: ModelRecord | End, asking: AskedTurn): Maybe<NextState
 }
 
 /** The provider says that the request is too long, and the author wants old turns to go then. */
-function isTooLong({ error }: End, { options }: Run): boolean {
-  return options.compact !== undefined && isWritError(error, "context-exceeded");
+function isTooLong({ error }: End, { compact }: Run): boolean {
+  return compact !== undefined && isWritError(error, "context-exceeded");
 }
 
 /** Asks once more, with fewer turns; where none can go the run ends. */
@@ -219,7 +219,7 @@ function take(record: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
     ledger,
     usage,
     learned,
-    driver: Math.max(0, run.options.drivers.indexOf(speaker)),
+    driver: Math.max(0, run.drivers.indexOf(speaker)),
     speaker,
     now: endedAt,
     elapsedMs: before.elapsedMs + Math.max(0, endedAt - startedAt),
@@ -267,7 +267,7 @@ function violated(
   run: Run,
 ): NextState {
   const { name: driver } = driverOf(state, run);
-  const error = new WritError("protocol-violated", { model: run.options.model.id, driver, ...about });
+  const error = new WritError("protocol-violated", { model: run.model.id, driver, ...about });
   return { state, end: { outcome: failed(error), error } };
 }
 

@@ -76,8 +76,7 @@ class Questions {
     this.asked += 1;
     const record = await run.journal.step({
       key: `turn/${turn}/model/${this.asked}`,
-      fingerprint: () =>
-        fingerprint(JSON.stringify([run.options.model.id, request.messages, request.prompt])),
+      fingerprint: () => fingerprint(JSON.stringify([run.model.id, request.messages, request.prompt])),
       run: () => ask(asking(driver, request), { ...hooked, run: { ...run, tell: undefined } }),
     });
     const { message, finishReason, usage, answer, unreadable } = record;
@@ -94,10 +93,10 @@ class Questions {
     const { run } = hooked;
     const { usage } = this;
     const ledger =
-      this.asked === 0 ? state.ledger : spend(state.ledger, { usage, costUsd: priceOf(usage, run.options) });
+      this.asked === 0 ? state.ledger : spend(state.ledger, { usage, costUsd: priceOf(usage, run) });
     const begun = { ...ledger, turns: ledger.turns - 1 }; // the turn itself was reserved
     const reserved = reserveTurn(begun, state.limits, state.elapsedMs);
-    const excess = run.options.parent?.purse.turnExcess() ?? (reserved.ok ? undefined : reserved.excess);
+    const excess = run.parent?.purse.turnExcess() ?? (reserved.ok ? undefined : reserved.excess);
     if (excess === undefined) return ledger;
     const { field, message: reason } = excess;
     throw new WritError("budget-exhausted", { name: run.gate.agent, reason, field }, { cause: excess });

@@ -84,7 +84,10 @@ export interface LoopOptions {
   readonly compact?: Compact;
   readonly journal: Journal;
   readonly host: Host;
-  readonly approve: Approve | undefined;
+  readonly signal?: AbortSignal;
+  /** True if somebody watches. If not, no event is made at all. */
+  readonly watched: boolean;
+  readonly approve?: Approve;
   /** The run around this one. */
   readonly parent?: Scope;
   /** Its own level among the runs inside each other. */

@@ -61,10 +61,8 @@ export interface NextState {
   readonly end?: End;
 }
 
-/** One run: its options and what lives as long as it does. Named field by field where it begins: a spread of so many costs five times as much. */
-export interface Run extends RunContext {
-  readonly options: LoopOptions;
-  readonly gate: Gate;
+/** One run: its options and what lives as long as it does. */
+export interface Run extends RunContext, Omit<LoopOptions, "transcript" | keyof RunContext> {
   readonly limits: Limits;
   readonly stop: Interrupt<StopReason>;
   /** The time from which this process counts the duration of the run: what waited between two processes is no part of it. */
@@ -84,22 +82,13 @@ export function beginRun(
   { startedAt, runId }: Pick<Run, "startedAt" | "runId">,
 ): Run {
   const thrown = new Map<string, unknown>();
-  const { parent, limits, level, concurrency, host, from } = options;
+  const { parent, limits, level, host, from } = options;
   const own = purse(parent?.purse);
   const { depth } = level;
   const maxDepth = Math.min(level.maxDepth, depth + limits.depth);
   const { stop, tell, forward } = frame;
   return {
-    options,
-    gate: options.gate,
-    limits,
-    host,
-    journal: options.journal,
-    approve: options.approve,
-    hooks: options.hooks,
-    endOn: options.endOn,
-    concurrency,
-    executor: options.executor,
+    ...options,
     runId,
     stop,
     tell,
@@ -108,8 +97,9 @@ export function beginRun(
     frame,
     purse: own,
     thrown,
-    ask: askingOnce(options, own),
-    slots: slots(concurrency),
+    approve: options.approve,
+    ask: askingOnce({ ...options, purse: own }),
+    slots: slots(options.concurrency),
     scope: { depth, maxDepth, purse: own, accounts: options.accounts, forward, outer: parent?.purse },
     onThrow: (callId, error) => thrown.set(callId, error),
   };
@@ -204,7 +194,7 @@ export function checkpointOf(state: State, run: Run, end: End | undefined): Chec
     runId: run.runId,
     agent: run.gate.agent,
     skill: run.gate.allowed.skill,
-    input: run.options.input,
+    input: run.input,
     intent: plainIntent(run.gate.intent),
     status: outcome?.type ?? "running",
     ...(outcome?.type === "answered" ? { answer: outcome } : {}),
