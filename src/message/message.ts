@@ -257,6 +257,13 @@ const runtimeWords: ReadonlySet<string> = new Set<ResultStatus>([
   "skipped",
 ]);
 
+/** True if a message of a tool without a label of its own means this label. */
+export function isDefaultLabel({ integrity, secrecy, sources }: Label, tool: string): boolean {
+  return (
+    integrity === "untrusted" && secrecy === "public" && sources.length === 1 && sources[0] === `tool/${tool}`
+  );
+}
+
 /** The join of what stands in these messages. */
 export function labelOfAll(messages: readonly Message[]): Label {
   return messages.reduce((sum, message) => joinLabels(sum, labelOf(message)), trustedLabel);

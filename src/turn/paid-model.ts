@@ -6,6 +6,7 @@ import {
   completeUsage,
   estimateTokens,
   noUsage,
+  priceOf,
   type Price,
   type ReportedUsage,
   type Usage,
@@ -13,15 +14,6 @@ import {
 import type { Delta, Model, ModelRequest, ModelSettings, StreamOptions } from "../model/model.ts";
 import { type ModelTimeout, timed } from "../model/timeout.ts";
 import type { Budget } from "../policy/account/budget.ts";
-
-/** Dollars for a usage, by the author's price or the model's. Only a number that can be a price is one; undefined when nobody knows. */
-export function priceOf(
-  usage: Usage,
-  { price, model }: { readonly price?: Price; readonly model: Pick<Model, "price"> },
-): number | undefined {
-  const costUsd = (price ?? model.price)?.(usage);
-  return costUsd !== undefined && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : undefined;
-}
 
 /** Bounds what the model may write by the tokens that are left. */
 export function withinTokens(settings: ModelSettings, left: number): ModelSettings {
