@@ -81,8 +81,9 @@ const replacements: Readonly<Record<string, (read: Read) => readonly string[]>> 
 
 /** The faults that a node can have. */
 function changesOf(read: Read): readonly Change[] {
-  const { node, source } = read;
-  if (node.type === "CallExpression") return swapped(nodesIn(node["arguments"]), source);
+  const { node, part, source } = read;
+  if (node.type === "CallExpression")
+    return isCommutative.test(part("callee")) ? [] : swapped(nodesIn(node["arguments"]), source);
   if (node.type === "IfStatement")
     return nodesIn(node["test"]).flatMap((test) => [
       { node: test, text: "false" },
@@ -90,6 +91,9 @@ function changesOf(read: Read): readonly Change[] {
     ]);
   return (replacements[node.type]?.(read) ?? []).map((text) => ({ node, text }));
 }
+
+/** Functions that give the same whatever the order of their arguments: another order is no fault. */
+const isCommutative = /^(?:Math\.(?:max|min)|joinLabels|joinSecrecy|sameJson)$/;
 
 /** The first two arguments of a call, each in the place of the other. */
 function swapped(given: readonly Node[], source: (node: Node) => string): readonly Change[] {

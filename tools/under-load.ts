@@ -73,6 +73,7 @@ for (let number = 1; number <= runs; number += 1) {
   const run = runOnce(join(folder, "report.json"));
   done.push(run);
   console.log(`| ${number} | ${run.seconds} | ${run.passed} | ${run.failed.length} |`);
+  for (const name of run.failed) console.error(name); // at once: a long series may be stopped
 }
 
 const failures = Map.groupBy(

@@ -65,8 +65,14 @@ describe("a failure that ends the run", () => {
     const log: string[] = [];
     const tools = [acting(log, "first"), acting(log, "bad", { fails: true }), acting(log, "last")];
     const model = scripted([calling("first", "bad", "last"), "end"]);
-    const result = await agent({ name: "a", model, tools, endOn: ["tool-failure"] }).run("x");
+    const skipped: object[] = [];
+    const on = {
+      "tool-end": (event: { readonly result: { readonly status: string } }) =>
+        event.result.status === "skipped" && skipped.push(event),
+    };
+    const result = await agent({ name: "a", model, tools, endOn: ["tool-failure"], on }).run("x");
     expect(resultsIn(result.transcript).map(({ status }) => status)).toEqual(["ok", "error", "skipped"]);
+    expect(skipped).toMatchObject([{ durationMs: 0, startedMs: 0 }]);
     expect(result.error).toMatchObject({ code: "tool-failed", data: { tool: "bad" } });
   });
 

@@ -326,6 +326,11 @@ describe("what goes wrong", () => {
       { code: "model-without-tools", retryable: false },
     ],
     [
+      "tools that cannot be processed",
+      apiError({ statusCode: 422 }, refusal),
+      { code: "model-without-tools", retryable: false },
+    ],
+    [
       "tools unsupported, told in the body",
       apiError({ statusCode: 400, responseBody: `{"e":"${refusal}"}` }),
       { code: "model-without-tools", retryable: false },

@@ -351,6 +351,13 @@ describe("execution", () => {
     expect(asked).toBe(2);
   });
 
+  it("names the error of the tool where the handler gives no reason of its own", async () => {
+    expect(await recoverExecution(recovering({ error: boom }, () => unrecoverable()))).toMatchObject({
+      type: "failed",
+      fatal: { reason: "Tool 'weather' failed and cannot be recovered: boom" },
+    });
+  });
+
   it("keeps the original error where the handler says nothing [E3]", async () => {
     for (const nothing of [undefined, null]) {
       const outcome = await recoverExecution(recovering({ error: boom }, () => nothing as undefined));

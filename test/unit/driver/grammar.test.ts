@@ -91,6 +91,18 @@ describe("the grammar of objects", () => {
     });
   });
 
+  it.each<JsonObject>([
+    { minProperties: 3, maxProperties: 2 },
+    { required: ["a", "b"], maxProperties: 1 },
+    { properties: { a: {} }, additionalProperties: false, minProperties: 2 },
+  ])("writes no object where no number of properties will do: %o", (counts) => {
+    check({
+      schema: { anyOf: [{ type: "object", ...counts }, { type: "null" }] },
+      writes: [null],
+      refuses: [{}, { a: 1 }, { a: 1, b: 2 }, { a: 1, b: 2, c: 3 }],
+    });
+  });
+
   it("tells names by one pattern or by a list, and lists what it cannot", () => {
     check({
       schema: {

@@ -59,6 +59,11 @@ describe("circles", () => {
       act: { results: [{ text: "a" }] },
     });
     expect(proposedAgain(pingPong, [callOf("b")])).toMatchObject({ times: 2 });
+    const oneCallTwoResults = after(act("a", "1"), act("a", "2"), act("a", "1"), act("a", "2"));
+    expect(proposedAgain(oneCallTwoResults, [callOf("a")])).toMatchObject({
+      times: 3,
+      act: { results: [{ text: "1" }] },
+    });
   });
 
   it("need the same arguments, whatever the order of their fields, and the same results", () => {

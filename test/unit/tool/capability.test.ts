@@ -35,6 +35,16 @@ const place = (host: string, port = 443, protocol: "http:" | "https:" = "https:"
 });
 const file = (path: string): Resource => ({ kind: "fs.read", path });
 
+describe("what is no capability", () => {
+  it.each([
+    [null, "null"],
+    [7, "number"],
+    ["net", "net"],
+  ])("is named: %o", (value, shown) => {
+    expect(refused(() => readCapability(value))).toContain(shown);
+  });
+});
+
 describe("net [Y11]", () => {
   it.each([
     ["api.x.com", "api.x.com"],

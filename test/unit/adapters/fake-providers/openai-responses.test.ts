@@ -105,6 +105,17 @@ describe("the fake Responses API", () => {
     expect((await ask({ tools })).body).toMatchObject({ parallel_tool_calls: true });
   });
 
+  it("has a message only where there is text, or nothing else", async () => {
+    await using server = await fakeOpenai([{ calls: [{ name: "add" }] }, ""]);
+    const asked = { model: "gpt-5", input: "Hi" };
+    const types = async (): Promise<unknown> =>
+      (
+        (await post(server, "/v1/responses", asked)).body as { output: readonly { type: string }[] }
+      ).output.map(({ type }) => type);
+    expect(await types()).toEqual(["function_call"]);
+    expect(await types()).toEqual(["message"]);
+  });
+
   it("goes on from a response that it keeps, and wants the output of its calls [H19]", async () => {
     await using server = await fakeOpenai([{ calls: [{ name: "add" }] }, "Three."]);
     const about = { model: "gpt-5", input: "Add." };
