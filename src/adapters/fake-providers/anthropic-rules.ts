@@ -22,6 +22,7 @@ export function refuseMessages({ headers, body }: FakeRequest): ProviderError | 
     checkLeast(body["max_tokens"], "max_tokens", 1) ??
     checkTools(body) ??
     checkThinking(body) ??
+    checkMarks(body) ??
     (messages.length === 0 ? invalid("messages: at least one message is required") : undefined) ??
     firstOf(messages, (message, index) => checkMessage(message, index, index === messages.length - 1)) ??
     (messages[0]?.["role"] === "assistant"
@@ -120,6 +121,22 @@ function checkTool(tool: JsonObject, at: Path): ProviderError | undefined {
   return type === "object"
     ? undefined
     : invalid(`${at.join(".")}.input_schema.type: Input should be 'object'`);
+}
+
+const mostMarks = 4;
+
+/** The marks for the cache: at most four, and none on a tool that the model is told of later. */
+function checkMarks(body: JsonObject): ProviderError | undefined {
+  const deferred = objectsOf(body["tools"]).findIndex(
+    ({ defer_loading, cache_control }) => defer_loading === true && cache_control !== undefined,
+  );
+  if (deferred !== -1)
+    return invalid(`tools.${deferred}: cannot have both defer_loading=true and cache_control set.`);
+  const { tools, system, messages } = body;
+  const found = JSON.stringify([tools, system, messages]).split('"cache_control":{').length - 1;
+  return found > mostMarks
+    ? invalid(`A maximum of ${mostMarks} blocks with cache_control may be provided. Found ${found}.`)
+    : undefined;
 }
 
 function checkThinking(body: JsonObject): ProviderError | undefined {

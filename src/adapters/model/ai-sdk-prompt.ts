@@ -29,6 +29,7 @@ export interface PromptPart {
 export interface PromptMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly PromptPart[];
+  readonly providerOptions?: JsonObject;
 }
 
 /**

@@ -2,6 +2,7 @@ import { isWritError, WritError } from "../../error/writ-error.ts";
 import type { Price } from "../../message/usage.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { withCacheMarks } from "./ai-sdk-cache.ts";
 import { endedEarly } from "./ai-sdk-end.ts";
 import { packageFault, providerError } from "./ai-sdk-errors.ts";
 import { filesOf } from "./ai-sdk-files.ts";
@@ -71,6 +72,12 @@ export interface AiSdkOptions {
    * allow-list, policy and schema hold.
    */
   readonly boundTools?: Readonly<Record<string, AiSdkProviderTool>>;
+  /**
+   * False: the request is not marked for the provider's cache. Default: where a provider reads from its cache up to marks alone (Anthropic,
+   * also through OpenRouter), the last tool, the system message and the ends of the last two requests of a run have one; a mark of the author's
+   * own takes the place of them all.
+   */
+  readonly cache?: boolean;
   /** Options that the provider takes for the system message, by its name: `{ anthropic: { cacheControl: { type: "ephemeral" } } }`. */
   readonly systemOptions?: JsonObject;
 }
@@ -174,19 +181,20 @@ function callOptions({ model, options, request, signal, prompt }: Asking): CallO
   const type = version === "v2" ? "provider-defined" : "provider";
   const tools = toolsOf(request.tools, { ...options, provider: model.provider, type });
   const held = { ...settings, ...formatOptions(request.format, model, settings["providerOptions"]) };
-  return {
+  const call = {
     ...held,
     ...allowedOptions(request, model.provider, held["providerOptions"]),
     prompt: withSystemOptions(prompt(request.messages), options),
     ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoiceOf(request.toolChoice) }),
     abortSignal: signal,
   };
+  return options.cache === false ? call : withCacheMarks(call, model, request.toolChoice);
 }
 
 function withSystemOptions(
   prompt: readonly PromptMessage[],
   { systemOptions: providerOptions }: AiSdkOptions,
-): readonly object[] {
+): readonly PromptMessage[] {
   const [first, ...others] = prompt;
   if (providerOptions === undefined || first?.role !== "system") return prompt;
   return [{ ...first, providerOptions }, ...others];
