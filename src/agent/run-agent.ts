@@ -6,10 +6,10 @@ import { exhausted } from "../run/end.ts";
 import { type Finished, type Frame, frame } from "../run/frame.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
+import { priceOf } from "../turn/paid-model.ts";
 import { isAsked, type SystemMessage } from "../message/message.ts";
-import { readTranscript } from "../message/read-transcript.ts";
-import { addSaid, emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
-import { noUsage, priceOf, type Usage } from "../message/usage.ts";
+import { addUser, emptyTranscript, type ReadyTranscript, readTranscript } from "../message/transcript.ts";
+import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger, spend } from "../policy/account/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { Json } from "../util/json.ts";
@@ -237,7 +237,7 @@ function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: 
   const before = said.length === 0 ? emptyTranscript(system) : transcriptAfter(said, system);
   const previous = session?.loaded.intent;
   const { beforeEffect } = session ?? {};
-  const cycling = { transcript: addSaid(before, asked), spent, previous, beforeEffect };
+  const cycling = { transcript: addUser(before, asked), spent, previous, beforeEffect };
   return runCycle(loopOptions(skill, run, cycling), inside);
 }
 

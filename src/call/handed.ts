@@ -13,7 +13,6 @@ import {
   keyOf,
   type Ready,
   stepOf,
-  isOrdered,
 } from "./call.ts";
 import {
   copyOfPlain,
@@ -24,6 +23,7 @@ import {
   readGiven,
   type ReadGiven,
 } from "./given.ts";
+import { isOrdered } from "./order.ts";
 import { settleGiven } from "./run.ts";
 import { asTold } from "./settle.ts";
 

@@ -19,8 +19,6 @@ import {
   type Call,
   type CallRecord,
   cancelledResult,
-  type Halt,
-  haltedBy,
   keyOf,
   type Ready,
   type Settled,
@@ -28,6 +26,7 @@ import {
   type OngoingCall,
 } from "./call.ts";
 import type { GivenEnd } from "./given.ts";
+import { type Halt, haltedBy } from "./order.ts";
 import { fatalOf } from "./fatal.ts";
 import { recoverExecution } from "./recovery.ts";
 import { settle } from "./settle.ts";

@@ -12,7 +12,6 @@ import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
 import { jsonLine, type Output, printable, processOutput } from "./output.ts";
 import { printer } from "./printer.ts";
-import type { QuestionPart } from "./read-files.ts";
 
 /**
  * Contents of standard output: the answer; one JSON object; or every event as a line of JSON, the object
@@ -57,7 +56,7 @@ export interface PrintRunOptions {
  */
 export async function printRun(
   agent: AnyAgent,
-  prompt: string | readonly QuestionPart[],
+  prompt: string,
   options: PrintRunOptions = {},
 ): Promise<ExitCode> {
   const { output = processOutput, format = "text", verbose = false } = options;
@@ -116,7 +115,7 @@ export function printFailure(
 }
 
 /** End of a run, also of one that failed to begin. */
-interface End {
+export interface PrintedEnd {
   readonly outcome?: Outcome;
   readonly text?: string;
   readonly output?: unknown;
@@ -134,9 +133,9 @@ interface Watched extends PrintRunOptions {
 
 async function runToEnd(
   agent: AnyAgent,
-  prompt: string | readonly QuestionPart[],
+  prompt: string,
   { signal, skill, watch, approve, ceiling }: Watched,
-): Promise<End> {
+): Promise<PrintedEnd> {
   const startedAt = performance.now();
   const seen: { runId?: string; outcome?: Outcome; usage: Usage; turns: number } = {
     usage: noUsage,
@@ -166,7 +165,8 @@ interface Printing {
   readonly verbose: boolean;
 }
 
-async function printEnd(end: End, { output, format, verbose }: Printing): Promise<ExitCode> {
+/** Prints how a run ended. Gives the exit code. */
+export async function printEnd(end: PrintedEnd, { output, format, verbose }: Printing): Promise<ExitCode> {
   const answered = end.outcome?.type === "answered";
   const error = end.error ?? (answered || end.outcome === undefined ? undefined : errorOf(end.outcome));
   if (format !== "text") await output.answer(jsonLine(resultObject(end, error)));
@@ -181,7 +181,7 @@ async function printEnd(end: End, { output, format, verbose }: Printing): Promis
  * The object that `--json` prints, and the last line of `stream-json`. `result` is the answer as text, or null; `output` is its value when it
  * is not a text.
  */
-function resultObject(end: End, error: unknown): object {
+function resultObject(end: PrintedEnd, error: unknown): object {
   const answered = end.outcome?.type === "answered";
   const output = answered ? toJson(end.output) : undefined;
   return {

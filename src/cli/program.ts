@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { driverChoices } from "../model/driver-names.ts";
+import { addDurable } from "./durable-commands.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import type { EvalAgentFlags } from "./eval-agent.ts";
 import type { InjectionFlags } from "./eval-injection.ts";
@@ -30,6 +31,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
     .exitOverride()
     .showHelpAfterError("(writ --help shows how)");
   addRun(program, act);
+  addDurable(program, act);
   addDemo(program, act);
   addDoctor(program, act);
   addModels(program, act);
@@ -48,11 +50,6 @@ function addRun(program: Command, act: Act): void {
       )
       .argument("<file>", "a program (.ts, .js) that exports an agent, or a definition (.md, .json)")
       .argument("[prompt...]", "what to ask; `-`, or nothing where input is piped, reads standard input")
-      .option(
-        "-f, --file <path>",
-        "give the model a file: a picture, a PDF, a sound or a text; again for more",
-        (path: string, before: readonly string[] | undefined) => [...(before ?? []), path],
-      )
       .option("-m, --model <name>", "another model than the agent's: provider/name, like ollama/qwen2.5:7b")
       .option("--driver <name>", `how calls are spoken of with the model: ${driverChoices.join(", ")}`)
       .option("--max-turns <n>", "end after so many turns; the other bounds stay")
@@ -63,6 +60,10 @@ function addRun(program: Command, act: Act): void {
         "what tools may use at most, like net=api.weather.com,fs.read=/data; none for nothing; again for more",
         (list: string, before: string | undefined) => (before === undefined ? list : `${before},${list}`),
       )
+      .option("--durable", "keep the run in a store: it outlasts this process, and waits for its answers")
+      .option("--store <file>", "the SQLite file of the run, with --durable; default runs.db")
+      .option("--id <id>", "the id of the run, with --durable: one that was begun before goes on")
+      .option("--session <id>", "the session that the run belongs to, with --durable")
       .option("--audit", "print each look of a tool at something of the world, granted or denied")
       .option("--audit-file <file>", "add each such look to this file, as a line of JSON"),
   )

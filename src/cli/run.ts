@@ -1,5 +1,6 @@
 import { modelNamed } from "../adapters/model/resolve.ts";
 import { driverChoices } from "../model/driver-names.ts";
+import { WritError } from "../error/writ-error.ts";
 import { parseCapabilities } from "../tool/capability.ts";
 import { type AuditFlags, auditWriter } from "./audit.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -8,7 +9,6 @@ import { countOf, formatOf, type OutputFlags, wordOf } from "./options.ts";
 import { processOutput } from "./output.ts";
 import { type PrintRunOptions, printRun } from "./print-run.ts";
 import { readPrompt } from "./prompt.ts";
-import { type QuestionPart, readFiles } from "./read-files.ts";
 
 /** The options of `writ run`, as they stand on the command line. */
 export interface RunFlags extends OutputFlags, AuditFlags {
@@ -18,7 +18,41 @@ export interface RunFlags extends OutputFlags, AuditFlags {
   readonly skill?: string;
   readonly tools?: string;
   readonly cap?: string;
-  readonly file?: readonly string[];
+  readonly durable?: boolean;
+  readonly store?: string;
+  readonly id?: string;
+  readonly session?: string;
+}
+
+/** @throws WritError `option-invalid` */
+function checkDurable({ durable, ...flags }: RunFlags): void {
+  const given = (["store", "id", "session"] as const).find((name) => flags[name] !== undefined);
+  if (durable === true || given === undefined) return;
+  const advice = "It is about a run that is kept: give `--durable` too.";
+  throw new WritError("option-invalid", { option: `--${given}`, value: flags[given] ?? "", advice });
+}
+
+interface Durably {
+  readonly flags: RunFlags;
+  readonly options: PrintRunOptions;
+}
+
+async function durably(agent: AnyAgent, prompt: string, { flags, options }: Durably): Promise<ExitCode> {
+  const [{ runDurably }, { openStore }] = await Promise.all([
+    import("./run-durably.ts"),
+    import("./run-store.ts"),
+  ]);
+  const { id, session, skill } = flags;
+  const { ceiling, audit, format = "text", verbose = false } = options;
+  using store = openStore(flags);
+  return await runDurably(agent, {
+    store,
+    prompt,
+    start: { id, session, skill, ceiling },
+    audit,
+    format,
+    verbose,
+  });
 }
 
 /**
@@ -27,7 +61,8 @@ export interface RunFlags extends OutputFlags, AuditFlags {
  * @throws WritError for everything that is wrong before the run begins: the options, the file, the prompt.
  */
 export async function run(file: string, words: readonly string[], flags: RunFlags): Promise<ExitCode> {
-  const { driver, maxTurns, skill, tools, cap, file: paths = [], verbose = false } = flags;
+  checkDurable(flags);
+  const { driver, maxTurns, skill, tools, cap, verbose = false } = flags;
   const model = flags.model === undefined ? undefined : modelNamed(flags.model);
   const changes: Parameters<AnyAgent["with"]>[0] = {
     ...(model === undefined ? {} : { model }),
@@ -42,14 +77,9 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
     ceiling: cap === undefined ? undefined : parseCapabilities(cap),
   };
   checkFile(file);
-  const files = await readFiles(paths);
-  const prompt = await readPrompt(words, process.stdin, { isOptional: files.length > 0 });
+  const prompt = await readPrompt(words, process.stdin);
   const agent = await loadAgent(file, { tools, model });
   const changed = Object.keys(changes).length === 0 ? agent : agent.with(changes);
-  return printRun(changed, questionOf(prompt, files), { ...options, model: changed.modelId });
-}
-
-function questionOf(prompt: string, files: readonly QuestionPart[]): string | readonly QuestionPart[] {
-  if (files.length === 0) return prompt;
-  return prompt.trim() === "" ? files : [prompt, ...files];
+  if (flags.durable === true) return durably(changed, prompt, { flags, options });
+  return printRun(changed, prompt, { ...options, model: changed.modelId });
 }

@@ -6,6 +6,7 @@ import { watchedJournal } from "../journal/watched-journal.ts";
 import { toJson } from "../util/json.ts";
 import type { DurableAround } from "./durable-options.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
+import { tellStoreFailed } from "./store-failed.ts";
 
 /** A run that this process carries out. */
 export interface Carrying {
@@ -61,7 +62,7 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
 /** Runs the agent of a run from its records. */
 async function runOf(
   { run: { id, agent, input, options, session } }: RunJournal,
-  { agents = [], sessions }: DurableAround,
+  { agents = [], sessions, onEvent }: DurableAround,
   given: RunOptions,
 ): Promise<RunResult<unknown>> {
   const runnable = agents.find(({ name }) => name === agent);
@@ -69,7 +70,7 @@ async function runOf(
   const handle = session === undefined ? undefined : sessions?.(session);
   const more = handle === undefined ? {} : { session: handle };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was held against the agent's schema when it was started
-  return runnable.run(input as never, { ...options, ...given, ...more, runId: id });
+  return runnable.run(input as never, { ...options, ...given, ...more, onEvent, runId: id });
 }
 
 /** The journal, which begins nothing more once its worker leaves: that passes through all that is around it, like a journal that fails. */
@@ -111,6 +112,7 @@ async function insisting(leave: () => Promise<void>, around: DurableAround): Pro
       return await leave();
     } catch (error) {
       if (isWritError(error, "run-taken")) return;
+      tellStoreFailed(error, around.host);
       await pause(around);
     }
   }

@@ -1,6 +1,7 @@
 import type { Runnable } from "../agent/runnable.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
+import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import type { SessionHandle } from "../session/session.ts";
 import { count, having, list, optional, shapeOf } from "../util/shape.ts";
@@ -14,6 +15,8 @@ export interface DurableOptions {
   readonly agents?: readonly Runnable[];
   /** Opens the session that a run was started with. Left out, a session only groups runs. */
   readonly sessions?: (id: string) => SessionHandle;
+  /** Told each event of the runs that this process carries out. When a run goes on, what happened before is told again. What it throws is a process warning. */
+  readonly onEvent?: (event: AgentEvent) => unknown;
   /** The days for which workers keep a run that has ended. Default 30. `false`: for ever. */
   readonly keep?: { readonly endedDays: number } | false;
 }
@@ -23,6 +26,7 @@ export interface DurableAround extends DurableOptions {
   readonly host: Host;
 }
 
+const aFunction = shapeOf("a function", (value) => typeof value === "function");
 const agents = list(
   shapeOf("an agent", (value) => typeof value === "function" && "run" in value),
   "a list of agents",
@@ -30,7 +34,8 @@ const agents = list(
 const optionsShape = closed({
   store: having("a store of runs", "claim"),
   agents: optional(agents),
-  sessions: optional(shapeOf("a function", (value) => typeof value === "function")),
+  sessions: optional(aFunction),
+  onEvent: optional(aFunction),
   keep: optional(
     shapeOf(
       "{ endedDays }, or false",

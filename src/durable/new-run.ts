@@ -2,9 +2,10 @@ import { readInput } from "../agent/around-run.ts";
 import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
+import type { Capability } from "../tool/capability.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
-import { list, optional, string } from "../util/shape.ts";
+import { list, optional, record, string } from "../util/shape.ts";
 import { protocol } from "./protocol.ts";
 import type { NewRun, StoredRun } from "./run-store.ts";
 
@@ -22,6 +23,8 @@ export interface StartOptions {
   readonly intent?: string;
   /** The only tools of the skill that may be called in this run. */
   readonly tools?: readonly string[];
+  /** The most capabilities that this run may use, whatever the agent grants. */
+  readonly ceiling?: readonly Capability[];
 }
 
 const shape = closed({
@@ -31,6 +34,7 @@ const shape = closed({
   instructions: optional(string),
   intent: optional(string),
   tools: optional(list(string, "a list of names")),
+  ceiling: optional(list(record, "a list of capabilities")),
 });
 
 /** A run as its caller wants it begun. @throws WritError `input-invalid`, `definition-invalid` */

@@ -4,6 +4,7 @@ import { carryOut, type Carrying } from "./carry-out.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { keepTidy } from "./retention.ts";
 import type { RunJournal } from "./run-store.ts";
+import { tellStoreFailed } from "./store-failed.ts";
 
 /** Options of a worker. */
 export interface WorkOptions {
@@ -97,11 +98,21 @@ export class RunsWorker implements RunWorker {
     while (this.wantsMore) {
       this.wantsMore = false;
       while (!this.isLeaving && this.carried.size < this.concurrency) {
-        // A store that fails is asked again at the next look.
-        const journal = await this.around.store.claim(this.names).catch(() => undefined);
+        const journal = await this.claim();
         if (journal === undefined) break;
         this.carry(journal);
       }
+    }
+  }
+
+  /** A store that fails is asked again at the next look. */
+  private async claim(): Promise<RunJournal | undefined> {
+    const { store, host } = this.around;
+    try {
+      return await store.claim(this.names);
+    } catch (error) {
+      tellStoreFailed(error, host);
+      return undefined;
     }
   }
 

@@ -64,7 +64,6 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "model-rate-limited": { message: "{provider} takes no more requests for the model \"{model}\" right now: {reason}", hint: "Wait as long as it says (`retryAfterMs`), ask less often, or raise the limit with the provider. A run waits and asks again by itself where the wait is short.", retryable: true },
   "model-timeout": { message: "The model \"{model}\" wrote nothing for {limit} ms.", hint: "A run asks again by itself. Raise `timeout.{field}` of the agent, shorten the input (a long one takes long to read), or take a faster model.", retryable: true },
   "model-unlisted": { message: "There is no model \"{name}\" in the catalogue. It has: {known}.", hint: "Take one of these names, or give the path of a GGUF file.", retryable: false },
-  "model-without-files": { message: "The model \"{model}\" takes no file of type \"{mediaType}\": {takes}.", hint: "Give the words of the file, or convert it; or take a model that reads such files, at a provider that takes them.", retryable: false },
   "model-without-tools": { message: "The model \"{model}\" of {provider} cannot call tools natively.", hint: "Use `driver: \"json\"` (or \"auto\", which switches by itself), or take a model that can. {known}", retryable: false },
   "name-invalid": { message: "{kind} has the name \"{name}\", which cannot be called.", hint: "A name has 1 to 64 letters, digits, \"_\", \"-\" or \".\", and starts with a letter or \"_\". That of a tool may have \"/\" too.", retryable: false },
   "name-reserved": { message: "The tool name \"{name}\" in {where} is reserved.", hint: "Choose another name: the runtime itself provides a tool of this name.", retryable: false },
@@ -76,6 +75,10 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "pins-invalid": { message: "The pins in {path} cannot be used: {reason}", hint: "Take the file back from version control, or approve what the server offers now: `approvePins()`.", retryable: false },
   "pins-missing": { message: "There are no pins of the MCP server {server} in {path}.", hint: "Look at what the server offers, then write them once: `approve: \"first-use\"`, or `approvePins()`.", retryable: false },
   "policy-invalid": { message: "The policy \"{name}\" cannot be used: {reason}", hint: "Correct the rule. Nothing has run yet.", retryable: false },
+  "postgres-failed": { message: "PostgreSQL at {server} failed: {reason}", hint: "The reason is the server's own, and its log says more. When it has no connections or no room left, give it more, or use fewer `connections`.", retryable: false },
+  "postgres-forbidden": { message: "The role \"{role}\" may not do that in PostgreSQL at {server}: {reason}", hint: "Let an owner of the database say once: CREATE SCHEMA {schema} AUTHORIZATION \"{role}\". Or give a `schema` in which the role may make tables.", retryable: false },
+  "postgres-refused": { message: "PostgreSQL at {server} does not let the role \"{role}\" in: {reason}", hint: "Correct the role, the password or the database of the address. Role and database have to exist: `createuser --pwprompt NAME` makes a role, `createdb --owner ROLE NAME` a database. When the address is right, a line in `pg_hba.conf` of the server is missing.", retryable: false },
+  "postgres-unreachable": { message: "PostgreSQL at {server} cannot be reached: {reason}", hint: "Start it, or correct the host and the port of the address. A firewall between here and there has to let the port through.", retryable: true },
   "power-undeclared": { message: "Tool '{tool}' used {power}, which it did not declare.", hint: "Take `{handle}` from the tool's context instead, and declare the need. This guard finds honest mistakes in tests; it is no isolation.", retryable: false },
   "prompt-missing": { message: "There is no prompt.", hint: "Write it after the file name, or pipe it in: echo \"…\" | writ run agent.ts", retryable: false },
   "protocol-violated": { message: "The model \"{model}\" broke the {driver} protocol {count} times in a row. Last: {reason}", hint: "Try another driver (`driver: \"json\"` of the agent, `--driver json` on the command line), a larger model, or shorter tool descriptions. Replies that are empty often mean that a proxy cut them off: see what the provider sends.", retryable: false },
@@ -190,7 +193,6 @@ export interface ErrorData {
   "model-rate-limited": { model: string | number; provider: string | number; reason: string | number };
   "model-timeout": { field: string | number; limit: string | number; model: string | number };
   "model-unlisted": { known: string | number; name: string | number };
-  "model-without-files": { mediaType: string | number; model: string | number; takes: string | number };
   "model-without-tools": { known: string | number; model: string | number; provider: string | number };
   "name-invalid": { kind: string | number; name: string | number };
   "name-reserved": { name: string | number; where: string | number };
@@ -202,6 +204,10 @@ export interface ErrorData {
   "pins-invalid": { path: string | number; reason: string | number };
   "pins-missing": { path: string | number; server: string | number };
   "policy-invalid": { name: string | number; reason: string | number };
+  "postgres-failed": { reason: string | number; server: string | number };
+  "postgres-forbidden": { reason: string | number; role: string | number; schema: string | number; server: string | number };
+  "postgres-refused": { reason: string | number; role: string | number; server: string | number };
+  "postgres-unreachable": { reason: string | number; server: string | number };
   "power-undeclared": { handle: string | number; power: string | number; tool: string | number };
   "prompt-missing": Readonly<Record<string, never>>;
   "protocol-violated": { count: string | number; driver: string | number; model: string | number; reason: string | number };

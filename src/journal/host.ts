@@ -32,7 +32,8 @@ export interface Warning {
     | "WRIT_EFFECT_UNDECLARED"
     | "WRIT_ANSWER_CUT"
     | "WRIT_PROVIDER_WARNING"
-    | "WRIT_STREAM_UNREAD";
+    | "WRIT_STREAM_UNREAD"
+    | "WRIT_STORE_FAILED";
   readonly text: string;
   readonly isDeprecation: boolean;
 }

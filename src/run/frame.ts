@@ -8,9 +8,8 @@ import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts"
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger } from "../policy/account/budget.ts";
-import { type AllowList, effectIn } from "../policy/allow-list.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
-import { type Act, actsIn, isDeclared } from "../tool/acts.ts";
+import { type Act, actsIn, type EffectOf, isDeclared } from "../tool/acts.ts";
 import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt, untilStopped } from "../util/interrupt.ts";
@@ -73,8 +72,8 @@ export interface Finished {
   readonly checkpoint?: Checkpoint;
   /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */
   readonly acts?: readonly Act[];
-  /** The tools that it could call; left out where there were none. */
-  readonly allowed?: AllowList;
+  /** The effects of the tools that it called; left out where it called none. */
+  readonly effectOf?: EffectOf;
   /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
   readonly label?: Label;
 }
@@ -233,9 +232,10 @@ function endInside(options: FrameOptions, finished: Finished): void {
 }
 
 /** The calls of a run, and of the runs inside it, that changed something, or of which nobody knows whether they did. */
-function changesOf({ acts = [], transcript, allowed }: Finished): readonly Act[] {
-  const called = allowed === undefined ? [] : actsIn(transcript.messages, effectIn(allowed));
-  return [...acts, ...called].filter((act) => isDeclared(act) || act.status === "unknown");
+function changesOf({ acts = [], transcript, effectOf = () => "none" }: Finished): readonly Act[] {
+  return [...acts, ...actsIn(transcript.messages, effectOf)].filter(
+    (act) => isDeclared(act) || act.status === "unknown",
+  );
 }
 
 /** The label of what a run gives: no better than that of what it was given. */

@@ -1,5 +1,6 @@
 import { execute, type Executed } from "../call/batch.ts";
-import { isFailure, lostResult } from "../call/call.ts";
+import { lostResult } from "../call/call.ts";
+import { isFailure } from "../call/order.ts";
 import { WritError } from "../error/writ-error.ts";
 import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../message/message.ts";
 import { addReply, type OpenTranscript, settleAll } from "../message/transcript.ts";
@@ -20,14 +21,14 @@ import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/e
 import { applyMode, type Gate } from "../run/gate.ts";
 import { RunWaits } from "../run/waits.ts";
 import { attempt, type Maybe } from "../util/maybe.ts";
-import type { EarlyStarts } from "./early.ts";
+import type { EarlyCalls } from "./early.ts";
 import type { NextState, Run, State } from "./state.ts";
 
 /** A reply that calls tools, and the calls of it that were started while the model wrote. */
 export interface Acting {
   readonly state: State;
   readonly message: ReplyMessage;
-  readonly early: EarlyStarts;
+  readonly early: EarlyCalls;
 }
 
 /** Carries out the calls of a reply and gives each its result. */
@@ -72,7 +73,7 @@ function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {
         limits,
         transcript,
         learned,
-        early: early.calls?.started,
+        early: early.started,
         refuse,
       }),
     (executed) => settleCalls(opened, executed, run),

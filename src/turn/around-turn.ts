@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { consult, tellHooks } from "../hook/consult.ts";
 import { type FinishReason, runtimeMessage } from "../message/message.ts";
-import { addAnswer, addSaid } from "../message/transcript.ts";
+import { addAnswer, addUser } from "../message/transcript.ts";
 import {
   type BudgetField,
   crossed,
@@ -98,7 +98,7 @@ export function mayGoOn(
 /** No provider takes an empty message. */
 function saying(state: State, text: string): State {
   if (text.trim() === "") return state;
-  return { ...state, transcript: addSaid(state.transcript, runtimeMessage(text)) };
+  return { ...state, transcript: addUser(state.transcript, runtimeMessage(text)) };
 }
 
 /** Takes old turns out of what the model is sent, when there are too many of them. */

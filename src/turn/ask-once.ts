@@ -2,13 +2,13 @@ import { WritError } from "../error/writ-error.ts";
 import { type AskOnce, asRuntime } from "../run/powers.ts";
 import { slots } from "../util/slots.ts";
 import { withoutSecrets } from "../run/secrets.ts";
-import { completeUsage, priceOf, type Usage } from "../message/usage.ts";
+import { completeUsage, type Usage } from "../message/usage.ts";
 import { type ChatReply, chatWith } from "../model/chat.ts";
 import { askPatiently } from "../model/retry.ts";
 import type { Purse } from "../policy/account/purse.ts";
 import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
-import { boundedModel, withinTokens } from "./paid-model.ts";
+import { boundedModel, priceOf, withinTokens } from "./paid-model.ts";
 
 /** The parts of a run with which its tools ask its model. */
 export interface AskingOnce extends Pick<

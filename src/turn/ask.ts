@@ -19,7 +19,7 @@ import {
   noFailures,
   type ModelQuestion,
 } from "./ask-model.ts";
-import type { EarlyStarts } from "./early.ts";
+import type { EarlyCalls } from "./early.ts";
 import { decideTurn } from "./decide-turn.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import type { Run, State } from "./state.ts";
@@ -29,7 +29,7 @@ import { driverOf, requestFingerprint } from "./turn-input.ts";
 export interface TurnQuestion {
   readonly state: State;
   readonly input: TurnInput;
-  readonly early: EarlyStarts;
+  readonly early: EarlyCalls;
   /** It was asked in this turn before, with more turns than the provider takes. */
   readonly isShorter?: boolean;
 }
@@ -138,7 +138,7 @@ function questionOf(asking: TurnQuestion, { hooked, notes }: Noting): ModelQuest
     drivers: state.driver === 0 ? run.drivers : run.drivers.slice(state.driver),
     host: run.host,
     stop: run.stop,
-    bounds: run.accounts === undefined && run.timeout === undefined ? undefined : run,
+    bounds: run,
     change: beforeModel === undefined ? undefined : (request) => changeRequest(request, hooked),
     emit: run.tell,
     notes,
@@ -192,7 +192,7 @@ function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<
     note({ type: "retry-start", turn, reason: error.message, attempt: tries, delayMs: said });
     await pause(said, run);
     if (run.stop.reason !== undefined) throw error;
-    asking.early.calls?.beginAgain();
+    asking.early.beginAgain();
     return askAttempt(tries + 1, asking, noting);
   };
   return attempt(() => askModel(question), changed, again);

@@ -3,7 +3,8 @@ import { directJournal } from "../journal/direct-journal.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isWordless, type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
 import { sizedReply } from "../message/file-part.ts";
-import { addAnswer, addReply, addSaid } from "../message/transcript.ts";
+import { addAnswer, addReply, addUser } from "../message/transcript.ts";
+import { effectIn } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
@@ -23,6 +24,7 @@ import {
   tellThresholds,
 } from "./around-turn.ts";
 import { authorStopped, type End, endBy, failed, stopped } from "../run/end.ts";
+import { EarlyCalls } from "./early.ts";
 import { emptied, filtered } from "./ended-reply.ts";
 import type { Finished, Frame } from "../run/frame.ts";
 import { moreTime } from "../run/time.ts";
@@ -78,7 +80,7 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
     usage,
     ledger,
     acts,
-    allowed: options.gate.allowed,
+    effectOf: effectIn(options.gate.allowed),
     label: learned.label,
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };
@@ -143,7 +145,7 @@ function prepareTurn(before: State, run: Run): Maybe<NextState> {
 }
 
 function askAndAct(state: State, run: Run): Maybe<NextState> {
-  const asking: AskedTurn = { state, input: turnInput(state, run), early: { state, run }, run };
+  const asking = { state, input: turnInput(state, run), early: new EarlyCalls(state, run), run };
   return after(askTurn(asking, run), takeAsked, asking);
 }
 
@@ -154,7 +156,7 @@ interface AskedTurn extends TurnQuestion {
 
 function takeAsked(asked: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
   if ("outcome" in asked && isTooLong(asked, asking.run)) return askShorter(asked, asking);
-  return asking.early.calls?.started === undefined ? take(asked, asking) : takeBegun(asked, asking);
+  return asking.early.started === undefined ? take(asked, asking) : takeBegun(asked, asking);
 }
 
 /** The provider says that the request is too long, and the author wants old turns to go then. */
@@ -164,10 +166,10 @@ function isTooLong({ error }: End, { compact }: Run): boolean {
 
 /** Asks once more, with fewer turns; where none can go the run ends. */
 async function askShorter(refused: End, { state: before, early, run }: AskedTurn): Promise<NextState> {
-  await early.calls?.giveUp();
+  await early.giveUp();
   const { state, end } = await keeping(before, run, compactRefused);
   if (end !== undefined) return { state, end };
-  const asking: AskedTurn = { state, input: turnInput(state, run), early: { state, run }, run };
+  const asking = { state, input: turnInput(state, run), early: new EarlyCalls(state, run), run };
   if (state === before) return takeBegun(refused, asking);
   run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason: refused.error?.message ?? "" });
   return takeBegun(await askTurn({ ...asking, isShorter: true }, run), asking);
@@ -177,7 +179,7 @@ async function askShorter(refused: End, { state: before, early, run }: AskedTurn
 function takeBegun(asked: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
   return always(
     () => take(asked, asking),
-    () => asking.early.calls?.giveUp(),
+    () => asking.early.giveUp(),
   );
 }
 
@@ -251,7 +253,7 @@ function stopOnReason(
 function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>, run: Run): NextState {
   const { reason, feedback, message } = reading;
   const violations = state.violations + 1;
-  const transcript = addSaid(addAnswer(state.transcript, message), runtimeMessage(feedback));
+  const transcript = addUser(addAnswer(state.transcript, message), runtimeMessage(feedback));
   const next = { ...state, transcript, violations };
   if (violations >= (driverOf(state, run).maxViolations ?? maxViolations))
     return violated(next, { count: violations, reason }, run);

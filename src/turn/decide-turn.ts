@@ -2,7 +2,7 @@ import type { Driver, DriverDecision, Reading, TurnInput } from "../driver/drive
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { FinishReason, ReplyMessage, ReplyPart } from "../message/message.ts";
 import { textOf } from "../message/message.ts";
-import { addUsage, noUsage, type Usage, priceOf } from "../message/usage.ts";
+import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { type Ledger, reserveTurn, spend } from "../policy/account/budget.ts";
@@ -11,7 +11,7 @@ import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
 import { type HookedCall, replyOf, withIds } from "./around-model.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import type { State } from "./state.ts";
-import { withinTokens } from "./paid-model.ts";
+import { priceOf, withinTokens } from "./paid-model.ts";
 
 /** A turn that a driver of the author's decides. */
 export interface DecidingTurn {

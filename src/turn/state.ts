@@ -15,7 +15,6 @@ import type { Mode } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
-import type { AskOnce } from "../run/powers.ts";
 import { askingOnce } from "./ask-once.ts";
 import { endBy } from "../run/end.ts";
 import type { Frame } from "../run/frame.ts";
@@ -88,7 +87,6 @@ export function beginRun(
   const { depth } = level;
   const maxDepth = Math.min(level.maxDepth, depth + limits.depth);
   const { stop, tell, forward } = frame;
-  let ask: AskOnce | undefined;
   return {
     ...options,
     runId,
@@ -100,7 +98,7 @@ export function beginRun(
     purse: own,
     thrown,
     approve: options.approve,
-    ask: (prompt, asking) => (ask ??= askingOnce({ ...options, purse: own }))(prompt, asking),
+    ask: askingOnce({ ...options, purse: own }),
     slots: slots(options.concurrency),
     scope: { depth, maxDepth, purse: own, accounts: options.accounts, forward, outer: parent?.purse },
     onThrow: (callId, error) => thrown.set(callId, error),
@@ -111,11 +109,21 @@ export function beginRun(
 const nothingDone = { modes: [], driver: 0, elapsedMs: 0 } as const;
 
 /** The state before the first turn, or where the run was left. */
-export function beginState(options: LoopOptions): State {
-  const { transcript, limits, gate, drivers, from, spent, modes: narrowed = [] } = options;
+export function beginState({
+  transcript,
+  limits,
+  gate,
+  drivers,
+  executor,
+  from,
+  spent,
+  modes: narrowed = [],
+}: LoopOptions): State {
   const { modes: earlier, driver, elapsedMs } = from ?? nothingDone;
   const modes = [...earlier, ...narrowed];
-  const held = gateFrom(options, modes);
+  const begun = beginWith(gate, modes);
+  const mayReadOn = executor === undefined && begun.allowed.tools.size > 0 && readsOn(limits, transcript);
+  const held = mayReadOn ? applyMode(begun, { reads: limits.resultBytes }) : begun;
   const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
   return {
     learned,
@@ -137,13 +145,6 @@ export function beginState(options: LoopOptions): State {
     elapsedMs,
     sent: 0,
   };
-}
-
-/** The gate of the first turn: that of the agent, narrowed by the modes that it begins with. */
-function gateFrom({ gate, executor, limits, transcript }: LoopOptions, modes: readonly Mode[]): Gate {
-  const begun = modes.length === 0 ? gate : beginWith(gate, modes);
-  const mayReadOn = executor === undefined && begun.allowed.tools.size > 0 && readsOn(limits, transcript);
-  return mayReadOn ? applyMode(begun, { reads: limits.resultBytes }) : begun;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { withinTokens } from "./paid-model.ts";
-import { addUsage, priceOf } from "../message/usage.ts";
+import { withinTokens, priceOf } from "./paid-model.ts";
+import { addUsage } from "../message/usage.ts";
 import type { ToolChoice, UnreadableCall } from "../model/model.ts";
 import { driverNamed } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
@@ -19,8 +19,7 @@ import type { Run, State } from "./state.ts";
 export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
   const mustAnswer = run.lastTurn === "answer" && ledger.turns >= limits.turns;
-  const left = limits.tokens - ledger.tokens;
-  const settings = left === Infinity ? run.settings : withinTokens(run.settings, left);
+  const settings = withinTokens(run.settings, limits.tokens - ledger.tokens);
   return {
     transcript,
     allowed: gate.allowed,
@@ -79,7 +78,7 @@ export function readingOf(
   if (unreadable !== undefined) return unreadableCall(message, unreadable);
   if (answer !== undefined) return { type: "final", message, content: answer.content };
   const read = decided ?? from.driver.read({ message, finishReason }, from.input);
-  const reading = from.input.toolChoice === "auto" ? read : heldToShape(read, from.input);
+  const reading = heldToShape(read, from.input);
   if (reading.type !== "calls" || !callsOf(reading.message).some(({ id }) => id === "")) return reading;
   const taken = new Set<string>();
   const parts = reading.message.parts.map((part) => {

@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agent, type Agent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
-import { type DurableOptions, durableRuns, type DurableRuns, type RunWorker } from "../../src/durable.ts";
+import {
+  type DurableOptions,
+  durableRuns,
+  type DurableRuns,
+  type RunJournal,
+  type RunStore,
+  type RunWorker,
+} from "../../src/durable.ts";
 import type { ModelRequest } from "../../src/models.ts";
 import { type SqliteRuns, sqliteRuns } from "../../src/sqlite.ts";
 
@@ -315,6 +322,40 @@ describe("workers", () => {
     await first.drain();
     work(runs);
     await expect.poll(() => runs.list(), { timeout: 5000 }).toEqual([]);
+  });
+
+  it("go on when their store works again, and say that it did not", async () => {
+    const told: (string | undefined)[] = [];
+    const hear = (warning: Error & { readonly code?: string }): void => void told.push(warning.code);
+    process.on("warning", hear);
+    const store = sqliteRuns(join(folder, "runs.db"));
+    stores.push(store);
+    const failures = ["claim", "claim", "end"];
+    const mayFail = (what: string): void => {
+      if (failures[0] === what) throw new Error(`the disk is full for a moment: ${String(failures.shift())}`);
+    };
+    const shaky: RunStore = {
+      ...store,
+      async claim(agents) {
+        mayFail("claim");
+        const journal = await store.claim(agents);
+        if (journal === undefined) return undefined;
+        const end: RunJournal["end"] = async (given) => {
+          mayFail("end");
+          await journal.end(given);
+        };
+        return { ...journal, end };
+      },
+    };
+    const one = clerk([{ name: "look" }]);
+    const runs = durableRuns({ store: shaky, agents: [one] });
+    work(runs);
+    await runs.start(one, "Go", { id: "r" });
+    expect(await runs.result("r")).toMatchObject(answered("look ok"));
+    process.off("warning", hear);
+    expect(failures).toEqual([]);
+    expect(told).toContain("WRIT_STORE_FAILED");
+    expect(log).toEqual(["look begins", "look"]);
   });
 
   it("refuse what makes no sense", () => {

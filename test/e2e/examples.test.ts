@@ -30,6 +30,15 @@ const expected: Readonly<Record<string, Expected>> = {
     ends: "Contract 7 is archived.",
     broken: { from: "limit: 3", to: "limit: 4" },
   },
+  approval: {
+    shows: "a run whose worker is killed while it waits, approved from another process and ended by a third",
+    ends: "One mail was sent.",
+    broken: {
+      file: "agent.ts",
+      from: 'return "sent";',
+      to: 'appendFileSync(mails, "again\\n"); return "sent";',
+    },
+  },
   "seeds/calculator": {
     shows: "two calls in order, and a division by zero that the model is told of [L1.3]",
     ends: "1 cannot be divided by 0.",

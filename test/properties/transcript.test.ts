@@ -9,7 +9,6 @@ import {
   type UserMessage,
   userMessage,
 } from "../../src/message/message.ts";
-import { readTranscript } from "../../src/message/read-transcript.ts";
 import {
   acceptableId,
   addReply,
@@ -17,6 +16,7 @@ import {
   dropTurns,
   emptyTranscript,
   type ReadyTranscript,
+  readTranscript,
   settle,
   settleAll,
   type Transcript,

@@ -107,13 +107,3 @@ function guarded<Result>(path: string, work: () => Result): Result {
     throw new WritError("database-failed", { path, reason: messageOf(cause) }, { cause, retryable });
   }
 }
-
-/** Text as SQLite keeps every text exactly: also one that is no valid Unicode. */
-export function toKey(text: string): string {
-  return JSON.stringify(text);
-}
-
-/** The text of a key. */
-export function fromKey(key: unknown): string {
-  return String(JSON.parse(String(key)));
-}

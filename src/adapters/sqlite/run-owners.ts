@@ -1,6 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import { lifeOf, type ProcessOwner, thisProcess } from "../process-owner.ts";
-import { type Database, toKey } from "./database.ts";
+import { toKey } from "../stored-text.ts";
+import { type Database } from "./database.ts";
 
 /** The processes that have runs. Its functions are parts of a transaction. */
 export interface RunOwners {

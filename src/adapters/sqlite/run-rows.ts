@@ -1,7 +1,9 @@
+import { runIn, startOf } from "../stored-run.ts";
 import { protocol } from "../../durable/protocol.ts";
 import type { NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { type Database, fromKey, toKey } from "./database.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import { type Database } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
 
 /** A run that was taken. */
@@ -96,9 +98,15 @@ export function runRows(database: Database): RunRows {
     if (run === undefined) throw new WritError("run-missing", { id: runId });
     return run;
   };
-  const put = ({ id, agent, session, ...rest }: NewRun): StoredRun => {
-    const start = JSON.stringify({ ...rest, agent, ...(session === undefined ? {} : { session }) });
-    insert.run(toKey(id), toKey(agent), session === undefined ? null : toKey(session), Date.now(), start);
+  const put = (run: NewRun): StoredRun => {
+    const { id, agent, session } = run;
+    insert.run(
+      toKey(id),
+      toKey(agent),
+      session === undefined ? null : toKey(session),
+      Date.now(),
+      startOf(run),
+    );
     return get(id);
   };
   return {
@@ -134,19 +142,4 @@ export function runRows(database: Database): RunRows {
 function takenIn(row: Readonly<Record<string, unknown>>): Taken {
   const run = runIn(row);
   return { runId: run.id, epoch: Number(row["epoch"]), run };
-}
-
-function runIn(row: Readonly<Record<string, unknown>>): StoredRun {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote them
-  const start = JSON.parse(String(row["start"])) as Omit<NewRun, "id">;
-  const { ended, finish } = row;
-  return {
-    id: fromKey(row["id"]),
-    ...start,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
-    status: row["status"] as StoredRun["status"],
-    begunAt: Number(row["begun"]),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
-    ...(ended === null ? {} : { endedAt: Number(ended), end: JSON.parse(String(finish)) as RunEnd }),
-  };
 }

@@ -1,6 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { JournalRecord } from "../../journal/recorded-journal.ts";
-import { type Database, fromKey, toKey } from "./database.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import { type Database } from "./database.ts";
 
 /** A run, and the number of times that it was taken: what an earlier owner writes is refused. */
 export interface Claim {

@@ -1,6 +1,7 @@
 import type { AccountEntry } from "../../policy/account/account-entry.ts";
 import type { AccountStore } from "../../policy/account/account.ts";
-import { openDatabase, type OpenStore, toKey } from "./database.ts";
+import { toKey } from "../stored-text.ts";
+import { openDatabase, type OpenStore } from "./database.ts";
 
 /** Accounts in a SQLite file. */
 export interface SqliteAccounts extends AccountStore, OpenStore {}

@@ -1,5 +1,6 @@
 import type { MemoryStore } from "../../session/memory-store.ts";
-import { fromKey, openDatabase, type OpenStore, toKey } from "./database.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import { openDatabase, type OpenStore } from "./database.ts";
 
 /** A memory in a SQLite file. */
 export interface SqliteMemory extends MemoryStore, OpenStore {}

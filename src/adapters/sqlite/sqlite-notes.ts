@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { readLabel } from "../../message/label.ts";
 import type { Note, NoteStore } from "../../session/note-store.ts";
 import { parseJson } from "../../util/json.ts";
-import { fromKey, openDatabase, type OpenStore, toKey } from "./database.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import { openDatabase, type OpenStore } from "./database.ts";
 
 /** Notes in a SQLite file. */
 export interface SqliteNotes extends NoteStore, OpenStore {}

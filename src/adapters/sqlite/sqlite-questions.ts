@@ -2,7 +2,8 @@ import { answerRecord, type QuestionAnswer, type WaitingQuestion } from "../../d
 import { WritError } from "../../error/writ-error.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
-import { type Database, fromKey, toKey } from "./database.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import { type Database } from "./database.ts";
 import { type Claim, refusalIn } from "./run-steps.ts";
 
 /** The questions of the runs in a file. Its functions are parts of a transaction. */

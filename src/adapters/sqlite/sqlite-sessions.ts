@@ -9,7 +9,8 @@ import {
   type SessionRun,
   type SessionStore,
 } from "../../session/session-store.ts";
-import { type Database, fromKey, openDatabase, type OpenStore, toKey } from "./database.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import { type Database, openDatabase, type OpenStore } from "./database.ts";
 
 /** Sessions in a SQLite file. */
 export interface SqliteSessions extends SessionStore, OpenStore {}

@@ -65,17 +65,14 @@ export interface Learned {
  */
 export function learnIntent(
   { text, constants }: Intent,
-  listed: Pick<AllowList, "tools">,
+  { tools }: Pick<AllowList, "tools">,
   label: Label = trustedLabel,
 ): Learned {
   const texts = [text, ...constants].map((each) => new Trusted(each, true));
-  return { label: joinLabels(label, describedIn(listed)), texts, length: texts.length };
+  let offered = label;
+  for (const tool of tools.values()) offered = joinLabels(offered, describedLabel(tool));
+  return { label: offered, texts, length: texts.length };
 }
-
-/** The label of the descriptions of all tools of a list. Depends on: the tools. */
-const describedIn = remembered(({ tools }: Pick<AllowList, "tools">) =>
-  [...tools.values()].reduce((sum, tool) => joinLabels(sum, describedLabel(tool)), trustedLabel),
-);
 
 /** The same after something with this label was read. */
 export function joinLearned(learned: Learned, label: Label): Learned {

@@ -1,0 +1,64 @@
+// node examples/approval/main.ts
+//
+// One run and four processes: this one starts a run; a worker carries it out and is killed; this one approves the mail; another worker ends the run.
+// The same in three terminals:
+//   npx writ run examples/approval/agent.ts --durable --id invoice-17 "Remind Ada of invoice 17"    (then Ctrl-C, or close it)
+//   npx writ approvals list; npx writ approvals approve invoice-17
+//   npx writ work examples/approval/agent.ts
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { durableRuns } from "writ/durable";
+import { sqliteRuns } from "writ/sqlite";
+import clerk from "./agent.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "approval-"));
+const [file, mails] = [join(folder, "runs.db"), join(folder, "mails.txt")];
+const store = sqliteRuns(file);
+const runs = durableRuns({ store });
+
+await runs.start(clerk, "Remind Ada of invoice 17", { id: "invoice-17" });
+console.log("The run is kept.");
+
+const first = startWorker();
+const question = await firstQuestion();
+console.log(`A worker asks: ${question.request.tool} ${JSON.stringify(question.request.arguments)}?`);
+first.kill("SIGKILL");
+await once(first, "exit");
+console.log("The worker was killed.");
+
+await runs.answer(question.runId, question.key, { approved: true, hash: question.request.hash });
+console.log("The mail is approved; nobody works.");
+
+const second = startWorker();
+const { outcome } = await runs.result("invoice-17");
+second.kill("SIGTERM");
+await once(second, "exit");
+assert(outcome.type === "answered");
+console.log(`Another worker: ${JSON.stringify(outcome.content)}`);
+
+const sent = readFileSync(mails, "utf8").trim().split("\n");
+assert.equal(sent.length, 1);
+store.close();
+rmSync(folder, { recursive: true });
+console.log("One mail was sent.");
+
+function startWorker(): ChildProcess {
+  const env = { ...process.env, WRIT_MAILS: mails };
+  return spawn(process.execPath, [join(import.meta.dirname, "worker.ts"), file], {
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+}
+
+async function firstQuestion() {
+  for (;;) {
+    const [asked] = await runs.waiting("invoice-17");
+    if (asked !== undefined) return asked;
+    await sleep(20);
+  }
+}

@@ -1,0 +1,43 @@
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import { codeOf } from "../../util/thrown.ts";
+
+/** A database as errors name it: never with its password. */
+export interface DatabaseName {
+  /** Host, port and database. */
+  readonly server: string;
+  readonly role: string;
+  /** Quoted, as statements need it. */
+  readonly schema: string;
+}
+
+/** Codes of the system and of a server that goes, crashes or comes. */
+const away = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT|08|57P0[123])/;
+
+/** Codes of the server for a role, a password or a database that do not fit. */
+const refused = /^(28|3D000)/;
+const forbidden = "42501";
+
+/** True for a connection that broke or could not be made: the server has carried out the statement, or has not. */
+export function isAway(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === undefined) return /terminated|timeout/i.test(messageOf(error)); // of `pg` itself, which has no codes
+  return away.test(code);
+}
+
+/** An error of `pg` as one of the catalogue. */
+export function failureOf(cause: unknown, { server, role, schema }: DatabaseName): WritError {
+  if (cause instanceof WritError) return cause;
+  const code = codeOf(cause) ?? "";
+  const reason = reasonOf(cause);
+  if (isAway(cause)) return new WritError("postgres-unreachable", { server, reason }, { cause });
+  if (refused.test(code)) return new WritError("postgres-refused", { server, role, reason }, { cause });
+  if (code === forbidden)
+    return new WritError("postgres-forbidden", { server, role, schema, reason }, { cause });
+  return new WritError("postgres-failed", { server, reason }, { cause });
+}
+
+/** A name with several addresses fails with an error of several, which has no message of its own. */
+function reasonOf(error: unknown): string {
+  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  return errors.map(messageOf).join("; ");
+}

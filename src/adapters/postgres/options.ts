@@ -1,0 +1,9 @@
+/** Settings of a store in PostgreSQL. */
+export interface PostgresOptions {
+  /** The schema of the tables, made when it is absent. Default `writ`. */
+  readonly schema?: string;
+  /** The most connections for statements. One more holds what this process has claimed. Default 10. */
+  readonly connections?: number;
+  /** Other settings of the package `pg`, like `ssl`, or a function as `password`. */
+  readonly client?: Readonly<Record<string, unknown>>;
+}

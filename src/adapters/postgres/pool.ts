@@ -1,0 +1,107 @@
+import type pgTypes from "pg";
+import type { Client, ClientConfig, Pool } from "pg";
+import { importInstalled, importPeer } from "../peer.ts";
+import { type DatabaseName, failureOf } from "./failures.ts";
+import type { PostgresOptions } from "./options.ts";
+
+/** The tables of a store. */
+export interface Tables {
+  /** Statements that make them. */
+  readonly make: string;
+  /** The one that is made last: where it is, all are. */
+  readonly last: string;
+}
+
+/** A database, and what has to be there. */
+export interface Place {
+  /** Without it the variables `PGHOST`, `PGUSER` and so on hold. */
+  readonly url: string | undefined;
+  /** Quoted. */
+  readonly schema: string;
+  readonly tables: Tables;
+  readonly options: PostgresOptions;
+}
+
+/** The connections to a database whose tables are there. */
+export interface OpenPool {
+  readonly pool: Pool;
+  readonly name: DatabaseName;
+  /** A connection beside those of the pool, not begun yet. */
+  readonly client: () => Client;
+}
+
+/** The package, as it is imported when it is first needed. */
+type Pg = Pick<typeof pgTypes, "Client" | "Pool">;
+
+/** The time that one statement may take: then its connection is taken for broken. */
+const statementMs = 60_000;
+const connectMs = 10_000;
+
+/** Processes that begin at once make the tables one after the other: this is the number of the lock that they take. */
+const makersLock = 0x77726974;
+
+/** @throws WritError `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed` */
+export async function openPool(place: Place): Promise<OpenPool> {
+  const { url, schema, options } = place;
+  const { connections = 10, client } = options;
+  const peer = { package: "pg", purpose: "stores in PostgreSQL" };
+  const pg = await importPeer(() => importInstalled<Pg>("pg"), peer);
+  const settings: ClientConfig = {
+    ...(url === undefined ? {} : { connectionString: url }),
+    application_name: "writ",
+    connectionTimeoutMillis: connectMs,
+    query_timeout: statementMs,
+    keepAlive: true,
+    ...client,
+  };
+  const name = nameOf(new pg.Client(settings), schema);
+  const pool = new pg.Pool({ ...settings, max: connections, allowExitOnIdle: true });
+  pool.on("error", () => undefined); // an idle connection broke: the next statement makes another
+  try {
+    await makeTables(pool, place);
+  } catch (error) {
+    await pool.end();
+    throw failureOf(error, name);
+  }
+  return { pool, name, client: () => new pg.Client(settings) };
+}
+
+function nameOf({ host, port, database = "", user = "" }: Client, schema: string): DatabaseName {
+  return { server: `${host}:${port}/${database}`, role: user, schema };
+}
+
+/** A role without the right to make anything can use what another one made. */
+async function makeTables(pool: Pool, { schema, tables }: Place): Promise<void> {
+  const areThere = async (): Promise<boolean> => {
+    const { rows } = await pool.query<{ found: string | null }>("SELECT to_regclass($1) AS found", [
+      tables.last,
+    ]);
+    return rows[0]?.found !== null;
+  };
+  if (await areThere()) return;
+  const client = await pool.connect();
+  try {
+    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${makersLock})`);
+    if (!(await areThere())) {
+      const { rowCount } = await client.query("SELECT FROM pg_namespace WHERE nspname = $1", [
+        unquoted(schema),
+      ]);
+      if (rowCount === 0) await client.query(`CREATE SCHEMA ${schema}`);
+      await client.query(tables.make);
+    }
+    await client.query("COMMIT");
+    client.release();
+  } catch (error) {
+    client.release(true); // the connection closes, and with it what was begun
+    throw error;
+  }
+}
+
+/** A name in a statement: always quoted, whatever it is. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function unquoted(name: string): string {
+  return name.slice(1, -1).replaceAll('""', '"');
+}

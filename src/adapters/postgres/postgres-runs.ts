@@ -1,0 +1,139 @@
+import { protocol } from "../../durable/protocol.ts";
+import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
+import { recordedJournal } from "../../journal/recorded-journal.ts";
+import { postgresDatabase } from "./database.ts";
+import type { PostgresOptions } from "./options.ts";
+import { quoted } from "./pool.ts";
+import { runChanges, type RunChanges } from "./run-changes.ts";
+import { runClaims, type Taken } from "./run-claims.ts";
+import { type RunQuestions, runQuestions } from "./run-questions.ts";
+import { type RunRows, runRows } from "./run-rows.ts";
+import { type RunSteps, runSteps } from "./run-steps.ts";
+import { runTables } from "./run-tables.ts";
+import { liveSession } from "./session.ts";
+
+/** The runs in a PostgreSQL database. */
+export interface PostgresRuns extends RunStore, AsyncDisposable {
+  /** Closes the connections, and so gives up what this process has claimed. Closing twice is no mistake. */
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps runs in PostgreSQL (the package `pg`, an optional peer), for processes of many machines. What was recorded is on the server's disk when the
+ * run goes on, in one round trip a step; steps that end together go together. A process holds its runs by one connection: when it dies, others
+ * can take them at once. One whose connection broke goes on, unless another process has taken its run meanwhile: then it records nothing more
+ * (`run-taken`). A server that is away is waited for, a minute long. The connection has to reach the server itself: a pooler that gives each
+ * transaction another connection breaks the claims. Tables are made with the first call.
+ *
+ * @param url like `postgresql://user:password@host:5432/database`. Without it the variables `PGHOST`, `PGUSER` and so on hold.
+ * @throws WritError from its functions: `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed`
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { postgresRuns } from "writ/postgres";
+ *
+ * await using runs = postgresRuns("postgresql://writ@localhost/agents");
+ * await using journal = await runs.open("invoice-17"); // begun, or taken from the process that died
+ * const payer = agent({ name: "payer", model: "ollama/qwen2.5:7b" });
+ * await payer.run("Pay invoice 17", { journal, runId: journal.run.id });
+ * ```
+ */
+export function postgresRuns(url?: string, options: PostgresOptions = {}): PostgresRuns {
+  const schema = quoted(options.schema ?? "writ");
+  const tables = runTables(schema);
+  const database = postgresDatabase({ url, schema, tables, options });
+  const session = liveSession(database, tables.channel);
+  const rows = runRows(database, tables);
+  const steps = runSteps(database.query, tables);
+  const questions = runQuestions(database, tables);
+  const claims = runClaims(session, tables);
+  const changes = runChanges(database.query, session, tables);
+  const server: RunServer = { rows, steps, questions, changes };
+  async function open(id: string): Promise<RunJournal> {
+    await rows.begin({ id, agent: "", input: null, options: {}, protocol });
+    const taken = await claims.take(id);
+    return taken === undefined ? open(id) : journalOf(server, taken); // erased in between
+  }
+  /** Those who watch here need not wait for the server to tell them. */
+  async function told<Result>(id: string, change: Promise<Result>): Promise<Result> {
+    const result = await change;
+    changes.here(id);
+    return result;
+  }
+  async function close(): Promise<void> {
+    changes.close();
+    await session.close();
+    await database.close();
+  }
+  return {
+    begin: (run) => told(run.id, rows.begin(run)),
+    open,
+    async claim(agents) {
+      const taken = await claims.takeNext(agents);
+      return taken && journalOf(server, taken);
+    },
+    read: (id) => rows.find(id),
+    list: (wanted = {}) => rows.list(wanted),
+    records: (id) => steps.list(id),
+    questions: (id) => questions.list(id),
+    answer: (id, key, answer) => told(id, questions.answer(id, key, answer)),
+    cancel: (id, reason) => told(id, rows.cancel(id, reason)),
+    reopen: (id) => told(id, rows.reopen(id)),
+    erase: (which) => rows.erase(which),
+    watch: (onChange) => changes.watch(onChange),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The parts of a store. */
+interface RunServer {
+  readonly rows: RunRows;
+  readonly steps: RunSteps;
+  readonly questions: RunQuestions;
+  readonly changes: RunChanges;
+}
+
+async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
+  const { rows, steps, questions, changes } = server;
+  const { id, release } = taken;
+  const keep = steps.keeper(taken);
+  async function leave(waits: boolean): Promise<void> {
+    try {
+      await rows.leave(taken, waits);
+    } finally {
+      await release();
+    }
+  }
+  const close = (): Promise<void> => leave(false);
+  const records = await steps.list(id).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  const journal = recordedJournal(
+    records,
+    async (record) => {
+      await keep(record);
+      changes.tell(id);
+    },
+    async (question) => {
+      const kept = await questions.keep(taken, question);
+      if (kept === false) throw await steps.refusal(taken);
+      return typeof kept === "string" ? kept : undefined;
+    },
+  );
+  return {
+    ...journal,
+    run: taken.run,
+    async end(end: RunEnd) {
+      try {
+        if (!(await rows.end(taken, end))) throw await steps.refusal(taken);
+      } finally {
+        await release();
+      }
+    },
+    wait: () => leave(true),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,106 @@
+import { hostname } from "node:os";
+import { protocol } from "../../durable/protocol.ts";
+import type { StoredRun } from "../../durable/run-store.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { runIn } from "../stored-run.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import type { Query, Row } from "./database.ts";
+import { columns, type RunTables } from "./run-tables.ts";
+import type { Claim } from "./run-steps.ts";
+import { heldLocks, type LiveSession } from "./session.ts";
+
+/** A run that this process took. */
+export interface Taken extends Claim {
+  readonly run: StoredRun;
+  /** Lets others take it. */
+  readonly release: () => Promise<void>;
+}
+
+/** A run whose lock this process has, and the statement that takes its row. */
+interface Locked {
+  readonly sql: string;
+  readonly which: unknown;
+  readonly lock: unknown;
+}
+
+/** The runs that this process has. Each is an advisory lock of its one live session. */
+export interface RunClaims {
+  /** Undefined where there is no such run. @throws WritError `run-claimed` */
+  take(id: string): Promise<Taken | undefined>;
+  /** Takes the oldest run of some agents that can go on. */
+  takeNext(agents: readonly string[]): Promise<Taken | undefined>;
+}
+
+/** Of the oldest runs so many are tried in one statement: others may take some of them at the same time. */
+const tried = 16;
+
+export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTables): RunClaims {
+  // A session can take a lock twice, so that those which it has are looked at as well.
+  const lockOne = `SELECT CASE WHEN $1::bigint IN (${heldLocks}) THEN false ELSE pg_try_advisory_lock($1) END AS locked`;
+  const lockNext = `WITH free AS MATERIALIZED (SELECT number, lock FROM ${runs} WHERE status IN ('ready', 'running') AND agent = ANY($1)
+      AND protocol <= ${protocol} AND lock NOT IN (${heldLocks}) ORDER BY number LIMIT ${tried})
+    SELECT number, lock FROM free WHERE pg_try_advisory_lock(lock) LIMIT 1`;
+  const unlock = "SELECT pg_advisory_unlock($1)";
+  const taking = (which: string): string => `UPDATE ${runs} SET epoch = epoch + 1, owner = $2, woken = false,
+      status = CASE WHEN ended IS NULL THEN 'running' ELSE status END WHERE ${which}
+    RETURNING number, epoch, ${columns}, ${told("''")}`;
+  const takeOne = taking("id = $1");
+  const takeReady = taking("number = $1 AND status IN ('ready', 'running')");
+  const find = `SELECT id, owner FROM ${runs} WHERE id = $1`;
+  const mine = JSON.stringify({ host: hostname(), pid: process.pid });
+
+  /** Takes the row of a run whose lock was taken; where that cannot be, the lock is given up. */
+  async function takeRow(query: Query, { sql, which, lock }: Locked): Promise<Taken | undefined> {
+    let row: Row | undefined;
+    try {
+      [row] = await query(sql, [which, mine]);
+    } finally {
+      if (row === undefined) await query(unlock, [lock]);
+    }
+    if (row === undefined) return undefined;
+    const run = runIn(row);
+    return {
+      id: run.id,
+      number: String(row["number"]),
+      epoch: String(row["epoch"]),
+      run,
+      release: session.hold(String(lock)),
+    };
+  }
+
+  async function takenNext(query: Query, agents: readonly string[]): Promise<Taken | undefined> {
+    for (;;) {
+      const [found] = await query(lockNext, [agents]);
+      if (found === undefined) return undefined;
+      const { number, lock } = found;
+      const next = await takeRow(query, { sql: takeReady, which: number, lock });
+      if (next !== undefined) return next; // else it ended, or waits, since it was looked at
+    }
+  }
+
+  return {
+    take: (id) =>
+      session.use(async (query) => {
+        const lock = lockOf(id);
+        const [tried] = await query(lockOne, [lock]);
+        if (tried?.["locked"] !== true)
+          throw claimedBy((await query(find, [toKey(id)]))[0] ?? { id: toKey(id) });
+        return takeRow(query, { sql: takeOne, which: toKey(id), lock });
+      }),
+    takeNext: (agents) => session.use((query) => takenNext(query, agents.map(toKey))),
+  };
+}
+
+/** The error for a run that a process has which lives. */
+export function claimedBy({ id, owner }: Row): WritError<"run-claimed"> {
+  return new WritError("run-claimed", {
+    id: fromKey(id),
+    owner: typeof owner === "string" ? nameOf(owner) : "another process",
+  });
+}
+
+function nameOf(owner: string): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a process wrote it here
+  const { host, pid } = JSON.parse(owner) as { readonly host: string; readonly pid: number };
+  return `process ${pid}${host === hostname() ? "" : ` on the machine "${host}"`}`;
+}

@@ -1,0 +1,120 @@
+import type { Erased, NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { runIn, startOf } from "../stored-run.ts";
+import { toKey } from "../stored-text.ts";
+import type { PostgresDatabase, Query } from "./database.ts";
+import { claimedBy } from "./run-claims.ts";
+import type { Claim } from "./run-steps.ts";
+import { changeOf, columns, nowMs, type RunTables } from "./run-tables.ts";
+import { heldLocks } from "./session.ts";
+
+/** The rows of the runs in a database. */
+export interface RunRows {
+  begin(run: NewRun): Promise<StoredRun>;
+  find(id: string): Promise<StoredRun | undefined>;
+  list(wanted: RunFilter): Promise<readonly StoredRun[]>;
+  /** @throws WritError `run-missing` */
+  cancel(id: string, reason: string): Promise<StoredRun>;
+  /** @throws WritError `run-missing` */
+  reopen(id: string): Promise<StoredRun>;
+  /** @throws WritError `run-claimed` */
+  erase(which: Erased): Promise<number>;
+  /** Ends the run of a claim, where it has not ended. False where it was taken. */
+  end(claim: Claim, end: RunEnd): Promise<boolean>;
+  /** Gives the run of a claim up. It waits where it `waits` and nobody has answered since it was taken. */
+  leave(claim: Claim, waits: boolean): Promise<void>;
+}
+
+export function runRows(database: PostgresDatabase, tables: RunTables): RunRows {
+  const { runs, questions, told, lockOf } = tables;
+  const insert = `INSERT INTO ${runs} (id, lock, agent, session, protocol, begun, start) VALUES ($1, $2, $3, $4, $5, ${nowMs}, $6)
+    ON CONFLICT (id) DO NOTHING RETURNING ${columns}, ${told("$7")}`;
+  const select = `SELECT ${columns} FROM ${runs} WHERE id = $1`;
+  const list = `SELECT ${columns} FROM ${runs} WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR agent = $2)
+    AND ($3::text IS NULL OR session = $3) AND ($4::text IS NULL OR number < (SELECT number FROM ${runs} WHERE id = $4))
+    ORDER BY number DESC LIMIT $5`;
+  const withoutQuestions = (ending: string): string =>
+    `WITH ending AS (${ending} RETURNING number), gone AS (DELETE FROM ${questions} USING ending WHERE run = ending.number)
+      SELECT ${told("$1")} FROM ending`;
+  const cancel = withoutQuestions(
+    `UPDATE ${runs} SET status = 'cancelled', ended = ${nowMs}, finish = $3 WHERE id = $2 AND ended IS NULL`,
+  );
+  const finish =
+    withoutQuestions(`UPDATE ${runs} SET owner = NULL, status = CASE WHEN ended IS NULL THEN $4 ELSE status END,
+    finish = coalesce(finish, $5), ended = coalesce(ended, ${nowMs}) WHERE number = $2 AND epoch = $3`);
+  const leave = `UPDATE ${runs} SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN $3 AND NOT woken THEN 'waiting'
+    ELSE 'ready' END WHERE number = $1 AND epoch = $2 RETURNING ${told("$4")}`;
+  const reopen = `UPDATE ${runs} SET status = 'ready', ended = NULL, finish = NULL
+    WHERE id = $1 AND ended IS NOT NULL AND status NOT IN ('answered', 'cancelled') RETURNING ${told("$2")}`;
+
+  const { query } = database;
+  async function find(id: string): Promise<StoredRun | undefined> {
+    const [row] = await query(select, [toKey(id)]);
+    return row && runIn(row);
+  }
+  async function get(id: string): Promise<StoredRun> {
+    const run = await find(id);
+    if (run === undefined) throw new WritError("run-missing", { id });
+    return run;
+  }
+  return {
+    async begin(run) {
+      const { id, agent, session, protocol } = run;
+      const place = [toKey(id), lockOf(id), toKey(agent), keyOf(session)];
+      const values = [...place, protocol, startOf(run), changeOf(id)];
+      const [row] = await query(insert, values);
+      return row === undefined ? get(id) : runIn(row);
+    },
+    find,
+    async list({ status, agent, session, before, limit = 100 }) {
+      const values = [status ?? null, ...[agent, session, before].map(keyOf), limit];
+      return (await query(list, values)).map(runIn);
+    },
+    async cancel(id, reason) {
+      const end: RunEnd = { outcome: { type: "cancelled", reason } };
+      await query(cancel, [changeOf(id), toKey(id), JSON.stringify(end)]);
+      return get(id);
+    },
+    async reopen(id) {
+      await query(reopen, [toKey(id), changeOf(id)]);
+      return get(id);
+    },
+    erase: (which) => database.transaction((query) => erased(query, tables, which)),
+    async end({ id, number, epoch }, end) {
+      const values = [changeOf(id), number, epoch, end.outcome.type, JSON.stringify(end)];
+      return (await query(finish, values)).length > 0;
+    },
+    async leave({ id, number, epoch }, waits) {
+      await query(leave, [number, epoch, waits, changeOf(id)]);
+    },
+  };
+}
+
+const keyOf = (text: string | undefined): string | null => (text === undefined ? null : toKey(text));
+
+/** A part of a transaction. */
+async function erased(
+  query: Query,
+  { runs, steps, questions, told }: RunTables,
+  which: Erased,
+): Promise<number> {
+  // A run that ended is claimed by nobody for long, and there may be very many: it is left out while somebody reads it.
+  const old = `SELECT number FROM ${runs} WHERE ended < $1 AND lock NOT IN (${heldLocks}) ORDER BY ended LIMIT $2 FOR UPDATE SKIP LOCKED`;
+  const some = (column: string): string => `WITH wanted AS MATERIALIZED (
+      SELECT number, id, lock, owner FROM ${runs} WHERE ${column} = $1 ORDER BY number FOR UPDATE)
+    SELECT number, id, owner, pg_try_advisory_xact_lock(lock) AS free FROM wanted`;
+  const rows =
+    "endedBefore" in which
+      ? await query(old, [which.endedBefore, which.most])
+      : "id" in which
+        ? await query(some("id"), [toKey(which.id)])
+        : await query(some("session"), [toKey(which.session)]);
+  const taken = rows.find(({ free }) => free === false);
+  if (taken !== undefined) throw claimedBy(taken);
+  const numbers = rows.map(({ number }) => Number(number));
+  await query(`DELETE FROM ${steps} WHERE run = ANY($1)`, [numbers]);
+  await query(`DELETE FROM ${questions} WHERE run = ANY($1)`, [numbers]);
+  await query(`DELETE FROM ${runs} WHERE number = ANY($1)`, [numbers]);
+  await query(`SELECT ${told("''")}`);
+  return rows.length;
+}

@@ -1,0 +1,103 @@
+import { WritError } from "../../error/writ-error.ts";
+import type { JournalRecord } from "../../journal/recorded-journal.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import type { Query } from "./database.ts";
+import type { RunTables } from "./run-tables.ts";
+
+/** A run that this process has, and the number of times that it was taken: what an earlier owner writes is refused. */
+export interface Claim {
+  readonly id: string;
+  /** Of its row. Another run of the same id has another number. */
+  readonly number: string;
+  readonly epoch: string;
+}
+
+/** The records of the runs in a database. */
+export interface RunSteps {
+  list(id: string): Promise<readonly JournalRecord[]>;
+  /** A function that keeps the records of one run. What is given while it writes goes together in the next statement. */
+  keeper(claim: Claim): (record: JournalRecord) => Promise<void>;
+  /** The reason for which nothing was written: the run was taken, or it has ended. */
+  refusal(claim: Claim): Promise<WritError<"run-taken" | "run-ended">>;
+}
+
+export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
+  const select = `SELECT key, fingerprint, json FROM ${steps}
+    WHERE run = (SELECT number FROM ${runs} WHERE id = $1) ORDER BY place`;
+  // The lock on the run's row stands until the records do: who takes the run waits for it, and then reads them. An epoch that was only looked at
+  // could be the one of before, and its records would come after the next owner has read.
+  const insert = `WITH mine AS (SELECT number, ended FROM ${runs} WHERE number = $1 AND epoch = $2 FOR SHARE)
+    INSERT INTO ${steps} AS kept (run, key, fingerprint, json)
+    SELECT mine.number, fresh.* FROM mine, unnest($3::text[], $4::text[], $5::text[]) AS fresh (key, fingerprint, json)
+      WHERE mine.ended IS NULL OR fresh.json IS NOT NULL AND EXISTS (
+        SELECT FROM ${steps} AS begun WHERE begun.run = mine.number AND begun.key = fresh.key AND begun.json IS NULL)
+    ON CONFLICT (run, key) DO UPDATE SET place = DEFAULT, json = excluded.json WHERE kept.json IS NULL
+    RETURNING key`;
+  const known = `SELECT FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3 AND json IS NOT NULL`;
+  const find = `SELECT status FROM ${runs} WHERE number = $1 AND epoch = $2`;
+
+  async function write(
+    { number, epoch }: Claim,
+    records: readonly JournalRecord[],
+  ): Promise<ReadonlySet<unknown>> {
+    const columns = [
+      records.map(({ key }) => toKey(key)),
+      records.map(({ fingerprint }) => toKey(fingerprint)),
+      records.map(({ json = null }) => json),
+    ];
+    return new Set((await query(insert, [number, epoch, ...columns])).map(({ key }) => fromKey(key)));
+  }
+
+  async function refusal({ id, number, epoch }: Claim): Promise<WritError<"run-taken" | "run-ended">> {
+    const [run] = await query(find, [number, epoch]);
+    return run === undefined
+      ? new WritError("run-taken", { id })
+      : new WritError("run-ended", { id, status: String(run["status"]) });
+  }
+
+  /** A record that stands there already is this one, said again after the server went away. */
+  async function isKnown({ number }: Claim, { key, fingerprint }: JournalRecord): Promise<boolean> {
+    return (await query(known, [number, toKey(key), toKey(fingerprint)])).length > 0;
+  }
+
+  return {
+    async list(id) {
+      return (await query(select, [toKey(id)])).map(({ key, fingerprint, json }) => ({
+        key: fromKey(key),
+        fingerprint: fromKey(fingerprint),
+        ...(json === null ? {} : { json: String(json) }),
+      }));
+    },
+    keeper(claim) {
+      const inBatches = gathered((records: readonly JournalRecord[]) => write(claim, records));
+      return async (record) => {
+        const kept = await inBatches(record);
+        if (kept.has(record.key) || (record.json !== undefined && (await isKnown(claim, record)))) return;
+        throw await refusal(claim);
+      };
+    },
+    refusal,
+  };
+}
+
+/** Does one piece of work at a time; what is given meanwhile is done together afterwards. */
+function gathered<Item, Result>(
+  work: (items: readonly Item[]) => Promise<Result>,
+): (item: Item) => Promise<Result> {
+  let before: Promise<unknown> = Promise.resolve();
+  let next: { readonly items: Item[]; readonly done: Promise<Result> } | undefined;
+  function begin(): { readonly items: Item[]; readonly done: Promise<Result> } {
+    const items: Item[] = [];
+    const done = before.then(() => {
+      next = undefined;
+      return work(items);
+    });
+    before = done.catch(() => undefined);
+    return { items, done };
+  }
+  return (item) => {
+    next ??= begin();
+    next.items.push(item);
+    return next.done;
+  };
+}

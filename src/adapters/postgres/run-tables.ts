@@ -1,0 +1,72 @@
+import { hash } from "node:crypto";
+import { toKey } from "../stored-text.ts";
+import type { Tables } from "./pool.ts";
+
+/** The tables of runs in a schema, as statements name them. */
+export interface RunTables extends Tables {
+  readonly runs: string;
+  readonly steps: string;
+  readonly questions: string;
+  /** The channel on which changes are told. */
+  readonly channel: string;
+  /** An expression that tells of a change, which is the given parameter of the statement, when the statement is carried out for good. */
+  readonly told: (parameter: string) => string;
+  /** The number of the advisory lock of a run. */
+  readonly lockOf: (id: string) => string;
+}
+
+/**
+ * The tables of runs. Steps and questions know their run by its number: another run of the same id has another one. `woken` is true where somebody
+ * has answered since the run was taken.
+ *
+ * @param schema quoted
+ */
+export function runTables(schema: string): RunTables {
+  const [runs, steps, questions] = [`${schema}.runs`, `${schema}.steps`, `${schema}.questions`];
+  const channel = `writ_${hash("sha256", schema).slice(0, 32)}`;
+  return {
+    runs,
+    steps,
+    questions,
+    channel,
+    told: (parameter) => `pg_notify('${channel}', ${parameter})`,
+    lockOf: (id) =>
+      Buffer.from(hash("sha256", `${schema} ${toKey(id)}`, "buffer"))
+        .readBigInt64BE()
+        .toString(),
+    last: questions,
+    make: `
+      CREATE TABLE ${runs} (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE, lock bigint NOT NULL,
+        epoch bigint NOT NULL DEFAULT 0, owner text, status text NOT NULL DEFAULT 'ready', woken boolean NOT NULL DEFAULT false,
+        agent text NOT NULL, session text, protocol integer NOT NULL, begun bigint NOT NULL, ended bigint, start text NOT NULL, finish text
+      );
+      CREATE INDEX ON ${runs} (number) WHERE status IN ('ready', 'running');
+      CREATE INDEX ON ${runs} (status, number);
+      CREATE INDEX ON ${runs} (session, number) WHERE session IS NOT NULL;
+      CREATE INDEX ON ${runs} (ended) WHERE ended IS NOT NULL;
+      CREATE TABLE ${steps} (
+        place bigint GENERATED ALWAYS AS IDENTITY, run bigint NOT NULL, key text COLLATE "C" NOT NULL, fingerprint text NOT NULL,
+        json text, PRIMARY KEY (run, key)
+      );
+      CREATE TABLE ${questions} (
+        place bigint GENERATED ALWAYS AS IDENTITY, run bigint NOT NULL, key text COLLATE "C" NOT NULL, fingerprint text NOT NULL,
+        request text NOT NULL, since bigint NOT NULL, PRIMARY KEY (run, key)
+      );`,
+  };
+}
+
+/** The columns of which a run is made. */
+export const columns = "id, status, begun, ended, start, finish";
+
+/** The clock of the server: processes of many machines share it. */
+export const nowMs = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/** A message cannot be longer: of a run with such an id it only says that something happened. */
+const longestMessage = 7_999;
+
+/** The message that something happened to a run. */
+export function changeOf(id: string): string {
+  const key = toKey(id);
+  return Buffer.byteLength(key) > longestMessage ? "" : key;
+}

@@ -1,0 +1,138 @@
+import type { Client } from "pg";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type PostgresDatabase, type Query, rowsOf } from "./database.ts";
+
+/**
+ * The one connection that holds what this process has claimed, and hears what happens to runs. A claim is an advisory lock of this connection: the
+ * server lets it go when the process dies. When the connection breaks and the process lives, another one is made, which takes the locks again that
+ * nobody has taken meanwhile. Locks only tell others that somebody is there; that nobody else writes is held by the epoch in the run's row.
+ */
+export interface LiveSession {
+  /** Has statements carried out here, and begins `work` again where the connection breaks. */
+  use<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
+  /** Notes a lock that was taken here. What it returns gives it up. */
+  hold(lock: string): () => Promise<void>;
+  /** Calls `onNews` with each message, and without one where some may have been missed. What it returns ends that. */
+  listen(onNews: (message?: string) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** A machine that vanished without a word is noticed after some 15 seconds; a connection that rests is never closed. */
+const settings = `SELECT set_config(name, wanted, false) FROM pg_settings JOIN (VALUES ('idle_session_timeout', '0'),
+  ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '3'), ('tcp_keepalives_count', '3')) AS mine (name, wanted) USING (name)`;
+
+/** The advisory locks of this database, of all processes. */
+export const heldLocks = `SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
+  WHERE locktype = 'advisory' AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+/** A connection can take a lock twice, and would have to give it up twice. */
+const takeOnce = `SELECT CASE WHEN $1::bigint IN (${heldLocks} AND pid = pg_backend_pid()) THEN true
+  ELSE pg_try_advisory_lock($1) END AS taken`;
+const giveUp = "SELECT pg_advisory_unlock($1)";
+
+/** The pause between two attempts to have a connection or a lock again. */
+const pauseMs = 250;
+
+/** @param channel the name, quoted, under which others tell what happened */
+export function liveSession(database: PostgresDatabase, channel: string): LiveSession {
+  const held = new Map<string, symbol>();
+  const listening = new Set<(message?: string) => void>();
+  let client: Promise<Client> | undefined;
+  let isClosed = false;
+
+  const tell = (message?: string): void => listening.forEach((onNews) => onNews(message));
+
+  async function begin(onEnd: () => void): Promise<Client> {
+    const fresh = await database.connect(onEnd);
+    try {
+      fresh.on("notification", ({ payload }) => tell(payload === "" ? undefined : payload));
+      await fresh.query(`${settings}; LISTEN ${channel}`);
+      await takeAgain(fresh, held.keys());
+    } catch (error) {
+      fresh.end().catch(() => undefined);
+      throw error;
+    }
+    settle();
+    tell();
+    return fresh;
+  }
+
+  /** A lock that the server still gives to the connection before, or to another process by now, is tried on until the run is given up. */
+  async function takeAgain(fresh: Client, locks: Iterable<string>): Promise<void> {
+    const missing: string[] = [];
+    for (const lock of locks) {
+      if (!held.has(lock)) continue;
+      const [row] = await rowsOf(fresh, takeOnce, [lock]);
+      if (row?.["taken"] !== true) missing.push(lock);
+    }
+    if (missing.length === 0) return;
+    setTimeout(() => void takeAgain(fresh, missing).catch(() => undefined), pauseMs).unref();
+  }
+
+  function current(): Promise<Client> {
+    if (client !== undefined) return client;
+    const fresh = begin(() => {
+      if (isOver(fresh) && !isClosed && held.size + listening.size > 0) void restore();
+    });
+    fresh.catch(() => isOver(fresh)); // who waits for it tries again
+    client = fresh;
+    return fresh;
+  }
+
+  /** True where the connection was the one in use. */
+  function isOver(ended: Promise<Client>): boolean {
+    if (client !== ended) return false;
+    client = undefined;
+    return true;
+  }
+
+  async function restore(): Promise<void> {
+    if (isClosed) return;
+    await current().catch(() => sleep(pauseMs, undefined, { ref: false }).then(restore));
+  }
+
+  /** Somebody who listens wants the program to go on. */
+  function settle(): void {
+    client?.then(
+      (on) => keepAwake(on, listening.size > 0),
+      () => undefined,
+    );
+  }
+
+  return {
+    use: (work) =>
+      database.patiently(async () => {
+        const on = await current();
+        return work((sql, values) => rowsOf(on, sql, values));
+      }),
+    hold(lock) {
+      const mine = Symbol(lock); // another journal may have it later
+      held.set(lock, mine);
+      return async () => {
+        if (held.get(lock) !== mine) return;
+        held.delete(lock);
+        const on = await client?.catch(() => undefined);
+        if (on !== undefined) await rowsOf(on, giveUp, [lock]).catch(() => undefined); // a connection that broke has given it up
+      };
+    },
+    listen(onNews) {
+      const own = (message?: string): void => onNews(message); // the same function may listen twice
+      listening.add(own);
+      void restore().then(settle);
+      return () => {
+        listening.delete(own);
+        settle();
+      };
+    },
+    async close() {
+      isClosed = true;
+      await client?.then((on) => on.end()).catch(() => undefined);
+    },
+  };
+}
+
+/** Has the end of the program wait for a connection, or not. The types of `pg` do not have these two. */
+function keepAwake(client: Client, isWanted: boolean): void {
+  if (isWanted && "ref" in client && typeof client.ref === "function") client.ref();
+  if (!isWanted && "unref" in client && typeof client.unref === "function") client.unref();
+}

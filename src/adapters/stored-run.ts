@@ -1,0 +1,21 @@
+import type { NewRun, RunEnd, StoredRun } from "../durable/run-store.ts";
+import { fromKey } from "./stored-text.ts";
+
+/** The columns of a run that every database has. */
+export type RunRow = Readonly<Record<string, unknown>>;
+
+/** All of a run that no statement asks for. */
+export function startOf({ id: _id, ...start }: NewRun): string {
+  return JSON.stringify(start);
+}
+
+/** The run of a row. */
+export function runIn({ id, start, status, begun, ended, finish }: RunRow): StoredRun {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
+  const given = JSON.parse(String(start)) as Omit<NewRun, "id">;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
+  const run = { id: fromKey(id), ...given, status: status as StoredRun["status"], begunAt: Number(begun) };
+  if (ended === null) return run;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
+  return { ...run, endedAt: Number(ended), end: JSON.parse(String(finish)) as RunEnd };
+}

@@ -1,0 +1,98 @@
+import type { Command } from "commander";
+import type { OutputFlags } from "./options.ts";
+import type { AnswerFlags } from "./questions.ts";
+import type { StoreFlags } from "./run-store.ts";
+import type { ListFlags } from "./runs.ts";
+import type { WorkFlags } from "./work.ts";
+
+type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
+
+/** Adds `writ runs`, `writ approvals` and `writ work`. */
+export function addDurable(program: Command, act: Act): void {
+  addRuns(program.command("runs").description("runs that outlast their process"), act);
+  addApprovals(program.command("approvals").description("questions that such runs wait for"), act);
+  withStore(
+    program
+      .command("work")
+      .description("carry out such runs until told to end (Ctrl-C, SIGTERM); then hand them over")
+      .argument("<file...>", "programs (.ts, .js) that export an agent, or definitions (.md, .json)")
+      .option("--concurrency <n>", "so many runs at a time", "10"),
+  ).action((files: string[], flags: WorkFlags) =>
+    act(flags, async () => (await import("./work.ts")).work(files, flags)),
+  );
+}
+
+function withStore(command: Command): Command {
+  return command
+    .option("--store <file>", "the SQLite file of the runs; default runs.db")
+    .option("--json", "print one JSON object; `work` prints each event as a line of JSON")
+    .option("--verbose", "show the stack of an error");
+}
+
+function addRuns(runs: Command, act: Act): void {
+  withStore(
+    runs
+      .command("list")
+      .description("the runs, the latest first")
+      .option("--status <status>", "only those: ready, running, waiting, answered, failed, cancelled, …")
+      .option("--agent <name>", "only those of this agent")
+      .option("--session <id>", "only those of this session")
+      .option("--before <id>", "only those that were begun before this one")
+      .option("--limit <n>", "so many at most", "100"),
+  ).action((flags: ListFlags) => act(flags, async () => (await import("./runs.ts")).listRuns(flags)));
+  withStore(
+    runs.command("show").description("one run: its input, questions, steps and end").argument("<id>"),
+  ).action((id: string, flags: StoreFlags) =>
+    act(flags, async () => (await import("./runs.ts")).showRun(id, flags)),
+  );
+  withStore(
+    runs
+      .command("cancel")
+      .description("end a run for good, whoever carries it out; nobody is asked any more")
+      .argument("<id>")
+      .option("--reason <text>", "the reason, as its caller is told", "it was cancelled"),
+  ).action((id: string, flags: StoreFlags & { readonly reason: string }) =>
+    act(flags, async () => (await import("./runs.ts")).cancelRun(id, flags)),
+  );
+  withStore(runs.command("retry").description("let a run go on that failed").argument("<id>")).action(
+    (id: string, flags: StoreFlags) =>
+      act(flags, async () => (await import("./runs.ts")).retryRun(id, flags)),
+  );
+  withStore(
+    runs
+      .command("erase")
+      .description("forget a run, or all of a session, with all that was recorded")
+      .argument("[id]")
+      .option("--session <id>", "all runs of this session"),
+  ).action((id: string | undefined, flags: StoreFlags & { readonly session?: string }) =>
+    act(flags, async () => (await import("./runs.ts")).eraseRuns(id, flags)),
+  );
+}
+
+function addApprovals(approvals: Command, act: Act): void {
+  withStore(
+    approvals
+      .command("list")
+      .description("the questions, the oldest first, with all that an answer is about")
+      .option("--run <id>", "only those of this run"),
+  ).action((flags: StoreFlags & { readonly run?: string }) =>
+    act(flags, async () => (await import("./questions.ts")).listQuestions(flags)),
+  );
+  withAnswer(approvals.command("approve").description("let the call be made, once"), true, act).option(
+    "--arguments <json>",
+    "other arguments, in the place of the model's",
+  );
+  withAnswer(approvals.command("deny").description("say no; the model is told the reason"), false, act);
+}
+
+function withAnswer(command: Command, approved: boolean, act: Act): Command {
+  return withStore(
+    command
+      .argument("<run>", "the id of the run")
+      .argument("[key]", "the key of the question, where the run has several")
+      .option("--reason <text>", "the reason")
+      .option("--hash <hash>", "the hash of the request that was shown: refused if it is another one now"),
+  ).action((run: string, key: string | undefined, flags: AnswerFlags) =>
+    act(flags, async () => (await import("./questions.ts")).answerQuestion([run, key], approved, flags)),
+  );
+}

@@ -1,0 +1,74 @@
+import type { QuestionAnswer, RunStore, WaitingQuestion } from "../durable/run-store.ts";
+import { WritError } from "../error/writ-error.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
+import { questionText } from "./approvals.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { jsonLine, printable, processOutput } from "./output.ts";
+import { knownStore, type StoreFlags } from "./run-store.ts";
+
+/** `writ approvals list`: the questions that runs wait for, with all that the answer is about. */
+export async function listQuestions({
+  run,
+  ...flags
+}: StoreFlags & { readonly run?: string }): Promise<ExitCode> {
+  using store = knownStore(flags);
+  const questions = await store.questions(run);
+  const { answer, styleAnswer } = processOutput;
+  if (flags.json === true) await answer(jsonLine({ type: "questions", questions }));
+  else
+    for (const { runId, key, request } of questions)
+      await answer(
+        `${styleAnswer("bold", printable(`${runId} ${key}`))}\n${questionText(request, { style: styleAnswer })}\n`,
+      );
+  return exitCodes.answered;
+}
+
+/** The options of `writ approvals approve` and `deny`. */
+export interface AnswerFlags extends StoreFlags {
+  readonly reason?: string;
+  readonly arguments?: string;
+  readonly hash?: string;
+}
+
+/** `writ approvals approve <run> [key]`, and `deny`. */
+export async function answerQuestion(
+  [runId, key]: readonly [run: string, key: string | undefined],
+  approved: boolean,
+  { reason, arguments: edited, hash, ...flags }: AnswerFlags,
+): Promise<ExitCode> {
+  using store = knownStore(flags);
+  const question = await questionAt(store, runId, key);
+  const answer: QuestionAnswer = {
+    approved,
+    hash: hash ?? question.request.hash,
+    ...(reason === undefined ? {} : { reason }),
+    ...(edited === undefined ? {} : { arguments: argumentsIn(edited) }),
+  };
+  await store.answer(runId, question.key, answer);
+  const told = { type: "answered", runId, key: question.key, approved };
+  const text = `${approved ? "approved" : "denied"}: ${question.request.tool} of ${runId}\n`;
+  await processOutput.answer(flags.json === true ? jsonLine(told) : printable(text));
+  return exitCodes.answered;
+}
+
+/** The question that is meant: without a key the only one of the run. @throws WritError `question-unknown`, `option-invalid` */
+async function questionAt(store: RunStore, runId: string, key: string | undefined): Promise<WaitingQuestion> {
+  const questions = await store.questions(runId);
+  const meant = key === undefined ? questions : questions.filter((question) => question.key === key);
+  const [only, another] = meant;
+  if (only === undefined) throw new WritError("question-unknown", { id: runId, key: key ?? "" });
+  if (another === undefined) return only;
+  const keys = questions.map((question) => question.key).join(", ");
+  throw new WritError("option-invalid", {
+    option: "key",
+    value: "",
+    advice: `The run has several questions; give the key of one: ${keys}.`,
+  });
+}
+
+function argumentsIn(text: string): JsonObject {
+  const parsed = parseJson(text);
+  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
+  const advice = parsed.ok ? "It is no JSON object." : `It is no JSON: ${parsed.reason}`;
+  throw new WritError("option-invalid", { option: "--arguments", value: text, advice });
+}

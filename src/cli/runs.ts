@@ -1,0 +1,131 @@
+import type { RunFilter, StoredRun } from "../durable/run-store.ts";
+import { WritError } from "../error/writ-error.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { countOf, wordOf } from "./options.ts";
+import { countText, durationText, jsonLine, oneLine, printable, processOutput } from "./output.ts";
+import { knownStore, type StoreFlags } from "./run-store.ts";
+import { table } from "./table.ts";
+
+/** The options of `writ runs list`. */
+export interface ListFlags extends StoreFlags {
+  readonly status?: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly before?: string;
+  readonly limit: string;
+}
+
+const statuses = [
+  "ready",
+  "running",
+  "waiting",
+  "answered",
+  "failed",
+  "cancelled",
+  "refused",
+  "exhausted",
+  "suspended",
+] as const satisfies readonly StoredRun["status"][];
+
+/** `writ runs list`: the runs of a store, the latest first. */
+export async function listRuns({
+  status,
+  agent,
+  session,
+  before,
+  limit,
+  ...flags
+}: ListFlags): Promise<ExitCode> {
+  const wanted: RunFilter = {
+    ...(status === undefined ? {} : { status: wordOf("--status", status, statuses) }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(session === undefined ? {} : { session }),
+    ...(before === undefined ? {} : { before }),
+    limit: countOf("--limit", limit),
+  };
+  using store = knownStore(flags);
+  const runs = await store.list(wanted);
+  await processOutput.answer(flags.json === true ? jsonLine({ type: "runs", runs }) : table(runs.map(cells)));
+  return exitCodes.answered;
+}
+
+function cells(run: StoredRun): readonly string[] {
+  const { id, status, agent, session, begunAt, input } = run;
+  return [id, status, agent, session ?? "", agoText(begunAt), JSON.stringify(input)].map((cell) =>
+    oneLine(cell, 60),
+  );
+}
+
+/** `writ runs show <id>`: one run with its questions and the keys of its steps. */
+export async function showRun(id: string, flags: StoreFlags): Promise<ExitCode> {
+  using store = knownStore(flags);
+  const run = await store.read(id);
+  if (run === undefined) throw new WritError("run-missing", { id });
+  const [questions, records] = await Promise.all([store.questions(id), store.records(id)]);
+  const steps = records.map(({ key, json }) => ({ key, hasResult: json !== undefined }));
+  if (flags.json === true) await processOutput.answer(jsonLine({ type: "run", ...run, questions, steps }));
+  else {
+    const rows = [
+      ...Object.entries(run).map(([name, value]) => [
+        name,
+        typeof value === "string" ? value : JSON.stringify(value),
+      ]),
+      ...questions.map(({ key, request }) => [
+        "question",
+        `${key}: ${request.tool} ${JSON.stringify(request.arguments)}`,
+      ]),
+      ...steps.map(({ key, hasResult }) => ["step", hasResult ? key : `${key} (began, and has no result)`]),
+    ];
+    await processOutput.answer(table(rows.map((row) => row.map((cell) => oneLine(cell, 500)))));
+  }
+  return exitCodes.answered;
+}
+
+/** `writ runs cancel <id>`. */
+export async function cancelRun(
+  id: string,
+  { reason, ...flags }: StoreFlags & { readonly reason: string },
+): Promise<ExitCode> {
+  using store = knownStore(flags);
+  return tellRun(await store.cancel(id, reason), flags);
+}
+
+/** `writ runs retry <id>`. */
+export async function retryRun(id: string, flags: StoreFlags): Promise<ExitCode> {
+  using store = knownStore(flags);
+  return tellRun(await store.reopen(id), flags);
+}
+
+/** Says how a run stands now. */
+async function tellRun(run: StoredRun, { json }: StoreFlags): Promise<ExitCode> {
+  const told = json === true ? jsonLine({ type: "run", ...run }) : printable(`${run.id}: ${run.status}\n`);
+  await processOutput.answer(told);
+  return exitCodes.answered;
+}
+
+/** `writ runs erase [id]`, or all runs of a session. */
+export async function eraseRuns(
+  id: string | undefined,
+  { session, ...flags }: StoreFlags & { readonly session?: string },
+): Promise<ExitCode> {
+  using store = knownStore(flags);
+  const count = await store.erase(erasedBy(id, session));
+  await processOutput.answer(
+    flags.json === true ? jsonLine({ type: "erased", count }) : `${countText(count, "run")} erased\n`,
+  );
+  return exitCodes.answered;
+}
+
+function erasedBy(
+  id: string | undefined,
+  session: string | undefined,
+): { readonly id: string } | { readonly session: string } {
+  if (id !== undefined && session === undefined) return { id };
+  if (session !== undefined && id === undefined) return { session };
+  const advice = "Give either the id of a run, or `--session` for all runs of a session.";
+  throw new WritError("option-invalid", { option: "--session", value: session ?? "", advice });
+}
+
+function agoText(time: number): string {
+  return `${durationText(Math.max(0, Date.now() - time))} ago`;
+}

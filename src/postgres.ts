@@ -1,0 +1,7 @@
+/**
+ * Runs in PostgreSQL, for processes of many machines. Needs the package `pg`.
+ *
+ * @module writ/postgres
+ */
+export { type PostgresOptions } from "./adapters/postgres/options.ts";
+export { type PostgresRuns, postgresRuns } from "./adapters/postgres/postgres-runs.ts";

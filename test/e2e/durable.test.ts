@@ -1,0 +1,140 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Ended, makeProject, type Project, type StartOptions, writ as writIn } from "./command-line.ts";
+
+let project: Project;
+beforeAll(() => {
+  project = makeProject();
+  project.file(
+    "payer.ts",
+    `import { appendFileSync } from "node:fs";
+import { agent, tool } from "writ";
+const pay = tool({
+  name: "pay", description: "", effect: "irreversible",
+  inputSchema: { type: "object", properties: { to: { type: "string" } } },
+  execute: ({ to }) => { appendFileSync("paid.txt", String(to) + "\\n"); return "paid " + to; },
+});
+export default agent({
+  name: "payer", tools: [pay],
+  policy: ({ tool }) => ({ verdict: "ask", rule: "money", reason: tool + " is money" }),
+  model: ({ messages }) => {
+    const last = messages.at(-1);
+    return last.role === "tool" ? String(last.value ?? last.text) : { calls: [{ name: "pay", arguments: { to: "Ada" } }] };
+  },
+});
+`,
+  );
+});
+afterAll(() => project.remove());
+
+let store = "";
+let count = 0;
+beforeEach(() => {
+  count += 1;
+  store = `runs-${count}.db`;
+});
+const writ = (words: readonly string[], options: StartOptions = {}): Promise<Ended> =>
+  writIn([...words, "--store", store], { cwd: project.folder, ...options });
+const paid = (): string =>
+  existsSync(join(project.folder, "paid.txt")) ? readFileSync(join(project.folder, "paid.txt"), "utf8") : "";
+
+describe("writ run --durable", () => {
+  it("keeps a run that waits, which is answered from elsewhere and goes on, once", async () => {
+    const before = paid();
+    const begun = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "invoice-17"]);
+    expect(begun.stderr).toContain("invoice-17 waits for an answer about pay");
+    expect([begun.code, begun.stdout]).toEqual([6, ""]);
+    const listed = await writ(["runs", "list"]);
+    expect(listed.stdout).toMatch(/^invoice-17 {2}waiting {2}payer .*"Pay Ada"\n$/);
+    const questions = await writ(["approvals", "list"]);
+    expect(questions.stdout).toContain("invoice-17 turn/1/approval/0\n");
+    expect(questions.stdout).toContain('pay (irreversible) needs your approval: pay is money\n    to: "Ada"');
+    const refused = await writ(["approvals", "approve", "invoice-17", "--hash", "another"]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("error[question-changed]")]);
+    expect(await writ(["approvals", "approve", "invoice-17"])).toMatchObject({
+      code: 0,
+      stdout: "approved: pay of invoice-17\n",
+    });
+    expect((await writ(["approvals", "approve", "invoice-17"])).stderr).toContain("error[question-unknown]");
+    expect(paid()).toBe(before);
+    const ended = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "invoice-17"]);
+    expect([ended.code, ended.stdout]).toEqual([0, "paid Ada\n"]);
+    expect(paid()).toBe(`${before}Ada\n`);
+    const again = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "invoice-17", "--json"]);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      outcome: "answered",
+      result: "paid Ada",
+      run_id: "invoice-17",
+      turns: 2,
+    });
+    expect(paid()).toBe(`${before}Ada\n`);
+    const other = await writ(["run", "payer.ts", "Pay Eve", "--durable", "--id", "invoice-17"]);
+    expect(other.stderr).toContain("error[run-differs]");
+    const shown = JSON.parse((await writ(["runs", "show", "invoice-17", "--json"])).stdout) as object;
+    expect(shown).toMatchObject({
+      type: "run",
+      status: "answered",
+      questions: [],
+      end: { output: "paid Ada" },
+    });
+  });
+
+  it("tells the model of a no, and takes other arguments", async () => {
+    await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "1"]);
+    await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "2"]);
+    await writ(["approvals", "deny", "1", "turn/1/approval/0", "--reason", "not today"]);
+    await writ(["approvals", "approve", "2", "--arguments", '{"to":"Bob"}']);
+    expect((await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "1"])).stdout).toContain(
+      "not today",
+    );
+    expect((await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "2"])).stdout).toBe("paid Bob\n");
+    const wrong = await writ(["approvals", "approve", "2", "--arguments", "[]"]);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("error[question-unknown]")]);
+  });
+
+  it("refuses options that are about kept runs without it", async () => {
+    const { code, stderr } = await writ(["run", "payer.ts", "Pay Ada"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("give `--durable` too")]);
+  });
+});
+
+describe("writ runs", () => {
+  it("cancels, tries again, erases, and says what is not there", async () => {
+    await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r", "--session", "kim"]);
+    expect((await writ(["runs", "cancel", "r", "--reason", "too dear"])).stdout).toBe("r: cancelled\n");
+    expect((await writ(["runs", "retry", "r"])).stdout).toBe("r: cancelled\n");
+    expect((await writ(["runs", "list", "--status", "cancelled", "--json"])).stdout).toContain(
+      '"reason":"too dear"',
+    );
+    expect((await writ(["runs", "list", "--status", "gone"])).stderr).toContain("error[option-invalid]");
+    expect((await writ(["runs", "erase"])).code).toBe(2);
+    expect((await writ(["runs", "erase", "--session", "kim"])).stdout).toBe("1 run erased\n");
+    expect((await writ(["runs", "show", "r"])).stderr).toContain("error[run-missing]");
+    expect((await writ(["runs", "cancel", "r"])).stderr).toContain("error[run-missing]");
+    store = "nowhere.db";
+    expect(await writ(["runs", "list"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("no such file"),
+    });
+    expect(existsSync(join(project.folder, "nowhere.db"))).toBe(false);
+  });
+});
+
+describe("writ work", () => {
+  it("carries out what waits, and hands over at SIGTERM", async () => {
+    await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);
+    await writ(["approvals", "approve", "r"]);
+    const ended = await writ(["work", "payer.ts"], {
+      meanwhile: (child) =>
+        child.stderr?.on("data", (text: string) => {
+          if (text.includes("answered")) child.kill("SIGTERM");
+        }),
+    });
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toMatch(
+      /Working for payer[^]*r \(payer\) goes on\nr \(payer\) answered\nHanding over\.\n$/,
+    );
+    expect((await writ(["runs", "list"])).stdout).toMatch(/^r {2}answered/);
+  });
+});
