@@ -4,12 +4,8 @@ import type { Reading, TurnInput } from "../src/driver/driver.ts";
 import { askModel, noFailures } from "../src/turn/ask-model.ts";
 import { readingOf } from "../src/turn/turn-input.ts";
 import { callsOf, type Message, textOf, type ToolCall } from "../src/message/message.ts";
-import {
-  addReply,
-  readTranscript,
-  type ReadyTranscript,
-  type Transcript,
-} from "../src/message/transcript.ts";
+import { readTranscript } from "../src/message/read-transcript.ts";
+import { addReply, type ReadyTranscript, type Transcript } from "../src/message/transcript.ts";
 import { addUsage, noUsage, type Usage } from "../src/message/usage.ts";
 import type { Model, ModelSettings } from "../src/model/model.ts";
 import type { AllowList } from "../src/policy/allow-list.ts";

@@ -23,10 +23,10 @@ export {
 } from "./message/message.ts";
 export { type ConversationMessage } from "./message/conversation.ts";
 export { type InputPart } from "./message/foreign-parts.ts";
+export { readTranscript } from "./message/read-transcript.ts";
 export {
   addUser,
   type OpenTranscript,
-  readTranscript,
   type ReadyTranscript,
   type Transcript,
   type TranscriptJson,

@@ -7,7 +7,7 @@
 import { startPowerGuard } from "./adapters/power-guard.ts";
 
 export { scripted, type ScriptedModel, type ScriptOptions, type ScriptStep } from "./model/scripted.ts";
-export { fakeTool, type FakeTool } from "./tool/fake-tool.ts";
+export { fakeTool, type FakeTool, type FakeToolOptions } from "./tool/fake-tool.ts";
 export { cassette, type CassetteMode, type CassetteOptions } from "./adapters/cassette/cassette.ts";
 export { faulty, type ModelFault } from "./adapters/faulty.ts";
 export { fakeAnthropic, fakeGemini, fakeOllama, fakeOpenai } from "./adapters/fake-providers/fakes.ts";

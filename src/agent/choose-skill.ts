@@ -60,14 +60,14 @@ export function chooseSkill(choosing: Choosing): Maybe<Choice> {
 
 function chooseFrom(fitting: readonly PlannedSkill[], choosing: Choosing): Maybe<Choice> {
   const { plan } = choosing;
-  const [first, ...others] = fitting;
+  const [first] = fitting;
   if (first === undefined)
     throw new WritError("skill-not-chosen", {
       name: plan.name,
       reason: "none of them takes this input",
       skills: namesOf(plan),
     });
-  if (others.length === 0) return choose(plan, first.name, { by: plan.skills.size === 1 ? "only" : "type" });
+  if (fitting.length === 1) return choose(plan, first.name, { by: plan.skills.size === 1 ? "only" : "type" });
   if (plan.model === undefined || plan.routing === "first") return choose(plan, first.name, { by: "first" });
   const { excess } = choosing;
   return excess === undefined ? route(fitting, plan.model, choosing) : { type: "forbidden", excess };
@@ -84,8 +84,10 @@ function namesOf({ skills }: AgentPlan): string {
 }
 
 function fittingSkills(plan: AgentPlan, input: Json): Maybe<readonly PlannedSkill[]> {
+  const skills = [...plan.skills.values()];
+  if (skills.every(({ input }) => input === undefined)) return skills;
   const fitting: PlannedSkill[] = [];
-  const looking = inOrder([...plan.skills.values()], (skill) =>
+  const looking = inOrder(skills, (skill) =>
     after(skill.input?.parse(input), (parsed) => {
       if (parsed?.ok !== false) fitting.push(skill);
     }),

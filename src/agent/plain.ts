@@ -4,7 +4,7 @@ import { watchedJournal } from "../journal/watched-journal.ts";
 import { failed, stopped } from "../run/end.ts";
 import { joinLabels } from "../message/label.ts";
 import { contentText, labelOf, type UserMessage } from "../message/message.ts";
-import { addAnswer, addUser, type ReadyTranscript } from "../message/transcript.ts";
+import { addAnswer, addSaid, type ReadyTranscript } from "../message/transcript.ts";
 import type { Finished, Frame } from "../run/frame.ts";
 import type { End } from "../run/end.ts";
 import { describeIssues } from "../schema/schema.ts";
@@ -30,7 +30,7 @@ export async function answerPlainly(skill: PlainPlan, run: PlainRun, frame: Fram
   const { said, asked, spent } = run;
   const end = await runPlain(skill, run, frame);
   const label = joinLabels(labelOf(asked), skill.label);
-  const transcript = addUser(said, asked);
+  const transcript = addSaid(said, asked);
   if (end.outcome.type !== "answered") return { ...spent, end, label, transcript };
   const text = contentText(end.outcome.content);
   const parts = [{ type: "text" as const, text: text === "" ? "(empty)" : text }];

@@ -2,25 +2,24 @@ import { WritError } from "../error/writ-error.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { Host } from "../journal/host.ts";
 import { type Checkpoint, checkpointFault } from "../run/checkpoint.ts";
-import { exhausted } from "../run/end.ts";
+import { type End, endBy, exhausted } from "../run/end.ts";
 import { type Finished, type Frame, frame } from "../run/frame.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
-import { priceOf } from "../turn/paid-model.ts";
 import { isAsked, type SystemMessage } from "../message/message.ts";
-import { addUser, emptyTranscript, type ReadyTranscript, readTranscript } from "../message/transcript.ts";
-import { noUsage, type Usage } from "../message/usage.ts";
+import { readTranscript } from "../message/read-transcript.ts";
+import { addSaid, emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
+import { noUsage, priceOf, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger, spend } from "../policy/account/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { Json } from "../util/json.ts";
-import { after, type Maybe } from "../util/maybe.ts";
+import { after, type Maybe, rescue } from "../util/maybe.ts";
 import type { ReadQuestion } from "./question.ts";
 import {
   askAfterRun,
   askBeforeRun,
   askBeforeSkill,
   checkTakes,
-  finishing,
   type ReadInput,
   readInput,
 } from "./around-run.ts";
@@ -68,10 +67,11 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   return after(reading, (read: ReadInput) => {
     const { input, asked } = withoutSecrets(read, host);
     checkAlone(asked, wanted.options, plan.name);
-    const run = { ...around, ...wanted, base, input, asked };
+    const { options, watched, onTurn } = wanted;
+    const run = { definition, plan, host, options, watched, onTurn, base, input, asked };
     const { limits, observe } = plan;
-    const options = { ...base, agent: plan.name, input, durationMs: limits.durationMs, observe };
-    return { runId: base.runId, framed: frame(options, (inside) => runAgent(run, inside)) };
+    const framing = { ...base, agent: plan.name, input, durationMs: limits.durationMs, observe };
+    return { runId: base.runId, framed: frame(framing, (inside) => runAgent(run, inside)) };
   });
 }
 
@@ -156,47 +156,55 @@ function withSkill(run: AgentRun, inside: Frame): Maybe<Finished> {
   const { definition, plan, options, base, host, input } = run;
   const { skill: wanted } = options;
   if (plan.only !== undefined && wanted === undefined)
-    return carryOut(plan.only, { run, before: { ...nothingSpent, transcript: emptyTranscript() } }, inside);
+    return carryOut(plan.only, { run, spent: nothingSpent }, inside);
   const { journal, parent, accounts } = base;
   const excess = parent?.purse.turnExcess();
   const bounds = { accounts, price: definition.budget?.price, timeout: definition.timeout, host };
   const retry = options.retry ?? plan.retry;
   const choosing = { plan, input, wanted, journal, stop: inside.stop, excess, host, bounds, retry };
   return after(chooseSkill(choosing), (choice) => {
-    const before = { ...bookChoice(choice, run, inside), transcript: emptyTranscript() };
-    return finishing(before, { plan, inside }, () => {
-      if (choice.type === "failed") throw choice.error;
-      if (choice.type === "chosen") return carryOut(choice.chosen, { run, before }, inside);
-      const end = exhausted({ gate: { agent: plan.name } }, choice.excess);
-      return askAfterRun({ ...before, end }, run, inside);
-    });
+    const spent = bookChoice(choice, run, inside);
+    return rescue(
+      () => {
+        if (choice.type === "failed") throw choice.error;
+        if (choice.type === "chosen") return carryOut(choice.chosen, { run, spent }, inside);
+        const end = exhausted({ gate: { agent: plan.name } }, choice.excess);
+        return askAfterRun(endedBefore(end, spent), run, inside);
+      },
+      (error) => endedBefore(endBy(error, { gate: { agent: plan.name }, stop: inside.stop }), spent),
+    );
   });
+}
+
+/** The end of a run that came before its first turn. */
+function endedBefore(end: End, { ledger, usage }: Spent): Finished {
+  return { end, transcript: emptyTranscript(), ledger, usage };
 }
 
 interface Beginning {
   readonly run: AgentRun;
-  readonly before: Omit<Finished, "end">;
+  readonly spent: Spent;
 }
 
-function carryOut(chosen: ChosenSkill, { run, before }: Beginning, inside: Frame): Maybe<Finished> {
-  if (run.plan.hooks.beforeSkill === undefined) return carryOutSkill(chosen, { run, before }, inside);
+function carryOut(chosen: ChosenSkill, { run, spent }: Beginning, inside: Frame): Maybe<Finished> {
+  if (run.plan.hooks.beforeSkill === undefined) return carryOutSkill(chosen, { run, spent }, inside);
   return askBeforeSkill(chosen, run, inside).then((answered) =>
     "outcome" in answered
-      ? askAfterRun({ ...before, end: answered }, run, inside)
-      : carryOutSkill(answered, { run, before }, inside),
+      ? askAfterRun(endedBefore(answered, spent), run, inside)
+      : carryOutSkill(answered, { run, spent }, inside),
   );
 }
 
 function carryOutSkill(
   { skill, fact }: ChosenSkill,
-  { run, before }: Beginning,
+  { run, spent }: Beginning,
   inside: Frame,
 ): Maybe<Finished> {
   const checking = skill.input === undefined ? undefined : checkTakes(skill, run, inside);
   return after(checking, () => {
     inside.tell?.(fact);
     const work = (session?: OpenSession): Maybe<Finished> =>
-      ended(runSkill(skill, { run, session, spent: before }, inside), session, { run, skill, inside });
+      ended(runSkill(skill, { run, session, spent }, inside), session, { run, skill, inside });
     const { session } = run.options;
     if (session === undefined) return work();
     return inSession(session, run, { key: "session", work, stop: inside.stop });
@@ -237,12 +245,13 @@ function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: 
   const before = said.length === 0 ? emptyTranscript(system) : transcriptAfter(said, system);
   const previous = session?.loaded.intent;
   const { beforeEffect } = session ?? {};
-  const cycling = { transcript: addUser(before, asked), spent, previous, beforeEffect };
+  const cycling = { transcript: addSaid(before, asked), spent, previous, beforeEffect };
   return runCycle(loopOptions(skill, run, cycling), inside);
 }
 
 /** The system message of a run: the words of the agent's author, then those of this run alone. */
 function systemFor({ system }: AgenticPlan, { instructions = "" }: RunOptions): SystemMessage {
+  if (instructions === "") return system;
   return { ...system, text: [system.text, instructions].filter((text) => text !== "").join("\n\n") };
 }
 
@@ -281,9 +290,15 @@ function loopOptions(
 ): LoopOptions {
   const { definition, plan, base, options, input, asked, onTurn } = run;
   const intent = declareIntent({ plan, skill, base, options, input, asked, from, previous });
-  const gate = gateOf(skill.gate, base, { intent, powers: [...base.powers, plan.grants] });
+  const gate = gateOf(skill.gate, base, { intent, powers: base.powers.concat([plan.grants]) });
   return {
-    ...base,
+    runId: base.runId,
+    host: base.host,
+    journal: base.journal,
+    parent: base.parent,
+    accounts: base.accounts,
+    level: base.level,
+    approve: base.approve,
     transcript,
     spent,
     from,

@@ -132,13 +132,14 @@ function asJson(value: unknown): Json {
 
 /** The gate of one run. */
 export function gateOf(
-  { own, ...planned }: PlannedGate,
+  { own, agent, allowed, policy }: PlannedGate,
   { parent }: RunFrame,
-  held: Pick<Gate, "intent" | "powers">,
+  { intent, powers }: Pick<Gate, "intent" | "powers">,
 ): Gate {
-  if (parent === undefined) return { ...planned, ...held, said: own.said };
+  if (parent === undefined) return { agent, allowed, policy, intent, powers, said: own.said };
   const said = [...(parent.said ?? []), ...own.said];
-  return { ...planned, ...held, said, allowed: heldTo(planned.allowed, parent.said), outer: parent.policy };
+  const narrowed = heldTo(allowed, parent.said);
+  return { agent, allowed: narrowed, policy, intent, powers, said, outer: parent.policy };
 }
 
 /**

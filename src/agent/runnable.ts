@@ -147,7 +147,11 @@ export function runnable<Input, Output>({
   async function run(input: Input, options: RunOptions = noOptions): Promise<RunResult<Output>> {
     const { onEvent } = options;
     const listen = onEvent && listenerOf(onEvent, name, about.host);
-    return endOf<Output>(await begin(input, options, listen !== undefined), listen);
+    const begun = begin(input, options, listen !== undefined);
+    const { runId, framed } = begun instanceof Promise ? await begun : begun;
+    return listen === undefined
+      ? resultOf(runId, await framed.end())
+      : endOf<Output>({ runId, framed }, listen);
   }
   function stream(input: Input, options: RunOptions = {}): AsyncGenerator<AgentEvent, RunResult<Output>> {
     const reader = readerOf<Output>(
@@ -277,11 +281,10 @@ function accountsOf(
   { host, account, outer }: Paid,
 ): RunAccounts | undefined {
   const own = typeof account === "function" ? account(options) : account;
+  if (own === undefined && options.account === undefined && outer === undefined) return undefined;
   if (own !== undefined) checkAccount(own, agent);
   const given = [own, options.account].filter((each) => each !== undefined);
-  return outer === undefined && given.length === 0
-    ? undefined
-    : new RunAccounts(outer, given, { agent, host });
+  return new RunAccounts(outer, given, { agent, host });
 }
 
 /** The surroundings as they are now, without the labels that runs beside this one add later. */

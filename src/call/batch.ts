@@ -14,11 +14,10 @@ import type { Inside } from "../run/scope.ts";
 import { RunWaits } from "../run/waits.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
-import { type Batch, type CallRecord, type Fate, skipped } from "./call.ts";
+import { type Batch, type CallRecord, type Fate, haltedBy, skipped } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
-import { groupsOf, haltedBy } from "./order.ts";
-import { type BatchEnd, type BatchJudging, RunningBatch } from "./running.ts";
+import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
 
 /** The end of a batch: one result for each call, in the order of the calls. */
 export interface Executed extends BatchEnd {

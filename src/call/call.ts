@@ -7,7 +7,7 @@ import type { ToolUse } from "../policy/account/constraints.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
 import { joinLearned, type Learned } from "../policy/knowledge/learned.ts";
 import type { OpenCall, Inside, OpenScope } from "../run/scope.ts";
-import type { RunContext } from "../run/context.ts";
+import type { Ordering, RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
 import type { OpenQuestion } from "../run/waits.ts";
 import type { CallPowers } from "../run/powers.ts";
@@ -225,3 +225,39 @@ export function cancelledResult(name: string): ToolResult {
 
 /** The result of a call that the run lost sight of. */
 export const lostResult: ToolResult = { status: "unknown", text: "No result." };
+
+/**
+ * Tells whether a call of the tool waits for the calls before it, and the calls after it wait for it: by default when the tool changes
+ * something. Where a failure ends the run, a tool that does not say what it does may change something too.
+ */
+export function isOrdered({ effect }: Tool, { concurrency, endOn }: Ordering): boolean {
+  if (concurrency !== undefined) return concurrency === 1;
+  return (
+    effect === "write" ||
+    effect === "irreversible" ||
+    (effect === "undeclared" && endOn.includes("tool-failure"))
+  );
+}
+
+/** The reason why the calls of a batch that have not begun do not begin any more. */
+export interface Halt {
+  reason?: string;
+  /** The journal failed inside a call: nothing that begins now could be recorded. */
+  lost?: { readonly error: unknown };
+}
+
+const failures: ReadonlySet<ToolResult["status"]> = new Set(["error", "invalid", "timeout", "unknown"]);
+
+/** Tells whether a call failed, and nobody said that the model is told. */
+export function isFailure({ result, escalated = false }: Pick<CallRecord, "result" | "escalated">): boolean {
+  return failures.has(result.status) && !escalated;
+}
+
+/** The reason why a call that ended so keeps the calls after it from beginning; undefined when it does not. */
+export function haltedBy(
+  ended: Pick<CallRecord, "result" | "escalated" | "fatal">,
+  { endOn }: Ordering,
+): string | undefined {
+  if (ended.fatal !== undefined) return "an earlier call ended the run";
+  return endOn.includes("tool-failure") && isFailure(ended) ? "an earlier call failed" : undefined;
+}

@@ -54,8 +54,9 @@ function weigh(parsed: ParseResult<unknown>, { call: at, tool }: Read): Fate {
   if (!parsed.ok) return invalid(call, tool, argumentProblem(tool.input, call.arguments, parsed.issues));
   const { value: args, coerced } = parsed;
   const request = new JudgedCall(at, tool, args);
-  const decision =
-    tool.name === readResult && isReader(tool) ? readingOn : decisionOf(judgeOf(at.batch.gate), request);
+  const { gate } = at.batch;
+  const policy = gate.outer === undefined ? gate.policy : judgeOf(gate);
+  const decision = tool.name === readResult && isReader(tool) ? readingOn : decisionOf(policy, request);
   const { verdict, rule } = decision;
   if (rule === policyError) at.batch.run.host.warn?.(brokenPolicy(request, decision));
   const unseen = verdict === "ask" ? unseenIn(request) : undefined;

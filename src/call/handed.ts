@@ -13,6 +13,7 @@ import {
   keyOf,
   type Ready,
   stepOf,
+  isOrdered,
 } from "./call.ts";
 import {
   copyOfPlain,
@@ -23,7 +24,6 @@ import {
   readGiven,
   type ReadGiven,
 } from "./given.ts";
-import { isOrdered } from "./order.ts";
 import { settleGiven } from "./run.ts";
 import { asTold } from "./settle.ts";
 

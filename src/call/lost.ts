@@ -3,8 +3,7 @@ import type { ToolResult } from "../message/message.ts";
 import type { Reconciled } from "../tool/after-crash.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { after, type Maybe } from "../util/maybe.ts";
-import type { Call, CallRecord, Ready } from "./call.ts";
-import type { Halt } from "./order.ts";
+import type { Call, CallRecord, Halt, Ready } from "./call.ts";
 import { runCall, settleGiven } from "./run.ts";
 import { EndKnown } from "./thrown.ts";
 

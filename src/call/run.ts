@@ -19,6 +19,8 @@ import {
   type Call,
   type CallRecord,
   cancelledResult,
+  type Halt,
+  haltedBy,
   keyOf,
   type Ready,
   type Settled,
@@ -26,7 +28,6 @@ import {
   type OngoingCall,
 } from "./call.ts";
 import type { GivenEnd } from "./given.ts";
-import { type Halt, haltedBy } from "./order.ts";
 import { fatalOf } from "./fatal.ts";
 import { recoverExecution } from "./recovery.ts";
 import { settle } from "./settle.ts";

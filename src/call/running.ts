@@ -4,11 +4,22 @@ import type { ToolCall } from "../message/message.ts";
 import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
 import { type OpenQuestion, RunWaits } from "../run/waits.ts";
 import type { Maybe } from "../util/maybe.ts";
-import { type Batch, callOf, type CallRecord, type Fate, type Ready, skippedResult, stepOf } from "./call.ts";
+import type { Ordering } from "../run/context.ts";
+import {
+  type Batch,
+  callOf,
+  type CallRecord,
+  type Fate,
+  type Halt,
+  haltedBy,
+  isOrdered,
+  type Ready,
+  skippedResult,
+  stepOf,
+} from "./call.ts";
 import type { Fatal } from "./fatal.ts";
 import type { BrokenContract } from "./handed.ts";
 import { runLost } from "./lost.ts";
-import { type Halt, haltedBy } from "./order.ts";
 import { runCall } from "./run.ts";
 import { asTold, notRun, tellEnd } from "./settle.ts";
 
@@ -162,4 +173,18 @@ async function recorded(
 /** The questions that a call left open, if that is why it has no end. */
 function openIn(ended: PromiseSettledResult<unknown>): readonly OpenQuestion[] {
   return ended.status === "rejected" && ended.reason instanceof RunWaits ? ended.reason.questions : [];
+}
+
+/** The calls that are to run, by their places, in groups that run one after another; the calls of a group run beside each other. */
+export function groupsOf(fates: readonly Fate[], ordering: Ordering): readonly (readonly number[])[] {
+  const groups: number[][] = [];
+  let isOpen = false;
+  fates.forEach((fate, index) => {
+    if (fate.type === "refused") return;
+    const isAlone = isOrdered(fate.tool, ordering);
+    if (isOpen && !isAlone) groups.at(-1)?.push(index);
+    else groups.push([index]);
+    isOpen = !isAlone;
+  });
+  return groups;
 }

@@ -12,6 +12,7 @@ import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
 import { jsonLine, type Output, printable, processOutput } from "./output.ts";
 import { printer } from "./printer.ts";
+import type { QuestionPart } from "./read-files.ts";
 
 /**
  * Contents of standard output: the answer; one JSON object; or every event as a line of JSON, the object
@@ -56,7 +57,7 @@ export interface PrintRunOptions {
  */
 export async function printRun(
   agent: AnyAgent,
-  prompt: string,
+  prompt: string | readonly QuestionPart[],
   options: PrintRunOptions = {},
 ): Promise<ExitCode> {
   const { output = processOutput, format = "text", verbose = false } = options;
@@ -133,7 +134,7 @@ interface Watched extends PrintRunOptions {
 
 async function runToEnd(
   agent: AnyAgent,
-  prompt: string,
+  prompt: string | readonly QuestionPart[],
   { signal, skill, watch, approve, ceiling }: Watched,
 ): Promise<PrintedEnd> {
   const startedAt = performance.now();

@@ -50,6 +50,11 @@ function addRun(program: Command, act: Act): void {
       )
       .argument("<file>", "a program (.ts, .js) that exports an agent, or a definition (.md, .json)")
       .argument("[prompt...]", "what to ask; `-`, or nothing where input is piped, reads standard input")
+      .option(
+        "-f, --file <path>",
+        "give the model a file: a picture, a PDF, a sound or a text; again for more",
+        (path: string, before: readonly string[] | undefined) => [...(before ?? []), path],
+      )
       .option("-m, --model <name>", "another model than the agent's: provider/name, like ollama/qwen2.5:7b")
       .option("--driver <name>", `how calls are spoken of with the model: ${driverChoices.join(", ")}`)
       .option("--max-turns <n>", "end after so many turns; the other bounds stay")

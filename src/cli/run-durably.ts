@@ -12,11 +12,12 @@ import type { AnyAgent } from "./load-agent.ts";
 import { jsonLine, oneLine, processOutput } from "./output.ts";
 import { printer } from "./printer.ts";
 import { type Format, printEnd, type PrintedEnd } from "./print-run.ts";
+import type { QuestionPart } from "./read-files.ts";
 
 /** A run that is to be kept in a store. */
 export interface DurableWish {
   readonly store: RunStore;
-  readonly prompt: string;
+  readonly prompt: string | readonly QuestionPart[];
   readonly start: StartOptions;
   readonly audit?: (look: CapabilityLook) => void;
   readonly format: Format;

@@ -9,6 +9,7 @@ import { countOf, formatOf, type OutputFlags, wordOf } from "./options.ts";
 import { processOutput } from "./output.ts";
 import { type PrintRunOptions, printRun } from "./print-run.ts";
 import { readPrompt } from "./prompt.ts";
+import { type QuestionPart, readFiles } from "./read-files.ts";
 
 /** The options of `writ run`, as they stand on the command line. */
 export interface RunFlags extends OutputFlags, AuditFlags {
@@ -18,6 +19,7 @@ export interface RunFlags extends OutputFlags, AuditFlags {
   readonly skill?: string;
   readonly tools?: string;
   readonly cap?: string;
+  readonly file?: readonly string[];
   readonly durable?: boolean;
   readonly store?: string;
   readonly id?: string;
@@ -37,7 +39,7 @@ interface Durably {
   readonly options: PrintRunOptions;
 }
 
-async function durably(agent: AnyAgent, prompt: string, { flags, options }: Durably): Promise<ExitCode> {
+async function durably(agent: AnyAgent, prompt: Question, { flags, options }: Durably): Promise<ExitCode> {
   const [{ runDurably }, { openStore }] = await Promise.all([
     import("./run-durably.ts"),
     import("./run-store.ts"),
@@ -62,7 +64,7 @@ async function durably(agent: AnyAgent, prompt: string, { flags, options }: Dura
  */
 export async function run(file: string, words: readonly string[], flags: RunFlags): Promise<ExitCode> {
   checkDurable(flags);
-  const { driver, maxTurns, skill, tools, cap, verbose = false } = flags;
+  const { driver, maxTurns, skill, tools, cap, file: paths = [], verbose = false } = flags;
   const model = flags.model === undefined ? undefined : modelNamed(flags.model);
   const changes: Parameters<AnyAgent["with"]>[0] = {
     ...(model === undefined ? {} : { model }),
@@ -77,9 +79,18 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
     ceiling: cap === undefined ? undefined : parseCapabilities(cap),
   };
   checkFile(file);
-  const prompt = await readPrompt(words, process.stdin);
+  const files = await readFiles(paths);
+  const prompt = await readPrompt(words, process.stdin, { isOptional: files.length > 0 });
   const agent = await loadAgent(file, { tools, model });
   const changed = Object.keys(changes).length === 0 ? agent : agent.with(changes);
-  if (flags.durable === true) return durably(changed, prompt, { flags, options });
-  return printRun(changed, prompt, { ...options, model: changed.modelId });
+  const question = questionOf(prompt, files);
+  if (flags.durable === true) return durably(changed, question, { flags, options });
+  return printRun(changed, question, { ...options, model: changed.modelId });
+}
+
+type Question = string | readonly QuestionPart[];
+
+function questionOf(prompt: string, files: readonly QuestionPart[]): Question {
+  if (files.length === 0) return prompt;
+  return prompt.trim() === "" ? files : [prompt, ...files];
 }

@@ -1,6 +1,6 @@
 import { labelOf, type Message, type ResultMessage, type SystemMessage } from "../message/message.ts";
 import { inWords } from "../message/place-files.ts";
-import { shownAs } from "../message/shown.ts";
+import { shownAs } from "../message/transcript.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 import { isJsonObject, type Json, parseJson } from "../util/json.ts";

@@ -7,10 +7,11 @@ import { type AllowList, offeredTools, toldTools } from "../policy/allow-list.ts
 import { parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
+import { isQuoted } from "./copied-calls.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
+import { recogniser } from "./recognise/recogniser.ts";
 import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
 import { withoutThinking } from "./thinking.ts";
-import { unparsedCalls } from "./unparsed-calls.ts";
 
 /**
  * Native function calling: tools go to the provider as tools and nowhere else, calls come back as calls. A tool that a run was told of stays in
@@ -48,7 +49,11 @@ export const nativeDriver: Driver = {
       ...(format === undefined ? {} : { format }),
     };
   },
-  read: (reply, turn) => heldToShape(readMessage(withoutThinking(reply), turn), turn),
+  read(reply, turn) {
+    const mayThink = textOf(reply.message).includes("think");
+    const reading = readMessage(mayThink ? withoutThinking(reply) : reply, turn);
+    return turn.toolChoice === "auto" ? reading : heldToShape(reading, turn);
+  },
   partialAnswer: (partial) => partial,
 };
 
@@ -64,7 +69,8 @@ function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading
   if (calls.length > 0) return { type: "calls", message: withoutLeak(message, calls) };
   if (finishReason === "pause" && message.parts.length > 0) return { type: "pending", message };
   const text = textOf(message);
-  const unparsed = finishReason === "length" ? undefined : unparsedCalls(text, turn);
+  const mayCall = finishReason !== "length" && /^\s*[<[]/.test(text);
+  const unparsed = mayCall ? unparsedCalls(text, turn) : undefined;
   if (unparsed !== undefined) {
     const others = message.parts.filter(({ type }) => type !== "text");
     return {
@@ -81,6 +87,26 @@ function readMessage({ message, finishReason }: Reply, turn: TurnInput): Reading
     reason: "the reply was empty",
     feedback: emptyFeedback,
   };
+}
+
+/**
+ * Calls in the tags that a model was trained on, when the provider did not read them: servers do so whose parser does not fit the model. Only
+ * a reply that is such calls and nothing else counts, and none that stands in what was said or read before, so that an answer that quotes one
+ * stays an answer. Undefined when there are none.
+ */
+function unparsedCalls(text: string, turn: TurnInput): readonly ToolCall[] | undefined {
+  const { allowed, model } = turn;
+  if (allowed.tools.size === 0) return undefined;
+  const names = wireNames(allowed, model.features.toolNames);
+  const known = [...allowed.tools.values()].map(({ name, input }) => ({
+    name: names.toWire(name),
+    inputSchema: input.jsonSchema,
+  }));
+  const { calls, layer } = recogniser(known, "strict").read(text);
+  if (calls.length === 0 || layer !== "tagged" || isQuoted(text, turn)) return undefined;
+  return calls.map(({ name, arguments: args }) => {
+    return { type: "tool-call", id: "", name: names.fromWire(name), arguments: args };
+  });
 }
 
 const unparsedText = "the provider gave the calls as text: they were read from their tags";

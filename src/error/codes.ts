@@ -64,6 +64,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "model-rate-limited": { message: "{provider} takes no more requests for the model \"{model}\" right now: {reason}", hint: "Wait as long as it says (`retryAfterMs`), ask less often, or raise the limit with the provider. A run waits and asks again by itself where the wait is short.", retryable: true },
   "model-timeout": { message: "The model \"{model}\" wrote nothing for {limit} ms.", hint: "A run asks again by itself. Raise `timeout.{field}` of the agent, shorten the input (a long one takes long to read), or take a faster model.", retryable: true },
   "model-unlisted": { message: "There is no model \"{name}\" in the catalogue. It has: {known}.", hint: "Take one of these names, or give the path of a GGUF file.", retryable: false },
+  "model-without-files": { message: "The model \"{model}\" takes no file of type \"{mediaType}\": {takes}.", hint: "Give the words of the file, or convert it; or take a model that reads such files, at a provider that takes them.", retryable: false },
   "model-without-tools": { message: "The model \"{model}\" of {provider} cannot call tools natively.", hint: "Use `driver: \"json\"` (or \"auto\", which switches by itself), or take a model that can. {known}", retryable: false },
   "name-invalid": { message: "{kind} has the name \"{name}\", which cannot be called.", hint: "A name has 1 to 64 letters, digits, \"_\", \"-\" or \".\", and starts with a letter or \"_\". That of a tool may have \"/\" too.", retryable: false },
   "name-reserved": { message: "The tool name \"{name}\" in {where} is reserved.", hint: "Choose another name: the runtime itself provides a tool of this name.", retryable: false },
@@ -193,6 +194,7 @@ export interface ErrorData {
   "model-rate-limited": { model: string | number; provider: string | number; reason: string | number };
   "model-timeout": { field: string | number; limit: string | number; model: string | number };
   "model-unlisted": { known: string | number; name: string | number };
+  "model-without-files": { mediaType: string | number; model: string | number; takes: string | number };
   "model-without-tools": { known: string | number; model: string | number; provider: string | number };
   "name-invalid": { kind: string | number; name: string | number };
   "name-reserved": { name: string | number; where: string | number };

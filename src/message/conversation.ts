@@ -4,7 +4,7 @@ import { type Fields, fieldsOf, isPart, readPart } from "./foreign-parts.ts";
 import { ForeignCalls, readReply, readResults } from "./foreign-replies.ts";
 import { isAsked, type Message, type UserMessage } from "./message.ts";
 import { messageShape } from "./message-shape.ts";
-import { readTranscript } from "./transcript.ts";
+import { readTranscript } from "./read-transcript.ts";
 
 /**
  * A message of a conversation, as this package, the AI SDK (`ModelMessage`, `UIMessage`) or OpenAI's chat completions have it.

@@ -1,5 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
-import { base64Of, mediaTypeOf, readDataUrl } from "../util/media.ts";
+import { base64Of, bytesOfBase64, isAddress, mediaTypeOf, readDataUrl, sizeOf } from "../util/media.ts";
 import type { FilePart, Message, ReplyMessage, ReplyPart, ToolResult } from "./message.ts";
 
 /** The contents of a file: bytes, their base64, or an address (`https:`, `data:`) as a text or a URL. */
@@ -76,17 +76,14 @@ function dataOf(given: unknown): string | undefined {
   return isAddress(given) || /^[a-z0-9+/=_\s-]*$/i.test(given) ? given : undefined;
 }
 
-/** Base64 has no colon: what begins like an address is one. */
-export function isAddress(data: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:/i.test(data);
-}
-
 /** The number of bytes of a file; undefined for one that stands elsewhere. */
 export function bytesOf({ data, bytes }: FilePart): number | undefined {
-  if (bytes !== undefined) return bytes;
-  const base64 = readDataUrl(data)?.data ?? (isAddress(data) ? undefined : data);
-  if (base64 === undefined) return undefined;
-  return Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
+  return bytes ?? sizeOf(data);
+}
+
+/** The words of a text file, on lines of their own: parts of text are joined as they are. */
+export function wordsOfFile({ data }: FilePart): string {
+  return `\n${new TextDecoder().decode(bytesOfBase64(readDataUrl(data)?.data ?? data))}\n`;
 }
 
 /** A file in words, for whoever is shown none: `[image: image/png, 12.3 kB]`. */
@@ -120,14 +117,15 @@ export function sizedMessage(message: Message): Message {
   return { ...message, parts: sizedParts(message.parts) };
 }
 
-/** The number of files in a message. */
-export function countFiles(message: Message): number {
-  if (message.role === "system") return 0;
-  return message.role === "tool" ? (message.files?.length ?? 0) : message.parts.filter(isFilePart).length;
+/** The files of a message. */
+export function filesIn(message: Message): readonly FilePart[] {
+  if (message.role === "system") return [];
+  const parts: readonly ReplyPart[] = message.role === "tool" ? (message.files ?? []) : message.parts;
+  return parts.filter(isFilePart);
 }
 
-function isFilePart({ type }: ReplyPart): boolean {
-  return type === "file";
+function isFilePart(part: ReplyPart): part is FilePart {
+  return part.type === "file";
 }
 
 function sizedParts<Part extends ReplyPart>(parts: readonly Part[]): readonly (Part | FilePart)[] {

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isAddress, readDataUrl, sizeOf } from "../util/media.ts";
 import { joinLabels, type Label, readLabel, trustedLabel, untrustedFrom } from "./label.ts";
 
 /**
@@ -256,6 +257,13 @@ const runtimeWords: ReadonlySet<string> = new Set<ResultStatus>([
   "skipped",
 ]);
 
+/** True if a message of a tool without a label of its own means this label. */
+export function isDefaultLabel({ integrity, secrecy, sources }: Label, tool: string): boolean {
+  return (
+    integrity === "untrusted" && secrecy === "public" && sources.length === 1 && sources[0] === `tool/${tool}`
+  );
+}
+
 /** The join of what stands in these messages. */
 export function labelOfAll(messages: readonly Message[]): Label {
   return messages.reduce((sum, message) => joinLabels(sum, labelOf(message)), trustedLabel);
@@ -264,18 +272,20 @@ export function labelOfAll(messages: readonly Message[]): Label {
 /** About how many characters a model reads or writes for a message: for estimates where a provider reports no usage. */
 export function charactersOf(message: Message): number {
   if (message.role === "system") return message.text.length;
-  if (message.role === "tool") return message.text.length + (message.files?.length ?? 0) * fileCharacters;
+  if (message.role === "tool")
+    return message.files?.reduce(addFile, message.text.length) ?? message.text.length;
   let sum = 0;
   for (const part of message.parts) sum += partCharacters(part);
   return sum;
 }
 
-/** Providers count a picture as some hundred to some thousand tokens, whatever its bytes. */
-export const fileCharacters = 4_000;
+function addFile(sum: number, file: FilePart): number {
+  return sum + charactersOfFile(file);
+}
 
 function partCharacters(part: ReplyPart): number {
   if (part.type === "text" || part.type === "reasoning") return part.text.length;
-  if (part.type === "file") return fileCharacters;
+  if (part.type === "file") return charactersOfFile(part);
   return part.type === "tool-call" ? part.name.length + jsonCharacters(part.arguments) : 0;
 }
 
@@ -288,4 +298,19 @@ function jsonCharacters(value: Json): number {
     for (const key of Object.keys(value)) sum += 4 + key.length + jsonCharacters(value[key] ?? null);
   else for (const each of value) sum += 1 + jsonCharacters(each);
   return Math.max(2, sum);
+}
+
+/** Providers count a picture as some hundred to some thousand tokens, whatever its bytes. */
+const fileCharacters = 4_000;
+
+/** About how many characters a model reads for a file: those of a text; for any other what providers count for a picture. */
+export function charactersOfFile(file: FilePart): number {
+  return isTextFile(file) ? (file.bytes ?? sizeOf(file.data) ?? fileCharacters) : fileCharacters;
+}
+
+const textType = /^(?:text\/|application\/(?:[^;]+\+)?(?:json|xml|yaml)\b)/i;
+
+/** True for a file that is text, and whose data is at hand. */
+export function isTextFile({ mediaType, data }: FilePart): boolean {
+  return textType.test(mediaType) && (!isAddress(data) || readDataUrl(data) !== undefined);
 }

@@ -1,4 +1,4 @@
-import { messageOf, WritError } from "../error/writ-error.ts";
+import { WritError } from "../error/writ-error.ts";
 import {
   type Message,
   type ReplyMessage,
@@ -12,7 +12,7 @@ import {
   isAsked,
 } from "./message.ts";
 import { misfitText } from "../util/shape.ts";
-import { messageShape, resultShape } from "./message-shape.ts";
+import { messageShape } from "./message-shape.ts";
 
 /**
  * The conversation as an append-only value. Every call ends in exactly one result, results stand in the order of the calls, call ids are
@@ -54,9 +54,9 @@ export interface TranscriptJson {
 }
 
 /** The log that several transcripts share: the longest list of messages, and the ids of calls in it. It only grows. */
-export class Log {
+class Log {
   readonly messages: Message[];
-  readonly callIds: Set<string>;
+  readonly callIds: Set<string> = new Set();
   /** The conversation from which the oldest turns were taken; undefined where none were. */
   readonly before: Tip | undefined;
   /** The sums of characters up to each message, as far as somebody asked. Out of sight, as what follows: two logs are the same without it. */
@@ -65,10 +65,10 @@ export class Log {
   #shown: Map<Show, Message[]> | undefined;
 
   constructor(messages: Message[], before?: Tip) {
-    const replies = messages.filter((message) => message.role === "assistant");
     this.messages = messages;
-    this.callIds = new Set(replies.flatMap((reply) => callsOf(reply).map(({ id }) => id)));
     this.before = before;
+    for (const message of messages)
+      if (message.role === "assistant") for (const { id } of callsOf(message)) this.callIds.add(id);
   }
 
   charactersUpTo(length: number): number {
@@ -96,7 +96,7 @@ export class Log {
 export type Show = (message: Message) => Message;
 
 /** The end of a transcript in its log. */
-export interface Tip {
+interface Tip {
   readonly log: Log;
   readonly length: number;
 }
@@ -171,11 +171,16 @@ export function emptyTranscript(system?: SystemMessage): ReadyTranscript {
  * ```
  */
 export function addUser(transcript: ReadyTranscript, message: UserMessage): ReadyTranscript {
-  const { state, open: openCalls, length, tip } = valueOf(transcript);
   const fault =
     misfitText(messageShape, message) ?? (message.role === "user" ? undefined : 'its `role` is not "user"');
-  if (fault !== undefined) throw invalid(length, `is no message: ${fault}`);
-  if (state === "open") throw invalid(length, `cannot stand here: ${withoutResult(openCalls)}`);
+  if (fault !== undefined) throw transcriptInvalid(transcript.length, `is no message: ${fault}`);
+  return addSaid(transcript, message);
+}
+
+/** Adds what the user or the runtime says: {@link addUser} for a message that was read or made here. @throws WritError `transcript-invalid` */
+export function addSaid(transcript: ReadyTranscript, message: UserMessage): ReadyTranscript {
+  const { state, open: openCalls, length, tip } = valueOf(transcript);
+  if (state === "open") throw transcriptInvalid(length, `cannot stand here: ${withoutResult(openCalls)}`);
   return ready(append(tip, [message]));
 }
 
@@ -234,6 +239,47 @@ export function settleAll(
     resultMessage(call, results?.get(call.id) ?? resultOf(call, index)),
   );
   return ready(append(tipOf(transcript), messages));
+}
+
+/**
+ * The same conversation with other messages in the place of some: for a model that is shown more, or less, than there is. Nothing can be added to it.
+ * Each message is shown once, however often this is asked.
+ */
+export function shownAs(transcript: ReadyTranscript, show: Show): ReadyTranscript {
+  return new ShownTranscript(transcript, show);
+}
+
+/** A class, since every turn makes one: members live once, on the prototype. */
+class ShownTranscript implements ReadyTranscript {
+  readonly state = "ready";
+  private readonly transcript: ReadyTranscript;
+  private readonly show: Show;
+
+  constructor(transcript: ReadyTranscript, show: Show) {
+    this.transcript = transcript;
+    this.show = show;
+  }
+
+  get length(): number {
+    return this.transcript.length;
+  }
+
+  get messages(): readonly Message[] {
+    return this.since(0);
+  }
+
+  get characters(): number {
+    return this.transcript.characters;
+  }
+
+  since(from: number): Message[] {
+    const { tip } = valueOf(this.transcript);
+    return tip.log.shownUpTo(tip.length, this.show).slice(from, tip.length);
+  }
+
+  toJSON(): TranscriptJson {
+    return this.transcript.toJSON();
+  }
 }
 
 /**
@@ -317,49 +363,8 @@ function isFree(id: string, used: Ids, taken: Ids | undefined): boolean {
   return wellFormedId.test(id) && !used.has(id) && taken?.has(id) !== true;
 }
 
-/**
- * Reads a transcript back from JSON. Everything is checked again.
- *
- * @throws WritError `transcript-invalid` with the index of the first message that cannot stand where it stands.
- * @example
- * ```ts
- * import { readTranscript, type Transcript, type TranscriptJson } from "writ/doors";
- *
- * export const copy = (transcript: Transcript): Transcript =>
- *   readTranscript(JSON.parse(JSON.stringify(transcript)) as TranscriptJson);
- * ```
- */
-export function readTranscript(json: TranscriptJson): Transcript {
-  let transcript: Transcript = emptyTranscript();
-  const { messages } = (json as Partial<TranscriptJson> | undefined) ?? {};
-  if (!Array.isArray(messages)) throw invalid(0, "is not there: `messages` is no list");
-  for (const [index, message] of (messages as readonly Message[]).entries()) {
-    const fault = misfitText(messageShape, message);
-    if (fault !== undefined) throw invalid(index, `is no message: ${fault}`);
-    try {
-      transcript = addAny(transcript, message);
-    } catch (cause) {
-      throw invalid(index, `cannot stand here: ${messageOf(cause)}`, cause);
-    }
-  }
-  for (const [callId, result] of Object.entries(json.settled ?? {}))
-    transcript = settleRead(transcript, callId, result);
-  return transcript;
-}
-
-function settleRead(transcript: Transcript, callId: string, result: ToolResult): Transcript {
-  const index = transcript.length;
-  const fault = transcript.state === "open" ? misfitText(resultShape, result) : "no call is open";
-  if (fault !== undefined || transcript.state !== "open")
-    throw invalid(index, `has a result of "${callId}" that cannot be read: ${fault}`);
-  try {
-    return settle(transcript, callId, result);
-  } catch (cause) {
-    throw invalid(index, messageOf(cause), cause);
-  }
-}
-
-function withoutResult(calls: readonly ToolCall[]): string {
+/** The fault of calls that have none. */
+export function withoutResult(calls: readonly ToolCall[]): string {
   return `a call has no result yet: ${namedCalls(calls)}`;
 }
 
@@ -368,31 +373,8 @@ export function namedCalls(calls: readonly ToolCall[]): string {
   return calls.map(({ id, name }) => `"${id}" of ${name}`).join(", ");
 }
 
-/** Results are matched by the id of their call, in whatever order they stand. */
-function checkOpen(transcript: OpenTranscript, callId: string): void {
-  const { open } = transcript;
-  if (open.some(({ id }) => id === callId)) return;
-  const isSettled = valueOf(transcript).waiting?.results?.has(callId) === true;
-  const fault = isSettled ? "which has its result already" : "which no open call has as its id";
-  throw new TypeError(`it is the result of "${callId}", ${fault}; open: ${namedCalls(open)}`);
-}
-
-function addAny(transcript: Transcript, message: Message): Transcript {
-  if (message.role === "tool") {
-    if (transcript.state !== "open")
-      throw new TypeError(`it is the result of "${message.callId}", and no call is open`);
-    const { role: _role, callId, name: _name, ...result } = message;
-    checkOpen(transcript, callId);
-    return settle(transcript, callId, result);
-  }
-  if (transcript.state === "open") throw new TypeError(withoutResult(transcript.open));
-  if (message.role === "assistant") return addReply(transcript, message);
-  if (message.role === "user") return addUser(transcript, message);
-  if (transcript.length > 0) throw new TypeError("a system message can only be the first");
-  return emptyTranscript(message);
-}
-
-function invalid(index: number, reason: string, cause?: unknown): WritError {
+/** The error of a message that cannot stand where it is. */
+export function transcriptInvalid(index: number, reason: string, cause?: unknown): WritError {
   return new WritError("transcript-invalid", { index, reason }, { cause });
 }
 
@@ -402,7 +384,7 @@ function valueOf(transcript: Transcript): TranscriptValue<Transcript["state"]> {
 }
 
 /** The end of a transcript in its log. @throws TypeError for an object that this runtime did not make */
-export function tipOf(transcript: Transcript): Tip {
+function tipOf(transcript: Transcript): Tip {
   return valueOf(transcript).tip;
 }
 

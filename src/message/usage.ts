@@ -28,6 +28,15 @@ export interface Usage {
  */
 export type Price = (usage: Usage) => number | undefined;
 
+/** Dollars for a usage, by the author's price or the model's. Only a number that can be a price is one; undefined when nobody knows. */
+export function priceOf(
+  usage: Usage,
+  { price, model }: { readonly price?: Price; readonly model: { readonly price?: Price } },
+): number | undefined {
+  const costUsd = (price ?? model.price)?.(usage);
+  return costUsd !== undefined && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : undefined;
+}
+
 /** The usage that a provider reported: any field can be missing. */
 export type ReportedUsage = Partial<Omit<Usage, "estimated">>;
 

@@ -10,7 +10,8 @@ import {
   type UserMessage,
   userMessage,
 } from "../message/message.ts";
-import { acceptableId, namedCalls, readTranscript, type ReadyTranscript } from "../message/transcript.ts";
+import { readTranscript } from "../message/read-transcript.ts";
+import { acceptableId, namedCalls, type ReadyTranscript } from "../message/transcript.ts";
 import { completeUsage, type Usage } from "../message/usage.ts";
 import { type DataTool, inputOf } from "../tool/data-tool.ts";
 import { checkToolName, type Tool } from "../tool/tool.ts";

@@ -8,8 +8,9 @@ import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts"
 import type { Outcome } from "../event/outcome.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { emptyLedger, type Ledger } from "../policy/account/budget.ts";
+import { type AllowList, effectIn } from "../policy/allow-list.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
-import { type Act, actsIn, type EffectOf, isDeclared } from "../tool/acts.ts";
+import { type Act, actsIn, isDeclared } from "../tool/acts.ts";
 import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt, untilStopped } from "../util/interrupt.ts";
@@ -58,9 +59,9 @@ export interface Frame {
   /** Takes the events of runs inside this one, which have their envelope already. */
   readonly forward: ((event: AgentEvent) => void) | undefined;
   /** Set by the work when it is known; in every event from then on. */
-  intent?: Pick<Intent, "hash">;
+  intent: Pick<Intent, "hash"> | undefined;
   /** Set by the work; without it the run ends when its time is over. */
-  moreTime?: MoreTime;
+  moreTime: MoreTime | undefined;
 }
 
 /** The end of the work inside a frame. */
@@ -72,8 +73,8 @@ export interface Finished {
   readonly checkpoint?: Checkpoint;
   /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */
   readonly acts?: readonly Act[];
-  /** The effects of the tools that it called; left out where it called none. */
-  readonly effectOf?: EffectOf;
+  /** The tools that it could call; left out where there were none. */
+  readonly allowed?: AllowList;
   /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
   readonly label?: Label;
 }
@@ -151,35 +152,65 @@ interface Running {
   readonly events: Channel<AgentEvent> | undefined;
 }
 
+/** Keeps little over its waiting: whatever stands in it, each of a thousand runs at once holds on to. */
 async function runFramed(
   options: FrameOptions,
-  { stop, events }: Running,
+  running: Running,
   work: (frame: Frame) => Maybe<Finished>,
 ): Promise<LoopResult> {
+  const opened = open(options, running);
+  let finished: Finished;
+  try {
+    if (options.accounts !== undefined) await enterAccounts(options.accounts, options, running.stop);
+    const working = work(opened.frame);
+    finished = working instanceof Promise ? await working : working;
+  } catch (error) {
+    finished = broken(error, options, running);
+  }
+  close(opened);
+  if (options.accounts !== undefined) await options.accounts.settled();
+  return told(finished, options, { ...running, tell: opened.frame.tell });
+}
+
+/** A run that has begun, and what ends with it. */
+interface OpenFrame {
+  readonly frame: Frame;
+  readonly clock: RunClock;
+  readonly unlink: (() => void) | undefined;
+  readonly unlinkOuter: (() => void) | undefined;
+}
+
+function open(options: FrameOptions, { stop, events }: Running): OpenFrame {
   const forward = forwarding(events, options);
   const about: { frame?: Frame } = {};
   const tell = forward === undefined ? undefined : telling(options, forward, about);
   const unlink = linkSignal(options.signal, stop);
   const unlinkOuter = linkOuter(options.parent, stop);
-  const frame: Frame = { stop, tell, forward };
+  const frame: Frame = { stop, tell, forward, intent: undefined, moreTime: undefined };
   about.frame = frame;
   const clock = new RunClock(options, frame);
   beginInside(options);
   tell?.({ type: "run-start", agent: options.agent, input: options.input });
-  let finished: Finished;
-  try {
-    if (options.accounts !== undefined) await enterAccounts(options.accounts, options, stop);
-    const working = work(frame);
-    finished = working instanceof Promise ? await working : working;
-  } catch (error) {
-    const end = endBy(error, { gate: { agent: options.agent }, stop });
-    finished = { transcript: emptyTranscript(), usage: noUsage, ledger: emptyLedger, end };
-  } finally {
-    clock.end();
-    unlink?.();
-    unlinkOuter?.();
-  }
-  if (options.accounts !== undefined) await options.accounts.settled();
+  return { frame, clock, unlink, unlinkOuter };
+}
+
+function close({ clock, unlink, unlinkOuter }: OpenFrame): void {
+  clock.end();
+  unlink?.();
+  unlinkOuter?.();
+}
+
+function broken(error: unknown, { agent }: FrameOptions, { stop }: Running): Finished {
+  const end = endBy(error, { gate: { agent }, stop });
+  return { transcript: emptyTranscript(), usage: noUsage, ledger: emptyLedger, end };
+}
+
+/** Tells the end of a run, and gives its result. @throws WritError when the world failed */
+function told(
+  finished: Finished,
+  options: FrameOptions,
+  { stop, events, tell }: Running & Pick<Frame, "tell">,
+): LoopResult {
   const { end, usage } = finished;
   tell?.({ type: "run-end", outcome: end.outcome, usage });
   endInside(options, finished);
@@ -232,10 +263,9 @@ function endInside(options: FrameOptions, finished: Finished): void {
 }
 
 /** The calls of a run, and of the runs inside it, that changed something, or of which nobody knows whether they did. */
-function changesOf({ acts = [], transcript, effectOf = () => "none" }: Finished): readonly Act[] {
-  return [...acts, ...actsIn(transcript.messages, effectOf)].filter(
-    (act) => isDeclared(act) || act.status === "unknown",
-  );
+function changesOf({ acts = [], transcript, allowed }: Finished): readonly Act[] {
+  const called = allowed === undefined ? [] : actsIn(transcript.messages, effectIn(allowed));
+  return [...acts, ...called].filter((act) => isDeclared(act) || act.status === "unknown");
 }
 
 /** The label of what a run gives: no better than that of what it was given. */
@@ -251,6 +281,7 @@ function forwarding(
   events: Channel<AgentEvent> | undefined,
   { observe, parent }: FrameOptions,
 ): ((event: AgentEvent) => void) | undefined {
+  if (observe === undefined && events === undefined) return parent?.forward;
   const push = events === undefined ? undefined : (event: AgentEvent) => events.push(event);
   const all = [observe, push, parent?.forward].filter((each) => each !== undefined);
   if (all.length < 2) return all[0];

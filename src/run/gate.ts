@@ -74,7 +74,6 @@ function countedIn(purse: Purse, call: CallRequest): CallRequest {
 
 /** The gate of a run that begins with these modes: nobody was told of what they take away. */
 export function beginWith(gate: Gate, modes: readonly Mode[]): Gate {
-  if (modes.length === 0) return gate;
   const narrowed = modes.reduce(applyMode, gate);
   return { ...narrowed, allowed: toldAnew(narrowed.allowed) };
 }

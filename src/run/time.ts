@@ -17,7 +17,7 @@ export interface RunTime {
 interface TimedRun {
   readonly stop: Interrupt<StopReason>;
   /** Without it the run ends when its time is over. */
-  readonly moreTime?: MoreTime;
+  readonly moreTime: MoreTime | undefined;
 }
 
 /** Asks the author what happens when a time of so many milliseconds is over. */

@@ -11,12 +11,8 @@ import {
   labelOf,
   labelOfAll,
 } from "../message/message.ts";
-import {
-  acceptableId,
-  emptyTranscript,
-  readTranscript,
-  type ReadyTranscript,
-} from "../message/transcript.ts";
+import { readTranscript } from "../message/read-transcript.ts";
+import { acceptableId, emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
 import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { messageShape } from "../message/message-shape.ts";
 import { isCut, withCallIds } from "../tool/read-result.ts";

@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { Label } from "../message/label.ts";
 import type { Message } from "../message/message.ts";
-import { readTranscript } from "../message/transcript.ts";
+import { readTranscript } from "../message/read-transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Act } from "../tool/acts.ts";
 

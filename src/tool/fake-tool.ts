@@ -1,5 +1,5 @@
 import type { SchemaSource } from "../schema/to-schema.ts";
-import { tool, type ToolContext, type TypedTool } from "./tool.ts";
+import { tool, type ToolContext, type ToolDefinition, type TypedTool } from "./tool.ts";
 
 /** A tool for tests that remembers its calls. */
 export interface FakeTool extends TypedTool<unknown, unknown> {
@@ -7,27 +7,28 @@ export interface FakeTool extends TypedTool<unknown, unknown> {
   readonly calls: readonly unknown[];
 }
 
+/** The words of its author on a fake tool: all that can be said of a tool, but for its name and its function. */
+export type FakeToolOptions = Partial<Omit<ToolDefinition<SchemaSource, unknown>, "name" | "execute">>;
+
 /**
  * Makes a tool that takes any arguments, or those of `about.inputSchema`, and gives `result`, or what `result` gives when it is a function (an
- * error it throws included).
+ * error it throws included). What `about` says (`effect`, `retry`, `parameters`, ...) it is, as any other tool.
  *
+ * @throws WritError what `tool()` throws
  * @example
  * ```ts
  * import { fakeTool } from "writ/testing";
  *
- * export const clock = fakeTool("clock", "12:00");
+ * export const clock = fakeTool("clock", "12:00", { effect: "read" });
  * ```
  */
-export function fakeTool(
-  name: string,
-  result: unknown,
-  about: { readonly description?: string; readonly inputSchema?: SchemaSource } = {},
-): FakeTool {
+export function fakeTool(name: string, result: unknown, about: FakeToolOptions = {}): FakeTool {
   const calls: unknown[] = [];
   const made = tool({
+    description: `fake ${name}`,
+    inputSchema: { type: "object", properties: {}, additionalProperties: true },
+    ...about,
     name,
-    description: about.description ?? `fake ${name}`,
-    inputSchema: about.inputSchema ?? { type: "object", properties: {}, additionalProperties: true },
     execute(args: unknown, context: ToolContext): unknown {
       calls.push(args);
       return typeof result === "function" ? Reflect.apply(result, undefined, [args, context]) : result;

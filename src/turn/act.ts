@@ -1,6 +1,5 @@
 import { execute, type Executed } from "../call/batch.ts";
-import { lostResult } from "../call/call.ts";
-import { isFailure } from "../call/order.ts";
+import { isFailure, lostResult } from "../call/call.ts";
 import { WritError } from "../error/writ-error.ts";
 import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../message/message.ts";
 import { addReply, type OpenTranscript, settleAll } from "../message/transcript.ts";
@@ -21,14 +20,14 @@ import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/e
 import { applyMode, type Gate } from "../run/gate.ts";
 import { RunWaits } from "../run/waits.ts";
 import { attempt, type Maybe } from "../util/maybe.ts";
-import type { EarlyCalls } from "./early.ts";
+import type { EarlyStarts } from "./early.ts";
 import type { NextState, Run, State } from "./state.ts";
 
 /** A reply that calls tools, and the calls of it that were started while the model wrote. */
 export interface Acting {
   readonly state: State;
   readonly message: ReplyMessage;
-  readonly early: EarlyCalls;
+  readonly early: EarlyStarts;
 }
 
 /** Carries out the calls of a reply and gives each its result. */
@@ -40,7 +39,7 @@ export function act({ state, message, early }: Acting, run: Run): Maybe<NextStat
   if (circle.type === "end")
     return skipAll(state, { open, reason: circle.excess.message, end: exhausted(run, circle.excess) });
   const opened = { state, early, open, calls, circle };
-  return run.beforeEffect === undefined ? carryOut(opened, run) : carryOutChecked(opened, run);
+  return run.options.beforeEffect === undefined ? carryOut(opened, run) : carryOutChecked(opened, run);
 }
 
 interface OpenedBatch extends Pick<Acting, "state" | "early"> {
@@ -73,7 +72,7 @@ function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {
         limits,
         transcript,
         learned,
-        early: early.started,
+        early: early.calls?.started,
         refuse,
       }),
     (executed) => settleCalls(opened, executed, run),
@@ -92,7 +91,7 @@ async function beforeEffects(calls: readonly ToolCall[], run: Run): Promise<End 
   const effectOf = effectIn(run.gate.allowed);
   if (calls.every(({ name }) => effectOf(name) === "none" || effectOf(name) === "read")) return undefined;
   try {
-    await run.beforeEffect?.();
+    await run.options.beforeEffect?.();
     return undefined;
   } catch (error) {
     return endBy(error, run);

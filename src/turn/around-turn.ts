@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { consult, tellHooks } from "../hook/consult.ts";
 import { type FinishReason, runtimeMessage } from "../message/message.ts";
-import { addAnswer, addUser } from "../message/transcript.ts";
+import { addAnswer, addSaid } from "../message/transcript.ts";
 import {
   type BudgetField,
   crossed,
@@ -54,7 +54,7 @@ export function readAnswer(
   { content, finishReason }: { readonly content: Json; readonly finishReason: FinishReason },
   run: Run,
 ): Maybe<ReadAnswer> {
-  return after(untilStopped(run.readAnswer(content, finishReason), run.stop), (read) => {
+  return after(untilStopped(run.options.readAnswer(content, finishReason), run.stop), (read) => {
     if (read === "stopped") throw new Error("the run was stopped while its answer was read");
     return read;
   });
@@ -98,13 +98,13 @@ export function mayGoOn(
 /** No provider takes an empty message. */
 function saying(state: State, text: string): State {
   if (text.trim() === "") return state;
-  return { ...state, transcript: addUser(state.transcript, runtimeMessage(text)) };
+  return { ...state, transcript: addSaid(state.transcript, runtimeMessage(text)) };
 }
 
 /** Takes old turns out of what the model is sent, when there are too many of them. */
 export function compactTurn(ready: NextState, run: Run): Maybe<NextState> {
   const { state, end } = ready;
-  if (run.compact === undefined || end !== undefined) return ready;
+  if (run.options.compact === undefined || end !== undefined) return ready;
   return compacted(state, run, { isRefused: false });
 }
 
@@ -120,7 +120,7 @@ async function compacted(
 ): Promise<NextState> {
   const { turns: turn } = state.ledger;
   const key = `turn/${turn}/summary${isRefused ? "/again" : ""}`;
-  const compacting = run.compact?.(state.transcript, (ask) => run.journal.step({ key, run: ask }), {
+  const compacting = run.options.compact?.(state.transcript, (ask) => run.journal.step({ key, run: ask }), {
     acts: state.acts,
     effectOf: effectIn(run.gate.allowed),
     isRefused,
@@ -135,7 +135,7 @@ async function compacted(
 
 /** Reserves one model call. When a bound forbids it, the author may raise it, or have the run wait; else it ends. */
 export function reserve(state: State, run: Run): NextState | Promise<NextState> {
-  const outer = run.parent?.purse.turnExcess();
+  const outer = run.options.parent?.purse.turnExcess();
   if (outer !== undefined) return { state, end: exhausted(run, outer) };
   const { limits } = state;
   const reservation = reserveTurn(state.ledger, limits, state.elapsedMs);
@@ -169,7 +169,7 @@ async function meet(excess: Excess<BudgetField>, { limits, ledger }: State, run:
 export function tellThresholds(state: State, run: Run): State | Promise<State> {
   if (run.tell === undefined && run.hooks.onBudgetThreshold === undefined) return state;
   const { limits, warned } = state;
-  const all = crossed(state, limits, run.warnAt);
+  const all = crossed(state, limits, run.options.warnAt);
   const fresh = all.filter(({ field, limit }) => warned[field] !== limit);
   return fresh.length === 0 ? state : warn(fresh, state, run);
 }

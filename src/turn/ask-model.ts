@@ -13,7 +13,6 @@ import {
   type ReplyMessage,
   type ReportedResponse,
   textOf,
-  type ToolCall,
   charactersOf,
 } from "../message/message.ts";
 import { acceptableId } from "../message/transcript.ts";
@@ -24,6 +23,7 @@ import { WholeReply } from "../model/function-model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
+import { type EarlyStarts, takeEarly } from "./early.ts";
 import { type AskingBounds, boundedModel } from "./paid-model.ts";
 
 /** The record of one model call: all that the loop decides by. Times are milliseconds since 1970. */
@@ -60,7 +60,7 @@ export interface ModelQuestion {
   /** Takes down what happens in replies that fail. */
   readonly notes: FailureNotes;
   /** Takes each call as soon as it is complete, while the model may still write. Left out when none may start early. */
-  readonly early?: { take(call: ToolCall): void };
+  readonly early?: EarlyStarts;
 }
 
 /** The facts to keep from failed replies to one question. */
@@ -139,7 +139,8 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
       tell?.push(delta);
       if (call === undefined) return;
       if (call.providerExecuted === true) notes.acted = true;
-      else if (driver.passthrough && !isWhole) question.early?.take(call);
+      else if (driver.passthrough && !isWhole && question.early !== undefined)
+        takeEarly(question.early, call);
     };
     return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take), () => {
       const reply = assembler.reply();

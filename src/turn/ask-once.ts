@@ -1,34 +1,32 @@
 import { WritError } from "../error/writ-error.ts";
 import { type AskOnce, asRuntime } from "../run/powers.ts";
-import { slots } from "../util/slots.ts";
+import { type Slots, slots } from "../util/slots.ts";
 import { withoutSecrets } from "../run/secrets.ts";
-import { completeUsage, type Usage } from "../message/usage.ts";
+import { completeUsage, priceOf, type Usage } from "../message/usage.ts";
 import { type ChatReply, chatWith } from "../model/chat.ts";
 import { askPatiently } from "../model/retry.ts";
 import type { Purse } from "../policy/account/purse.ts";
 import { interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { LoopOptions } from "./options.ts";
-import { boundedModel, priceOf, withinTokens } from "./paid-model.ts";
+import { boundedModel, withinTokens } from "./paid-model.ts";
 
 /** The parts of a run with which its tools ask its model. */
-export interface AskingOnce extends Pick<
+export type AskingOnce = Pick<
   LoopOptions,
   "model" | "price" | "accounts" | "settings" | "gate" | "host" | "retry" | "timeout"
-> {
-  readonly purse: Purse;
-}
+>;
 
 /**
  * Asks the run's model for its tools: once, without tools, within the bounds of the run. Where there are such bounds, one question waits for the other:
  * only what was answered is known to be spent. What is sent and not waited for is counted by its length. @throws WritError `delegation-exhausted`, the
  * reason of the signal, and what the model's adapter throws
  */
-export function askingOnce(options: AskingOnce): AskOnce {
-  const { model, price, settings, gate, host, purse, retry } = options;
-  const turns = slots(1);
+export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
+  let turns: Slots | undefined;
   return async (question, { signal, spend }) => {
+    const { model, price, settings, gate, host, retry } = options;
     const { stop, unlink } = interruptBy(signal);
-    const entering = purse.isBounded ? turns.enter(undefined) : undefined;
+    const entering = purse.isBounded ? (turns ??= slots(1)).enter(undefined) : undefined;
     const prompt = withoutSecrets(question, host);
     function book(usage: Usage): void {
       const spending = { usage, costUsd: priceOf(usage, { price, model }) ?? Infinity, toolCalls: 0 };

@@ -19,7 +19,7 @@ import {
   noFailures,
   type ModelQuestion,
 } from "./ask-model.ts";
-import type { EarlyCalls } from "./early.ts";
+import type { EarlyStarts } from "./early.ts";
 import { decideTurn } from "./decide-turn.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import type { Run, State } from "./state.ts";
@@ -29,7 +29,7 @@ import { driverOf, requestFingerprint } from "./turn-input.ts";
 export interface TurnQuestion {
   readonly state: State;
   readonly input: TurnInput;
-  readonly early: EarlyCalls;
+  readonly early: EarlyStarts;
   /** It was asked in this turn before, with more turns than the provider takes. */
   readonly isShorter?: boolean;
 }
@@ -64,7 +64,7 @@ function askOrDecide(asking: TurnQuestion, hooked: HookedCall): Maybe<ModelRecor
   const driver = driverOf(state, hooked.run);
   if (driver.decide === undefined) return askUntilAnswered(asking, hooked);
   const ask = async (by: Driver, inside: HookedCall): Promise<ModelRecord> => {
-    const run: Run = { ...inside.run, drivers: [by] };
+    const run: Run = { ...inside.run, options: { ...inside.run.options, drivers: [by] } };
     return askUntilAnswered({ state: { ...state, driver: 0 }, input, early }, { ...inside, run });
   };
   return decideTurn({ driver, decide: driver.decide.bind(driver), state, input, hooked, ask });
@@ -106,7 +106,7 @@ async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord>
         return told.length === 0 ? record : { ...record, told };
       } catch (error) {
         const isStopped = run.stop.reason !== undefined;
-        if (!isStopped && run.compact !== undefined && isWritError(error, "context-exceeded"))
+        if (!isStopped && run.options.compact !== undefined && isWritError(error, "context-exceeded"))
           return { tooLong: (thrown = error).data, told };
         const failed = isStopped ? undefined : hookFailure(error);
         if (failed === undefined || !(error instanceof Error)) throw error;
@@ -131,14 +131,15 @@ interface Noting {
 function questionOf(asking: TurnQuestion, { hooked, notes }: Noting): ModelQuestion {
   const { state, input, early } = asking;
   const { turn, run } = hooked;
+  const { drivers, accounts, timeout } = run.options;
   const { beforeModel } = run.hooks;
   return {
     turn,
     input,
-    drivers: state.driver === 0 ? run.drivers : run.drivers.slice(state.driver),
+    drivers: state.driver === 0 ? drivers : drivers.slice(state.driver),
     host: run.host,
     stop: run.stop,
-    bounds: run,
+    bounds: accounts === undefined && timeout === undefined ? undefined : run.options,
     change: beforeModel === undefined ? undefined : (request) => changeRequest(request, hooked),
     emit: run.tell,
     notes,
@@ -192,7 +193,7 @@ function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<
     note({ type: "retry-start", turn, reason: error.message, attempt: tries, delayMs: said });
     await pause(said, run);
     if (run.stop.reason !== undefined) throw error;
-    asking.early.beginAgain();
+    asking.early.calls?.beginAgain();
     return askAttempt(tries + 1, asking, noting);
   };
   return attempt(() => askModel(question), changed, again);
@@ -212,7 +213,7 @@ interface FailedAttempt {
 
 /** After how many milliseconds the request is made again; undefined when that is no use, may not be, or the run would be over before. */
 function retryIn(error: WritError, { tries, notes, state, run }: FailedAttempt): number | undefined {
-  const pace = notes.acted ? undefined : paceWith(run.model, run.retry);
+  const pace = notes.acted ? undefined : paceWith(run.options.model, run.options.retry);
   const delayMs = pace === undefined ? undefined : retryDelay(error, tries, pace);
   if (delayMs === undefined) return undefined;
   const spreadMs = spread(delayMs, run.host);

@@ -3,8 +3,7 @@ import { directJournal } from "../journal/direct-journal.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isWordless, type ReplyMessage, runtimeMessage, textOf } from "../message/message.ts";
 import { sizedReply } from "../message/file-part.ts";
-import { addAnswer, addReply, addUser } from "../message/transcript.ts";
-import { effectIn } from "../policy/allow-list.ts";
+import { addAnswer, addReply, addSaid } from "../message/transcript.ts";
 import { learn } from "../policy/knowledge/learned.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import { untilStopped } from "../util/interrupt.ts";
@@ -24,7 +23,6 @@ import {
   tellThresholds,
 } from "./around-turn.ts";
 import { authorStopped, type End, endBy, failed, stopped } from "../run/end.ts";
-import { EarlyCalls } from "./early.ts";
 import { emptied, filtered } from "./ended-reply.ts";
 import type { Finished, Frame } from "../run/frame.ts";
 import { moreTime } from "../run/time.ts";
@@ -80,7 +78,7 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
     usage,
     ledger,
     acts,
-    effectOf: effectIn(options.gate.allowed),
+    allowed: options.gate.allowed,
     label: learned.label,
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };
@@ -145,7 +143,7 @@ function prepareTurn(before: State, run: Run): Maybe<NextState> {
 }
 
 function askAndAct(state: State, run: Run): Maybe<NextState> {
-  const asking = { state, input: turnInput(state, run), early: new EarlyCalls(state, run), run };
+  const asking: AskedTurn = { state, input: turnInput(state, run), early: { state, run }, run };
   return after(askTurn(asking, run), takeAsked, asking);
 }
 
@@ -156,20 +154,20 @@ interface AskedTurn extends TurnQuestion {
 
 function takeAsked(asked: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
   if ("outcome" in asked && isTooLong(asked, asking.run)) return askShorter(asked, asking);
-  return asking.early.started === undefined ? take(asked, asking) : takeBegun(asked, asking);
+  return asking.early.calls?.started === undefined ? take(asked, asking) : takeBegun(asked, asking);
 }
 
 /** The provider says that the request is too long, and the author wants old turns to go then. */
-function isTooLong({ error }: End, { compact }: Run): boolean {
-  return compact !== undefined && isWritError(error, "context-exceeded");
+function isTooLong({ error }: End, { options }: Run): boolean {
+  return options.compact !== undefined && isWritError(error, "context-exceeded");
 }
 
 /** Asks once more, with fewer turns; where none can go the run ends. */
 async function askShorter(refused: End, { state: before, early, run }: AskedTurn): Promise<NextState> {
-  await early.giveUp();
+  await early.calls?.giveUp();
   const { state, end } = await keeping(before, run, compactRefused);
   if (end !== undefined) return { state, end };
-  const asking = { state, input: turnInput(state, run), early: new EarlyCalls(state, run), run };
+  const asking: AskedTurn = { state, input: turnInput(state, run), early: { state, run }, run };
   if (state === before) return takeBegun(refused, asking);
   run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason: refused.error?.message ?? "" });
   return takeBegun(await askTurn({ ...asking, isShorter: true }, run), asking);
@@ -179,7 +177,7 @@ async function askShorter(refused: End, { state: before, early, run }: AskedTurn
 function takeBegun(asked: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
   return always(
     () => take(asked, asking),
-    () => asking.early.giveUp(),
+    () => asking.early.calls?.giveUp(),
   );
 }
 
@@ -219,7 +217,7 @@ function take(record: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
     ledger,
     usage,
     learned,
-    driver: Math.max(0, run.drivers.indexOf(speaker)),
+    driver: Math.max(0, run.options.drivers.indexOf(speaker)),
     speaker,
     now: endedAt,
     elapsedMs: before.elapsedMs + Math.max(0, endedAt - startedAt),
@@ -253,7 +251,7 @@ function stopOnReason(
 function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>, run: Run): NextState {
   const { reason, feedback, message } = reading;
   const violations = state.violations + 1;
-  const transcript = addUser(addAnswer(state.transcript, message), runtimeMessage(feedback));
+  const transcript = addSaid(addAnswer(state.transcript, message), runtimeMessage(feedback));
   const next = { ...state, transcript, violations };
   if (violations >= (driverOf(state, run).maxViolations ?? maxViolations))
     return violated(next, { count: violations, reason }, run);
@@ -267,7 +265,7 @@ function violated(
   run: Run,
 ): NextState {
   const { name: driver } = driverOf(state, run);
-  const error = new WritError("protocol-violated", { model: run.model.id, driver, ...about });
+  const error = new WritError("protocol-violated", { model: run.options.model.id, driver, ...about });
   return { state, end: { outcome: failed(error), error } };
 }
 

@@ -2,7 +2,7 @@ import type { Driver, DriverDecision, Reading, TurnInput } from "../driver/drive
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import type { FinishReason, ReplyMessage, ReplyPart } from "../message/message.ts";
 import { textOf } from "../message/message.ts";
-import { addUsage, noUsage, type Usage } from "../message/usage.ts";
+import { addUsage, noUsage, type Usage, priceOf } from "../message/usage.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { type Ledger, reserveTurn, spend } from "../policy/account/budget.ts";
@@ -11,7 +11,7 @@ import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
 import { type HookedCall, replyOf, withIds } from "./around-model.ts";
 import type { ModelRecord } from "./ask-model.ts";
 import type { State } from "./state.ts";
-import { priceOf, withinTokens } from "./paid-model.ts";
+import { withinTokens } from "./paid-model.ts";
 
 /** A turn that a driver of the author's decides. */
 export interface DecidingTurn {
@@ -76,7 +76,8 @@ class Questions {
     this.asked += 1;
     const record = await run.journal.step({
       key: `turn/${turn}/model/${this.asked}`,
-      fingerprint: () => fingerprint(JSON.stringify([run.model.id, request.messages, request.prompt])),
+      fingerprint: () =>
+        fingerprint(JSON.stringify([run.options.model.id, request.messages, request.prompt])),
       run: () => ask(asking(driver, request), { ...hooked, run: { ...run, tell: undefined } }),
     });
     const { message, finishReason, usage, answer, unreadable } = record;
@@ -93,10 +94,10 @@ class Questions {
     const { run } = hooked;
     const { usage } = this;
     const ledger =
-      this.asked === 0 ? state.ledger : spend(state.ledger, { usage, costUsd: priceOf(usage, run) });
+      this.asked === 0 ? state.ledger : spend(state.ledger, { usage, costUsd: priceOf(usage, run.options) });
     const begun = { ...ledger, turns: ledger.turns - 1 }; // the turn itself was reserved
     const reserved = reserveTurn(begun, state.limits, state.elapsedMs);
-    const excess = run.parent?.purse.turnExcess() ?? (reserved.ok ? undefined : reserved.excess);
+    const excess = run.options.parent?.purse.turnExcess() ?? (reserved.ok ? undefined : reserved.excess);
     if (excess === undefined) return ledger;
     const { field, message: reason } = excess;
     throw new WritError("budget-exhausted", { name: run.gate.agent, reason, field }, { cause: excess });

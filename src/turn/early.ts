@@ -1,7 +1,6 @@
 import { sizeOf } from "../call/batch.ts";
-import type { Batch, Call, EarlyCall, Fate, Ready } from "../call/call.ts";
+import { type Batch, type Call, type EarlyCall, type Fate, isOrdered, type Ready } from "../call/call.ts";
 import { checkCall } from "../call/check.ts";
-import { isOrdered } from "../call/order.ts";
 import { runCall } from "../call/run.ts";
 import type { ToolCall } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
@@ -16,6 +15,18 @@ import type { Run, State } from "./state.ts";
 
 /** The beginning of the keys of calls of a reply that broke off. The id of a call has no such sign. */
 const left = "left/";
+
+/** The calls of a turn that started while the model wrote; none where it wrote no call that may, as most do. */
+export interface EarlyStarts {
+  readonly state: State;
+  readonly run: Run;
+  calls?: EarlyCalls;
+}
+
+/** Takes a call that is complete, while the model may still write. */
+export function takeEarly(starts: EarlyStarts, call: ToolCall): void {
+  (starts.calls ??= new EarlyCalls(starts.state, starts.run)).take(call);
+}
 
 /**
  * Takes the calls of a reply as they become complete, and starts those that only look or compute while the model still writes. Nothing is

@@ -17,7 +17,7 @@ export function emptied(
     return undefined;
   const { maxOutputTokens: limit } = input.settings;
   const error = new WritError("reply-cut", {
-    model: run.model.id,
+    model: run.options.model.id,
     limit: limit === undefined ? "which its provider sets" : `\`maxOutputTokens\` ${limit}`,
   });
   return { state, end: { outcome: failed(error), error } };

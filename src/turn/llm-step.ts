@@ -6,7 +6,7 @@ import type { Host } from "../journal/host.ts";
 import { callsOf, contentText, textOf, userMessage } from "../message/message.ts";
 import {
   addReply,
-  addUser,
+  addSaid,
   emptyTranscript,
   type ReadyTranscript,
   settleAll,
@@ -149,7 +149,7 @@ function transcriptOf({ prompt, catalog, context = "", intent }: StepRequest): R
   const purpose = intent === undefined ? "" : `Intent, which nothing below can change: ${intent}\n\n`;
   const text = `${purpose}${oneStep}${catalog.length === 0 ? ` ${lastStep}` : ""}`;
   const gathered = context.trim() === "" ? "" : `\n\nResults so far: ${context.trim()}`;
-  return addUser(emptyTranscript({ role: "system", text }), userMessage(`${prompt}${gathered}`));
+  return addSaid(emptyTranscript({ role: "system", text }), userMessage(`${prompt}${gathered}`));
 }
 
 interface StepQuestion {
@@ -202,9 +202,9 @@ function decisionIn(reading: Reading, mayCall: boolean): Decided {
 
 /** Tells the model what was wrong with its reply. Without a reply to show: where there are no tools, no provider takes a call in the history. */
 function corrected(transcript: ReadyTranscript, reading: Reading | undefined, why: string): ReadyTranscript {
-  if (reading === undefined) return addUser(transcript, userMessage(why));
+  if (reading === undefined) return addSaid(transcript, userMessage(why));
   const added = addReply(transcript, reading.message);
   return added.state === "open"
     ? settleAll(added, () => ({ status: "invalid", text: why }))
-    : addUser(added, userMessage(why));
+    : addSaid(added, userMessage(why));
 }

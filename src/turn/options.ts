@@ -84,10 +84,7 @@ export interface LoopOptions {
   readonly compact?: Compact;
   readonly journal: Journal;
   readonly host: Host;
-  readonly signal?: AbortSignal;
-  /** True if somebody watches. If not, no event is made at all. */
-  readonly watched: boolean;
-  readonly approve?: Approve;
+  readonly approve: Approve | undefined;
   /** The run around this one. */
   readonly parent?: Scope;
   /** Its own level among the runs inside each other. */

@@ -1,11 +1,12 @@
 import type { Host } from "../journal/host.ts";
 import type { RunAccounts } from "../run/accounts.ts";
-import { countFiles, sizedMessage } from "../message/file-part.ts";
-import { charactersOf, fileCharacters } from "../message/message.ts";
+import { charactersOf, charactersOfFile } from "../message/message.ts";
+import { filesIn, sizedMessage } from "../message/file-part.ts";
 import {
   completeUsage,
   estimateTokens,
   noUsage,
+  priceOf,
   type Price,
   type ReportedUsage,
   type Usage,
@@ -13,15 +14,6 @@ import {
 import type { Delta, Model, ModelRequest, ModelSettings, StreamOptions } from "../model/model.ts";
 import { type ModelTimeout, timed } from "../model/timeout.ts";
 import type { Budget } from "../policy/account/budget.ts";
-
-/** Dollars for a usage, by the author's price or the model's. Only a number that can be a price is one; undefined when nobody knows. */
-export function priceOf(
-  usage: Usage,
-  { price, model }: { readonly price?: Price; readonly model: Pick<Model, "price"> },
-): number | undefined {
-  const costUsd = (price ?? model.price)?.(usage);
-  return costUsd !== undefined && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : undefined;
-}
 
 /** Bounds what the model may write by the tokens that are left. */
 export function withinTokens(settings: ModelSettings, left: number): ModelSettings {
@@ -107,9 +99,10 @@ async function* paidReply(
 
 /** The length of all that counts as input: what is said, the tools, and the form of the reply. A file counts as providers count it, not by its bytes. */
 function charactersIn({ messages, prompt, tools, format }: ModelRequest): number {
-  const files = messages.reduce((sum, message) => sum + countFiles(message), 0);
-  const said = files === 0 ? messages : messages.map(sizedMessage);
-  return JSON.stringify([prompt ?? said, tools, format]).length + files * fileCharacters;
+  const files = messages.flatMap(filesIn);
+  const said = files.length === 0 ? messages : messages.map(sizedMessage);
+  const characters = JSON.stringify([prompt ?? said, tools, format]).length;
+  return files.reduce((sum, file) => sum + charactersOfFile(file), characters);
 }
 
 /** Counts a reply while it comes. */
@@ -127,7 +120,7 @@ class ReplyMeter {
     this.hasBegun = true;
     if (delta.type === "end") this.reported = delta.usage;
     else if ("text" in delta) this.written += delta.text.length;
-    else if (delta.type === "file") this.written += fileCharacters;
+    else if (delta.type === "file") this.written += charactersOfFile(delta.part);
     else if (delta.type === "call-end") this.written += JSON.stringify(delta.arguments ?? "").length;
   }
 

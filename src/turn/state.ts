@@ -15,6 +15,7 @@ import type { Mode } from "../tool/tool.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
+import type { AskOnce } from "../run/powers.ts";
 import { askingOnce } from "./ask-once.ts";
 import { endBy } from "../run/end.ts";
 import type { Frame } from "../run/frame.ts";
@@ -61,8 +62,10 @@ export interface NextState {
   readonly end?: End;
 }
 
-/** One run: its options and what lives as long as it does. */
-export interface Run extends RunContext, Omit<LoopOptions, "transcript" | keyof RunContext> {
+/** One run: its options and what lives as long as it does. Named field by field where it begins: a spread of so many costs five times as much. */
+export interface Run extends RunContext {
+  readonly options: LoopOptions;
+  readonly gate: Gate;
   readonly limits: Limits;
   readonly stop: Interrupt<StopReason>;
   /** The time from which this process counts the duration of the run: what waited between two processes is no part of it. */
@@ -82,13 +85,23 @@ export function beginRun(
   { startedAt, runId }: Pick<Run, "startedAt" | "runId">,
 ): Run {
   const thrown = new Map<string, unknown>();
-  const { parent, limits, level, host, from } = options;
+  const { parent, limits, level, concurrency, host, from } = options;
   const own = purse(parent?.purse);
   const { depth } = level;
   const maxDepth = Math.min(level.maxDepth, depth + limits.depth);
   const { stop, tell, forward } = frame;
+  let ask: AskOnce | undefined;
   return {
-    ...options,
+    options,
+    gate: options.gate,
+    limits,
+    host,
+    journal: options.journal,
+    approve: options.approve,
+    hooks: options.hooks,
+    endOn: options.endOn,
+    concurrency,
+    executor: options.executor,
     runId,
     stop,
     tell,
@@ -97,9 +110,8 @@ export function beginRun(
     frame,
     purse: own,
     thrown,
-    approve: options.approve,
-    ask: askingOnce({ ...options, purse: own }),
-    slots: slots(options.concurrency),
+    ask: (prompt, asking) => (ask ??= askingOnce(options, own))(prompt, asking),
+    slots: slots(concurrency),
     scope: { depth, maxDepth, purse: own, accounts: options.accounts, forward, outer: parent?.purse },
     onThrow: (callId, error) => thrown.set(callId, error),
   };
@@ -109,21 +121,11 @@ export function beginRun(
 const nothingDone = { modes: [], driver: 0, elapsedMs: 0 } as const;
 
 /** The state before the first turn, or where the run was left. */
-export function beginState({
-  transcript,
-  limits,
-  gate,
-  drivers,
-  executor,
-  from,
-  spent,
-  modes: narrowed = [],
-}: LoopOptions): State {
+export function beginState(options: LoopOptions): State {
+  const { transcript, limits, gate, drivers, from, spent, modes: narrowed = [] } = options;
   const { modes: earlier, driver, elapsedMs } = from ?? nothingDone;
   const modes = [...earlier, ...narrowed];
-  const begun = beginWith(gate, modes);
-  const mayReadOn = executor === undefined && begun.allowed.tools.size > 0 && readsOn(limits, transcript);
-  const held = mayReadOn ? applyMode(begun, { reads: limits.resultBytes }) : begun;
+  const held = gateFrom(options, modes);
   const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
   return {
     learned,
@@ -145,6 +147,13 @@ export function beginState({
     elapsedMs,
     sent: 0,
   };
+}
+
+/** The gate of the first turn: that of the agent, narrowed by the modes that it begins with. */
+function gateFrom({ gate, executor, limits, transcript }: LoopOptions, modes: readonly Mode[]): Gate {
+  const begun = modes.length === 0 ? gate : beginWith(gate, modes);
+  const mayReadOn = executor === undefined && begun.allowed.tools.size > 0 && readsOn(limits, transcript);
+  return mayReadOn ? applyMode(begun, { reads: limits.resultBytes }) : begun;
 }
 
 /**
@@ -194,7 +203,7 @@ export function checkpointOf(state: State, run: Run, end: End | undefined): Chec
     runId: run.runId,
     agent: run.gate.agent,
     skill: run.gate.allowed.skill,
-    input: run.input,
+    input: run.options.input,
     intent: plainIntent(run.gate.intent),
     status: outcome?.type ?? "running",
     ...(outcome?.type === "answered" ? { answer: outcome } : {}),

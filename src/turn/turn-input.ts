@@ -1,5 +1,5 @@
-import { withinTokens, priceOf } from "./paid-model.ts";
-import { addUsage } from "../message/usage.ts";
+import { withinTokens } from "./paid-model.ts";
+import { addUsage, priceOf } from "../message/usage.ts";
 import type { ToolChoice, UnreadableCall } from "../model/model.ts";
 import { driverNamed } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
@@ -18,18 +18,19 @@ import type { Run, State } from "./state.ts";
 /** The input of which the driver makes this turn's request. */
 export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
-  const mustAnswer = run.lastTurn === "answer" && ledger.turns >= limits.turns;
-  const settings = withinTokens(run.settings, limits.tokens - ledger.tokens);
-  return {
+  const { model, settings, examples, marks, toolChoice, lastTurn, output } = run.options;
+  const mustAnswer = lastTurn === "answer" && ledger.turns >= limits.turns;
+  const left = limits.tokens - ledger.tokens;
+  const input: TurnInput = {
     transcript,
     allowed: gate.allowed,
-    model: run.model,
-    settings,
-    examples: run.examples,
-    marks: run.marks,
-    toolChoice: mustAnswer ? "none" : choiceOf(state, run.toolChoice),
-    ...(run.output === undefined ? {} : { output: run.output }),
+    model,
+    settings: left === Infinity ? settings : withinTokens(settings, left),
+    examples,
+    marks,
+    toolChoice: mustAnswer ? "none" : choiceOf(state, toolChoice),
   };
+  return output === undefined ? input : { ...input, output };
 }
 
 /** A call is forced until it was made: a run in which every turn has to call would never answer. */
@@ -42,25 +43,25 @@ function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
 /**
  * The fingerprint of a request: of the model, the tools, and the part that this turn adds to the transcript.
  */
-export function requestFingerprint({ transcript, sent, gate }: State, { model }: Run): string {
+export function requestFingerprint({ transcript, sent, gate }: State, { options }: Run): string {
   const tools = offeredTools(gate.allowed).map(({ name, description, input }) => [
     name,
     description,
     input.jsonSchema,
   ]);
-  return fingerprint(JSON.stringify([model.id, tools, transcript.since(sent)]));
+  return fingerprint(JSON.stringify([options.model.id, tools, transcript.since(sent)]));
 }
 
 /** The driver that speaks. */
 export function driverOf(state: State, run: Run): Driver {
-  return state.speaker ?? run.drivers[state.driver] ?? run.drivers[0];
+  return state.speaker ?? run.options.drivers[state.driver] ?? run.options.drivers[0];
 }
 
 /**
  * The driver that a record names. A recorded reply is read by the driver that asked for it, also where `auto` would take another one today:
  * a card was written since, or the run was recorded elsewhere.
  */
-export function speakerOf(name: string, { drivers }: Run): Driver {
+export function speakerOf(name: string, { options: { drivers } }: Run): Driver {
   const own = drivers.find((driver) => driver.name === name);
   return own ?? knownDriver(name) ?? drivers[0];
 }
@@ -78,7 +79,7 @@ export function readingOf(
   if (unreadable !== undefined) return unreadableCall(message, unreadable);
   if (answer !== undefined) return { type: "final", message, content: answer.content };
   const read = decided ?? from.driver.read({ message, finishReason }, from.input);
-  const reading = heldToShape(read, from.input);
+  const reading = from.input.toolChoice === "auto" ? read : heldToShape(read, from.input);
   if (reading.type !== "calls" || !callsOf(reading.message).some(({ id }) => id === "")) return reading;
   const taken = new Set<string>();
   const parts = reading.message.parts.map((part) => {
@@ -119,9 +120,9 @@ export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "
 /** Books what a reply used, here and in the runs around this one. */
 export function booked(state: State, { usage }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
   const { turns: turn } = state.ledger;
-  const costUsd = priceOf(usage, run);
+  const costUsd = priceOf(usage, run.options);
   const total = addUsage(state.usage, usage);
   run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
-  run.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
+  run.options.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
   return { ledger: spend(state.ledger, { usage, costUsd }), usage: total };
 }

@@ -9,6 +9,23 @@ export function base64Of(bytes: Uint8Array): string {
   return btoa(letters);
 }
 
+/** The bytes of their base64. */
+export function bytesOfBase64(base64: string): Uint8Array {
+  const letters = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(letters, (letter) => letter.codePointAt(0) ?? 0);
+}
+
+/** Base64 has no colon: what begins like an address is one. */
+export function isAddress(data: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:/i.test(data);
+}
+
+/** The number of bytes in base64 or in a `data:` URL of it; undefined for an address. */
+export function sizeOf(data: string): number | undefined {
+  const base64 = readDataUrl(data)?.data ?? (isAddress(data) ? undefined : data);
+  return base64 === undefined ? undefined : Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
+}
+
 /** The media type and the base64 in a `data:` URL; undefined for any other text. */
 export function readDataUrl(text: string): { readonly mediaType: string; readonly data: string } | undefined {
   const [start, mediaType = ""] = /^data:([^;,]*)[^,]{0,200};base64,/i.exec(text) ?? [];

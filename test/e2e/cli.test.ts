@@ -1,7 +1,8 @@
-import { readFileSync, truncateSync } from "node:fs";
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { catalogueModel } from "../../src/adapters/model-files/cache.ts";
+import { fakeOpenai } from "../../src/testing.ts";
 import {
   closedUrl,
   type Ended,
@@ -108,6 +109,44 @@ describe("writ run", () => {
     [["run", "./echo.ts", "3 - 5", "--verbose"], "", "3 - 5\n"],
   ])("takes the prompt of %j", async (words, input, answer) => {
     expect(await writ(words, { input })).toMatchObject({ code: 0, stdout: answer });
+  });
+
+  it("gives the model files: text with any model, and a picture by its contents", async () => {
+    project.file(
+      "viewer.ts",
+      agentFile(`export default agent({ name: 'viewer', model: ({ messages }) => {
+      const last = messages.at(-1);
+      return last?.role !== "user" ? "" : last.parts.map((part) =>
+        part.type === "text" ? part.text : part.mediaType + " " + atob(part.data).length).join("|");
+    } });`),
+    );
+    writeFileSync(join(project.folder, "cat.dat"), Buffer.from("iVBORw0KGgo=", "base64"));
+    project.file("notes/bill.txt", "Tea: 3");
+    const words = ["run", "viewer.ts", "What", "is it?", "--file", "cat.dat", "--file", "notes/bill.txt"];
+    expect(await writ(words)).toMatchObject({
+      code: 0,
+      stdout: "What is it?|File cat.dat:|image/png 8|File bill.txt:|text/plain 6\n",
+    });
+    expect(await writ(["run", "viewer.ts", "--file", "cat.dat"])).toMatchObject({
+      code: 0,
+      stdout: "File cat.dat:|image/png 8\n",
+    });
+    const missing = await writ(["run", "viewer.ts", "hi", "--file", "cta.dat"]);
+    expectError(missing, "option-invalid", 2);
+    expect(missing.stderr).toContain('--file cannot be "cta.dat".');
+    expect(missing.stderr).toContain('There is no such file; did you mean "cat.dat"?');
+  });
+
+  it("says which model takes no such file, and what to do", async () => {
+    await using openai = await fakeOpenai(["Never."]);
+    writeFileSync(join(project.folder, "clip.mp4"), Buffer.from([0, 0, 0, 24, ...Buffer.from("ftypisom")]));
+    const model = ["--model", "openai-compatible/m"];
+    const ended = await writ(["run", "echo.ts", "hi", "--file", "clip.mp4", ...model], {
+      env: { OPENAI_BASE_URL: `${openai.url}/v1` },
+    });
+    expectError(ended, "model-without-files", 5);
+    expect(ended.stderr).toContain('The model "m" takes no file of type "video/mp4"');
+    expect(openai.requests).toHaveLength(0);
   });
 
   it("prints one JSON object with --json", async () => {

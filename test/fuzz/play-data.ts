@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { isWritError } from "../../src/error/writ-error.ts";
 import { readLabel } from "../../src/message/label.ts";
 import { labelOfAll } from "../../src/message/message.ts";
-import { readTranscript } from "../../src/message/transcript.ts";
+import { readTranscript } from "../../src/message/read-transcript.ts";
 import type { CallRequest } from "../../src/policy/decision.ts";
 import { noIntent } from "../../src/policy/knowledge/intent.ts";
 import { policyFromJson, type RulePolicy } from "../../src/policy/study/policy.ts";

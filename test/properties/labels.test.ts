@@ -7,7 +7,8 @@ import {
   userMessage,
 } from "../../src/message/message.ts";
 import { joinLabels, type Label, readLabel, type Secrecy, trustedLabel } from "../../src/message/label.ts";
-import { readTranscript, type ReadyTranscript } from "../../src/message/transcript.ts";
+import { readTranscript } from "../../src/message/read-transcript.ts";
+import type { ReadyTranscript } from "../../src/message/transcript.ts";
 import { agent, inMemorySessions, memoryBank, session, tool } from "../../src/index.ts";
 import { summariseSession } from "../../src/session.ts";
 import { labelled } from "../../src/tools.ts";

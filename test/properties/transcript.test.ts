@@ -9,6 +9,7 @@ import {
   type UserMessage,
   userMessage,
 } from "../../src/message/message.ts";
+import { readTranscript } from "../../src/message/read-transcript.ts";
 import {
   acceptableId,
   addReply,
@@ -16,7 +17,6 @@ import {
   dropTurns,
   emptyTranscript,
   type ReadyTranscript,
-  readTranscript,
   settle,
   settleAll,
   type Transcript,

@@ -1,5 +1,6 @@
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
-import { file, isAddress } from "../../message/file-part.ts";
+import { isAddress } from "../../util/media.ts";
+import { file } from "../../message/file-part.ts";
 import type { FilePart } from "../../message/message.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import type { McpClient, McpRequestOptions } from "./client.ts";

@@ -1,4 +1,4 @@
-import { isAddress } from "../../message/file-part.ts";
+import { isAddress } from "../../util/media.ts";
 import type { FilePart } from "../../message/message.ts";
 import type { FilePlace, TakesFiles } from "../../message/place-files.ts";
 import type { AiSdkVersion } from "./ai-sdk-prompt.ts";

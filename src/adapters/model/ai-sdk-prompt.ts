@@ -8,6 +8,7 @@ import type {
   ToolCall,
 } from "../../message/message.ts";
 import { type TakesFiles, withFilesPlaced } from "../../message/place-files.ts";
+import { withTextsRead } from "../../message/text-files.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
@@ -52,7 +53,7 @@ export function promptFor(
     const ids = wireIds(server, server?.startsWith("mistral") === true);
     const prompt: PromptMessage[] = [];
     let results: PromptPart[] | undefined;
-    for (const message of withFilesPlaced(messages, taking)) {
+    for (const message of withFilesPlaced(withTextsRead(messages), taking)) {
       ids.take(message);
       for (const made of converted(message)) {
         const part = renamed(made, ids);

@@ -1,6 +1,7 @@
+import { WritError } from "../../error/writ-error.ts";
 import { callsOf, textOf, type Message } from "../../message/message.ts";
 import { textInWords } from "../../message/place-files.ts";
-import { llamaFailed } from "./llama-cpp-failed.ts";
+import { withTextsRead } from "../../message/text-files.ts";
 
 /** A message in the three roles that every chat template knows. */
 export interface PlainTurn {
@@ -20,11 +21,11 @@ export type Segment =
  * Messages in plain roles: results of tools are told by the user, since small models' templates have no role for them; neighbours of one
  * role become one message, since many templates refuse two of them. More messages at the end change nothing before the last turn.
  *
- * @throws WritError `provider-failed` for a file of a user: an embedded model reads text only. The files of results are told in words.
+ * @throws WritError `model-without-files` for a file of a user that is not text. The files of results are told in words.
  */
 export function plainTurns(messages: readonly Message[], model: string): readonly PlainTurn[] {
   const turns: PlainTurn[] = [];
-  for (const message of messages) {
+  for (const message of withTextsRead(messages)) {
     const turn = plainTurn(message, model);
     const last = turns.at(-1);
     if (last?.role === turn.role)
@@ -48,8 +49,8 @@ function plainTurn(message: Message, model: string): PlainTurn {
   }
   const file = message.parts.find((part) => part.type === "file");
   if (file === undefined) return { role: "user", text: textOf(message) };
-  const reason = `a message has a file (${file.mediaType}), and the embedded model reads text only`;
-  throw llamaFailed(model, reason);
+  const takes = "a model inside the process reads text only";
+  throw new WritError("model-without-files", { model, mediaType: file.mediaType, takes });
 }
 
 /**

@@ -2,6 +2,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { FilePart, Message, ReplyMessage, ToolCall, UserMessage } from "../../message/message.ts";
 import { textOf } from "../../message/message.ts";
 import { type TakesFiles, withFilesPlaced } from "../../message/place-files.ts";
+import { withTextsRead } from "../../message/text-files.ts";
 import type { ToolDescription } from "../../model/model.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -38,11 +39,11 @@ interface Addressee {
  *
  * The images of results follow in a message after them.
  *
- * @throws WritError `provider-failed` for a file of a user that is not an image in base64.
+ * @throws WritError `model-without-files` for a file of a user that is neither a picture in base64 nor a text.
  */
 export function toOllamaMessages(messages: readonly Message[], to: Addressee): readonly OllamaMessage[] {
   const ids = wireIds(to.server, false);
-  return withFilesPlaced(messages, imagesAfter).map((message) => {
+  return withFilesPlaced(withTextsRead(messages), imagesAfter).map((message) => {
     ids.take(message);
     return toOllamaMessage(message, to, ids);
   });
@@ -101,10 +102,8 @@ function imagesOf({ parts }: UserMessage, model: string): { readonly images?: st
     if (part.type !== "file") return [];
     const data = imageOf(part);
     if (data !== undefined) return [data];
-    const isImage = part.mediaType.startsWith("image/");
-    const found = isImage ? "an image whose data is not base64" : `a file of type "${part.mediaType}"`;
-    const reason = `a message has ${found}; Ollama takes images, with their data in base64`;
-    throw new WritError("provider-failed", { provider: "Ollama", model, reason }, { retryable: false });
+    const takes = "Ollama takes text, and pictures with their data in base64";
+    throw new WritError("model-without-files", { model, mediaType: part.mediaType, takes });
   });
   return images.length === 0 ? {} : { images };
 }

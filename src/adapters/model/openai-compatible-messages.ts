@@ -9,6 +9,7 @@ import type {
 } from "../../message/message.ts";
 import { textOf } from "../../message/message.ts";
 import { type FilePlace, withFilesPlaced } from "../../message/place-files.ts";
+import { withTextsRead } from "../../message/text-files.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 import { keptFrom, wireIds, type WireIds } from "./kept.ts";
@@ -52,12 +53,15 @@ interface Addressed extends Addressee {
  *
  * The files of results follow in a message after them: this interface takes none in results.
  *
- * @throws WritError `provider-failed` for a file of a user that is neither an image, audio nor a PDF.
+ * @throws WritError `model-without-files` for a file of a user that is neither a picture, a sound, a PDF nor a text.
  */
 export function toOpenaiMessages(messages: readonly Message[], to: Addressee): readonly OpenaiMessage[] {
   const addressed = { ...to, ids: wireIds(to.server, to.learned.has("id")) };
   const { place = "after" } = to;
-  const placed = withFilesPlaced(messages, { place, takes: (file) => partOf(file) !== undefined });
+  const placed = withFilesPlaced(withTextsRead(messages), {
+    place,
+    takes: (file) => partOf(file) !== undefined,
+  });
   return placed.flatMap((message, index) => {
     addressed.ids.take(message);
     const isApart = message.role === "user" && placed[index - 1]?.role === "tool";
@@ -108,12 +112,8 @@ function contentOf(message: UserMessage, model: string): OpenaiMessage["content"
 function filePart(file: FilePart, model: string): object {
   const part = partOf(file);
   if (part !== undefined) return part;
-  const reason = `a message has a file of type "${file.mediaType}"; it takes images, wav and mp3, and PDFs`;
-  throw new WritError(
-    "provider-failed",
-    { provider: "An OpenAI-compatible server", model, reason },
-    { retryable: false },
-  );
+  const takes = "a chat of an OpenAI-compatible server takes pictures, wav and mp3, PDFs, and text";
+  throw new WritError("model-without-files", { model, mediaType: file.mediaType, takes });
 }
 
 /** A file as the server takes it; undefined for one that it does not take. */

@@ -4,7 +4,7 @@ import { endBy, failed } from "../../run/end.ts";
 import { type Finished, type Frame, frame } from "../../run/frame.ts";
 import type { End } from "../../run/end.ts";
 import { contentText, type UserMessage, userMessage } from "../../message/message.ts";
-import { addAnswer, addUser, emptyTranscript, type ReadyTranscript } from "../../message/transcript.ts";
+import { addAnswer, addSaid, emptyTranscript, type ReadyTranscript } from "../../message/transcript.ts";
 import { type Budget, type Limits, limitsOf } from "../../policy/account/budget.ts";
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Json, toJson } from "../../util/json.ts";
@@ -147,7 +147,7 @@ interface Asked extends Named {
 
 /** A conversation of two messages: what was asked, and what came of it. What was said inside stands in the runs there. */
 async function carryOut({ composition, given, question, ...rest }: Asked, inside: Frame): Promise<Finished> {
-  const transcript = addUser(emptyTranscript(), question);
+  const transcript = addSaid(emptyTranscript(), question);
   const run = compositeRun({ ...rest, transcript }, inside);
   try {
     const output = await composition.course(given, run);

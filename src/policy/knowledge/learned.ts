@@ -65,14 +65,17 @@ export interface Learned {
  */
 export function learnIntent(
   { text, constants }: Intent,
-  { tools }: Pick<AllowList, "tools">,
+  listed: Pick<AllowList, "tools">,
   label: Label = trustedLabel,
 ): Learned {
   const texts = [text, ...constants].map((each) => new Trusted(each, true));
-  let offered = label;
-  for (const tool of tools.values()) offered = joinLabels(offered, describedLabel(tool));
-  return { label: offered, texts, length: texts.length };
+  return { label: joinLabels(label, describedIn(listed)), texts, length: texts.length };
 }
+
+/** The label of the descriptions of all tools of a list. Depends on: the tools. */
+const describedIn = remembered(({ tools }: Pick<AllowList, "tools">) =>
+  [...tools.values()].reduce((sum, tool) => joinLabels(sum, describedLabel(tool)), trustedLabel),
+);
 
 /** The same after something with this label was read. */
 export function joinLearned(learned: Learned, label: Label): Learned {

@@ -33,10 +33,3 @@ export function describedLabel({ origin }: Pick<Tool, "origin">): Label {
 export function resultLabel(tool: Tool, args: Label): Label {
   return joinLabels(args, addedLabel(tool));
 }
-
-/** True if a message of a tool without a label of its own means this label. */
-export function isDefaultLabel({ integrity, secrecy, sources }: Label, tool: string): boolean {
-  return (
-    integrity === "untrusted" && secrecy === "public" && sources.length === 1 && sources[0] === `tool/${tool}`
-  );
-}

@@ -339,7 +339,7 @@ describe.skipIf(missing !== undefined)("llama-cpp", () => {
         role: "user",
         parts: [{ type: "file", mediaType: "image/png", data: "AAAA" }],
       };
-      expect(await failure(ask(model, { messages: [file] }), "provider-failed")).toContain("image/png");
+      expect(await failure(ask(model, { messages: [file] }), "model-without-files")).toContain("image/png");
       const tools = [{ name: "add", description: "Add", inputSchema: { type: "object" } }];
       await failure(ask(model, { tools }), "model-without-tools");
     });

@@ -185,7 +185,7 @@ describe("what an Ollama request says", () => {
     ] as const) {
       const messages: readonly Message[] = [{ role: "user", parts: [{ type: "file", mediaType, data }] }];
       const error = await errorOf(ask(ollama("m", { host: server.url }), { messages }));
-      expect([error.code, error.retryable]).toEqual(["provider-failed", false]);
+      expect([error.code, error.retryable]).toEqual(["model-without-files", false]);
     }
     expect(server.bodies).toEqual([]);
   });

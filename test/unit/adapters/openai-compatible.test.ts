@@ -228,7 +228,7 @@ describe("a request to an OpenAI-compatible server", () => {
       { role: "user", parts: [{ type: "file", mediaType: "video/mp4", data: "aGk=" }] },
     ];
     await expect(ask(model(), { messages })).rejects.toMatchObject({
-      code: "provider-failed",
+      code: "model-without-files",
       retryable: false,
     });
     expect(server.requests).toEqual([]);

@@ -21,6 +21,12 @@ it("reads a terminal only when asked to with -", async () => {
   await expect(readPrompt([], input("typed\n", true))).rejects.toMatchObject({ code: "prompt-missing" });
 });
 
+it("needs no words where there are files, and reads no terminal then", async () => {
+  expect(await readPrompt([], input("typed\n", true), { isOptional: true })).toBe("");
+  expect(await readPrompt([], input(""), { isOptional: true })).toBe("");
+  expect(await readPrompt([], input("piped\n"), { isOptional: true })).toBe("piped");
+});
+
 it.each(["", "\n", "  \n\t"])("takes %o for no prompt", async (text) => {
   await expect(readPrompt([], input(text))).rejects.toMatchObject({ code: "prompt-missing" });
   await expect(readPrompt([text], input("unread"))).rejects.toMatchObject({ code: "prompt-missing" });

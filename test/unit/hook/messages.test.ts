@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { wrongField } from "../../../src/hook/check-answer.ts";
 import { WritError } from "../../../src/index.ts";
 import { type Message, userMessage } from "../../../src/message/message.ts";
-import { readTranscript } from "../../../src/message/transcript.ts";
+import { readTranscript } from "../../../src/message/read-transcript.ts";
 import type { Json } from "../../../src/util/json.ts";
 
 describe("a message from outside", () => {
