@@ -75,6 +75,12 @@ describe("chat", () => {
     await expect(
       chatWith(model, { messages: "x", tools: [add], toolChoice: { tool: "subtract" } }),
     ).rejects.toMatchObject({ code: "definition-invalid", message: expect.stringContaining('"subtract"') });
+    await expect(chatWith(model, { messages: 7 as never })).rejects.toMatchObject({
+      code: "definition-invalid",
+      message: expect.stringContaining(
+        "`messages` must be a text, a message or a list of them, got 7",
+      ) as string,
+    });
     await expect(chatWith(model, { messages: "x", toolChoice: "required" })).rejects.toMatchObject({
       code: "definition-invalid",
     });

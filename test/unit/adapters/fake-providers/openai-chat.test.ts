@@ -29,6 +29,14 @@ describe("the fake OpenAI takes", () => {
       "calls with their results",
       messages({ role: "developer", content: "x" }, user, said("a", "b"), result("b"), result("a"), user),
     ],
+    [
+      "a call of a custom tool",
+      messages(
+        user,
+        { ...said(), tool_calls: [{ id: "a", type: "custom", custom: { name: "sql", input: "select 1" } }] },
+        result("a"),
+      ),
+    ],
     ["parts", messages({ role: "user", content: [{ type: "text", text: "Hi" }] })],
     ["a tool and its choice", { tools: [add], tool_choice: { type: "function", function: { name: "add" } } }],
     ["null where a field may be missing", { temperature: null, tools: [add], stop: null }],
