@@ -7,12 +7,15 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { nextFiles } from "./fresh-next.ts";
 import { root } from "./source-files.ts";
 
 /** A project: the packages beside writ and zod, its files, and what is run in it, one program after another. */
 interface FreshProject {
   readonly name: string;
   readonly packages?: readonly string[];
+  /** Installs the packages in the place of npm. It comes from the registry, into a folder of its own. */
+  readonly manager?: Manager;
   readonly files: Readonly<Record<string, string>>;
   readonly commands: readonly string[];
   /** The text that the last command must print. */
@@ -21,7 +24,15 @@ interface FreshProject {
   readonly fails?: boolean;
 }
 
+/** A package manager: its package, and its command, before the packages. */
+interface Manager {
+  readonly package: string;
+  readonly add: string;
+}
+
 const run = promisify(execFile);
+const pnpm: Manager = { package: "pnpm", add: "pnpm add" };
+const yarn: Manager = { package: "@yarnpkg/cli-dist", add: "yarn add" };
 
 const program = `import { agent } from "writ";
 const greeter = agent({ name: "greeter", model: () => "Hello." });
@@ -39,6 +50,11 @@ const settings = (options: object): string =>
 const nodenext = { module: "nodenext", types: ["node"] };
 const bundler = { module: "esnext", moduleResolution: "bundler", types: ["node"] };
 const types = ["@types/node@24.19.2"];
+
+/** Optional packages, which stand where writ itself may not see them; and how `writ doctor` says that it does. */
+const optional = ["ollama", "@ai-sdk/openai"];
+const doctor = "writ doctor --model openai/gpt-5-mini";
+const found = "openai/gpt-5-mini goes through @ai-sdk/openai";
 
 const projects: readonly FreshProject[] = [
   ...["5.5", "5.9", "7.0"].map((version) => ({
@@ -114,6 +130,44 @@ const projects: readonly FreshProject[] = [
     commands: ["vite build", "node out/main.js"],
     prints: "Hello.",
   },
+  ...[
+    ["serverExternalPackages", '{ serverExternalPackages: ["writ"] }'],
+    ["writ in its bundle", "{}"],
+  ].map(([name = "", config = ""]) => ({
+    name: `Next.js 16, route handler, ${name}`,
+    packages: ["node@24", "next@16", "react", "react-dom"],
+    files: nextFiles(config),
+    commands: ["next build", "node ask.mjs"],
+    prints: "200 1 call: It said Hello.",
+  })),
+  {
+    name: "pnpm, nothing hoisted, optional packages, TypeScript 5.9",
+    manager: pnpm,
+    packages: ["typescript@5.9", ...types, ...optional],
+    files: {
+      "main.ts": typed,
+      "tsconfig.json": settings(nodenext),
+      "main.js": program,
+      "pnpm-workspace.yaml": "hoist: false\nautoInstallPeers: false\n",
+    },
+    commands: ["pnpm exec tsc", "node main.js", `pnpm exec ${doctor}`],
+    prints: found,
+  },
+  {
+    name: "Yarn 4, Plug'n'Play, optional packages",
+    manager: yarn,
+    packages: optional,
+    files: { "main.js": program, "yarn.lock": "" },
+    commands: ["yarn node main.js", `yarn ${doctor}`],
+    prints: found,
+  },
+  {
+    name: "Yarn 4, node_modules",
+    manager: yarn,
+    files: { "main.js": program, "yarn.lock": "", ".yarnrc.yml": "nodeLinker: node-modules\n" },
+    commands: ["yarn node main.js"],
+    prints: "Hello.",
+  },
   {
     name: "Bun",
     packages: ["bun"],
@@ -148,6 +202,32 @@ function older(version: string): object {
   return version === "5.5" ? { target: "es2023", lib: ["esnext", "dom"] } : {};
 }
 
+/** The environment of a project: its programs first, then its package manager's, which asks the registry that npm does. */
+function environment(folder: string): NodeJS.ProcessEnv {
+  const folders = [folder, managerFolder(folder)].map((each) => join(each, "node_modules/.bin"));
+  const registry = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
+  return {
+    ...process.env,
+    PATH: [...folders, dirname(process.execPath), process.env["PATH"]].join(delimiter),
+    NO_COLOR: "1",
+    OPENAI_API_KEY: "none",
+    NEXT_TELEMETRY_DISABLED: "1",
+    YARN_ENABLE_TELEMETRY: "0",
+    YARN_NPM_REGISTRY_SERVER: registry,
+    YARN_UNSAFE_HTTP_WHITELIST: new URL(registry).hostname,
+  };
+}
+
+function managerFolder(folder: string): string {
+  return `${folder}-manager`;
+}
+
+function installing({ manager, packages = [] }: FreshProject, folder: string, tarball: string): string {
+  if (manager === undefined) return `npm i --no-audit --no-fund ${[tarball, "zod", ...packages].join(" ")}`;
+  const fetched = `npm i --no-audit --no-fund --prefix ${managerFolder(folder)} ${manager.package}`;
+  return `${fetched} && ${manager.add} ${[`writ@file:${tarball}`, "zod", ...packages].join(" ")}`;
+}
+
 /** The result of a project: the first line of what went wrong, and undefined where nothing did. */
 async function tryProject(
   project: FreshProject,
@@ -159,15 +239,14 @@ async function tryProject(
     join(folder, "package.json"),
     JSON.stringify({ name: "fresh", private: true, type: "module" }),
   );
-  for (const [path, text] of Object.entries(project.files)) writeFileSync(join(folder, path), text);
-  const path = [join(folder, "node_modules/.bin"), dirname(process.execPath), process.env["PATH"]].join(
-    delimiter,
-  );
-  const env = { ...process.env, PATH: path, NO_COLOR: "1" };
-  const within = { cwd: folder, env, shell: true, timeout: 120_000, maxBuffer: 2 ** 26 } as const;
+  for (const [path, text] of Object.entries(project.files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  const env = environment(folder);
+  const within = { cwd: folder, env, shell: true, timeout: 180_000, maxBuffer: 2 ** 26 } as const;
   try {
-    const packages = [tarball, "zod", ...(project.packages ?? [])].join(" ");
-    const installed = await run(`npm i --no-audit --no-fund ${packages}`, [], within);
+    const installed = await run(installing(project, folder, tarball), [], within);
     if (/writ@.*(?:prepare|install):/.test(installed.stderr)) return "npm warns of a script of writ's";
     const [last = "", ...before] = project.commands.toReversed();
     for (const command of before.toReversed()) await run(command, [], within);
