@@ -32,6 +32,7 @@ watching.unref();
 const fuzzed = await fuzzRuns({
   runs: Number(runs),
   seed,
+  validatorMs: 50,
   onScene(kind, scene) {
     beats[1] = kind;
     beats[2] = scene;

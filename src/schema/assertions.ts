@@ -129,7 +129,8 @@ function identityOf(value: unknown, work: Work): unknown {
 }
 
 function choiceCheck(choices: readonly Json[], wanted: () => string): Check {
-  const known = new Set(choices.map((choice) => identityOf(choice, new Work())));
+  const work = new Work(choices);
+  const known = new Set(choices.map((choice) => identityOf(choice, work)));
   return (value, visit) =>
     known.has(identityOf(value, visit.work)) || visit.fault(() => `${wanted()}, is ${show(value)}`);
 }

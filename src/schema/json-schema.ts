@@ -1,11 +1,10 @@
 import type { RE2JS } from "re2js";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
-import type { Matcher } from "./maker.ts";
 import { type CheckedSchema, checkSchema, copyJson } from "./check-schema.ts";
 import { fillDefaults, relaxRequired } from "./fill-defaults.ts";
 import { judgeOfRoot } from "./judge.ts";
-import { splitPattern } from "./linear-pattern.ts";
+import { matchersOf } from "./matcher.ts";
 import type { Issue, JsonSchema, ParseResult } from "./schema.ts";
 import type { CheckedSource, SchemaPlace } from "./standard.ts";
 import { type Check, Visit } from "./visit.ts";
@@ -39,13 +38,28 @@ async function loadEngine(): Promise<void> {
   engine = (await import("re2js")).RE2JS;
 }
 
+/** The check of a schema. Patterns that cannot be had throw with each value, and are looked at once. */
+function judgeOf(checked: CheckedSchema): Check {
+  try {
+    return judgeOfRoot(checked, engine === undefined ? withoutEngine : matchersOf(engine));
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+function withoutEngine(): never {
+  throw new TypeError("the engine for patterns is not loaded");
+}
+
 function checkWith(checked: CheckedSchema): CheckedSource["check"] {
   const hasDefaults = checked.keywords.has("default");
   const hasPatterns = checked.keywords.has("pattern") || checked.keywords.has("patternProperties");
   let judge: Check | undefined;
   const run = (value: unknown, work: Work): ParseResult<unknown> => {
     try {
-      judge ??= judgeOfRoot(checked, linearMatcher);
+      judge ??= judgeOf(checked);
       const filled = hasDefaults ? fillDefaults(checked, value, work) : value;
       const deciding = new Visit(work);
       return judge(filled, deciding)
@@ -71,27 +85,6 @@ function explain(judge: Check, value: unknown, deciding: Visit): readonly Issue[
     const { issues } = explaining;
     return issues.length > 0 ? issues : [{ path: [], message: `does not fit; ${messageOf(error)}` }];
   }
-}
-
-// The engine goes through a part of its program for each character, and needs some time to begin.
-const programPerStep = 16;
-const stepsToBegin = 8;
-
-/** Matches in time linear in the text. */
-function linearMatcher(pattern: string): Matcher {
-  const parts = splitPattern(pattern);
-  if ("fault" in parts) throw new TypeError(`"${pattern}" ${parts.fault}`);
-  const Pattern = engine;
-  if (Pattern === undefined) throw new TypeError("the engine for patterns is not loaded");
-  const compiled = (part: string): RE2JS => Pattern.compile(Pattern.translateRegExp(part));
-  const must = [parts.body, ...parts.must].map(compiled);
-  const mustNot = parts.mustNot.map(compiled);
-  const program = [...must, ...mustNot].reduce((size, part) => size + part.programSize(), 0);
-  const stepsPerCharacter = 1 + Math.ceil(program / programPerStep);
-  return (text, work) => {
-    work.spend(stepsToBegin + text.length * stepsPerCharacter);
-    return must.every((part) => part.test(text)) && !mustNot.some((part) => part.test(text));
-  };
 }
 
 function failed(error: unknown): ParseResult<unknown> {

@@ -13,6 +13,9 @@ export interface LinearPattern {
 /** The engine refuses larger counts, since it copies the program for each repetition. */
 const maxRepeat = 1000;
 
+/** The engine takes half a microsecond for each. */
+const maxParts = 20_000;
+
 /** The engine knows the categories of letters and signs by their short names only. */
 const categories: ReadonlyMap<string, string> = new Map(
   [
@@ -63,7 +66,7 @@ function detachLookAhead(pattern: string): LinearPattern {
   let next = 1;
   if (tokens[0]?.text !== "^" || choice) return { body: pattern, must, mustNot };
   while (tokens[next]?.text === "(?=" || tokens[next]?.text === "(?!") {
-    const close = tokens.findIndex((token, index) => index > next && token.text === ")" && token.depth === 0);
+    const close = closeAfter(tokens, next);
     // A quantified look-ahead, as in (?=a)*, means something else.
     if (close === -1 || /^[*+?{]/.test(tokens[close + 1]?.text ?? "")) break;
     const inner = tokens.slice(next + 1, close).map((token) => token.text);
@@ -74,16 +77,52 @@ function detachLookAhead(pattern: string): LinearPattern {
   return { body: must.length + mustNot.length === 0 ? pattern : `^${rest.join("")}`, must, mustNot };
 }
 
+/** The place of the bracket that ends the outermost group; -1 where none does. */
+function closeAfter(tokens: readonly Token[], begin: number): number {
+  for (let index = begin + 1; index < tokens.length; index += 1) {
+    const { text, depth } = tokens[index] ?? {};
+    if (text === ")" && depth === 0) return index;
+  }
+  return -1;
+}
+
 function nonLinearFeature(pattern: string): string | undefined {
-  for (const { text } of tokensOf(pattern)) {
+  const tokens = tokensOf(pattern);
+  if (partsIn(tokens) > maxParts) return `more than ${maxParts} parts when its repetitions are written out`;
+  for (const { text } of tokens) {
     if (text === "(?=" || text === "(?!") return "look-ahead";
     if (text === "(?<=" || text === "(?<!") return "look-behind";
     if (/^\\(?:[1-9]|k<)/.test(text)) return "a back-reference";
-    const counts = /^\{(\d+)(?:,(\d*))?\}$/.exec(text);
-    if (counts !== null && Math.max(Number(counts[1]), Number(counts[2] ?? 0)) > maxRepeat)
-      return `more than ${maxRepeat} repetitions`;
+    if (repetitionsIn(text) > maxRepeat) return `more than ${maxRepeat} repetitions`;
   }
   return undefined;
+}
+
+/** The larger number of a repetition like `{2,5}`; 1 for all else. */
+function repetitionsIn(token: string): number {
+  const counts = /^\{(\d+)(?:,(\d*))?\}$/.exec(token);
+  return counts === null ? 1 : Math.max(Number(counts[1]), Number(counts[2] ?? 0));
+}
+
+/** The number of tokens when what is repeated is written out: about the size of the engine's program. */
+function partsIn(tokens: readonly Token[]): number {
+  const groups: number[] = [];
+  let parts = 0;
+  let last = 0;
+  for (const { text } of tokens) {
+    if (text.startsWith("(")) {
+      groups.push(parts);
+      parts = 0;
+    } else if (text === ")") {
+      last = parts + 1;
+      parts = last + (groups.pop() ?? 0);
+    } else {
+      const more = (repetitionsIn(text) - 1) * last;
+      last = more > 0 ? last + more : 1;
+      parts += more > 0 ? more : 1;
+    }
+  }
+  return groups.reduce((sum, before) => sum + before, parts);
 }
 
 interface Token {

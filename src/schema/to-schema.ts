@@ -78,7 +78,7 @@ const maxIssuesRead = 1000;
  *
  * `parse` is synchronous when the library is. For a JSON Schema with patterns it returns a promise until their engine is loaded, which
  * happens once a process; all else is synchronous. References to other documents are refused; regular expressions run in linear time; a
- * value that takes more than 50 million steps to judge does not fit.
+ * value that takes more than a million steps to judge, and eight more for each of its characters, does not fit.
  *
  * @throws WritError `schema-invalid`, `schema-without-json-schema`
  */
@@ -106,7 +106,7 @@ export function toSchema<const Source extends SchemaSource>(
       : finish(result, attempt);
   };
   const parse = (value: unknown): Awaitable<ParseResult<unknown>> =>
-    next({ value, count: 0, coerced: [], work: new Work() });
+    next({ value, count: 0, coerced: [], work: new Work(value) });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a source makes of values only its type says
   return { jsonSchema, parse } as Schema<InferOutput<Source>>;
 }

@@ -14,6 +14,7 @@ import {
 } from "./play-data.ts";
 import { doorScene, playDoor } from "./play-doors.ts";
 import { mcpScene, playMcp } from "./play-mcp.ts";
+import { playValidator, slowest, validatorScene } from "./play-validator.ts";
 import { playWorld, worldScene } from "./play-world.ts";
 import { playResume, playSession, resumeScene, sessionScene } from "./play-later.ts";
 import { count, takeBooks, type Tally } from "./record.ts";
@@ -56,6 +57,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   capability: kind(5, capabilityScene, playCapability),
   transcript: kind(4, transcriptScene, playTranscript),
   schema: kind(3, schemaScene, playSchema),
+  validator: kind(6, validatorScene, playValidator),
   mcp: kind(2, mcpScene, playMcp),
   world: kind(2, worldScene, playWorld),
 };
@@ -74,6 +76,8 @@ export interface Fuzzing {
   readonly ignore?: readonly string[];
   /** The place of one scene under its seed, as a failure names it. */
   readonly path?: string;
+  /** Milliseconds of this thread that one call of a validator may take. Default: not looked at. */
+  readonly validatorMs?: number;
   readonly onProgress?: (done: number, runs: number) => void;
   /** Told the number of a kind, and that of the scene in it, before it is played. */
   readonly onScene?: (kind: number, scene: number) => void;
@@ -111,12 +115,14 @@ export async function fuzzRuns({
   only,
   path,
   ignore = [],
+  validatorMs = Infinity,
   onProgress,
   onScene,
 }: Fuzzing): Promise<Fuzzed> {
   const wanted = Object.entries(kinds).filter(([name]) => only === undefined || name === only);
   if (wanted.length === 0) throw new Error(`there is no kind "${only}": ${kindNames.join(", ")}`);
   const shares = wanted.reduce((sum, [, { share }]) => sum + share, 0);
+  slowest.ms = validatorMs;
   const began = performance.now();
   const guard = watchProcess();
   const failures: Failure[] = [];

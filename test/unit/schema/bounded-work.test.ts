@@ -14,7 +14,7 @@ async function answerOf(schema: JsonSchema, value: unknown, role: "input" | "out
   return result.ok ? "fits" : describeIssues(result.issues);
 }
 
-const tooLarge = /too large for its schema, .*more than 50000000 steps.*Send a smaller value/;
+const tooLarge = /too large for its schema, .*more than \d+ steps.*Send a smaller value/;
 
 const doubling: JsonSchema = { type: "object", anyOf: list(2, () => ({ properties: { a: { $ref: "#" } } })) };
 
