@@ -63,12 +63,14 @@ function withMark(message: ResultMessage): ResultMessage {
   const { name, value, text } = message;
   const isStructured = (isJsonObject(value) || Array.isArray(value)) && JSON.stringify(value) === text;
   const told = isStructured ? value : text;
-  const shown = {
-    ...message,
-    text: visibleJson(JSON.stringify({ tool: name, trusted: false, value: told })),
-  };
+  const shown = { ...message, text: markedText(name, told) };
   marked.set(shown, told);
   return shown;
+}
+
+/** The text of a tool, as data of a stranger. */
+export function markedText(tool: string, value: Json): string {
+  return visibleJson(JSON.stringify({ tool, trusted: false, value }));
 }
 
 /**

@@ -12,6 +12,7 @@ import { withTextsRead } from "../../message/text-files.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
+import type { ResultForm } from "./ai-sdk-bound.ts";
 import { optionsOf, partsFor } from "./ai-sdk-own.ts";
 import { wireIds, type WireIds } from "./kept.ts";
 import { objectArguments } from "./wire-fields.ts";
@@ -32,6 +33,13 @@ export interface PromptMessage {
   readonly providerOptions?: JsonObject;
 }
 
+/** The ways of a receiver with results. */
+interface PromptWays {
+  readonly files?: TakesFiles;
+  /** The forms of the results of some tools, by the names of the tools. */
+  readonly forms?: ReadonlyMap<string, ResultForm>;
+}
+
 /**
  * Makes what converts messages for one receiver: the version that its package speaks, and the name of its provider. Each message is converted
  * once: the list only grows, and what was converted for one turn is used again in all later ones. Results that follow each other become one
@@ -40,20 +48,22 @@ export interface PromptMessage {
 export function promptFor(
   version: AiSdkVersion,
   server?: string,
-  taking: TakesFiles = noFiles,
+  { files = noFiles, forms }: PromptWays = {},
 ): (messages: readonly Message[]) => readonly PromptMessage[] {
   // Depends on: the receiver; the message.
-  const converted = remembered((message: Message) =>
-    convert(
-      message.role === "assistant" ? { ...message, parts: partsFor(server, message) } : message,
-      version,
-    ),
-  );
+  const converted = remembered((message: Message) => {
+    if (message.role === "tool") {
+      const part = resultPart(message, version, forms?.get(message.name));
+      return [{ role: "tool" as const, content: [part] }];
+    }
+    const own = message.role === "assistant" ? { ...message, parts: partsFor(server, message) } : message;
+    return convert(own, version);
+  });
   return (messages) => {
     const ids = wireIds(server, server?.startsWith("mistral") === true);
     const prompt: PromptMessage[] = [];
     let results: PromptPart[] | undefined;
-    for (const message of withFilesPlaced(withTextsRead(messages), taking)) {
+    for (const message of withFilesPlaced(withTextsRead(messages), files)) {
       ids.take(message);
       for (const made of converted(message)) {
         const part = renamed(made, ids);
@@ -91,10 +101,9 @@ export function toPrompt(messages: readonly Message[], version: AiSdkVersion): r
 }
 
 /** No message at all for one that says nothing: providers refuse empty ones. */
-function convert(message: Message, version: AiSdkVersion): readonly PromptMessage[] {
+function convert(message: Exclude<Message, ResultMessage>, version: AiSdkVersion): readonly PromptMessage[] {
   if (message.role === "system")
     return message.text === "" ? [] : [{ role: "system", content: message.text }];
-  if (message.role === "tool") return [{ role: "tool", content: [resultPart(message, version)] }];
   if (message.role === "assistant") return convertReply(message, version);
   return messageOf(
     "user",
@@ -157,12 +166,12 @@ function inputOf(call: ToolCall): Json {
   return typeof call.arguments === "string" ? call.arguments : objectArguments(call);
 }
 
-function resultPart(message: ResultMessage, version: AiSdkVersion): PromptPart {
+function resultPart(message: ResultMessage, version: AiSdkVersion, form?: ResultForm): PromptPart {
   return {
     type: "tool-result",
     toolCallId: message.callId,
     toolName: message.name,
-    output: outputOf(message, version),
+    output: form === undefined ? outputOf(message, version) : { type: "json", value: form(message) },
   };
 }
 

@@ -2,6 +2,7 @@ import { isWritError, WritError } from "../../error/writ-error.ts";
 import type { Price } from "../../message/usage.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest, ModelSettings } from "../../model/model.ts";
 import type { JsonObject } from "../../util/json.ts";
+import { resultForms } from "./ai-sdk-bound.ts";
 import { withCacheMarks } from "./ai-sdk-cache.ts";
 import { endedEarly } from "./ai-sdk-end.ts";
 import { packageFault, providerError } from "./ai-sdk-errors.ts";
@@ -69,7 +70,8 @@ export interface AiSdkOptions {
   /**
    * Tools of the agent that the provider knows in a form of its own, by the names that it gives them: `{ bash: anthropic.tools.bash_20250124({}) }`
    * with a tool `bash` of the agent. The model is told of that form in place of the tool's schema. Its calls are calls of the agent's tool:
-   * allow-list, policy and schema hold.
+   * allow-list, policy and schema hold. OpenAI's `shell`, `local_shell` and `apply_patch` have results of a form of their own: what the tool
+   * gives is put into it, or sent as it is where the tool gives that form.
    */
   readonly boundTools?: Readonly<Record<string, AiSdkProviderTool>>;
   /**
@@ -131,7 +133,8 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   if (!isAiSdkModel(model)) throw new WritError("model-invalid", { name: "aiSdk()", found: describe(model) });
   const { provider, modelId } = model;
   const version = versionOf(model.specificationVersion) ?? "v4";
-  const prompt = promptFor(version, provider, filesOf(provider, version, options.features?.resultFiles));
+  const files = filesOf(provider, version, options.features?.resultFiles);
+  const prompt = promptFor(version, provider, { files, forms: resultForms(options.boundTools) });
   return {
     id: nameOf(model),
     settings: settingsData({ provider, name: modelId, ...options.settings }),
