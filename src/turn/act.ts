@@ -77,7 +77,7 @@ function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {
       }),
     (executed) => settleCalls(opened, executed, run),
     (error) => {
-      if (error instanceof RunWaits) return { state, end: endBy(error, run) };
+      if (error instanceof RunWaits) return keepPlace(state, error, run);
       const text = "Not known: the run ended while the call was carried out.";
       const transcript = settleAll(open, () => ({ status: "unknown", text }));
       const learned = learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed);
@@ -89,13 +89,22 @@ function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {
 /** The end when something forbids that the run begins to change things; asked where one of the calls is not known to look or compute. */
 async function beforeEffects(calls: readonly ToolCall[], run: Run): Promise<End | undefined> {
   const effectOf = effectIn(run.gate.allowed);
-  if (calls.every(({ name }) => effectOf(name) === "none" || effectOf(name) === "read")) return undefined;
+  const onlyLooks = calls.every(({ name }) => effectOf(name) === "none" || effectOf(name) === "read");
+  return onlyLooks ? undefined : forbidden(run);
+}
+
+async function forbidden(run: Run): Promise<End | undefined> {
   try {
     await run.options.beforeEffect?.();
     return undefined;
   } catch (error) {
     return endBy(error, run);
   }
+}
+
+/** Asks before the run waits too, and once: others may use its session meanwhile, and the call that somebody approved must run. */
+async function keepPlace(state: State, waits: RunWaits, run: Run): Promise<NextState> {
+  return { state, end: (await forbidden(run)) ?? endBy(waits, run) };
 }
 
 interface Skipping {

@@ -166,6 +166,32 @@ describe("a run whose question nobody answers", () => {
     expect((await store.read("s")).runs).toHaveLength(1);
   });
 
+  it.each([
+    ["a call with an effect", [{ name: "pay" }]],
+    ["a look, and pays afterwards", [{ name: "peek" }, { name: "pay" }]],
+  ])("keeps its place in a session that is used meanwhile: asked about %s", async (_what, calls) => {
+    const store = inMemorySessions();
+    const options = { session: session(store, "s") };
+    const peek = acting("peek", "read");
+    const policy: Policy = (call) =>
+      call.tool === calls[0]?.name
+        ? asks({ ...call, tool: "pay" })
+        : { verdict: "allow", rule: "free", reason: "" };
+    const one = agent({
+      name: "clerk",
+      model: planned(...calls.map((call) => [call])),
+      tools: [peek, pay],
+      policy,
+    });
+    await goOn(one, options);
+    await agent({ name: "clerk", model: () => "It is Monday." }).run("Which day is it?", options);
+    await yes();
+    expect((await goOn(one, options)).text).toBe(calls.map(({ name }) => `${name} ok`).join(", "));
+    const { runs: kept } = await store.read("s");
+    expect(kept.map(({ messages }) => messages.length)).toEqual([2, 2 + 2 * calls.length]); // behind what came meanwhile
+    expect(log.filter((line) => line === "pay")).toHaveLength(1);
+  });
+
   it("throws its questions away when it is removed", async () => {
     await goOn(clerk([{ name: "pay" }]));
     await runs.erase({ id: "r" });
