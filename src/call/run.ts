@@ -91,7 +91,7 @@ function workOf(at: Call, ready: Ready): OngoingCall {
   const { id: callId } = call;
   const key = keyOf(at);
   const around = openCall(gate.intent, run.scope, () => joinLabels(at.learned.label, handedOver(work)));
-  const powers = [...gate.powers, needs];
+  const powers = gate.powers.concat([needs]);
   const { scope: inside, end } = openScope({ tool: tool.name, callId, powers, from: around }, run.host);
   const scope = openCallScope({ callId, key, around, needs, turn, gate, transcript }, run);
   const work: OngoingCall = { at, ready, key, around, within: inside, end, scope };

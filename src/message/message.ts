@@ -295,7 +295,7 @@ function jsonCharacters(value: Json): number {
   if (typeof value !== "object" || value === null) return String(value).length;
   let sum = 1;
   if (isJsonObject(value))
-    for (const key of Object.keys(value)) sum += 4 + key.length + jsonCharacters(value[key] ?? null);
+    for (const key in value) sum += 4 + key.length + jsonCharacters(value[key] ?? null);
   else for (const each of value) sum += 1 + jsonCharacters(each);
   return Math.max(2, sum);
 }

@@ -13,6 +13,7 @@ import {
 } from "./message.ts";
 import { misfitText } from "../util/shape.ts";
 import { messageShape } from "./message-shape.ts";
+import type { Writing } from "../util/writing.ts";
 
 /**
  * The conversation as an append-only value. Every call ends in exactly one result, results stand in the order of the calls, call ids are
@@ -409,7 +410,14 @@ function open(tip: Tip, waiting: OpenState): OpenTranscript {
   return new TranscriptValue("open", tip, waiting);
 }
 
+/** Field by field: each call has such a message, and a spread behind other fields costs more than all the rest of it. */
 function resultMessage(call: ToolCall, result: ToolResult | undefined): ResultMessage {
   if (result === undefined) throw new TypeError(`call "${call.id}" has no result`);
-  return { role: "tool", callId: call.id, name: call.name, ...result };
+  const { status, text, files, note, value, label } = result;
+  const message: Writing<ResultMessage> = { role: "tool", callId: call.id, name: call.name, status, text };
+  if (files !== undefined) message.files = files;
+  if (note !== undefined) message.note = note;
+  if (value !== undefined) message.value = value;
+  if (label !== undefined) message.label = label;
+  return message;
 }

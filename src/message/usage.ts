@@ -1,3 +1,5 @@
+import type { Writing } from "../util/writing.ts";
+
 /**
  * Tokens of one or several model calls. `estimated` is set when a provider gave no count, or one that cannot be true, and the numbers are
  * this runtime's estimate (4 characters a token): a missing count is never taken for zero.
@@ -43,16 +45,21 @@ export type ReportedUsage = Partial<Omit<Usage, "estimated">>;
 /** No tokens yet. */
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
+/** The counts that not every provider gives. */
+const details = ["cachedInputTokens", "cacheWriteTokens", "reasoningTokens"] as const;
+
 /** The sum of two usages; estimated when one of them is. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  return {
+  const sum: Writing<Usage> = {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
-    ...sumOf("cachedInputTokens", a, b),
-    ...sumOf("cacheWriteTokens", a, b),
-    ...sumOf("reasoningTokens", a, b),
-    ...(a.estimated === true || b.estimated === true ? { estimated: true } : undefined),
   };
+  for (const field of details) {
+    const [one, other] = [a[field], b[field]];
+    if (one !== undefined || other !== undefined) sum[field] = (one ?? 0) + (other ?? 0);
+  }
+  if (a.estimated === true || b.estimated === true) sum.estimated = true;
+  return sum;
 }
 
 /** More than any model can read or write in one call: a larger count is a fault of the provider. */
@@ -65,17 +72,16 @@ export function completeUsage(
 ): Usage {
   const input = plausible(reported?.inputTokens, characters.input);
   const output = plausible(reported?.outputTokens, characters.output);
-  const cached = plausible(reported?.cachedInputTokens);
-  const written = plausible(reported?.cacheWriteTokens);
-  const reasoning = plausible(reported?.reasoningTokens);
-  return {
+  const usage: Writing<Usage> = {
     inputTokens: input ?? estimateTokens(characters.input),
     outputTokens: output ?? estimateTokens(characters.output),
-    ...(cached === undefined ? undefined : { cachedInputTokens: cached }),
-    ...(written === undefined ? undefined : { cacheWriteTokens: written }),
-    ...(reasoning === undefined ? undefined : { reasoningTokens: reasoning }),
-    ...(input === undefined || output === undefined ? { estimated: true } : undefined),
   };
+  for (const field of details) {
+    const count = plausible(reported?.[field]);
+    if (count !== undefined) usage[field] = count;
+  }
+  if (input === undefined || output === undefined) usage.estimated = true;
+  return usage;
 }
 
 /** About how many tokens so many characters make: never zero for some text. */
@@ -87,13 +93,4 @@ export function estimateTokens(characters: number): number {
 function plausible(count: number | undefined, characters = 0): number | undefined {
   if (count === undefined || !Number.isSafeInteger(count) || count > absurdTokens) return undefined;
   return count > 0 || (count === 0 && characters === 0) ? count : undefined;
-}
-
-function sumOf(
-  field: "cachedInputTokens" | "cacheWriteTokens" | "reasoningTokens",
-  a: Usage,
-  b: Usage,
-): Partial<Usage> | undefined {
-  if (a[field] === undefined && b[field] === undefined) return undefined;
-  return { [field]: (a[field] ?? 0) + (b[field] ?? 0) };
 }

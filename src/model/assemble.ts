@@ -10,6 +10,7 @@ import type { ReportedUsage } from "../message/usage.ts";
 import { type Json, isJsonObject, type JsonObject, parseJson, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { Delta, ReportedResponse, UnreadableCall } from "./model.ts";
+import type { Writing } from "../util/writing.ts";
 
 /** A whole reply, put together from its deltas. */
 export interface Reply {
@@ -150,14 +151,18 @@ class ReplyAssembler implements Assembler {
     if (this.latest?.id === id) this.latest = undefined;
     this.open?.delete(id);
     const { arguments: whole, providerExecuted, providerMetadata } = delta;
-    const isDone = providerExecuted === true;
-    const call: ToolCall = {
+    const isDone = providerExecuted === true; // a tool of the provider's has the name that it gives it
+    const read = whole === undefined || isDone ? readArguments(whole ?? text) : writtenArguments(text, whole);
+    const malformed = (isDone ? undefined : named.malformed) ?? read.malformed;
+    const call: Writing<ToolCall> = {
       type: "tool-call",
-      ...(whole === undefined || isDone ? readArguments(whole ?? text) : writtenArguments(text, whole)),
-      ...(isDone ? { id: named.id, name } : named), // a tool of the provider's has the name that it gives it
-      ...(providerExecuted === undefined ? undefined : { providerExecuted }),
-      ...(providerMetadata === undefined ? undefined : { providerMetadata }),
+      arguments: read.arguments,
+      id: named.id,
+      name: isDone ? name : named.name,
     };
+    if (malformed !== undefined) call.malformed = malformed;
+    if (providerExecuted !== undefined) call.providerExecuted = providerExecuted;
+    if (providerMetadata !== undefined) call.providerMetadata = providerMetadata;
     this.parts[place] = call;
     return call;
   }

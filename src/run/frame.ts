@@ -16,6 +16,7 @@ import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt, untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
+import type { Writing } from "../util/writing.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RunAccounts } from "./accounts.ts";
@@ -289,7 +290,7 @@ function forwarding(
 }
 
 /** An event while its envelope is put on. */
-type Sealing = RunEvent & { -readonly [Field in keyof Envelope]?: Envelope[Field] };
+type Sealing = RunEvent & Partial<Writing<Envelope>>;
 
 /** Puts the envelope on, field by field: every delta gets one. `seq` counts the facts of this run alone. */
 function telling(

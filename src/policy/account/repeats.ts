@@ -28,7 +28,7 @@ export function addAct({ acts, streaks }: Repeats, act: Act): Repeats {
       : 0;
   });
   const kept = acts.length < longestPeriod ? acts : acts.slice(1);
-  return { acts: [...kept, act], streaks: next };
+  return { acts: kept.concat([act]), streaks: next };
 }
 
 /** The times that the last circle has come, with the same results each time: 1 when the last act is new. */
