@@ -19,7 +19,12 @@ export interface HostedProvider {
 /** The name of a hosted provider. */
 export type HostedName = Exclude<ProviderName, "ollama" | "llama-cpp" | "openai-compatible">;
 
-/** All that writ knows of hosted providers. */
+/**
+ * All that writ knows of hosted providers. Factories, keys and addresses are those of their packages, read in November 2026 (a test asks the
+ * installed ones where they send requests). Their own pages say where OpenAI's chat completions are, where a package asks in another way:
+ * platform.claude.com/docs/en/api/openai-sdk, ai.google.dev/gemini-api/docs/openai, docs.cohere.com/docs/compatibility-api,
+ * api-docs.deepseek.com (`/v1` is the same as no path), huggingface.co/docs/inference-providers. Perplexity has ended its chat completions.
+ */
 export const hostedProviders: Readonly<Record<HostedName, HostedProvider>> = {
   openai: {
     package: "@ai-sdk/openai",

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { AiSdkModel } from "../../../src/adapters/model/ai-sdk.ts";
 import { hostedProviders } from "../../../src/adapters/model/providers.ts";
 import { importInstalled, whereInstalled } from "../../../src/adapters/peer.ts";
 import { agent, isWritError, type WritError } from "../../../src/index.ts";
@@ -104,6 +105,25 @@ describe("the model of a hosted provider, by name", () => {
     for (const { package: name, factory } of installed)
       expect(await importInstalled<object>(name), name).toHaveProperty(factory);
   });
+
+  it.each(Object.entries(hostedProviders).filter(([, one]) => whereInstalled(one.package) !== undefined))(
+    "has the address of %s where its package sends requests",
+    async (name, { package: from, factory, baseUrl }) => {
+      const asked: string[] = [];
+      const send = (url: unknown): Promise<Response> => {
+        asked.push(String(url));
+        return Promise.resolve(Response.json({ error: { message: "no" } }, { status: 401 }));
+      };
+      const library =
+        await importInstalled<Record<string, (options: object) => (id: string) => AiSdkModel>>(from);
+      const made = library[factory]?.({ apiKey: "key", fetch: send })("some-model");
+      await expect(agent({ name: "a", model: made as never, retry: false }).run("x")).rejects.toThrow();
+      const { origin } = new URL(asked[0] ?? "");
+      expect(origin).toBe(new URL(baseUrl ?? origin).origin);
+      if (["mistral", "groq", "openrouter"].includes(name))
+        expect(asked).toEqual([`${baseUrl}/chat/completions`]);
+    },
+  );
 });
 
 describe("list prices", () => {
