@@ -2,7 +2,7 @@ import { nodeHost } from "../src/adapters/clock.ts";
 import type { Drivers } from "../src/driver/choose.ts";
 import type { Reading, TurnInput } from "../src/driver/driver.ts";
 import { askModel, noFailures } from "../src/turn/ask-model.ts";
-import { readingOf } from "../src/turn/turn-input.ts";
+import { readingOf } from "../src/turn/reply.ts";
 import { callsOf, type Message, textOf, type ToolCall } from "../src/message/message.ts";
 import { readTranscript } from "../src/message/read-transcript.ts";
 import { addReply, type ReadyTranscript, type Transcript } from "../src/message/transcript.ts";

@@ -8,7 +8,7 @@ import { addAnswer, addSaid, type ReadyTranscript } from "../message/transcript.
 import type { Finished, Frame } from "../run/frame.ts";
 import type { End } from "../run/end.ts";
 import { describeIssues } from "../schema/schema.ts";
-import { seenBy } from "../turn/turn-input.ts";
+import { seenBy } from "../turn/reply.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { type Json, toJson } from "../util/json.ts";
 import type { PlainPlan } from "./plan-skill.ts";

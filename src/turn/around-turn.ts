@@ -1,27 +1,27 @@
-import { WritError } from "../error/writ-error.ts";
-import { consult, tellHooks } from "../hook/consult.ts";
-import { type FinishReason, runtimeMessage } from "../message/message.ts";
+import { runtimeMessage } from "../message/message.ts";
 import { addAnswer, addSaid } from "../message/transcript.ts";
-import {
-  type BudgetField,
-  crossed,
-  type Excess,
-  reserveTurn,
-  type Threshold,
-} from "../policy/account/budget.ts";
-import { effectIn } from "../policy/allow-list.ts";
-import { meetBound, type Met, metBy } from "../run/bounds.ts";
-import type { Checkpoint } from "../run/checkpoint.ts";
-import { authorStopped, type End, exhausted, failed, refusedBy, suspended } from "../run/end.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import type { Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
+import { readAnswer, unacceptable } from "./reply.ts";
+import { authorStopped, type End, refusedBy } from "../run/end.ts";
+import { keeping, type Run, type State, type NextState } from "./state.ts";
+import { consult } from "../hook/consult.ts";
+import { crossed, type Threshold } from "../policy/account/budget.ts";
+import { effectIn } from "../policy/allow-list.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
+import type { Json } from "../util/json.ts";
 import { replyOf } from "./around-model.ts";
-import type { ReadAnswer } from "./options.ts";
-import { keeping, type NextState, type Run, type State } from "./state.ts";
+
+/**
+ * Prepares a turn: tells thresholds, asks the author's hooks, and takes old turns out of what the model is
+ * sent.
+ */
+export function prepareTurn(before: State, run: Run): Maybe<NextState> {
+  return after(after(tellThresholds(before, run), beforeTurn, run), compactTurn, run);
+}
 
 /** Asks the author's hooks before a turn: they may say something to the model, answer in its place, or refuse the run. */
-export function beforeTurn(state: State, run: Run): Maybe<NextState> {
+function beforeTurn(state: State, run: Run): Maybe<NextState> {
   return run.hooks.beforeTurn === undefined ? { state } : askedBeforeTurn(state, run);
 }
 
@@ -41,23 +41,6 @@ async function answering(state: State, content: Json, run: Run): Promise<NextSta
   const outcome = { type: "answered", content, finishReason: "stop" } as const;
   if (read.ok) return { state: next, end: { outcome, output: read.output } };
   return { state: next, end: unacceptable({ hook: "beforeTurn", place: "beforeTurn" }, read.reason) };
-}
-
-/** The end when what a hook answered in place of the model is not what the run must give. */
-export function unacceptable(about: { readonly hook: string; readonly place: string }, reason: string): End {
-  const error = new WritError("hook-failed", { ...about, reason: `its answer was not accepted: ${reason}` });
-  return { outcome: failed(error), error };
-}
-
-/** Reads an answer as the author wants it. A schema can be slow: a run that is stopped does not wait for it. */
-export function readAnswer(
-  { content, finishReason }: { readonly content: Json; readonly finishReason: FinishReason },
-  run: Run,
-): Maybe<ReadAnswer> {
-  return after(untilStopped(run.options.readAnswer(content, finishReason), run.stop), (read) => {
-    if (read === "stopped") throw new Error("the run was stopped while its answer was read");
-    return read;
-  });
 }
 
 /** A run that has answered before answers the same again; where the author wants another answer by now, the model is told so. */
@@ -102,7 +85,7 @@ function saying(state: State, text: string): State {
 }
 
 /** Takes old turns out of what the model is sent, when there are too many of them. */
-export function compactTurn(ready: NextState, run: Run): Maybe<NextState> {
+function compactTurn(ready: NextState, run: Run): Maybe<NextState> {
   const { state, end } = ready;
   if (run.options.compact === undefined || end !== undefined) return ready;
   return compacted(state, run, { isRefused: false });
@@ -133,40 +116,8 @@ async function compacted(
   return { state: { ...state, transcript, acts, sent: 0 } };
 }
 
-/** Reserves one model call. When a bound forbids it, the author may raise it, or have the run wait; else it ends. */
-export function reserve(state: State, run: Run): NextState | Promise<NextState> {
-  const outer = run.options.parent?.purse.turnExcess();
-  if (outer !== undefined) return { state, end: exhausted(run, outer) };
-  const { limits } = state;
-  const reservation = reserveTurn(state.ledger, limits, state.elapsedMs);
-  if (reservation.ok) {
-    const reserved = { ...state, ledger: reservation.ledger };
-    run.purse.begin(reserved);
-    return { state: reserved };
-  }
-  return reserveMore(reservation.excess, state, run);
-}
-
-async function reserveMore(excess: Excess<BudgetField>, state: State, run: Run): Promise<NextState> {
-  const met = await meet(excess, state, run);
-  if (met.type === "checkpoint") return { state, end: suspended(run, excess) };
-  if (met.type === "stop") return { state, end: exhausted(run, excess) };
-  return reserve({ ...state, limits: met.limits }, run);
-}
-
-async function meet(excess: Excess<BudgetField>, { limits, ledger }: State, run: Run): Promise<Met> {
-  const { turns: turn } = ledger;
-  if (excess.field !== "durationMs") return meetBound(excess, { limits, turn, part: "turn" }, run);
-  const asking = run.frame.moreTime?.(limits.durationMs);
-  if (asking === undefined) return { type: "stop" };
-  const outcome = await untilStopped(asking, run.stop);
-  if (outcome === "stopped") throw new Error("the run was stopped while a hook was asked");
-  tellHooks({ turn, place: "onBudgetExceeded", by: outcome.by }, run);
-  return metBy(outcome.answer, { field: "durationMs", limits, turn }, run);
-}
-
 /** Tells which bounds are nearly used up: each once, and again when it was raised since. */
-export function tellThresholds(state: State, run: Run): State | Promise<State> {
+function tellThresholds(state: State, run: Run): State | Promise<State> {
   if (run.tell === undefined && run.hooks.onBudgetThreshold === undefined) return state;
   const { limits, warned } = state;
   const all = crossed(state, limits, run.options.warnAt);

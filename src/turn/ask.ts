@@ -1,29 +1,74 @@
-import { fatalOf } from "../call/fatal.ts";
-import type { Driver, TurnInput } from "../driver/driver.ts";
-import { isWritError, WritError } from "../error/writ-error.ts";
-import type { RunEvent } from "../event/event.ts";
-import { tellHooks } from "../hook/consult.ts";
-import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
-import { addUsage, noUsage } from "../message/usage.ts";
-import { mostTimes } from "../policy/account/repeats.ts";
-import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
 import { directJournal } from "../journal/direct-journal.ts";
-import { untilStopped } from "../util/interrupt.ts";
-import { after, attempt, type Maybe, rescue } from "../util/maybe.ts";
-import { changeReply, changeRequest, type HookedCall, replyOf } from "./around-model.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import {
+  type ModelRecord,
   asWritError,
   askModel,
   type FailureNotes,
-  type ModelRecord,
   noFailures,
   type ModelQuestion,
 } from "./ask-model.ts";
-import type { EarlyStarts } from "./early.ts";
-import { decideTurn } from "./decide-turn.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { after, type Maybe, attempt, rescue } from "../util/maybe.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import type { Run, State } from "./state.ts";
-import { driverOf, requestFingerprint } from "./turn-input.ts";
+import { withinTokens } from "./paid-model.ts";
+import { addUsage, noUsage } from "../message/usage.ts";
+import type { ToolChoice } from "../model/model.ts";
+import type { Driver, TurnInput } from "../driver/driver.ts";
+import { offeredTools } from "../policy/allow-list.ts";
+import { fingerprint } from "../util/hash.ts";
+import { tellHooks } from "../hook/consult.ts";
+import { replyOf, changeReply, changeRequest, type HookedCall } from "./around-model.ts";
+import { fatalOf } from "../call/fatal.ts";
+import type { RunEvent } from "../event/event.ts";
+import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
+import { mostTimes } from "../policy/account/repeats.ts";
+import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
+import type { EarlyStarts } from "./early.ts";
+import { decideTurn } from "./decide-turn.ts";
+
+/** The input of which the driver makes this turn's request. */
+export function turnInput(state: State, run: Run): TurnInput {
+  const { transcript, ledger, gate, limits } = state;
+  const { model, settings, examples, marks, toolChoice, lastTurn, output } = run.options;
+  const mustAnswer = lastTurn === "answer" && ledger.turns >= limits.turns;
+  const left = limits.tokens - ledger.tokens;
+  const input: TurnInput = {
+    transcript,
+    allowed: gate.allowed,
+    model,
+    settings: left === Infinity ? settings : withinTokens(settings, left),
+    examples,
+    marks,
+    toolChoice: mustAnswer ? "none" : choiceOf(state, toolChoice),
+  };
+  return output === undefined ? input : { ...input, output };
+}
+
+/** A call is forced until it was made: a run in which every turn has to call would never answer. */
+function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
+  if (choice === "none" || choice === "auto") return choice;
+  const isThere = typeof choice === "string" || gate.allowed.tools.has(choice.tool);
+  return called || !isThere ? "auto" : choice;
+}
+
+/**
+ * The fingerprint of a request: of the model, the tools, and the part that this turn adds to the transcript.
+ */
+export function requestFingerprint({ transcript, sent, gate }: State, { options }: Run): string {
+  const tools = offeredTools(gate.allowed).map(({ name, description, input }) => [
+    name,
+    description,
+    input.jsonSchema,
+  ]);
+  return fingerprint(JSON.stringify([options.model.id, tools, transcript.since(sent)]));
+}
+
+/** The driver that speaks. */
+export function driverOf(state: State, run: Run): Driver {
+  return state.speaker ?? run.options.drivers[state.driver] ?? run.options.drivers[0];
+}
 
 /** The question of a turn to the model. Calls that may start meanwhile are given to `early`. */
 export interface TurnQuestion {

@@ -22,7 +22,7 @@ import { tool } from "../tool/tool.ts";
 import { type Interrupt, interruptBy, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { askModel, type ModelRecord, noFailures } from "./ask-model.ts";
-import { readingOf } from "./turn-input.ts";
+import { readingOf } from "./reply.ts";
 
 /** A tool as plain data: nothing in it can be run. */
 export interface CatalogEntry {

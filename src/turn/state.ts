@@ -1,26 +1,35 @@
+import { learn, type Learned, learnIntent } from "../policy/knowledge/learned.ts";
+import { untilStopped, type Interrupt } from "../util/interrupt.ts";
+import type { Maybe } from "../util/maybe.ts";
+import { type End, endBy, exhausted, suspended, type StopReason } from "../run/end.ts";
+import type { Frame } from "../run/frame.ts";
+import type { LoopOptions } from "./options.ts";
 import type { Driver } from "../driver/driver.ts";
+import { tellHooks } from "../hook/consult.ts";
+import {
+  type BudgetField,
+  type Excess,
+  reserveTurn,
+  defaultResultBytes,
+  emptyLedger,
+  type Ledger,
+  type Limits,
+} from "../policy/account/budget.ts";
+import { meetBound, type Met, metBy } from "../run/bounds.ts";
+import type { Checkpoint } from "../run/checkpoint.ts";
+import { noUsage, type Usage } from "../message/usage.ts";
 import { applyMode, beginWith, type Gate } from "../run/gate.ts";
 import type { RunContext } from "../run/context.ts";
 import { slots } from "../util/slots.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
-import { noUsage, type Usage } from "../message/usage.ts";
-import { defaultResultBytes, emptyLedger, type Ledger, type Limits } from "../policy/account/budget.ts";
 import { plainIntent } from "../policy/knowledge/intent.ts";
 import { purse, type Purse } from "../policy/account/purse.ts";
-import { learn, type Learned, learnIntent } from "../policy/knowledge/learned.ts";
 import { noRepeats, type Repeats } from "../policy/account/repeats.ts";
 import type { Act } from "../tool/acts.ts";
 import { isCut } from "../tool/read-result.ts";
 import type { Mode } from "../tool/tool.ts";
-import type { Interrupt } from "../util/interrupt.ts";
-import type { Maybe } from "../util/maybe.ts";
-import type { Checkpoint } from "../run/checkpoint.ts";
 import type { AskOnce } from "../run/powers.ts";
 import { askingOnce } from "./ask-once.ts";
-import { endBy } from "../run/end.ts";
-import type { Frame } from "../run/frame.ts";
-import type { End, StopReason } from "../run/end.ts";
-import type { LoopOptions } from "./options.ts";
 
 /** The part of a run that changes from turn to turn. */
 export interface State {
@@ -73,6 +82,8 @@ export interface Run extends RunContext {
   readonly frame: Frame;
   readonly purse: Purse;
   readonly thrown: ReadonlyMap<string, unknown>;
+  /** There is something to do before the model is asked: to ask hooks, to compact, to tell of bounds. */
+  readonly preparesTurns: boolean;
 }
 
 /**
@@ -90,6 +101,10 @@ export function beginRun(
   const { depth } = level;
   const maxDepth = Math.min(level.maxDepth, depth + limits.depth);
   const { stop, tell, forward } = frame;
+  const { beforeTurn, onBudgetThreshold } = options.hooks;
+  const preparesTurns = [beforeTurn, onBudgetThreshold, options.compact, tell].some(
+    (each) => each !== undefined,
+  );
   let ask: AskOnce | undefined;
   return {
     options,
@@ -110,6 +125,7 @@ export function beginRun(
     frame,
     purse: own,
     thrown,
+    preparesTurns,
     ask: (prompt, asking) => (ask ??= askingOnce(options, own))(prompt, asking),
     slots: slots(concurrency),
     scope: { depth, maxDepth, purse: own, accounts: options.accounts, forward, outer: parent?.purse },
@@ -193,6 +209,38 @@ export function keeping(
 
 function keepingLate(step: Promise<NextState>, state: State, run: Run): Promise<NextState> {
   return step.catch((error: unknown) => ({ state, end: endBy(error, run) }));
+}
+
+/** Reserves one model call. When a bound forbids it, the author may raise it, or have the run wait; else it ends. */
+export function reserve(state: State, run: Run): NextState | Promise<NextState> {
+  const outer = run.options.parent?.purse.turnExcess();
+  if (outer !== undefined) return { state, end: exhausted(run, outer) };
+  const { limits } = state;
+  const reservation = reserveTurn(state.ledger, limits, state.elapsedMs);
+  if (reservation.ok) {
+    const reserved = { ...state, ledger: reservation.ledger };
+    run.purse.begin(reserved);
+    return { state: reserved };
+  }
+  return reserveMore(reservation.excess, state, run);
+}
+
+async function reserveMore(excess: Excess<BudgetField>, state: State, run: Run): Promise<NextState> {
+  const met = await meet(excess, state, run);
+  if (met.type === "checkpoint") return { state, end: suspended(run, excess) };
+  if (met.type === "stop") return { state, end: exhausted(run, excess) };
+  return reserve({ ...state, limits: met.limits }, run);
+}
+
+async function meet(excess: Excess<BudgetField>, { limits, ledger }: State, run: Run): Promise<Met> {
+  const { turns: turn } = ledger;
+  if (excess.field !== "durationMs") return meetBound(excess, { limits, turn, part: "turn" }, run);
+  const asking = run.frame.moreTime?.(limits.durationMs);
+  if (asking === undefined) return { type: "stop" };
+  const outcome = await untilStopped(asking, run.stop);
+  if (outcome === "stopped") throw new Error("the run was stopped while a hook was asked");
+  tellHooks({ turn, place: "onBudgetExceeded", by: outcome.by }, run);
+  return metBy(outcome.answer, { field: "durationMs", limits, turn }, run);
 }
 
 /** The checkpoint of a state. */

@@ -1,0 +1,281 @@
+import type { Reading, Driver, TurnInput } from "../driver/driver.ts";
+import { WritError } from "../error/writ-error.ts";
+import {
+  isWordless,
+  type ReplyMessage,
+  runtimeMessage,
+  textOf,
+  callsOf,
+  type FinishReason,
+} from "../message/message.ts";
+import { sizedReply } from "../message/file-part.ts";
+import { addAnswer, addReply, addSaid, acceptableId } from "../message/transcript.ts";
+import { learn, type Learned } from "../policy/knowledge/learned.ts";
+import type { ModelRecord } from "./ask-model.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { after, type Maybe } from "../util/maybe.ts";
+import { act, skipAll } from "./act.ts";
+import { type TurnQuestion, driverOf } from "./ask.ts";
+import { authorStopped, type End, failed } from "../run/end.ts";
+import { keeping, type Run, type State, type NextState } from "./state.ts";
+import { addUsage, priceOf } from "../message/usage.ts";
+import type { UnreadableCall } from "../model/model.ts";
+import { driverNamed } from "../driver/choose.ts";
+import { heldToShape } from "../driver/reply-shape.ts";
+import { isPlain, joinLabels, untrustedFrom } from "../message/label.ts";
+import { spend } from "../policy/account/budget.ts";
+import { driverNames } from "../model/driver-names.ts";
+import type { Json } from "../util/json.ts";
+import type { ReadAnswer } from "./options.ts";
+
+/** The number of replies in a row that the driver cannot accept, before the run fails. */
+const maxViolations = 4;
+
+/**
+ * The number of replies in a row that may be half a turn. A driver that asks on for ever must not keep a run
+ * without bounds alive.
+ */
+const maxPending = 8;
+
+/**
+ * The driver that a record names. A recorded reply is read by the driver that asked for it, also where `auto` would take another one today:
+ * a card was written since, or the run was recorded elsewhere.
+ */
+export function speakerOf(name: string, { options: { drivers } }: Run): Driver {
+  const own = drivers.find((driver) => driver.name === name);
+  return own ?? knownDriver(name) ?? drivers[0];
+}
+
+function knownDriver(name: string): Driver | undefined {
+  const known = driverNames.find((driver) => driver === name);
+  return known === undefined ? undefined : driverNamed(known);
+}
+
+/** The driver's reading, held to what the turn's choice of tools allows whatever the driver; the calls that it found in text get their ids here, as native calls got theirs while they came. */
+export function readingOf(
+  { message, finishReason, answer, reading: decided, unreadable }: ModelRecord,
+  from: { driver: Driver; input: TurnInput; turn: number },
+): Reading {
+  if (unreadable !== undefined) return unreadableCall(message, unreadable);
+  if (answer !== undefined) return { type: "final", message, content: answer.content };
+  const read = decided ?? from.driver.read({ message, finishReason }, from.input);
+  const reading = from.input.toolChoice === "auto" ? read : heldToShape(read, from.input);
+  if (reading.type !== "calls" || !callsOf(reading.message).some(({ id }) => id === "")) return reading;
+  const taken = new Set<string>();
+  const parts = reading.message.parts.map((part) => {
+    if (part.type !== "tool-call") return part;
+    const id = acceptableId(from.input.transcript, part.id, {
+      taken,
+      fallback: `call_${from.turn}_${taken.size}`,
+    });
+    taken.add(id);
+    return { ...part, id };
+  });
+  return { ...reading, message: { ...reading.message, parts } };
+}
+
+/** A reply whose call the provider could not read. Nothing of it runs: what the provider left out is not known. */
+function unreadableCall(message: ReplyMessage, { reason, written = "" }: UnreadableCall): Reading {
+  const text = [textOf(message), written].filter((said) => said.trim() !== "").join("\n");
+  const parts = [{ type: "text" as const, text: text === "" ? "(empty)" : text }];
+  const feedback = `Your last reply could not be read as a call: ${reason} Write it again: call one of the tools, by its name and with arguments that are JSON and match its schema, or answer in words.`;
+  return { type: "violation", message: { ...message, parts }, reason, feedback };
+}
+
+/** The mending that reading a reply took, where it took some. */
+export function repairsOf(reading: Reading): { readonly repairs?: readonly string[] } {
+  const repairs = "repairs" in reading ? (reading.repairs ?? []) : [];
+  return repairs.length === 0 ? {} : { repairs };
+}
+
+/** A reply is no better than what the model had seen, also while it wrote: what the provider carried out itself brings strangers' words. */
+export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "label">): ReplyMessage {
+  const isHelped = message.parts.some(
+    (part) => part.type === "provider" || (part.type === "tool-call" && part.providerExecuted === true),
+  );
+  const label = isHelped ? joinLabels(before, untrustedFrom("provider")) : before;
+  return isPlain(label) ? message : { ...message, label };
+}
+
+/** Books what a reply used, here and in the runs around this one. */
+export function booked(state: State, { usage }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
+  const { turns: turn } = state.ledger;
+  const costUsd = priceOf(usage, run.options);
+  const total = addUsage(state.usage, usage);
+  run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
+  run.options.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
+  return { ledger: spend(state.ledger, { usage, costUsd }), usage: total };
+}
+
+/** Reads an answer as the author wants it. A schema can be slow: a run that is stopped does not wait for it. */
+export function readAnswer(
+  { content, finishReason }: { readonly content: Json; readonly finishReason: FinishReason },
+  run: Run,
+): Maybe<ReadAnswer> {
+  return after(untilStopped(run.options.readAnswer(content, finishReason), run.stop), (read) => {
+    if (read === "stopped") throw new Error("the run was stopped while its answer was read");
+    return read;
+  });
+}
+
+/** The question of a turn, and the calls that were started meanwhile. */
+export interface AskedTurn extends TurnQuestion {
+  readonly run: Run;
+}
+
+function notAnswered(end: End, { state, run }: AskedTurn): NextState {
+  const { turns: turn } = state.ledger;
+  const driver = driverOf(state, run).name;
+  run.tell?.({ type: "message-end", turn, finishReason: "error", driver, durationMs: 0 });
+  return { state, end };
+}
+
+/** Does what a reply says: carries out its calls, takes its answer, or asks again. */
+export function take(record: ModelRecord | End, asking: AskedTurn): Maybe<NextState> {
+  if ("outcome" in record) return notAnswered(record, asking);
+  const { state: before, input, early, run } = asking;
+  const { turns: turn } = before.ledger;
+  const { finishReason, startedAt, endedAt } = record;
+  const speaker = speakerOf(record.driver, run);
+  const reading = readingOf(record, { driver: speaker, input, turn });
+  const message = seenBy(reading.message, before.learned);
+  // What stands in the transcript for a reply without words, the model did not write.
+  const isVoid = reading.type === "violation" && isWordless(record.message);
+  const learned =
+    message.label === undefined ? before.learned : learn(before.learned, [message], before.gate.allowed);
+  run.tell?.({
+    type: "message-end",
+    turn,
+    message: sizedReply(isVoid ? seenBy(record.message, before.learned) : message),
+    ...repairsOf(reading),
+    finishReason,
+    ...(record.response && { response: record.response }),
+    driver: record.driver,
+    durationMs: endedAt - startedAt,
+  });
+  const { ledger, usage } = booked(before, record, run);
+  const state = {
+    ...before,
+    ledger,
+    usage,
+    learned,
+    driver: Math.max(0, run.options.drivers.indexOf(speaker)),
+    speaker,
+    now: endedAt,
+    elapsedMs: before.elapsedMs + Math.max(0, endedAt - startedAt),
+    sent: before.transcript.length,
+  };
+  const isWhole = (reading.type === "final" || reading.type === "pending") && finishReason === "stop";
+  if (run.endOn.includes(finishReason) && !isWhole)
+    return stopOnReason(state, { message, finishReason }, run);
+  if (finishReason === "content-filter")
+    return filtered(state, { message, text: textOf(record.message) }, run);
+  if (reading.type === "calls") return act({ state, message, early }, run);
+  if (reading.type === "violation")
+    return emptied(record, { state, input }, run) ?? askAgain(state, { ...reading, message }, run);
+  if (reading.type === "pending") return askOn(state, message, run);
+  return answer(state, { reading: { ...reading, message }, record }, run);
+}
+
+/** The author ends runs in which the model stops for this reason. Its calls do not run. */
+function stopOnReason(
+  state: State,
+  reply: Pick<ModelRecord, "message" | "finishReason">,
+  run: Run,
+): NextState {
+  const reason = `Finish reason "${reply.finishReason}" matched stop condition`;
+  const end = authorStopped(run, reason);
+  const added = addReply(state.transcript, reply.message);
+  if (added.state === "open") return skipAll(state, { open: added, reason, end });
+  return { state: { ...state, transcript: added }, end };
+}
+
+function askAgain(state: State, reading: Extract<Reading, { type: "violation" }>, run: Run): NextState {
+  const { reason, feedback, message } = reading;
+  const violations = state.violations + 1;
+  const transcript = addSaid(addAnswer(state.transcript, message), runtimeMessage(feedback));
+  const next = { ...state, transcript, violations };
+  if (violations >= (driverOf(state, run).maxViolations ?? maxViolations))
+    return violated(next, { count: violations, reason }, run);
+  run.tell?.({ type: "retry-start", turn: state.ledger.turns, reason });
+  return { state: next };
+}
+
+function violated(
+  state: State,
+  about: { readonly count: number; readonly reason: string },
+  run: Run,
+): NextState {
+  const { name: driver } = driverOf(state, run);
+  const error = new WritError("protocol-violated", { model: run.options.model.id, driver, ...about });
+  return { state, end: { outcome: failed(error), error } };
+}
+
+/** The reply is half a turn. Violations are counted over it: a model that goes on choosing and never fills in would not end. */
+function askOn(state: State, message: ReplyMessage, run: Run): NextState {
+  const pending = state.pending + 1;
+  const next = { ...state, pending, transcript: addAnswer(state.transcript, message) };
+  if (pending < maxPending) return { state: next };
+  return violated(next, { count: pending, reason: "its replies only began a turn, and none ended it" }, run);
+}
+
+interface Answered {
+  readonly reading: Extract<Reading, { type: "final" }>;
+  readonly record: ModelRecord;
+}
+
+function answer(state: State, { reading, record }: Answered, run: Run): Maybe<NextState> {
+  const { content, message } = reading;
+  const { finishReason } = record;
+  const reply = { content, finishReason };
+  return keeping(state, run, () =>
+    after(readAnswer(reply, run), (read) => {
+      if (!read.ok && record.answer === undefined)
+        return askAgain(state, { type: "violation", message, ...read }, run);
+      const next = { ...state, transcript: addAnswer(state.transcript, message) };
+      if (!read.ok) {
+        const end = unacceptable({ hook: record.answer?.by ?? "", place: "onError" }, read.reason);
+        return { state: next, end };
+      }
+      const outcome = { type: "answered", ...reply } as const;
+      return { state: next, end: { outcome, output: read.output, mayContinue: true } };
+    }),
+  );
+}
+
+/** The end when what a hook answered in place of the model is not what the run must give. */
+export function unacceptable(about: { readonly hook: string; readonly place: string }, reason: string): End {
+  const error = new WritError("hook-failed", { ...about, reason: `its answer was not accepted: ${reason}` });
+  return { outcome: failed(error), error };
+}
+
+/** A reply of which the token limit left nothing: asked again, the model would need as many tokens. The budget tells of its own limit. */
+function emptied(
+  { message, finishReason }: ModelRecord,
+  { state, input }: { readonly state: State; readonly input: TurnInput },
+  run: Run,
+): NextState | undefined {
+  if (finishReason !== "length" || !isWordless(message) || state.ledger.tokens >= state.limits.tokens)
+    return undefined;
+  const { maxOutputTokens: limit } = input.settings;
+  const error = new WritError("reply-cut", {
+    model: run.options.model.id,
+    limit: limit === undefined ? "which its provider sets" : `\`maxOutputTokens\` ${limit}`,
+  });
+  return { state, end: { outcome: failed(error), error } };
+}
+
+/** The provider held the answer back: no use in asking again. */
+function filtered(
+  state: State,
+  { message, text }: { readonly message: ReplyMessage; readonly text: string },
+  run: Run,
+): NextState {
+  const reason = `the provider filtered the answer${text.trim() === "" ? "" : `: ${text.trim()}`}`;
+  const error = new WritError("run-refused", { name: run.gate.agent, reason });
+  const end: End = { outcome: { type: "refused", code: error.code, message: error.message }, error };
+  const added = addReply(state.transcript, message);
+  if (added.state === "open")
+    return skipAll(state, { open: added, reason: "the provider filtered the reply", end });
+  return { state: { ...state, transcript: added }, end };
+}
