@@ -15,7 +15,7 @@ import { manifestOf } from "./describe/manifest.ts";
 import { listenerOf } from "./observers.ts";
 import type { AnyDefinition } from "./definition.ts";
 import { planAgent, type Wiring } from "./plan.ts";
-import { type AroundAgent, beginAgent, resumeAgent } from "./run-agent.ts";
+import { type AroundAgent, beginAgent, beginnerOf, resumeAgent } from "./run-agent.ts";
 import { type Runnable, runnable, type RunResult, endOf } from "./runnable.ts";
 import type { RunOptions } from "./run-options.ts";
 import { walkTurns } from "./turns.ts";
@@ -129,7 +129,7 @@ export function makeAgent<Input, Output>(definition: AnyDefinition, wiring: Wiri
   const base = runnable<Input, Output>({
     name,
     description,
-    begin: (input, options, watched) => beginAgent(around, { input, options, watched }),
+    begin: beginnerOf(around),
     about: {
       host: wiring.host,
       input: plan.input,

@@ -11,7 +11,6 @@ import { executeAlone } from "../call/call-tool.ts";
 import { executorError } from "../call/handed.ts";
 import { lostResult } from "../call/call.ts";
 import { readableCall } from "../call/readable-call.ts";
-import { slots } from "../util/slots.ts";
 import type { Hook } from "../hook/hook.ts";
 import { sortHooks } from "../hook/run-hooks.ts";
 import { directJournal } from "../journal/direct-journal.ts";
@@ -85,7 +84,6 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
     limits,
     concurrency,
     journal: options.journal ?? directJournal,
-    slots: slots(concurrency),
     hooks: sortHooks(hooks, name),
     tell: options.onEvent,
     approve: options.approve,

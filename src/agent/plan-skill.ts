@@ -1,5 +1,5 @@
 import type { AnyDefinition } from "./definition.ts";
-import { answersJson, type DriverChoice, type Drivers, driversFor } from "../driver/choose.ts";
+import { answersJson, type DriverChoice } from "../driver/choose.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Host, Warning } from "../journal/host.ts";
 import type { PlannedGate } from "../run/gate.ts";
@@ -38,7 +38,7 @@ export interface AgenticPlan extends SkillBase {
   readonly output?: Schema;
   readonly readAnswer: AnswerReader;
   readonly model: Model;
-  readonly drivers: () => Drivers;
+  readonly driver: DriverChoice;
 }
 
 /** A plain skill with its schemas. */
@@ -147,7 +147,7 @@ function planSkill(skill: AgenticSkill, { definition, pool, model, warn }: Plann
     output: skill.parse === undefined ? output : undefined,
     readAnswer: answerReader(output, { parse: skill.parse, keepsJson: answersJson(definition.driver) }),
     model: asked,
-    drivers: () => driversFor(definition.driver ?? "auto", asked),
+    driver: definition.driver ?? "auto",
   };
 }
 

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import { withoutSecrets } from "../run/secrets.ts";
+import { driversFor } from "../driver/choose.ts";
 import type { Host } from "../journal/host.ts";
 import { type Checkpoint, checkpointFault } from "../run/checkpoint.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
@@ -30,7 +31,7 @@ import type { AgenticPlan, PlannedSkill } from "./plan-skill.ts";
 import type { AgentPlan, ChosenSkill } from "./plan.ts";
 import type { AnyDefinition } from "./definition.ts";
 import { askedMessage, declareIntent, type Declaring, gateOf, isWhole } from "./run-intent.ts";
-import { type Begun, frameOf, type RunFrame } from "./runnable.ts";
+import { type Begin, type Begun, frameOf, type RunFrame } from "./runnable.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** An agent as it was defined and checked. */
@@ -56,6 +57,11 @@ interface AgentRun extends AroundAgent, Omit<Wanted, "input"> {
   readonly base: RunFrame;
 }
 
+/** The beginning of the runs of an agent. */
+export function beginnerOf(around: AroundAgent): Begin<unknown> {
+  return (input, options, watched) => beginAgent(around, { input, options, watched });
+}
+
 /** Begins a run. @throws WritError `input-invalid`, `delegation-too-deep` */
 export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const { definition, plan, host } = around;
@@ -65,7 +71,7 @@ export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const isRead = typeof given === "string" && plan.input === undefined;
   const reading = isRead ? { input: given } : readInput(given, { name: plan.name, schema: plan.input });
   return after(reading, (read: ReadInput) => {
-    const { input, asked } = withoutSecrets(read, host);
+    const { input, asked } = host.powers?.holdsSecrets === true ? withoutSecrets(read, host) : read;
     checkAlone(asked, wanted.options, plan.name);
     const { options, watched, onTurn } = wanted;
     const run = { definition, plan, host, options, watched, onTurn, base, input, asked };
@@ -241,7 +247,9 @@ function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: 
     const about = { agent: plan.name, input, journal: base.journal };
     return answerPlainly(skill, { ...about, said: transcriptAfter(said), asked, spent }, inside);
   }
-  const system = withoutSecrets(systemFor(skill, run.options), run.host);
+  const { host, options } = run;
+  const words = systemFor(skill, options);
+  const system = host.powers?.holdsSecrets === true ? withoutSecrets(words, host) : words;
   const before = said.length === 0 ? emptyTranscript(system) : transcriptAfter(said, system);
   const previous = session?.loaded.intent;
   const { beforeEffect } = session ?? {};
@@ -306,7 +314,7 @@ function loopOptions(
     gate,
     modes: options.tools === undefined ? [] : [{ restrictTo: options.tools }],
     model: skill.model,
-    drivers: skill.drivers(),
+    drivers: driversFor(skill.driver, skill.model),
     limits: plan.limits,
     price: definition.budget?.price,
     warnAt: definition.budget?.warnAt ?? 0.8,

@@ -1,12 +1,56 @@
+import type { Label } from "../message/label.ts";
+import { errorWithoutSecrets } from "../run/secrets.ts";
+import { untilStopped } from "../util/interrupt.ts";
+import { fold, type Maybe } from "../util/maybe.ts";
+import { settle } from "./settle.ts";
+import { thrownResult } from "./thrown.ts";
+import { checkResult, unlabelled, workOf } from "./run.ts";
 import type { CallRun } from "../run/executor.ts";
 import { fits, record, string } from "../util/shape.ts";
-import { cancelledResult, type Settled, skippedResult } from "./call.ts";
+import {
+  type Call,
+  type CallRecord,
+  cancelledResult,
+  type Ready,
+  type Settled,
+  skippedResult,
+} from "./call.ts";
 
 /**
  * The end of a call that the runtime did not run: an executor's value or error in the place of what the tool gives or throws, or a result
  * that the runtime makes.
  */
 export type GivenEnd = { readonly value: unknown } | { readonly error: unknown } | Settled;
+
+interface NotRun {
+  readonly at: Call;
+  readonly ready: Ready;
+  readonly startedAt: number;
+  /** The label of all that the executor had read by then. */
+  readonly label: Label;
+}
+
+/**
+ * The record of a call that an executor ended in the place of the runtime: what it gave is held to all that a tool's own is held to, but for
+ * its time and its recovery. @throws only the error of a journal
+ */
+export function settleGiven({ at, ready, startedAt, label }: NotRun, given: GivenEnd): Maybe<CallRecord> {
+  const work = workOf(at, ready);
+  const { host, stop } = at.batch.run;
+  const stopped: Settled = { result: cancelledResult(ready.tool.name), isOvertaken: true };
+  work.isMended = true;
+  work.around.saw(label);
+  return fold(
+    (): Maybe<Settled | "stopped"> => {
+      if ("result" in given) return given;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever the executor gave as the error is what is thrown
+      if ("error" in given) throw errorWithoutSecrets(given.error, host) as Error;
+      return untilStopped(checkResult(ready.tool, unlabelled(work, given.value)), stop);
+    },
+    (settled) => settle(work, settled === "stopped" ? stopped : settled, startedAt),
+    (error) => settle(work, thrownResult(work, error), startedAt),
+  );
+}
 
 /** A call that an executor was given. */
 export interface HandedCall {

@@ -23,8 +23,8 @@ import {
   notGiven,
   readGiven,
   type ReadGiven,
+  settleGiven,
 } from "./given.ts";
-import { settleGiven } from "./run.ts";
 import { asTold } from "./settle.ts";
 
 /** The way in which the author's executor broke its contract. All but the cause is plain data: a journal keeps it. */

@@ -4,7 +4,8 @@ import type { Reconciled } from "../tool/after-crash.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import type { Call, CallRecord, Halt, Ready } from "./call.ts";
-import { runCall, settleGiven } from "./run.ts";
+import { settleGiven } from "./given.ts";
+import { runCall } from "./run.ts";
 import { EndKnown } from "./thrown.ts";
 
 /**

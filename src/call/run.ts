@@ -5,6 +5,7 @@ import { openCall, openCallScope } from "../run/scope.ts";
 import { RunWaits } from "../run/waits.ts";
 import { kindsOf, noNeeds, openPowers, openScope, within } from "../run/powers.ts";
 import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
+import type { RunContext } from "../run/context.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
 import type { Recovery } from "../tool/recovery.ts";
@@ -27,12 +28,10 @@ import {
   skippedResult,
   type OngoingCall,
 } from "./call.ts";
-import type { GivenEnd } from "./given.ts";
 import { fatalOf } from "./fatal.ts";
 import { recoverExecution } from "./recovery.ts";
 import { settle } from "./settle.ts";
 import { EndKnown, thrownResult } from "./thrown.ts";
-import { CallTime } from "./time.ts";
 
 /**
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Every end is a result. A value that comes after the
@@ -46,7 +45,8 @@ export function runCall(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
   const work = workOf(at, ready);
   let entering: Promise<() => void> | undefined;
   try {
-    entering = run.slots.enter(tool.exclusiveKey(args));
+    const key = tool.exclusiveKey(args);
+    if (key !== undefined || run.concurrency !== undefined) entering = run.enter(key);
   } catch (error) {
     return settle(work, thrownResult(work, error), run.host.now());
   }
@@ -54,37 +54,8 @@ export function runCall(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
   return entering.then((leave) => always(() => carryOut(work, halt), leave));
 }
 
-interface Handed {
-  readonly at: Call;
-  readonly ready: Ready;
-  readonly startedAt: number;
-  /** The label of all that the executor had read by then. */
-  readonly label: Label;
-}
-
-/**
- * The record of a call that an executor ended in the place of the runtime: what it gave is held to all that a tool's own is held to, but for
- * its time and its recovery. @throws only the error of a journal
- */
-export function settleGiven({ at, ready, startedAt, label }: Handed, given: GivenEnd): Maybe<CallRecord> {
-  const work = workOf(at, ready);
-  const { host, stop } = at.batch.run;
-  const stopped: Settled = { result: cancelledResult(ready.tool.name), isOvertaken: true };
-  work.isMended = true;
-  work.around.saw(label);
-  return fold(
-    (): Maybe<Settled | "stopped"> => {
-      if ("result" in given) return given;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever the executor gave as the error is what is thrown
-      if ("error" in given) throw errorWithoutSecrets(given.error, host) as Error;
-      return untilStopped(checkResult(ready.tool, unlabelled(work, given.value)), stop);
-    },
-    (settled) => settle(work, settled === "stopped" ? stopped : settled, startedAt),
-    (error) => settle(work, thrownResult(work, error), startedAt),
-  );
-}
-
-function workOf(at: Call, ready: Ready): OngoingCall {
+/** The work of a call that is carried out, with its scopes open. */
+export function workOf(at: Call, ready: Ready): OngoingCall {
   const { turn, gate, transcript, run } = at.batch;
   const { tool, call } = ready;
   const { needs = noNeeds } = tool;
@@ -196,6 +167,66 @@ function contextOf(work: OngoingCall, time: CallTime): ToolContext {
   return Object.assign(context, work.powers.handles);
 }
 
+/** The time of one call: its bound, and the signal that tells its tool that the call is over. A class, since every call has one. */
+class CallTime {
+  readonly timeoutMs: number;
+  /** The end of the call's time, in milliseconds since 1970. */
+  readonly deadline: number;
+  private readonly run: Pick<RunContext, "host" | "stop">;
+  /** The call's own signal; made when somebody looks at it. */
+  private controller: AbortController | undefined;
+
+  constructor(timeoutMs: number, run: Pick<RunContext, "host" | "stop">) {
+    this.timeoutMs = timeoutMs;
+    this.run = run;
+    this.deadline = timeoutMs === Infinity ? Infinity : run.host.now() + timeoutMs;
+  }
+
+  /** Without a bound of its own a call is over when its run is. */
+  get signal(): AbortSignal {
+    if (this.timeoutMs === Infinity) return this.run.stop.signal;
+    return (this.controller ??= new AbortController()).signal;
+  }
+
+  /** True when the time is over, also where the tool held up the thread. */
+  get isOver(): boolean {
+    return this.deadline !== Infinity && this.run.host.now() > this.deadline;
+  }
+
+  /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
+  within<Settled>(work: Promise<Settled>): Promise<Settled | "timeout" | "stopped"> {
+    const { run } = this;
+    if (this.timeoutMs === Infinity) return untilStopped(work, run.stop);
+    return new Promise((resolve, reject) => {
+      const undo: (() => void)[] = [];
+      const leave = (): void => undo.forEach((each) => each());
+      const end = (early: "timeout" | "stopped"): void => {
+        leave();
+        resolve(early);
+        this.abort(early);
+      };
+      undo.push(run.host.timer(this.timeoutMs, () => end("timeout")));
+      work.then(
+        (settled) => {
+          leave();
+          resolve(settled);
+        },
+        (error: Error) => {
+          leave();
+          reject(error);
+        },
+      );
+      undo.push(run.stop.onStop(() => end("stopped")));
+    });
+  }
+
+  private abort(early: "timeout" | "stopped"): void {
+    const { reason } = this.run.stop.signal as { readonly reason: unknown };
+    const why = early === "stopped" ? reason : new Error(`timed out after ${this.timeoutMs} ms`);
+    (this.controller ??= new AbortController()).abort(why);
+  }
+}
+
 /**
  * The context of a call. A class, since every call has one: what is costly to make and rarely looked at, the signal and the copy of the
  * call, stays behind getters of the prototype.
@@ -248,7 +279,7 @@ function runOnce(work: OngoingCall, context: ToolContext): Maybe<Settled> {
 }
 
 /** Takes a value out of the label that the tool gave it. */
-function unlabelled(work: OngoingCall, value: unknown): unknown {
+export function unlabelled(work: OngoingCall, value: unknown): unknown {
   if (!(value instanceof Labelled)) return value;
   work.label = value.label;
   return value.value;
@@ -300,7 +331,8 @@ async function runWithRecovery({ work, context, recovery, time }: Recovering): P
   }
 }
 
-function checkResult(tool: Tool, given: unknown): Maybe<Settled> {
+/** The result of a tool that gave this, held to its output schema. */
+export function checkResult(tool: Tool, given: unknown): Maybe<Settled> {
   const parsed = tool.output?.parse(withoutFiles(given));
   return after(parsed, (checked) => ({ result: resultOf(tool, given, checked) }));
 }

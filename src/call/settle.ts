@@ -26,10 +26,11 @@ export function settle(work: OngoingCall, given: Settled, startedAt: number): Ma
   return after(closeScope(work), (inside) => {
     const { fatal, escalated, isOvertaken = false } = given;
     const result = toldOfChanges(isOvertaken ? overtaken(work, inside, given.result) : given.result, inside);
-    const settled = withoutSecrets({ result, fatal, escalated }, run.host);
+    const ended = { result, fatal, escalated };
+    const settled = run.host.powers?.holdsSecrets === true ? withoutSecrets(ended, run.host) : ended;
     if (run.hooks.afterToolCall === undefined) return recordOf(work, settled, { startedAt, inside });
     return askAfter(work, settled.result).then((changed) =>
-      recordOf(work, { ...settled, ...changed }, { startedAt, inside }),
+      recordOf(work, { ...settled, ...withoutSecrets(changed, run.host) }, { startedAt, inside }),
     );
   });
 }
@@ -94,11 +95,10 @@ interface ClosedCall {
 
 function recordOf(
   work: OngoingCall,
-  { result: given, fatal, escalated, by }: Settled & Changed,
+  { result: clean, fatal, escalated, by }: Settled & Changed,
   { startedAt, inside }: ClosedCall,
 ): CallRecord {
   const { run } = work.at.batch;
-  const clean = withoutSecrets(given, run.host);
   const isWhole = clean.files === undefined && clean.text.length * 3 <= run.limits.resultBytes;
   const cut = isWhole ? undefined : cutResult(clean, work);
   const result = withLabel(cut?.result ?? clean, work, by !== undefined);
@@ -126,7 +126,7 @@ function withLabel(result: ToolResult, work: OngoingCall, isHooked: boolean): To
 /** The label of a tool's own result, with what the tool itself says of it. The arguments are looked at only where they can change it. */
 function ownLabel({ at, ready, label }: OngoingCall): Label {
   const { tool, call } = ready;
-  const said = withoutSecrets(label, at.batch.run.host);
+  const said = label === undefined ? undefined : withoutSecrets(label, at.batch.run.host);
   const added = addedLabel(said === undefined ? tool : { ...tool, ...aboutOf(said) });
   const isSettled = joinLabels(added, at.learned.label) === added;
   const own = isSettled

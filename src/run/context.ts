@@ -32,7 +32,8 @@ export interface RunContext extends Ordering {
   readonly stop: Interrupt<unknown>;
   /** The bounds that hold for each call by itself. */
   readonly limits: Pick<Limits, "toolMs" | "resultBytes">;
-  readonly slots: Slots;
+  /** Waits for the turn of a call. Asked only where calls share a key, or so many may run at a time. */
+  readonly enter: Slots["enter"];
   /** A program makes the calls by itself: nobody is there to read on in a long result. */
   readonly isProgram?: true;
   readonly hooks: Hooks;
@@ -53,13 +54,14 @@ export interface RunContext extends Ordering {
 /** The context of calls that a program makes outside of any run. Runs that a tool starts inside are bound by the default depth alone. */
 export function programContext(given: Pick<RunContext, "host"> & Partial<RunContext>): RunContext {
   const { host, concurrency } = given;
+  const turns = slots(concurrency);
   const limits = limitsOf({ resultBytes: Infinity }, "calls");
   return {
     runId: host.randomId(),
     journal: directJournal,
     stop: interrupt<unknown>(),
     limits,
-    slots: slots(concurrency),
+    enter: (key) => turns.enter(key),
     hooks: {},
     scope: { ...(levelAround(host) ?? { depth: 0, maxDepth: limits.depth }), purse: purse() },
     tell: undefined,

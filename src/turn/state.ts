@@ -20,7 +20,7 @@ import type { Checkpoint } from "../run/checkpoint.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { applyMode, beginWith, type Gate } from "../run/gate.ts";
 import type { RunContext } from "../run/context.ts";
-import { slots } from "../util/slots.ts";
+import { type Slots, slots } from "../util/slots.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { plainIntent } from "../policy/knowledge/intent.ts";
 import { purse, type Purse } from "../policy/account/purse.ts";
@@ -106,6 +106,7 @@ export function beginRun(
     (each) => each !== undefined,
   );
   let ask: AskOnce | undefined;
+  let turns: Slots | undefined;
   return {
     options,
     gate: options.gate,
@@ -127,7 +128,7 @@ export function beginRun(
     thrown,
     preparesTurns,
     ask: (prompt, asking) => (ask ??= askingOnce(options, own))(prompt, asking),
-    slots: slots(concurrency),
+    enter: (key) => (turns ??= slots(concurrency)).enter(key),
     scope: { depth, maxDepth, purse: own, accounts: options.accounts, forward, outer: parent?.purse },
     onThrow: (callId, error) => thrown.set(callId, error),
   };

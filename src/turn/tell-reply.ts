@@ -1,0 +1,85 @@
+import type { Driver, TurnInput } from "../driver/driver.ts";
+import { followAnswer } from "../driver/partial-answer.ts";
+import { thinkingFilter, type Told } from "../driver/thinking.ts";
+import type { RunEvent } from "../event/event.ts";
+import { textOf } from "../message/message.ts";
+import type { Reply } from "../model/assemble.ts";
+import type { Delta } from "../model/model.ts";
+
+interface Teller {
+  push(delta: Delta): void;
+  /** Tells what was held back, when the reply is whole. */
+  end(reply: Reply): void;
+}
+
+/**
+ * Tells live what a delta adds: to the answer, and to what can be shown of the reply. The model's thoughts in
+ * its text are part of neither. The end of an answer may be held back because it might become a call: it is
+ * told last, so that the pieces add up to the answer.
+ */
+export function teller(driver: Driver, input: TurnInput, telling: Telling): Teller {
+  const { turn, emit } = telling;
+  const follow = followAnswer(driver, input);
+  const show = driver.passthrough ? (text: string) => text : shownBy(driver, input);
+  const thinking = thinkingFilter();
+  let shown = "";
+  const tell = (type: "text-delta" | "reasoning-delta", text: string): void => {
+    if (text !== "") emit({ type, turn, text });
+  };
+  const add = ({ text, thought, wasThought }: Told): void => {
+    if (driver.passthrough) tell("reasoning-delta", thought);
+    if (wasThought === true) shown = "";
+    const partial = follow?.(text);
+    if (partial !== undefined) emit({ type: "output-delta", turn, partial });
+    const visible = show?.(text) ?? "";
+    shown += visible;
+    tell("text-delta", visible);
+  };
+  return {
+    push(delta) {
+      if (delta.type === "text-delta") add(thinking.push(delta.text));
+      else if (driver.passthrough) emitDelta(delta, telling);
+    },
+    end(reply) {
+      add(thinking.end());
+      if (driver.passthrough || show === undefined) return;
+      const reading = driver.read(reply, input);
+      const answer = reading.type === "final" ? textOf(reading.message) : "";
+      if (answer.startsWith(shown)) tell("text-delta", answer.slice(shown.length));
+    },
+  };
+}
+
+/**
+ * Gives the part of a reply's text that can be shown, without the blanks around it, which are not part of an
+ * answer.
+ */
+function shownBy(driver: Driver, input: TurnInput): ((text: string) => string) | undefined {
+  const visible = driver.visibleText?.(input);
+  if (visible === undefined) return undefined;
+  let held = "";
+  let hasBegun = false;
+  return (piece) => {
+    const text = held + visible(piece);
+    const said = hasBegun ? text : text.trimStart();
+    const kept = said.trimEnd();
+    hasBegun ||= kept !== "";
+    held = said.slice(kept.length);
+    return kept;
+  };
+}
+
+interface Telling {
+  readonly turn: number;
+  /** The id and the name that a call has in the transcript, by the id that the provider gave it. */
+  readonly names: { of(proposed: string): { readonly id: string; readonly name: string } };
+  readonly emit: (event: RunEvent) => void;
+}
+
+function emitDelta(delta: Delta, { turn, names, emit }: Telling): void {
+  if (delta.type === "reasoning-delta") emit({ type: delta.type, turn, text: delta.text });
+  else if (delta.type === "call-delta") {
+    const { id: callId, name } = names.of(delta.id);
+    emit({ type: "call-delta", turn, callId, name, text: delta.text });
+  }
+}
