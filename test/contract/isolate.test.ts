@@ -328,6 +328,9 @@ describe.skipIf(!works)("the handles of an isolated tool", { timeout: 30_000 }, 
     const call = await toolOf("honest", "keepsContext", { needs: files, processes: 1 });
     expect(await call({}, contextOf({ fs: fakeFiles }))).toBe("kept");
     expect(await call({}, contextOf({ fs: fakeFiles }))).toBe("capability-closed");
+    const later = await toolOf("honest", "keepsVariables", { needs: [need("env", "HOME")], processes: 1 });
+    expect(await later({}, contextOf({ env: () => "/home/kim" }))).toBe("kept");
+    expect(await later({}, contextOf({ env: () => "/home/kim" }))).toBe("capability-closed");
   });
 
   it("give no more than 32 MB", async () => {

@@ -166,6 +166,19 @@ export async function keepsContext(_args: unknown, context: Context): Promise<un
   return kept.fs?.readText("/late").catch((error: { readonly code?: string }) => error.code);
 }
 
+/** The same with a handle that gives its value at once. */
+export function keepsVariables(_args: unknown, context: Context): string {
+  if (kept === undefined) {
+    kept = context;
+    return "kept";
+  }
+  try {
+    return kept.env?.("HOME") ?? "not set";
+  } catch (error) {
+    return (error as { readonly code: string }).code;
+  }
+}
+
 export const isNoFunction = 7;
 
 /** Code without types may hand over a text where bytes are asked for. */

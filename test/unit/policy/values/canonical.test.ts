@@ -216,6 +216,7 @@ const tables: Readonly<Record<ValueType, readonly (readonly [Json, string | unde
     ["5/6/2024", nothing],
     ["32 May", nothing],
     ["24:00", nothing],
+    ["2024-05-26T24:00", nothing],
     ["13 pm", nothing],
     ["2024-05-26'; --", nothing],
     ["2024-05-26 or later", nothing],
