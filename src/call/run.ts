@@ -1,5 +1,5 @@
 import { type Label, joinLabels, untrustedFrom } from "../message/label.ts";
-import type { ToolCall, ToolResult } from "../message/message.ts";
+import type { ToolCall } from "../message/message.ts";
 import { addedLabel } from "../policy/knowledge/result-label.ts";
 import { openCall, openCallScope } from "../run/scope.ts";
 import { RunWaits } from "../run/waits.ts";
@@ -13,9 +13,10 @@ import type { Tool, ToolContext } from "../tool/tool.ts";
 import { withoutFiles } from "../tool/with-files.ts";
 import { resultOf } from "../tool/result.ts";
 import { assertNever } from "../util/assert-never.ts";
+import type { Host } from "../journal/host.ts";
 import type { Json } from "../util/json.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { after, always, attempt, fold, type Maybe } from "../util/maybe.ts";
+import { after, always, attempt, fold, type Maybe, rescue } from "../util/maybe.ts";
 import {
   type Call,
   type CallRecord,
@@ -78,24 +79,41 @@ function handedOver({ ready: { tool }, threw = false }: OngoingCall): Label {
 }
 
 function carryOut(work: OngoingCall, halt: Halt): Maybe<CallRecord> {
-  const { run } = work.at.batch;
   if (halt.lost !== undefined) throw halt.lost.error;
-  const startedAt = run.host.now();
-  const close = (settled: Settled): Maybe<CallRecord> => closed(work, { settled, startedAt }, halt);
-  return fold(
-    () => notBegun(work, halt) ?? runPaid(work, halt),
-    close,
-    (error) => close(thrownResult(work, error)),
-  );
+  const begun = { work, halt, startedAt: work.at.batch.run.host.now() };
+  let ended: Maybe<ToolEnd>;
+  try {
+    ended = notBegun(work, halt) ?? runPaid(work, halt);
+  } catch (error) {
+    ended = failed(work, error);
+  }
+  return ended instanceof Promise ? closedLater(ended, begun) : closed(inTime(work, ended), begun);
 }
 
-interface EndedCall {
-  readonly settled: Settled;
+/** The end of a tool, or what came before it. */
+type ToolEnd = Settled | "timeout" | "stopped";
+
+/** A call that has begun. */
+interface BegunCall {
+  readonly work: OngoingCall;
+  readonly halt: Halt;
   readonly startedAt: number;
 }
 
+/** One function for all that comes after a tool that is waited for: each call at work holds on to it. */
+async function closedLater(ending: Promise<ToolEnd>, begun: BegunCall): Promise<CallRecord> {
+  const { work } = begun;
+  let settled: Settled;
+  try {
+    settled = inTime(work, await ending);
+  } catch (error) {
+    settled = failed(work, error);
+  }
+  return closed(settled, begun);
+}
+
 /** The record of a call that has ended. The journal may have failed inside it: then no other call begins. */
-function closed(work: OngoingCall, { settled, startedAt }: EndedCall, halt: Halt): Maybe<CallRecord> {
+function closed(settled: Settled, { work, halt, startedAt }: BegunCall): Maybe<CallRecord> {
   const { run } = work.at.batch;
   return attempt(
     () => settle(work, settled, startedAt),
@@ -110,6 +128,25 @@ function closed(work: OngoingCall, { settled, startedAt }: EndedCall, halt: Halt
   );
 }
 
+/** The end of a call as it counts: what comes too late is no result. */
+function inTime(work: OngoingCall, ended: ToolEnd): Settled {
+  const { tool } = work.ready;
+  if (ended === "stopped") return { result: cancelledResult(tool.name), isOvertaken: true };
+  return ended === "timeout" || work.time?.isOver === true ? late(work) : ended;
+}
+
+/** The end of a call that threw. */
+function failed(work: OngoingCall, error: unknown): Settled {
+  if (work.time?.isOver !== true || fatalOf(error) !== undefined) return thrownResult(work, error);
+  work.at.batch.run.onThrow(work.ready.call.id, error);
+  return late(work);
+}
+
+function late({ ready: { tool }, time }: OngoingCall): Settled {
+  const text = `Tool '${tool.name}' timed out after ${time?.timeoutMs} ms.`;
+  return { result: { status: "timeout", text }, isOvertaken: true };
+}
+
 /** The end of a call that cannot begin any more, now that it is its turn. */
 function notBegun({ at, ready }: OngoingCall, halt: Halt): Settled | undefined {
   if (at.batch.run.stop.reason !== undefined) return { result: cancelledResult(ready.tool.name) };
@@ -117,7 +154,7 @@ function notBegun({ at, ready }: OngoingCall, halt: Halt): Settled | undefined {
 }
 
 /** Runs the tool when the accounts of the run let it; a bound of theirs ends the run. */
-function runPaid(work: OngoingCall, halt: Halt): Maybe<Settled> {
+function runPaid(work: OngoingCall, halt: Halt): Maybe<ToolEnd> {
   const { accounts } = work.at.batch.run.scope;
   if (accounts === undefined) return runTool(work);
   return accounts
@@ -130,30 +167,16 @@ function runPaid(work: OngoingCall, halt: Halt): Maybe<Settled> {
 }
 
 /** Checking the result is part of the tool's time, and so is mending a failure: an output schema can be slow too. */
-function runTool(work: OngoingCall): Maybe<Settled> {
+function runTool(work: OngoingCall): Maybe<ToolEnd> {
   const { tool } = work.ready;
   const { run } = work.at.batch;
-  const time = new CallTime(tool.timeoutMs ?? run.limits.toolMs, run);
+  const time = (work.time = new CallTime(tool.timeoutMs ?? run.limits.toolMs, run));
   const context = contextOf(work, time);
-  const late = (): Settled => ({ result: timedOut(tool, time.timeoutMs), isOvertaken: true });
-  return fold<Settled | "timeout" | "stopped", Settled>(
-    () => {
-      const settling =
-        tool.recover?.executionFailed === undefined
-          ? runOnce(work, context)
-          : runWithRecovery({ work, context, recovery: tool.recover, time });
-      return settling instanceof Promise ? time.within(settling) : settling;
-    },
-    (settled) => {
-      if (settled === "stopped") return { result: cancelledResult(tool.name), isOvertaken: true };
-      return settled === "timeout" || time.isOver ? late() : settled;
-    },
-    (error) => {
-      if (!time.isOver || fatalOf(error) !== undefined) throw error;
-      run.onThrow(work.ready.call.id, error);
-      return late();
-    },
-  );
+  const settling =
+    tool.recover?.executionFailed === undefined
+      ? runOnce(work, context)
+      : runWithRecovery({ work, context, recovery: tool.recover, time });
+  return settling instanceof Promise ? time.within(settling) : settling;
 }
 
 /** The context of a call, with the handles of what its tool declared. */
@@ -266,16 +289,27 @@ class CallContext implements ToolContext {
 function runOnce(work: OngoingCall, context: ToolContext): Maybe<Settled> {
   const { tool, args } = work.ready;
   const { host } = work.at.batch.run;
-  return attempt(
-    () => {
-      const value = within(host, work.within, () => tool.execute(args, context));
-      return isThenable(value) ? Promise.resolve(value) : value;
-    },
-    (value) => checkResult(tool, unlabelled(work, value)),
-    (error) => {
-      throw errorWithoutSecrets(error, host);
-    },
-  );
+  try {
+    const value = within(host, work.within, () => tool.execute(args, context));
+    if (isThenable(value)) return checkedLater(work, Promise.resolve(value));
+    const settling = checkResult(tool, unlabelled(work, value));
+    return settling instanceof Promise ? settling.catch(cleaner(host)) : settling;
+  } catch (error) {
+    throw errorWithoutSecrets(error, host);
+  }
+}
+
+function checkedLater(work: OngoingCall, value: Promise<unknown>): Promise<Settled> {
+  const clean = cleaner(work.at.batch.run.host);
+  const check = (given: unknown): Maybe<Settled> => checkResult(work.ready.tool, unlabelled(work, given));
+  return value.then((given) => rescue(() => check(given), clean), clean);
+}
+
+/** Throws what was thrown, but for secrets. */
+function cleaner(host: Host): (error: unknown) => never {
+  return (error) => {
+    throw errorWithoutSecrets(error, host);
+  };
 }
 
 /** Takes a value out of the label that the tool gave it. */
@@ -335,10 +369,6 @@ async function runWithRecovery({ work, context, recovery, time }: Recovering): P
 export function checkResult(tool: Tool, given: unknown): Maybe<Settled> {
   const parsed = tool.output?.parse(withoutFiles(given));
   return after(parsed, (checked) => ({ result: resultOf(tool, given, checked) }));
-}
-
-function timedOut(tool: Tool, timeoutMs: number): ToolResult {
-  return { status: "timeout", text: `Tool '${tool.name}' timed out after ${timeoutMs} ms.` };
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -19,7 +19,7 @@ import { learn } from "../policy/knowledge/learned.ts";
 import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
 import { RunWaits } from "../run/waits.ts";
-import { attempt, type Maybe } from "../util/maybe.ts";
+import { type Maybe, rescue } from "../util/maybe.ts";
 import type { EarlyStarts } from "./early.ts";
 import type { NextState, Run, State } from "./state.ts";
 
@@ -57,33 +57,37 @@ async function carryOutChecked(opened: OpenedBatch, run: Run): Promise<NextState
 }
 
 function carryOut(opened: OpenedBatch, run: Run): Maybe<NextState> {
-  const { state, early, open, calls, circle } = opened;
+  const { state, early, calls, circle } = opened;
   const { gate, ledger, limits, transcript, learned } = state;
   const refuse = circle.type === "refuse" ? circle.reason : undefined;
   const { turns: turn } = ledger;
-  return attempt(
-    () =>
-      execute({
-        run,
-        turn,
-        calls,
-        gate,
-        ledger,
-        limits,
-        transcript,
-        learned,
-        early: early.calls?.started,
-        refuse,
-      }),
-    (executed) => settleCalls(opened, executed, run),
-    (error) => {
-      if (error instanceof RunWaits) return keepPlace(state, error, run);
-      const text = "Not known: the run ended while the call was carried out.";
-      const transcript = settleAll(open, () => ({ status: "unknown", text }));
-      const learned = learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed);
-      return { state: { ...state, transcript, learned }, end: endBy(error, run) };
-    },
+  const { started } = early.calls ?? {};
+  const batch = { run, turn, calls, gate, ledger, limits, transcript, learned, early: started, refuse };
+  try {
+    const executed = execute(batch);
+    return executed instanceof Promise
+      ? settledLater(executed, opened, run)
+      : settleCalls(opened, executed, run);
+  } catch (error) {
+    return leftOpen(error, opened, run);
+  }
+}
+
+function settledLater(executing: Promise<Executed>, opened: OpenedBatch, run: Run): Promise<NextState> {
+  const left = (error: unknown): Maybe<NextState> => leftOpen(error, opened, run);
+  return executing.then(
+    (executed) => rescue<NextState>(() => settleCalls(opened, executed, run), left),
+    left,
   );
+}
+
+/** The end of a run whose calls have no result: it waits, or nobody knows what became of them. */
+function leftOpen(error: unknown, { state, open }: OpenedBatch, run: Run): Maybe<NextState> {
+  if (error instanceof RunWaits) return keepPlace(state, error, run);
+  const text = "Not known: the run ended while the call was carried out.";
+  const transcript = settleAll(open, () => ({ status: "unknown", text }));
+  const learned = learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed);
+  return { state: { ...state, transcript, learned }, end: endBy(error, run) };
 }
 
 /** The end when something forbids that the run begins to change things; asked where one of the calls is not known to look or compute. */
