@@ -146,7 +146,8 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): A
   yield* texts.end(citations);
   yield {
     type: "end",
-    finishReason: finishReasonOf(finish, calls.count > 0),
+    finishReason:
+      texts.isRefusal && finish === "stop" ? "content-filter" : finishReasonOf(finish, calls.count > 0),
     ...(usage && { usage }),
     ...(response && { response }),
     ...unreadableBy(finish),

@@ -5,6 +5,8 @@ import { keptBy } from "./kept.ts";
 
 /** Reads what a reply says beside its calls. */
 export interface TextReader {
+  /** True once the model has refused to answer. */
+  readonly isRefusal: boolean;
   read(message: JsonObject): readonly Delta[];
   /** The parts that are known only when the reply is whole: of the reasoning, and sources that some servers repeat in each chunk. */
   end(citations?: Json): readonly Delta[];
@@ -17,6 +19,7 @@ export interface TextReader {
 export function textReader(server: string): TextReader {
   const details: JsonObject[] = [];
   let form: string | undefined;
+  let isRefusal = false;
 
   function reasoning(name: string, text: Json | undefined): readonly Delta[] {
     if (!isText(text)) return [];
@@ -37,8 +40,12 @@ export function textReader(server: string): TextReader {
   }
 
   return {
+    get isRefusal() {
+      return isRefusal;
+    },
     read(message) {
       const { content, refusal, reasoning_content: thought, reasoning_details: more } = message;
+      isRefusal ||= isText(refusal);
       if (isJsonList(more)) addDetails(details, more.filter(isJsonObject));
       return [
         ...(isText(thought)

@@ -267,6 +267,24 @@ describe("what else servers stream", () => {
     expect(finishOf(deltas)).toBe("content-filter");
   });
 
+  it("tells a refusal of the model from an answer, in a stream and in one piece", async () => {
+    const streamed = await replied([
+      chunk({ refusal: "I can" }),
+      chunk({ refusal: "not." }),
+      chunk({}, "stop"),
+    ]);
+    expect(textOf(streamed, "text-delta")).toBe("I cannot.");
+    expect(finishOf(streamed)).toBe("content-filter");
+    const message = { content: null, refusal: "I cannot." };
+    server.play({ json: { choices: [{ index: 0, message, finish_reason: "stop" }] } });
+    const refused = agent({ name: "a", model: model() }).run("x");
+    expect((await refused).outcome).toMatchObject({ type: "refused", code: "run-refused" });
+    const cut = await replied([chunk({ refusal: "I can" }), chunk({}, "length")]);
+    expect(finishOf(cut)).toBe("length");
+    const none = await replied([chunk({ content: "Yes.", refusal: null }), chunk({ refusal: "" }, "stop")]);
+    expect(finishOf(none)).toBe("stop");
+  });
+
   it("counts what came from a cache and what was reasoned, and nothing that is no number", async () => {
     const usage = {
       prompt_tokens: 10,

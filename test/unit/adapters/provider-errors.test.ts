@@ -1,4 +1,5 @@
 import { createGoogle } from "@ai-sdk/google";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aiSdk } from "../../../src/adapters/model/ai-sdk.ts";
@@ -9,7 +10,7 @@ import { agent, type AgentEvent } from "../../../src/index.ts";
 import type { Model } from "../../../src/model/model.ts";
 import { fakeTool } from "../../../src/testing.ts";
 import { recordingsIn } from "../../contract/ai-sdk-recordings.ts";
-import { type Answer, type PlayedServer, playedServer } from "../../contract/played-server.ts";
+import { type Answer, type PlayedServer, playedServer, sse } from "../../contract/played-server.ts";
 import { addTool, ask, said } from "./ask-openai.ts";
 import { message, refusals } from "./provider-refusals.ts";
 
@@ -193,6 +194,21 @@ describe("a fault of code, or of an address", () => {
     expect(error).toMatchObject({ code: "provider-failed", retryable: false });
     expect((error as Error).message).toContain("HTML page");
   });
+
+  it.each([
+    ["server_error", "The model broke.", { code: "provider-failed", retryable: true }],
+    ["rate_limit_exceeded", "Slow down.", { code: "model-rate-limited", retryable: true }],
+    ["context_length_exceeded", "Too long for it.", { code: "context-exceeded", retryable: false }],
+  ])(
+    "keeps the words of a response that failed, told in the fewest fields: %s",
+    async (code, message, told) => {
+      server.play({ sse: sse([{ type: "response.failed", response: { error: { code, message } } }]) });
+      const model = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: "key" }).responses("gpt-5");
+      const error = await thrownBy(aiSdk(model));
+      expect(error).toMatchObject(told);
+      expect((error as Error).message).toContain(message);
+    },
+  );
 
   it("says once how to start a server that nobody started", async () => {
     const gone = await playedServer();
