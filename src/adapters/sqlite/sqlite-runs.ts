@@ -38,7 +38,7 @@ export function sqliteRuns(path: string): SqliteRuns {
   const questions = questionsOf(database);
   const owners = runOwners(database);
   const changes = runChanges(database);
-  const file: RunFile = { database, rows, steps, questions, owners, changes };
+  const file: RunFile = { database, rows, steps, questions, owners, changes, refusal: refusalIn(database) };
   const { close, [Symbol.dispose]: dispose } = database;
   return {
     begin: async (run) => changing(file, run.id, () => rows.begin(run)),
@@ -93,9 +93,10 @@ interface RunFile {
   readonly questions: Questions;
   readonly owners: RunOwners;
   readonly changes: RunChanges;
+  readonly refusal: ReturnType<typeof refusalIn>;
 }
 
-/** Changes a run, and tells those who watch it. */
+/** Changes a run for good, and tells those who watch it. */
 function changing<Result>({ database, changes }: RunFile, runId: string, work: () => Result): Result {
   const result = database.write(work);
   changes.told(runId);
@@ -112,16 +113,18 @@ function forgotten({ rows, steps, questions, owners }: RunFile, runId: string): 
 
 /** The journal of a run that was taken. A part of the transaction that took it. */
 function journalOf(file: RunFile, taken: Taken): RunJournal {
-  const { database, rows, steps, questions } = file;
+  const { database, rows, steps, questions, changes } = file;
   const { run, runId } = taken;
   const journal = recordedJournal(
     steps.list(runId),
     (record, mayNotRepeat) =>
       database.write(() => steps.keep(taken, record), mayNotRepeat ? "FULL" : "NORMAL"),
-    (question) => database.write(() => questions.keep(taken, question)),
+    (question) => database.write(() => questions.keep(taken, question), "NORMAL"), // it is asked again where it is lost
   );
-  const leave = async (waits: boolean): Promise<void> =>
-    changing(file, runId, () => rows.leave(taken, waits));
+  async function leave(waits: boolean): Promise<void> {
+    database.write(() => rows.leave(taken, waits), "NORMAL");
+    changes.told(runId);
+  }
   const close = (): Promise<void> => leave(false);
   return {
     ...journal,
@@ -134,9 +137,9 @@ function journalOf(file: RunFile, taken: Taken): RunJournal {
 }
 
 /** @throws WritError `run-taken` */
-function endOf({ database, rows }: RunFile, taken: Taken, end: RunEnd): void {
+function endOf({ rows, refusal }: RunFile, taken: Taken, end: RunEnd): void {
   rows.end(taken.runId, end, taken);
-  const refused = refusalIn(database)(taken);
+  const refused = refusal(taken);
   if (refused.code === "run-taken") throw refused;
   rows.leave(taken, false);
 }

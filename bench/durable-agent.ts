@@ -1,0 +1,72 @@
+/** The agents of bench/durable.ts, and, started as a program, a worker of them. Arguments: the file of the runs, and `idle` to tell its memory. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { agent, type Policy, tool } from "writ";
+import { durableRuns } from "writ/durable";
+import type { ModelRequest } from "writ/models";
+import { sqliteRuns } from "writ/sqlite";
+
+const tell = (text: string): void => {
+  process.stdout.write(`${text} ${Date.now()}\n`);
+};
+
+const pay = tool({
+  name: "pay",
+  description: "",
+  inputSchema: { type: "object", properties: {} },
+  effect: "irreversible",
+  execute: () => {
+    tell("paid");
+    return "paid";
+  },
+});
+const look = tool({
+  name: "look",
+  description: "",
+  inputSchema: { type: "object", properties: { turn: { type: "number" } } },
+  effect: "read",
+  execute: async () => {
+    tell("looked");
+    await sleep(100);
+    return "seen";
+  },
+});
+
+const policy: Policy = ({ tool: name }) =>
+  name === "pay"
+    ? { verdict: "ask", rule: "money", reason: "money leaves" }
+    : { verdict: "allow", rule: "free", reason: "" };
+
+const turnsSoFar = ({ messages }: Pick<ModelRequest, "messages">): number =>
+  messages.filter(({ role }) => role === "assistant").length;
+
+/** Asks once whether it may pay, then answers. */
+export const payer = agent({
+  name: "payer",
+  model: (request) => (turnsSoFar(request) === 0 ? { calls: [{ name: "pay", arguments: {} }] } : "paid"),
+  tools: [pay],
+  policy,
+});
+
+/** Looks ten times, one turn after another. */
+export const looker = agent({
+  name: "looker",
+  model: (request) => {
+    const turn = turnsSoFar(request);
+    return turn < 10 ? { calls: [{ name: "look", arguments: { turn } }] } : "seen";
+  },
+  tools: [look],
+  policy,
+});
+
+if (import.meta.main) {
+  const [, , file = "", role = ""] = process.argv;
+  const store = sqliteRuns(file);
+  const worker = durableRuns({ store, agents: [payer, looker] }).work({ concurrency: 20 });
+  tell("ready");
+  if (role === "idle")
+    setTimeout(() => {
+      globalThis.gc?.();
+      tell(`memory ${process.memoryUsage.rss()}`);
+    }, 3000);
+  process.once("SIGTERM", () => void worker.drain().then(() => process.exit()));
+}

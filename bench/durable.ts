@@ -1,0 +1,217 @@
+/**
+ * Durable runs in a SQLite file, measured: many that wait, an answer until its run goes on, a worker that was killed until another one does a new step,
+ * and a step beside one without a store.
+ *
+ * Run: npm run build && npx node bench/durable.ts [--runs 10000] [--answers 1000] [--rounds 20]. Exits with 1 when a limit is not held.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Journal } from "writ";
+import { durableRuns } from "writ/durable";
+import { sqliteRuns } from "writ/sqlite";
+import { looker, payer } from "./durable-agent.ts";
+import { median } from "./measure.ts";
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "10000" },
+    answers: { type: "string", default: "1000" },
+    rounds: { type: "string", default: "20" },
+  },
+});
+const [wanted, answers, rounds] = [Number(values.runs), Number(values.answers), Number(values.rounds)];
+const folder = mkdtempSync(join(tmpdir(), "writ-bench-durable-"));
+const program = join(import.meta.dirname, "durable-agent.ts");
+const children: ChildProcess[] = [];
+
+/** A worker in a process of its own. `told` has what it said, and when. */
+function startWorker(
+  file: string,
+  role = "",
+): { readonly child: ChildProcess; readonly next: (word: string) => Promise<number[]> } {
+  const child = spawn(process.execPath, ["--no-warnings", "--expose-gc", program, file, role], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.push(child);
+  let said = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
+  /** The numbers behind the next line that begins with a word. */
+  async function next(word: string): Promise<number[]> {
+    for (const until = Date.now() + 60_000; Date.now() < until;) {
+      const line = new RegExp(`^${word} (.*)\\n`, "m").exec(said);
+      if (line !== null) {
+        said = said.slice(line.index + line[0].length);
+        return String(line[1]).split(" ").map(Number);
+      }
+      if (child.exitCode !== null) throw new Error("the worker ended");
+      await new Promise((resolve) => void setTimeout(resolve, 2));
+    }
+    throw new Error(`the worker says nothing of "${word}"`);
+  }
+  return { child, next };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  child.kill(signal);
+  await once(child, "exit");
+}
+
+async function timed<Result>(work: () => Promise<Result>): Promise<[ms: number, result: Result]> {
+  const startedAt = performance.now();
+  const result = await work();
+  return [performance.now() - startedAt, result];
+}
+
+let hasFailed = false;
+function report(what: string, value: number, [limit, unit]: readonly [limit: number, unit: string]): void {
+  const isHeld = value <= limit;
+  hasFailed ||= !isHeld;
+  console.log(
+    `${isHeld ? "ok    " : "MISSED"}  ${what}: ${value.toFixed(unit === "µs" ? 1 : 0)} ${unit} (limit ${limit})`,
+  );
+}
+
+/** Many runs that wait: memory of an idle worker, lists, and answers that are worked off. */
+async function scale(): Promise<void> {
+  const file = join(folder, "scale.db");
+  using store = sqliteRuns(file);
+  const runs = durableRuns({ store, agents: [payer] });
+  const [startMs] = await timed(async () => {
+    for (let id = 0; id < wanted; id += 1) await runs.start(payer, "Pay", { id: `run-${id}` });
+  });
+  const building = runs.work({ concurrency: 20 });
+  const [waitMs] = await timed(async () => {
+    while ((await store.list({ status: "waiting", limit: wanted })).length < wanted)
+      await new Promise((resolve) => void setTimeout(resolve, 500));
+  });
+  await building.drain();
+  console.log(
+    `        ${wanted} runs: started in ${(startMs / 1000).toFixed(1)} s, waiting after ${(waitMs / 1000).toFixed(1)} s more`,
+  );
+  const idle = startWorker(file, "idle");
+  const [memory = 0] = await idle.next("memory");
+  report("memory of an idle worker", memory / 1e6, [150, "MB"]);
+  const [listMs, listed] = await timed(() => runs.list({ limit: wanted }));
+  const [waitingMs, questions] = await timed(() => runs.waiting());
+  if (listed.length !== wanted || questions.length !== wanted) throw new Error("runs were lost");
+  report(`list of ${wanted} runs`, listMs, [1000, "ms"]);
+  report(`waiting of ${wanted} runs`, waitingMs, [1000, "ms"]);
+  const chosen = questions
+    .filter((_question, place) => place % Math.floor(wanted / answers) === 0)
+    .slice(0, answers);
+  const [workMs] = await timed(async () => {
+    for (const { runId, key, request } of chosen)
+      await runs.answer(runId, key, { approved: true, hash: request.hash });
+    for (const { runId } of chosen) {
+      const { outcome } = await runs.result(runId);
+      if (outcome.type !== "answered") throw new Error(`${runId} is ${outcome.type}`);
+    }
+  });
+  const ended = await runs.list({ status: "answered", limit: wanted });
+  const left = await runs.waiting();
+  if (ended.length !== answers || left.length !== wanted - answers) throw new Error("runs were lost");
+  console.log(
+    `        ${answers} answers given and worked off in ${(workMs / 1000).toFixed(1)} s, none lost`,
+  );
+  await end(idle.child, "SIGTERM");
+}
+
+/** An answer of another process, until the call that it lets through. */
+async function answerLatency(): Promise<void> {
+  const file = join(folder, "answers.db");
+  using store = sqliteRuns(file);
+  const runs = durableRuns({ store });
+  const { child, next } = startWorker(file);
+  const latencies: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const id = `run-${round}`;
+    await runs.start(payer, "Pay", { id });
+    let question = (await runs.waiting(id))[0];
+    while (question === undefined || (await runs.show(id))?.status !== "waiting") {
+      await new Promise((resolve) => void setTimeout(resolve, 10));
+      [question] = await runs.waiting(id);
+    }
+    const answeredAt = Date.now();
+    await runs.answer(id, question.key, { approved: true, hash: question.request.hash });
+    const [paidAt = 0] = await next("paid");
+    latencies.push(paidAt - answeredAt);
+  }
+  await end(child, "SIGTERM");
+  report(`an answer until its call, median of ${rounds}`, median(latencies), [300, "ms"]);
+  report("the slowest of them", Math.max(...latencies), [300, "ms"]);
+}
+
+/** A worker is killed; from the start of another Node to the first step that is new. */
+async function recovery(): Promise<void> {
+  const times: number[] = [];
+  const standby: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const file = join(folder, `recovery-${round}.db`);
+    using store = sqliteRuns(file);
+    await durableRuns({ store }).start(looker, "Look", { id: "run" });
+    const first = startWorker(file);
+    await first.next("looked");
+    const waiting = round % 2 === 1 ? startWorker(file) : undefined;
+    await waiting?.next("ready");
+    await new Promise((resolve) => void setTimeout(resolve, 20 * (round % 5)));
+    await end(first.child, "SIGKILL");
+    const startedAt = Date.now();
+    const second = waiting ?? startWorker(file);
+    const [lookedAt = 0] = await second.next("looked");
+    (waiting === undefined ? times : standby).push(lookedAt - startedAt);
+    await end(second.child, "SIGTERM");
+  }
+  const empty: number[] = [];
+  for (let round = 0; round < rounds; round += 1)
+    empty.push((await timed(() => once(spawn(process.execPath, ["-e", ""]), "exit")))[0]);
+  console.log(
+    `        a Node that does nothing starts and ends in ${median(empty).toFixed(0)} ms (median) here and now`,
+  );
+  report(`start of Node after a kill until a new step, median of ${times.length}`, median(times), [
+    300,
+    "ms",
+  ]);
+  if (standby.length > 0)
+    report(`kill until a worker that waits does a new step, median of ${standby.length}`, median(standby), [
+      500,
+      "ms",
+    ]);
+}
+
+/** A step that may be repeated, in the store and without one. */
+async function stepCost(): Promise<void> {
+  using store = sqliteRuns(join(folder, "steps.db"));
+  await using journal = await store.open("run");
+  const direct: Pick<Journal, "step"> = { step: ({ run }) => run() };
+  let count = 0;
+  const steps = 200;
+  const perStep = async (one: Pick<Journal, "step">): Promise<number> => {
+    const [ms] = await timed(async () => {
+      for (let step = 0; step < steps; step += 1)
+        await one.step({
+          key: `${(count += 1)}`,
+          fingerprint: () => "asked",
+          run: () => Promise.resolve("a result of some length"),
+        });
+    });
+    return (ms * 1000) / steps;
+  };
+  const added: number[] = [];
+  for (let round = 0; round < 41; round += 1) added.push((await perStep(journal)) - (await perStep(direct)));
+  report("a step that may be repeated, over one without a store", median(added), [100, "µs"]);
+}
+
+try {
+  await stepCost();
+  await answerLatency();
+  await recovery();
+  await scale();
+} finally {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exitCode = hasFailed ? 1 : 0;
