@@ -2,11 +2,12 @@ import { createInterface } from "node:readline/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import type { Approval, Approve } from "../run/approval.ts";
-import type { ApprovalRequest, ApprovalValue } from "../policy/rules/approval-request.ts";
-import { sourceText } from "../policy/study/explain.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { isJsonObject, parseJson } from "../util/json.ts";
-import { visible } from "../util/visible.ts";
-import { oneLine, type Output, printable } from "./output.ts";
+import { visibleJson } from "../util/visible-json.ts";
+import type { Output } from "./output.ts";
+import { pagesOf } from "./pages.ts";
+import { questionText, showsAll, wholeText } from "./question-text.ts";
 
 /** Terminal at which a person is asked. */
 export interface AskOptions {
@@ -28,29 +29,56 @@ export function terminalApprove({ input, output, signal }: AskOptions): Approve 
   };
 }
 
-const choices = "y once, r for this run, e edit, n no (n why) > ";
+const choices = "y once, r for this run, v view it whole, e edit, n no (n why) > ";
 
-async function ask(request: ApprovalRequest, { input, output, signal }: AskOptions): Promise<Approval> {
+async function ask(request: ApprovalRequest, at: AskOptions): Promise<Approval> {
+  const { input, output, signal } = at;
   output.progress(`${questionText(request, output)}\n`);
-  await untilQuiet(input, signal);
+  let isSeen = showsAll(request);
+  for (;;) {
+    await untilQuiet(input, signal);
+    const said = (await line(at, output.style("bold", choices))).trim();
+    const answer = said.startsWith("e") ? await edited(request, at) : answerOf(said);
+    if (said === "v") {
+      await view(wholeText(request), at);
+      isSeen = true;
+    } else if (answer === undefined) output.progress("  that is no answer; nothing was decided\n");
+    else if (said.startsWith("e") || isSeen || !answer.approved) return answer;
+    else output.progress("  not all of it was shown, and v shows it; nothing was decided\n");
+  }
+}
+
+/** Reads a line. With words in it already, the person changes those. @throws AbortError when the run is stopped, or the input ends */
+async function line({ input, signal }: AskOptions, prompt: string, words = ""): Promise<string> {
   const lines = createInterface({ input, output: process.stderr });
   lines.on("SIGINT", () => process.emit("SIGINT"));
   try {
-    for (;;) {
-      const said = (await lines.question(output.style("bold", choices), { signal })).trim();
-      if (said.startsWith("e")) {
-        const edited = readArguments(await lines.question("  arguments as JSON > ", { signal }));
-        if (edited !== undefined) return edited;
-        output.progress("  that is no JSON object; nothing was decided\n");
-        continue;
-      }
-      const answer = answerOf(said);
-      if (answer !== undefined) return answer;
-      output.progress("  that is no answer; nothing was decided\n");
-    }
+    const answer = lines.question(prompt, { signal });
+    lines.write(words);
+    return await answer;
   } finally {
     lines.close();
   }
+}
+
+/** Shows a text page by page, as far as the person wants. */
+async function view(text: string, at: AskOptions): Promise<void> {
+  const { rows, columns } = process.stderr;
+  const pages = pagesOf(text, { rows: rows || 24, columns: columns || 80 }); // some terminals say 0
+  for (const [index, page] of pages.entries()) {
+    at.output.progress(`${page}\n`);
+    const isLast = index === pages.length - 1;
+    if (
+      isLast ||
+      (await line(at, `  ${index + 1} of ${pages.length}: Enter for more, q to go back > `)).trim() === "q"
+    )
+      return;
+  }
+}
+
+/** The arguments as the person leaves them. */
+async function edited({ arguments: args }: ApprovalRequest, at: AskOptions): Promise<Approval | undefined> {
+  return readArguments(await line(at, "  arguments as JSON > ", visibleJson(JSON.stringify(args))));
 }
 
 /** Nobody reads a question and answers it in less. */
@@ -92,35 +120,4 @@ function answerOf(said: string): Approval | undefined {
 function readArguments(text: string): Approval | undefined {
   const parsed = parseJson(text);
   return parsed.ok && isJsonObject(parsed.value) ? { approved: true, arguments: parsed.value } : undefined;
-}
-
-/** The question for people: each value, whether it is their own, and what the model had read. */
-export function questionText(request: ApprovalRequest, { style }: Pick<Output, "style">): string {
-  const { tool, effect, values, more = 0, reason, rule, label, links } = request;
-  const lines = [
-    style("yellow", `  ${printable(tool)} (${effect}) needs your approval: ${oneLine(reason)}`),
-    ...values.map(valueLine),
-    ...(more === 0 ? [] : [`    … and ${more} more, which are not shown`]),
-    ...links.map((link) => `    a link that only a stranger named: ${visible(link)}`),
-    style("dim", `    rule ${oneLine(rule)}; the model had read: ${readText(label) || "nothing else"}`),
-  ];
-  return lines.join("\n");
-}
-
-function readText({ sources }: ApprovalRequest["label"]): string {
-  return oneLine(sources.map(sourceText).join(", "));
-}
-
-function valueLine({ path, value, bound }: ApprovalValue): string {
-  const isEmpty = value === null || value === "";
-  const origin = isEmpty ? "empty" : bound ? "you said it" : "you did not say it";
-  return `    ${visible(path)}: ${whole(visible(JSON.stringify(value)))}  (${origin})`;
-}
-
-/** Shows a value whole; of one that nobody could read, both ends. */
-function whole(text: string): string {
-  const most = 4000;
-  if (text.length <= most) return text;
-  const left = text.length - most;
-  return `${text.slice(0, most / 2)} … ${left} characters are not shown … ${text.slice(-most / 2)}`;
 }

@@ -7,9 +7,9 @@ export type Style = "bold" | "cyan" | "dim" | "green" | "red" | "yellow";
 
 /** Output of a command: the answer to standard output, everything else to standard error. */
 export interface Output {
-  /** Writes to standard output, as it is. Gives a promise when the reader is slow: it resolves once there is room for more. */
+  /** Writes to standard output: as it is, and to a terminal as {@link shown}. Gives a promise when the reader is slow: it resolves once there is room for more. */
   readonly answer: (text: string) => void | Promise<void>;
-  /** Writes to standard error, without a line break of its own. */
+  /** Writes to standard error as {@link shown}, without a line break of its own. */
   readonly progress: (text: string) => void;
   /** True if people watch the progress on a terminal. */
   readonly isTerminal: boolean;
@@ -27,8 +27,11 @@ function drained(stream: NodeJS.WriteStream): Promise<void> {
 
 /** The output of this process. */
 export const processOutput: Output = {
-  answer: (text) => (process.stdout.write(text) ? undefined : drained(process.stdout)),
-  progress: (text) => void process.stderr.write(text),
+  answer(text) {
+    const written = isatty(process.stdout.fd) ? shown(text) : text;
+    return process.stdout.write(written) ? undefined : drained(process.stdout);
+  },
+  progress: (text) => void process.stderr.write(shown(text)),
   get isTerminal() {
     return isatty(process.stderr.fd);
   },
@@ -40,6 +43,21 @@ export const processOutput: Output = {
 };
 
 const unsafe = /(?![\n\t])[\p{Cc}\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu;
+
+/** The sequences of our own: {@link Style}s, and a line that is written anew. */
+// oxlint-disable-next-line no-control-regex -- what is looked for
+const steering = /(\u{1B}\[(?:1|2|22|31|32|33|36|39)m|\r\u{1B}\[K)/u;
+
+/**
+ * A text as it is printed: nothing in it steers the terminal but what this command writes itself. Texts from outside are {@link printable} where they
+ * are put in; what was forgotten there is escaped here.
+ */
+function shown(text: string): string {
+  return text
+    .split(steering)
+    .map((part, index) => (index % 2 === 0 ? printable(part) : part))
+    .join("");
+}
 
 /** A text from outside as a terminal may show it: characters that would steer the terminal are written out. */
 export function printable(text: string): string {

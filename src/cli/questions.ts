@@ -1,7 +1,7 @@
 import type { QuestionAnswer, RunStore, WaitingQuestion } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
-import { questionText } from "./approvals.ts";
+import { questionText, showsAll, wholeText } from "./question-text.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { jsonLine, printable, processOutput } from "./output.ts";
 import { knownStore, type StoreFlags } from "./run-store.ts";
@@ -18,7 +18,7 @@ export async function listQuestions({
   else
     for (const { runId, key, request } of questions)
       await answer(
-        `${styleAnswer("bold", printable(`${runId} ${key}`))}\n${questionText(request, { style: styleAnswer })}\n`,
+        `${styleAnswer("bold", printable(`${runId} ${key}`))}\n${questionText(request, { style: styleAnswer })}\n${showsAll(request) ? "" : `${wholeText(request)}\n`}`,
       );
   return exitCodes.answered;
 }

@@ -20,7 +20,7 @@ import {
 } from "../../src/index.ts";
 import { pipe } from "../../src/compose.ts";
 import { callTool, execute, loop } from "../../src/doors.ts";
-import { questionText } from "../../src/cli/approvals.ts";
+import { questionText } from "../../src/cli/question-text.ts";
 import { userMessage } from "../../src/message/message.ts";
 import { addUser, emptyTranscript } from "../../src/message/transcript.ts";
 import { trustedLabel, untrustedFrom } from "../../src/message/label.ts";

@@ -19,7 +19,7 @@ import {
 import { pipe } from "../../src/compose.ts";
 import { inMemorySlots } from "../../src/session.ts";
 import { escalate, fix } from "../../src/tools.ts";
-import { questionText } from "../../src/cli/approvals.ts";
+import { questionText } from "../../src/cli/question-text.ts";
 import { isolatedTool } from "../../src/adapters/isolate/isolate.ts";
 import { trustedLabel } from "../../src/message/label.ts";
 import { resultLabel } from "../../src/policy/knowledge/result-label.ts";

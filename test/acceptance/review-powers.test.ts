@@ -8,7 +8,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { connectMcp, mcpTools } from "../../src/adapters/mcp/tools.ts";
-import { questionText } from "../../src/cli/approvals.ts";
+import { questionText } from "../../src/cli/question-text.ts";
 import {
   agent,
   type AgentEvent,

@@ -11,6 +11,18 @@ if (!hasTerminal) console.log("skipped: questions at a terminal (util-linux `scr
 let folder: string;
 let file: string;
 let slow: string;
+let long: string;
+
+/** A letter whose middle is said in none of the lines of the question. */
+const longSource = `
+import { agent, ask, policy, tool } from "${pathToFileURL(join(root, "dist/index.js")).href}";
+import { scripted } from "${pathToFileURL(join(root, "dist/testing.js")).href}";
+const inputSchema = { type: "object", properties: { to: { type: "string" }, body: { type: "string" } } };
+const send = tool({ name: "send", description: "Send", inputSchema, effect: "irreversible", execute: ({ to, body }) => void console.error("SENT to " + to + " " + body.length) });
+const body = "A".repeat(3000) + "PAY\\u0007LOAD\\u202e" + "B".repeat(3000);
+const model = scripted([{ calls: [{ name: "send", arguments: { to: "eve", body } }] }, "Done."]);
+export default agent({ name: "sender", model, tools: [send], policy: policy({ name: "letters", rules: [ask("send")] }) });
+`;
 
 const source = (lib: string): string => `
 import { agent, ask, policy, tool } from "${pathToFileURL(join(root, "dist/index.js")).href}";
@@ -40,6 +52,8 @@ beforeAll(() => {
   writeFileSync(file, source("money leaves"));
   slow = join(folder, "slow.mjs");
   writeFileSync(slow, slowSource);
+  long = join(folder, "long.mjs");
+  writeFileSync(long, longSource);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -78,10 +92,14 @@ async function atTerminal(
 
 describe.skipIf(!hasTerminal)("writ run at a terminal", { timeout: 30_000 }, () => {
   it("asks a person: for the run, what is no answer, with other arguments, no with a reason [Y20]", async () => {
-    const answers = ["r", "perhaps", "e", '{"to":"bob","euro":1}', "n too much"];
+    // Ctrl-U takes out what the line holds.
+    const answers = ["r", "perhaps", "e", '\u0015{"to":"bob","euro":1}', "n too much"];
     const { text, code } = await atTerminal(
       file,
-      answers.map((answer) => ({ at: "> ", keys: `${answer}\n` })),
+      answers.map((answer) => ({
+        at: answer.includes("{") ? "arguments as JSON > " : "(n why) > ",
+        keys: `${answer}\n`,
+      })),
     );
     expect(text).toContain("pay (irreversible) needs your approval: money leaves");
     expect(text).toContain('to: "ada"  (you did not say it)');
@@ -140,6 +158,35 @@ describe.skipIf(!hasTerminal)("writ run at a terminal", { timeout: 30_000 }, () 
       expect(code).toBe(0);
     },
   );
+
+  it("takes no yes for what was not shown, and shows all of it page by page", async () => {
+    const { text, code } = await atTerminal(long, [
+      { at: "> ", keys: "y\n" },
+      { at: "v shows it", keys: "" },
+      { at: "(n why) > ", keys: "v\n" },
+      { at: "Enter for more, q to go back > ", keys: "\n" },
+      { at: "Enter for more, q to go back > ", keys: "\n" },
+      { at: "Enter for more, q to go back > ", keys: "\n" },
+      { at: "(n why) > ", keys: "y\n" },
+    ]);
+    const [question = "", pages = ""] = text.split("not all of it was shown");
+    expect(question).not.toContain("PAY");
+    expect(pages.replaceAll(/\s/g, "")).toContain(String.raw`PAY\u0007LOAD\u{202e}B`);
+    expect(text).toContain("SENT to eve 6009");
+    expect(code).toBe(0);
+  });
+
+  it("gives the arguments to edit as they are, and shows what is not drawn", async () => {
+    const { text, code } = await atTerminal(long, [
+      { at: "> ", keys: "e\n" },
+      { at: "arguments as JSON > ", keys: "" },
+      { at: '"}', keys: '\u0008\u0008!"}\n', afterMs: 300 },
+    ]);
+    expect(text).toContain('{"to":"eve","body":"AAA');
+    expect(text).toContain(String.raw`\u202eBBB`);
+    expect(text).toContain("SENT to eve 6010");
+    expect(code).toBe(0);
+  });
 
   it.each([
     ["as soon as it is asked", "needs your approval"],

@@ -1,0 +1,50 @@
+import type { ApprovalRequest, ApprovalValue } from "../policy/rules/approval-request.ts";
+import { sourceText } from "../policy/study/explain.ts";
+import { visible } from "../util/visible.ts";
+import { oneLine, type Output, printable } from "./output.ts";
+
+/** The question for people: each value, whether it is their own, and what the model had read. */
+export function questionText(request: ApprovalRequest, { style }: Pick<Output, "style">): string {
+  const { tool, effect, values, more = 0, reason, rule, label, links } = request;
+  const lines = [
+    style("yellow", `  ${printable(tool)} (${effect}) needs your approval: ${oneLine(reason)}`),
+    ...values.map(valueLine),
+    ...(more === 0 ? [] : [`    … and ${more} more, which are not shown`]),
+    ...links.map((link) => `    a link that only a stranger named: ${visible(link)}`),
+    style("dim", `    rule ${oneLine(rule)}; the model had read: ${readText(label) || "nothing else"}`),
+  ];
+  return lines.join("\n");
+}
+
+/** True when {@link questionText} shows all of the arguments. */
+export function showsAll({ values, more = 0 }: Pick<ApprovalRequest, "values" | "more">): boolean {
+  return more === 0 && values.every(({ value }) => valueText(value).length <= longest);
+}
+
+/** All of the arguments, a line for each part; a line can be longer than a screen. */
+export function wholeText({ arguments: args }: Pick<ApprovalRequest, "arguments">): string {
+  return JSON.stringify(args, undefined, 2).split("\n").map(visible).join("\n");
+}
+
+function readText({ sources }: ApprovalRequest["label"]): string {
+  return oneLine(sources.map(sourceText).join(", "));
+}
+
+function valueLine({ path, value, bound }: ApprovalValue): string {
+  const isEmpty = value === null || value === "";
+  const origin = isEmpty ? "empty" : bound ? "you said it" : "you did not say it";
+  return `    ${visible(path)}: ${bothEnds(valueText(value))}  (${origin})`;
+}
+
+function valueText(value: ApprovalValue["value"]): string {
+  return visible(JSON.stringify(value));
+}
+
+const longest = 4000;
+
+/** A text as it is; of one that nobody could read at a glance, both ends. */
+function bothEnds(text: string): string {
+  if (text.length <= longest) return text;
+  const left = text.length - longest;
+  return `${text.slice(0, longest / 2)} … ${left} characters are not shown … ${text.slice(-longest / 2)}`;
+}
