@@ -146,8 +146,7 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): A
   yield* texts.end(citations);
   yield {
     type: "end",
-    finishReason:
-      texts.isRefusal && finish === "stop" ? "content-filter" : finishReasonOf(finish, calls.count > 0),
+    finishReason: finishReasonOf(finish, { hasCalls: calls.count > 0, isRefusal: texts.isRefusal }),
     ...(usage && { usage }),
     ...(response && { response }),
     ...unreadableBy(finish),
@@ -183,8 +182,12 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /** `length` and `error` win over calls: the last of them may have been cut. Some servers say `stop` after calls. */
-function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishReason {
+function finishReasonOf(
+  reason: string | undefined,
+  { hasCalls, isRefusal }: { readonly hasCalls: boolean; readonly isRefusal: boolean },
+): FinishReason {
   const finish = finishReasons.get(reason ?? "") ?? "other";
+  if (isRefusal && finish === "stop") return "content-filter";
   return hasCalls && (finish === "stop" || finish === "other") ? "tool-calls" : finish;
 }
 
