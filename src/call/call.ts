@@ -17,7 +17,6 @@ import type { PowerScope } from "../tool/power-port.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Fatal } from "./fatal.ts";
-import type { CallTime } from "./time.ts";
 
 /** The calls of one reply, and the run that they stand in. */
 export interface Batch {
@@ -141,7 +140,7 @@ export interface OngoingCall {
   /** The run as the tool sees it. */
   readonly scope: OpenScope;
   /** Its time; counts from when its tool begins. */
-  time?: CallTime;
+  time?: { readonly timeoutMs: number; readonly isOver: boolean };
   /** Its handles to the world; opened when its tool declared something. */
   powers?: CallPowers;
   /** The label that the tool itself gave its result. */

@@ -16,7 +16,7 @@ import { assertNever } from "../util/assert-never.ts";
 import type { Host } from "../journal/host.ts";
 import type { Json } from "../util/json.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { after, always, attempt, fold, type Maybe, rescue } from "../util/maybe.ts";
+import { after, always, attempt, type Maybe, rescue } from "../util/maybe.ts";
 import {
   type Call,
   type CallRecord,
