@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { sqliteRuns } from "../../src/sqlite.ts";
+import { sqliteUnderTest } from "../../test/contract/run-store-sqlite.ts";
+import type { StoreUnderTest } from "../../test/contract/run-store.ts";
 
 const program = fileURLToPath(new URL("process.ts", import.meta.url));
 const execute = promisify(execFile);
@@ -24,27 +25,40 @@ interface Ended {
   readonly results: readonly { readonly name: string; readonly status: string; readonly text: string }[];
 }
 
+/** Where a run is kept, and whether its payments wait for answers. */
+export interface KillOptions {
+  readonly waits?: boolean;
+  /** Default: a SQLite file. */
+  readonly store?: StoreUnderTest;
+}
+
 /**
  * Carries out one run, killed at each point in turn, until it ends; then looks for what must not be. Where it `waits`, its payments are approved
  * one by one while no process carries it out.
  */
-export async function killRun(points: readonly string[], waits = false): Promise<KilledRun> {
+export async function killRun(
+  points: readonly string[],
+  { waits = false, store = sqliteUnderTest }: KillOptions = {},
+): Promise<KilledRun> {
   const folder = mkdtempSync(join(tmpdir(), "writ-kill-"));
-  const [file, ledger] = [join(folder, "runs.db"), join(folder, "ledger")];
+  const ledger = join(folder, "ledger");
+  const { address, remove } = await store.place();
   try {
     const left = [...points];
     let kills = 0;
     let ended: Ended | undefined;
     while (ended === undefined) {
-      const end = await carryOn([file, ledger, "run", left.shift() ?? "none", waits ? "waits" : ""]);
+      const how = [left.shift() ?? "none", waits ? "waits" : ""];
+      const end = await carryOn([store.module, address, ledger, "run", ...how]);
       if (end === undefined) kills += 1;
-      else if (end.outcome === "suspended") await approveOne(file);
+      else if (end.outcome === "suspended") await approveOne(store, address);
       else ended = end;
     }
     const lines = readFileSync(ledger, "utf8").trim().split("\n");
     const unknown = ended.results.filter(({ status }) => status === "unknown").length;
     return { points, kills, unknown, complaints: [...paidTwice(lines), ...wrongEnds(lines, ended)] };
   } finally {
+    await remove();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -61,11 +75,12 @@ async function carryOn(given: readonly string[]): Promise<Ended | undefined> {
 }
 
 /** Approves the oldest question, as a process of its own would. */
-async function approveOne(file: string): Promise<void> {
-  using runs = sqliteRuns(file);
+async function approveOne({ openRuns }: StoreUnderTest, address: string): Promise<void> {
+  const runs = await openRuns(address);
   const [question] = await runs.questions("run");
   if (question === undefined) throw new Error("the run waits for nothing");
   await runs.answer("run", question.key, { approved: true, hash: question.request.hash });
+  await runs.close();
 }
 
 const undisturbed = 8; // the calls of the outer run

@@ -1,16 +1,18 @@
 /**
- * A process that carries out one run from a SQLite file, and may kill itself at a point of its journal. Each effect writes its beginning and
- * its end to a ledger. Prints how the run ended, as JSON. Arguments: file, ledger, run, the point as `in:7` (the 7th work is about to begin),
- * `out:7` (it has ended, and has no record) or `kept:7` (it has its record), and `waits` where each payment waits for an answer.
+ * A process that carries out one run from a store, and may kill itself at a point of its journal. Each effect writes its beginning and
+ * its end to a ledger. Prints how the run ended, as JSON. Arguments: the module of the store, its address, the ledger, the run, the point as `in:7`
+ * (the 7th work is about to begin), `out:7` (it has ended, and has no record), `kept:7` (it has its record) or `ms:70` (the run is so many
+ * milliseconds old), and `waits` where each payment waits for an answer.
  */
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { agent, type Journal, type Policy, tool } from "../../src/index.ts";
+import { agent, isWritError, type Journal, type Policy, tool } from "../../src/index.ts";
 import type { Step } from "../../src/doors.ts";
 import type { ModelRequest } from "../../src/models.ts";
-import { sqliteRuns } from "../../src/sqlite.ts";
+import type { RunJournal } from "../../src/durable.ts";
+import type { OpenRuns } from "../../test/contract/run-store.ts";
 
-const [, , file = "", ledger = "", runId = "", point = "", waits = ""] = process.argv;
+const [, , module = "", address = "", ledger = "", runId = "", point = "", waits = ""] = process.argv;
 
 /** An effect that the ledger knows. */
 function acting(name: string, effect: "read" | "write" | "irreversible", more: object = {}) {
@@ -126,8 +128,24 @@ function dying(journal: Journal): Journal {
   };
 }
 
-using runs = sqliteRuns(file);
-await using journal = await runs.open(runId);
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the module of a store under test
+const { openRuns } = (await import(module)) as { readonly openRuns: OpenRuns };
+const runs = await openRuns(address);
+
+/** A server needs a moment to see that the process before is dead. */
+async function open(triesLeft = 200): Promise<RunJournal> {
+  try {
+    return await runs.open(runId);
+  } catch (error) {
+    if (!isWritError(error, "run-claimed") || triesLeft === 0) throw error;
+    await sleep(10);
+    return open(triesLeft - 1);
+  }
+}
+
+const journal = await open();
+const [unit, age] = point.split(":");
+if (unit === "ms") setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(age)).unref();
 const result = await boss.run("Go", {
   journal: dying(journal),
   runId,
@@ -136,4 +154,6 @@ const result = await boss.run("Go", {
 const results = result.transcript.messages.flatMap((message) =>
   message.role === "tool" ? [{ name: message.name, status: message.status, text: message.text }] : [],
 );
+await journal.close();
+await runs.close();
 console.log(JSON.stringify({ outcome: result.outcome.type, results }));

@@ -30,7 +30,8 @@ export function failureOf(cause: unknown, { server, role, schema }: DatabaseName
   const code = codeOf(cause) ?? "";
   const reason = reasonOf(cause);
   if (isAway(cause)) return new WritError("postgres-unreachable", { server, reason }, { cause });
-  if (refused.test(code)) return new WritError("postgres-refused", { server, role, reason }, { cause });
+  if (refused.test(code) || (code === "" && reason.startsWith("SASL")))
+    return new WritError("postgres-refused", { server, role, reason }, { cause });
   if (code === forbidden)
     return new WritError("postgres-forbidden", { server, role, schema, reason }, { cause });
   return new WritError("postgres-failed", { server, reason }, { cause });

@@ -1,5 +1,5 @@
 import type pgTypes from "pg";
-import type { Client, ClientConfig, Pool } from "pg";
+import type { Client, ClientBase, ClientConfig, Pool } from "pg";
 import { importInstalled, importPeer } from "../peer.ts";
 import { type DatabaseName, failureOf } from "./failures.ts";
 import type { PostgresOptions } from "./options.ts";
@@ -70,31 +70,38 @@ function nameOf({ host, port, database = "", user = "" }: Client, schema: string
   return { server: `${host}:${port}/${database}`, role: user, schema };
 }
 
-/** A role without the right to make anything can use what another one made. */
-async function makeTables(pool: Pool, { schema, tables }: Place): Promise<void> {
-  const areThere = async (): Promise<boolean> => {
-    const { rows } = await pool.query<{ found: string | null }>("SELECT to_regclass($1) AS found", [
-      tables.last,
-    ]);
-    return rows[0]?.found !== null;
-  };
-  if (await areThere()) return;
+async function makeTables(pool: Pool, place: Place): Promise<void> {
   const client = await pool.connect();
   try {
-    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${makersLock})`);
-    if (!(await areThere())) {
-      const { rowCount } = await client.query("SELECT FROM pg_namespace WHERE nspname = $1", [
-        unquoted(schema),
-      ]);
-      if (rowCount === 0) await client.query(`CREATE SCHEMA ${schema}`);
-      await client.query(tables.make);
-    }
-    await client.query("COMMIT");
+    if (!(await areThere(client, place))) await makeAlone(client, place);
     client.release();
   } catch (error) {
     client.release(true); // the connection closes, and with it what was begun
     throw error;
   }
+}
+
+async function makeAlone(client: ClientBase, place: Place): Promise<void> {
+  const { schema, tables } = place;
+  await client.query(`SELECT pg_advisory_lock(${makersLock})`); // in a transaction of its own: the next one sees what others made
+  if (!(await areThere(client, place))) {
+    const first = (await hasSchema(client, schema)) ? "" : `CREATE SCHEMA ${schema};`;
+    await client.query(`${first} ${tables.make}`); // all of it, or nothing
+  }
+  await client.query(`SELECT pg_advisory_unlock(${makersLock})`);
+}
+
+/** A role without the right to make anything can use what another one made. */
+async function areThere(client: ClientBase, { tables }: Place): Promise<boolean> {
+  const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass($1) AS found", [
+    tables.last,
+  ]);
+  return rows[0]?.found !== null;
+}
+
+async function hasSchema(client: ClientBase, schema: string): Promise<boolean> {
+  const { rowCount } = await client.query("SELECT FROM pg_namespace WHERE nspname = $1", [unquoted(schema)]);
+  return rowCount !== 0;
 }
 
 /** A name in a statement: always quoted, whatever it is. */

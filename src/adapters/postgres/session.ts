@@ -126,7 +126,10 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
     },
     async close() {
       isClosed = true;
-      await client?.then((on) => on.end()).catch(() => undefined);
+      const on = await client?.catch(() => undefined);
+      if (on === undefined) return;
+      keepAwake(on, true); // who closes waits for it
+      await on.end().catch(() => undefined);
     },
   };
 }

@@ -1,0 +1,204 @@
+import { spawnSync } from "node:child_process";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type PostgresOptions, type PostgresRuns, postgresRuns } from "../../src/postgres.ts";
+import { password, postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
+
+const newRun = { id: "r", agent: "a", input: "", options: {}, protocol: 1 };
+const step = (key: string, value: unknown = key) => ({ key, run: () => Promise.resolve(value) });
+
+it("say that nobody is there", async () => {
+  await using runs = postgresRuns("postgresql://kim:hidden@127.0.0.1:1/agents");
+  const error: unknown = await runs.list().catch((error: unknown) => error);
+  expect(error).toMatchObject({
+    code: "postgres-unreachable",
+    retryable: true,
+    data: { server: "127.0.0.1:1/agents", reason: "connect ECONNREFUSED 127.0.0.1:1" },
+  });
+  await expect(runs.begin(newRun)).rejects.toMatchObject({ code: "postgres-unreachable" });
+});
+
+it("say that the package pg is missing, and how it is installed", () => {
+  const program = `
+    import { registerHooks } from "node:module";
+    registerHooks({ resolve(specifier, context, next) {
+      if (specifier === "pg" || specifier.includes("/node_modules/pg/")) throw Object.assign(new Error("absent"), { code: "ERR_MODULE_NOT_FOUND" });
+      return next(specifier, context);
+    } });
+    const { postgresRuns } = await import(${JSON.stringify(new URL("../../src/postgres.ts", import.meta.url).href)});
+    await postgresRuns("postgresql://127.0.0.1:1/x").list().catch(({ code, hint }) => console.log(code, hint));`;
+  const words = ["--no-warnings", "--input-type=module", "-e", program];
+  const { stdout } = spawnSync(process.execPath, words, { encoding: "utf8" });
+  expect(stdout).toBe("peer-missing Install it: npm i pg\n");
+});
+
+describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
+  let server: PostgresServer;
+  let admin: pg.Client;
+  beforeAll(async () => {
+    server = await startPostgres();
+    admin = new pg.Client(server.url);
+    await admin.connect();
+  });
+  afterAll(async () => {
+    await admin.end();
+    server.close();
+  });
+  const opened: PostgresRuns[] = [];
+  afterEach(async () => {
+    for (const runs of opened.splice(0)) await runs.close();
+  });
+  function open(schema: string, more: { readonly url?: string } & PostgresOptions = {}): PostgresRuns {
+    const { url = server.url, ...options } = more;
+    const runs = postgresRuns(url, { schema, ...options });
+    opened.push(runs);
+    return runs;
+  }
+  const addressWith = (change: (url: URL) => void): string => {
+    const url = new URL(server.url);
+    change(url);
+    return url.href;
+  };
+  async function records(schema: string): Promise<readonly unknown[]> {
+    return (await admin.query(`SELECT key FROM "${schema}".steps ORDER BY place`)).rows;
+  }
+
+  it("say that the password, the role or the database is wrong, and never tell the password", async () => {
+    const wrong = [
+      addressWith((url) => (url.password = "guessed")),
+      addressWith((url) => (url.username = "nobody")),
+      addressWith((url) => (url.pathname = "/nothing")),
+      addressWith((url) => (url.password = "")),
+    ];
+    for (const url of wrong) {
+      const error: unknown = await open("x", { url })
+        .list()
+        .catch((error: unknown) => error);
+      expect(error).toMatchObject({ code: "postgres-refused" });
+      expect(JSON.stringify(error) + String(error)).not.toMatch(/guessed|kept%20secret|kept secret/);
+    }
+  });
+
+  it("say what a role needs that may not make tables, and do with less once they are there", async () => {
+    await admin.query(`CREATE ROLE weak LOGIN PASSWORD '${password}'`);
+    const url = addressWith((url) => (url.username = "weak"));
+    await expect(open("theirs", { url }).list()).rejects.toMatchObject({
+      code: "postgres-forbidden",
+      hint: expect.stringContaining('CREATE SCHEMA "theirs" AUTHORIZATION "weak"'),
+    });
+    await open("theirs").list();
+    await expect(open("theirs", { url }).list()).rejects.toMatchObject({ code: "postgres-forbidden" });
+    await admin.query(
+      "GRANT USAGE ON SCHEMA theirs TO weak; GRANT ALL ON ALL TABLES IN SCHEMA theirs TO weak",
+    );
+    await open("theirs", { url }).begin(newRun);
+    await admin.query("CREATE SCHEMA own AUTHORIZATION weak");
+    await open("own", { url }).begin(newRun);
+  });
+
+  it("make their tables once, whoever comes first", async () => {
+    const stores = Array.from({ length: 10 }, () => open('many "at once"', { connections: 1 }));
+    const begun = await Promise.all(stores.map((runs) => runs.begin(newRun)));
+    expect(new Set(begun.map(({ begunAt }) => begunAt)).size).toBe(1);
+  });
+
+  it("keep what the author says of the connections", async () => {
+    const { hostname: host, port, username: user } = new URL(server.url);
+    const token = { password: () => Promise.resolve(password), application_name: "mine" };
+    const client = { host, port: Number(port), user, database: "postgres", ...token };
+    await using runs = postgresRuns(undefined, { schema: "settings", client });
+    await runs.list();
+    const { rows } = await admin.query("SELECT FROM pg_stat_activity WHERE application_name = 'mine'");
+    expect(rows.length).toBeGreaterThanOrEqual(1);
+  });
+
+  it("name the process that has one, also when it asks for a lock of its own", async () => {
+    const runs = open("named");
+    await runs.open("r");
+    const claimed = { code: "run-claimed", data: { id: "r", owner: `process ${process.pid}` } };
+    await expect(runs.open("r")).rejects.toMatchObject(claimed);
+    await expect(open("named").open("r")).rejects.toMatchObject(claimed);
+  });
+
+  it("are given up once: who closes twice takes nothing from the next", async () => {
+    const runs = open("twice");
+    const first = await runs.open("r");
+    await first.close();
+    const second = await runs.open("r");
+    await first.close();
+    await first.wait();
+    await expect(open("twice").open("r")).rejects.toMatchObject({ code: "run-claimed" });
+    expect(await second.step(step("k"))).toBe("k");
+  });
+
+  it("go on over a connection that was cut, and hold their run again", async () => {
+    const runs = open("cut");
+    const journal = await runs.open("r");
+    await journal.step(step("before"));
+    await admin.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'writ'",
+    );
+    expect(await journal.step(step("after"))).toBe("after");
+    await expect
+      .poll(() =>
+        open("cut")
+          .open("r")
+          .then(
+            () => "taken",
+            ({ code }) => String(code),
+          ),
+      )
+      .toBe("run-claimed");
+    expect(await records("cut")).toEqual([{ key: '"before"' }, { key: '"after"' }]);
+  });
+
+  it("keep steps that end together in one statement, and each with its own result", async () => {
+    const runs = open("together");
+    const journal = await runs.open("r");
+    const calls = () => statements("together");
+    await journal.step(step("first"));
+    const before = await calls();
+    const all = await journal.all(Array.from({ length: 16 }, (_, nth) => step(`s${nth}`, nth)));
+    expect(all).toEqual(Array.from({ length: 16 }, (_, nth) => nth));
+    expect((await calls()) - before).toBeLessThanOrEqual(2);
+    expect(await records("together")).toHaveLength(17);
+  });
+
+  /** The transactions that have written steps, counted by what they left. */
+  async function statements(schema: string): Promise<number> {
+    const { rows } = await admin.query<{ count: string }>(
+      `SELECT count(DISTINCT xmin::text) FROM "${schema}".steps`,
+    );
+    return Number(rows[0]?.count);
+  }
+
+  it("keep long results, keys and ids", async () => {
+    const runs = open("long");
+    const id = "i".repeat(9_000);
+    const journal = await runs.open(id);
+    const key = "turn/1/call/0/helper/".repeat(200);
+    const value = Array.from({ length: 200_000 }, (_, nth) => nth % 97);
+    await journal.step(step(key, { value }));
+    await journal.close();
+    const again = await runs.open(id);
+    expect(await again.step(step(key, "another"))).toEqual({ value });
+  });
+
+  it("let the program end that forgot to close them, and refuse all that comes after the end", async () => {
+    const module = JSON.stringify(new URL("../../src/postgres.ts", import.meta.url).href);
+    const program = `const { postgresRuns } = await import(${module});
+      const runs = postgresRuns(process.argv[1], { schema: "forgotten" });
+      const journal = await runs.open("r");
+      await journal.step({ key: "k", run: () => Promise.resolve(1) });
+      console.log("done");`;
+    const words = ["--no-warnings", "--input-type=module", "-e", program, server.url];
+    const { stdout, status } = spawnSync(process.execPath, words, { encoding: "utf8", timeout: 15_000 });
+    expect([stdout, status]).toEqual(["done\n", 0]);
+    const runs = open("forgotten");
+    const journal = await runs.open("r");
+    await runs.close();
+    await runs.close();
+    await expect(journal.step(step("late"))).rejects.toMatchObject({ code: "postgres-failed" });
+    await expect(runs.list()).rejects.toMatchObject({ code: "postgres-failed" });
+  });
+});
