@@ -229,16 +229,7 @@ class CallTime {
         this.abort(early);
       };
       undo.push(run.host.timer(this.timeoutMs, () => end("timeout")));
-      work.then(
-        (settled) => {
-          leave();
-          resolve(settled);
-        },
-        (error: Error) => {
-          leave();
-          reject(error);
-        },
-      );
+      work.finally(leave).then(resolve, reject);
       undo.push(run.stop.onStop(() => end("stopped")));
     });
   }
