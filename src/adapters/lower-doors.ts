@@ -18,6 +18,8 @@ import { chatPatiently, chatStreamPatiently, checkedPatience, type Patience } fr
 import type { Tools } from "../policy/allow-list.ts";
 import type { Tool, TypedTool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { anything } from "../util/shape.ts";
 import { nodeHost } from "./clock.ts";
 import { modelNamed, resolveModel } from "./model/resolve.ts";
 
@@ -268,11 +270,14 @@ export function callTool(
   given: Json | CallInput,
   options: CallToolOptions = {},
 ): Promise<ToolResult> {
+  checkShape("callTool()", options, callOptions);
   const wired = { ...options, host: nodeHost };
   if (!isCollection(target)) return callOneWith(target, given, wired);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the signature with tools takes a call
   return callAmongWith(target, given as CallInput, wired);
 }
+
+const callOptions = closed({ signal: anything, timeoutMs: anything, grants: anything });
 
 function isCollection(target: Tool | Tools): target is Tools {
   return Array.isArray(target);

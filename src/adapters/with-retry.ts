@@ -4,6 +4,8 @@ import type { Model } from "../model/model.ts";
 import { paceFault, retrying, type RetryOptions } from "../model/retry.ts";
 import { nodeHost } from "./clock.ts";
 import { resolveModel } from "./model/resolve.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { anything, callable, optional } from "../util/shape.ts";
 
 /**
  * A model that asks its provider again by itself when that cannot be reached or is overloaded, wherever it is used: for functions of your own.
@@ -11,7 +13,7 @@ import { resolveModel } from "./model/resolve.ts";
  * are `retryable` count, and only before the first piece of the reply came; a time-out and an abort never do. The wait that a provider asks
  * for (`Retry-After`) is kept. When the attempts are used up, the last error is thrown as it is.
  *
- * @throws WritError `option-invalid`, and what a name of a model can be wrong with: `model-invalid`, `model-name-invalid`
+ * @throws WritError `definition-invalid` for an option that there is not, `option-invalid`, and what a name of a model can be wrong with: `model-invalid`, `model-name-invalid`
  * @example
  * ```ts
  * import { chat } from "writ/doors";
@@ -25,6 +27,7 @@ import { resolveModel } from "./model/resolve.ts";
  * ```
  */
 export function withRetry(model: ModelSource, options: RetryOptions = {}): Model {
+  checkShape("withRetry()", options, shape);
   const fault = paceFault(options);
   if (fault !== undefined) {
     const { field, value, must } = fault;
@@ -33,3 +36,10 @@ export function withRetry(model: ModelSource, options: RetryOptions = {}): Model
   }
   return retrying(resolveModel(model, "withRetry"), options, nodeHost);
 }
+
+const shape = closed({
+  attempts: anything,
+  firstDelayMs: anything,
+  maxDelayMs: anything,
+  onRetry: optional(callable),
+});

@@ -1,5 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
-import { isEventType } from "../event/event.ts";
+import { eventTypes, isEventType } from "../event/event.ts";
 import type { ModelSettings } from "../model/model.ts";
 import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
@@ -25,12 +25,14 @@ import {
   type Shape,
   shapeOf,
   string,
+  map,
 } from "../util/shape.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { type KnownFields, meantText, settingText } from "./meant.ts";
 import { renamedText } from "./renamed.ts";
 import type { RunOptions } from "./run-options.ts";
+import { asSentence, closed } from "../error/check-shape.ts";
 
 type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSource | undefined>;
 
@@ -69,14 +71,25 @@ const capabilities = listOf(
   'a list of capabilities like net("api.weather.com")',
 );
 
-const listeners = shapeOf(
-  'functions by the type of their event, like { "tool-end": (event) => ... }',
-  (value) =>
-    fits(record, value) &&
-    Object.entries(value).every(
-      ([type, listener]) => isEventType(type) && fits(optional(callable), listener),
-    ),
-);
+const listenersByType = 'functions by the type of their event, like { "tool-end": (event) => ... }';
+const listeners: Shape<unknown> = {
+  wanted: listenersByType,
+  misfit(value) {
+    if (!fits(record, value)) return named(listenersByType, record).misfit(value);
+    const other = Object.keys(value).find((type) => !isEventType(type));
+    if (other === undefined) return map(optional(callable)).misfit(value);
+    const near = didYouMean(other, eventTypes) || "; docs/events.md lists them";
+    return { path: "", reason: `has the unknown event "${other}"${near}` };
+  },
+};
+
+const routing: Shape<unknown> = {
+  wanted: '"first" or an object like { threshold: 0.5 }',
+  misfit: (value) =>
+    fits(record, value)
+      ? closed({ threshold: anything, otherwise: anything }).misfit(value)
+      : oneOf("first").misfit(value),
+};
 
 const account = having("what account() gives", "reserve", "settle");
 
@@ -126,7 +139,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   autoTools: list,
   skills,
   selectSkill: callable,
-  routing: either(oneOf("first"), record),
+  routing,
   memory: having("what memoryBank() gives", "read", "write", "search"),
   compaction: record,
   onEvent: callable,
@@ -180,8 +193,17 @@ export function checkDefinition(definition: AnyDefinition): void {
     );
   const where = `Agent "${definition.name}"`;
   checkFields(definition, "agent", where);
-  if (definition.settings !== undefined)
-    checkFields(definition.settings, "settings", `The settings of agent "${definition.name}"`);
+  if (definition.settings !== undefined) checkSettings(definition.settings, `agent "${definition.name}"`);
+}
+
+/** Checks the settings of a request outside of a run. @throws WritError `definition-invalid` */
+export function checkSettings(settings: object, where: string): void {
+  checkFields(settings, "settings", `The settings of ${where}`);
+}
+
+/** Tells a setting of the model from other fields. */
+export function isSetting(field: string): boolean {
+  return Object.hasOwn(settings, field);
 }
 
 /** Checks the options of a run. @throws WritError `definition-invalid` */
@@ -215,7 +237,7 @@ function checkFields(given: object, of: keyof KnownFields, where: string): void 
       throw wrong(where, renamedText({ ...given }) ?? elsewhere ?? `there is no option "${field}"${near}`);
     }
     const fault = misfitText(optional(shape), value, field);
-    if (fault !== undefined) throw wrong(where, `${fault}.`);
+    if (fault !== undefined) throw wrong(where, asSentence(fault));
   }
 }
 

@@ -1,6 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import {
   anything,
+  fits,
   having,
   list,
   misfitText,
@@ -13,7 +14,21 @@ import {
   shapeOf,
   string,
 } from "../util/shape.ts";
+import { closed } from "../error/check-shape.ts";
+import type { ChatRequest } from "../model/chat.ts";
+import type { Patience } from "../model/patience.ts";
+import type { DecideRequest } from "../turn/decide.ts";
+import type { StepRequest } from "../turn/llm-step.ts";
+import type { SafeLoopOptions } from "../turn/safe-loop.ts";
+import { checkSettings, isSetting } from "./check-definition.ts";
 import { renamedText } from "./renamed.ts";
+
+/** The model, as each door takes it. */
+interface Asked {
+  readonly model?: unknown;
+}
+
+type ChatDoor = ChatRequest & Patience & Asked;
 
 /** A door that takes one object: how its call is written, and the fields that it cannot do without. */
 interface Door {
@@ -35,21 +50,72 @@ const endOn = optional(
 const catalog = list(record, "a list of tools as plain data");
 const options = list(string, "a list of texts");
 const transcript = object({ state: string, messages: list(record) }, "a transcript");
-const chat = object({ model, messages });
+const about = { model: anything, retry: anything, timeout: anything, signal: anything };
+const chat: { readonly [Field in keyof Required<ChatDoor>]: Shape<unknown> } = {
+  ...about,
+  model,
+  messages,
+  tools: anything,
+  toolChoice: anything,
+  format: anything,
+  settings: optional(record),
+};
+const execute = {
+  calls,
+  tools,
+  endOn,
+  executor,
+  policy: anything,
+  approve: anything,
+  grants: anything,
+  intent: anything,
+  hooks: anything,
+  recover: anything,
+  budget: anything,
+  concurrency: anything,
+  journal: anything,
+  onEvent: anything,
+  signal: anything,
+};
+const llmStep: { readonly [Field in keyof Required<StepRequest & Asked>]: Shape<unknown> } = {
+  ...about,
+  prompt: string,
+  catalog,
+  context: anything,
+  intent: anything,
+  grants: anything,
+};
+const safeLoop: { readonly [Field in keyof Required<SafeLoopOptions & Asked>]: Shape<unknown> } = {
+  ...about,
+  question: string,
+  tools: record,
+  catalog: anything,
+  maxSteps: anything,
+  budget: anything,
+  intent: anything,
+  grants: anything,
+  onStep: anything,
+};
+const decide: { readonly [Field in keyof Required<DecideRequest & Asked>]: Shape<unknown> } = {
+  ...about,
+  question: string,
+  options,
+  context: anything,
+};
 
 type DoorName = "chat" | "chatStream" | "execute" | "loop" | "llmStep" | "safeLoop" | "decide";
 
 const doors: Readonly<Record<DoorName, Door>> = {
-  chat: { write: "chat({ model, messages })", takes: chat },
-  chatStream: { write: "chatStream({ model, messages })", takes: chat },
-  execute: { write: "execute({ calls, tools })", takes: object({ calls, tools, endOn, executor }) },
+  chat: { write: "chat({ model, messages })", takes: closed(chat) },
+  chatStream: { write: "chatStream({ model, messages })", takes: closed(chat) },
+  execute: { write: "execute({ calls, tools })", takes: closed(execute) },
   loop: { write: "loop({ model, transcript })", takes: object({ transcript }) },
-  llmStep: { write: "llmStep({ prompt, catalog })", takes: object({ prompt: string, catalog }) },
+  llmStep: { write: "llmStep({ prompt, catalog })", takes: closed(llmStep) },
   safeLoop: {
     write: "safeLoop({ question, tools, maxSteps, budget })",
-    takes: object({ question: string, tools: record }),
+    takes: closed(safeLoop),
   },
-  decide: { write: "decide({ question, options })", takes: object({ question: string, options }) },
+  decide: { write: "decide({ question, options })", takes: closed(decide) },
 };
 
 /**
@@ -59,7 +125,22 @@ const doors: Readonly<Record<DoorName, Door>> = {
  */
 export function checkRequest(door: DoorName, given: object): void {
   const { write, takes } = doors[door];
-  const fault = misfitText(takes, given);
-  const reason = fault === undefined ? renamedText({ ...given }) : `${fault}; write ${write}.`;
-  if (reason !== undefined) throw new WritError("definition-invalid", { where: `${door}()`, reason });
+  const where = `${door}()`;
+  const meant = fits(record, given) ? (renamedText({ ...given }) ?? misplacedText(given, takes)) : undefined;
+  const fault = meant === undefined ? misfitText(takes, given) : undefined;
+  const reason = meant ?? (fault === undefined ? undefined : told(fault, write));
+  if (reason !== undefined) throw new WritError("definition-invalid", { where, reason });
+  if ("settings" in given && fits(record, given.settings)) checkSettings(given.settings, where);
+}
+
+/** What was meant is enough; else the whole call. */
+function told(fault: string, write: string): string {
+  return fault.endsWith("?") ? fault : `${fault}; write ${write}.`;
+}
+
+/** A setting of the model that stands beside the settings. */
+function misplacedText(given: Readonly<Record<string, unknown>>, takes: Shape<object>): string | undefined {
+  if (takes !== doors.chat.takes && takes !== doors.chatStream.takes) return undefined;
+  const setting = Object.keys(given).find(isSetting);
+  return setting === undefined ? undefined : `write \`settings: { ${setting} }\` in place of \`${setting}\`.`;
 }

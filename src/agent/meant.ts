@@ -3,7 +3,8 @@ const meant: Readonly<Record<"agent" | "run", Readonly<Record<string, string>>>>
   agent: {
     ...alike("instructions", "system", "systemPrompt", "prompt", "systemMessage"),
     ...alike("budget: { turns }", "maxSteps", "maxTurns", "maxIterations", "stopWhen"),
-    ...alike("budget: { durationMs }", "timeout", "timeoutMs"),
+    ...alike("budget: { durationMs }", "timeoutMs"),
+    ...alike("retry: { attempts }", "maxRetries", "retries"),
     ...alike("output", "outputSchema", "outputType", "responseFormat", "structuredOutput"),
     ...alike("input", "inputSchema"),
     ...alike("subagents(...)", "agents", "handoffs", "subagents"),

@@ -3,6 +3,8 @@ import type { Tools } from "../policy/allow-list.ts";
 import type { InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import { isKnowledge, type Knowledge } from "../tool/knowledge.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { anything, named, record, type Shape } from "../util/shape.ts";
 
 /**
  * Tools as a skill lists them: what `tool()` gave, and collections of it. A name of a tool that the agent has is deprecated: it works, and a process
@@ -116,7 +118,9 @@ interface SkillAbout {
 export function skill<Output extends SchemaSource | undefined = undefined, Result = never>(
   definition: SkillDefinition<Output, Result>,
 ): Skill<MadeBy<Output, Result>> {
+  checkShape("skill()", definition, definitionLike);
   checkName(definition.name, "A skill");
+  checkShape(`Skill "${definition.name}"`, definition, known);
   const { name, description, knowledge, input, modelDescription } = definition;
   checkKnowledge(name, knowledge);
   const about = { name, description, knowledge, input, modelDescription };
@@ -136,6 +140,26 @@ export function skill<Output extends SchemaSource | undefined = undefined, Resul
   const { instructions, tools, output, parse, memory } = definition;
   return { type: "agentic", ...about, instructions, tools, output, parse, memory };
 }
+
+const definitionLike = named("an object like { name, description, tools }", record);
+
+/** The fields of both kinds. What stands in them is looked at one by one. */
+const fields: { readonly [Field in SkillField]: Shape<unknown> } = {
+  name: anything,
+  description: anything,
+  knowledge: anything,
+  input: anything,
+  modelDescription: anything,
+  instructions: anything,
+  tools: anything,
+  output: anything,
+  parse: anything,
+  memory: anything,
+  execute: anything,
+  trusted: anything,
+};
+type SkillField = SkillDefinition extends infer Kind ? (Kind extends unknown ? keyof Kind : never) : never;
+const known = closed(fields);
 
 /** Other tools have arguments and effects: they stand under `tools`, where the allow-list is read. */
 function checkKnowledge(name: string, knowledge: readonly Tool[] = []): void {

@@ -4,6 +4,8 @@ import { isJsonObject } from "../util/json.ts";
 import { didYouMean } from "../util/nearest.ts";
 import { wordIndex } from "../util/word-index.ts";
 import { type Mode, tool, type Tool } from "../tool/tool.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { anything, list, optional, string } from "../util/shape.ts";
 
 /** The settings of a catalogue. */
 export interface ToolCatalogueDefinition {
@@ -39,11 +41,9 @@ export interface ToolCatalogueDefinition {
  * export const guide = agent({ name: "guide", model: "ollama/qwen2.5:7b", tools: [toolCatalogue({ tools: cities })] });
  * ```
  */
-export function toolCatalogue({
-  tools,
-  name = "find_tools",
-  limit = 5,
-}: ToolCatalogueDefinition): readonly Tool[] {
+export function toolCatalogue(definition: ToolCatalogueDefinition): readonly Tool[] {
+  checkShape("toolCatalogue()", definition, shape);
+  const { tools, name = "find_tools", limit = 5 } = definition;
   const where = `toolCatalogue() with the tool "${name}"`;
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new WritError("definition-invalid", { where, reason: "`limit` must be a whole number from 1 on." });
@@ -60,6 +60,8 @@ export function toolCatalogue({
     ...entries.map((entry): Tool => ({ ...entry, isCatalogued: true })),
   ];
 }
+
+const shape = closed({ tools: list(anything, "a list of tools"), name: optional(string), limit: anything });
 
 /**
  * Looks for tools by words, the best first. The name says most, then the description, then what the arguments

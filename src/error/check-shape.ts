@@ -1,10 +1,16 @@
+import { didYouMean } from "../util/nearest.ts";
 import { type Fitting, misfitText, object, type Shape, shapeOf, shownValue } from "../util/shape.ts";
 import { WritError } from "./writ-error.ts";
 
 /** Holds what an author gave against a shape. @throws WritError `definition-invalid` that names the field, what it must be and what is there */
 export function checkShape(where: string, given: unknown, shape: Shape<unknown>): void {
   const fault = misfitText(shape, given);
-  if (fault !== undefined) throw new WritError("definition-invalid", { where, reason: `${fault}.` });
+  if (fault !== undefined) throw new WritError("definition-invalid", { where, reason: asSentence(fault) });
+}
+
+/** The words with a full stop, unless they end with a question. */
+export function asSentence(words: string): string {
+  return words.endsWith("?") ? words : `${words}.`;
 }
 
 export const fromOne: Shape<number> = shapeOf(
@@ -28,8 +34,9 @@ export function closed<const Of extends Readonly<Record<string, Shape<unknown>>>
     misfit(value) {
       const other = Object.keys(Object(value)).find((key) => !Object.hasOwn(fields, key));
       if (other === undefined || typeof value !== "object" || Array.isArray(value)) return misfit(value);
-      const known = Object.keys(fields).join(", ");
-      return { path: "", reason: `has the unknown field ${JSON.stringify(other)}; known are ${known}` };
+      const known = Object.keys(fields);
+      const near = didYouMean(other, known) || `; known are ${known.join(", ")}`;
+      return { path: "", reason: `has the unknown field ${JSON.stringify(other)}${near}` };
     },
   };
 }

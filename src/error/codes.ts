@@ -8,7 +8,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "agent-file-broken": { message: "{path} cannot be loaded: {reason}", hint: "Correct the file. `--verbose` shows the whole stack.", retryable: false },
   "agent-missing": { message: "{path} exports no agent. It exports: {found}.", hint: "Export one: `export default agent({ … })`.", retryable: false },
   "budget-exhausted": { message: "Agent '{name}' {reason}", hint: "Raise `budget.{field}`, or make the task smaller. `agent.run()` gives the transcript up to here instead of throwing.", retryable: false },
-  "budget-invalid": { message: "The budget of \"{name}\" has {field} = {value}, which is not a bound.", hint: "Give a positive number, or leave the field out for its default.", retryable: false },
+  "budget-invalid": { message: "The budget of \"{name}\" has {field} = {value}, which is not a bound.", hint: "{advice}", retryable: false },
   "budget-without-price": { message: "The budget of \"{name}\" limits costUsd, but the price of the model \"{model}\" is unknown.", hint: "Give `price: (usage) => dollars` in the budget, or `price: 0` to a model that costs nothing, or install list prices of hosted models (npm i @pydantic/genai-prices), or drop costUsd. An unknown price is never taken for zero.", retryable: false },
   "capability-closed": { message: "{resource} was used after its call had ended.", hint: "A tool's handles belong to one call: finish the work before `execute` gives its result.", retryable: false },
   "capability-denied": { message: "Capability not granted: {resource}. {reason}", hint: "Declare it in the tool's `needs` and grant it in the agent's `grants`; a run, a run around it and `--cap` can only take away.", retryable: false },
@@ -138,7 +138,7 @@ export interface ErrorData {
   "agent-file-broken": { path: string | number; reason: string | number };
   "agent-missing": { found: string | number; path: string | number };
   "budget-exhausted": { field: string | number; name: string | number; reason: string | number };
-  "budget-invalid": { field: string | number; name: string | number; value: string | number };
+  "budget-invalid": { advice: string | number; field: string | number; name: string | number; value: string | number };
   "budget-without-price": { model: string | number; name: string | number };
   "capability-closed": { resource: string | number };
   "capability-denied": { reason: string | number; resource: string | number };

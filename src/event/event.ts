@@ -255,3 +255,6 @@ const kinds: {
   "delegation-start": "live",
   "tool-progress": "live",
 };
+
+/** The types of all events. */
+export const eventTypes: readonly string[] = Object.keys(kinds);

@@ -6,6 +6,7 @@ import { callable, finite, object, optional } from "../util/shape.ts";
 import { allowedFields, wrongField } from "./check-answer.ts";
 import { freezeInput } from "./freeze-input.ts";
 import { type Hook, type HookAnswer, hookFields, type HookInput, type HookPlace } from "./hook.ts";
+import { didYouMean } from "../util/nearest.ts";
 
 /** The hooks of an agent, sorted; a place where there are none is left out. */
 export type Hooks = { readonly [Place in HookPlace]?: readonly NamedHook[] };
@@ -50,7 +51,8 @@ function checkHook(hook: Hook | null, where: string): Hook {
     });
   const unknown = Object.keys(hook).find((key) => key !== "name" && key !== "priority" && !isPlace(key));
   if (unknown !== undefined) {
-    const reason = `there is no place "${unknown}": ${Object.keys(hookFields).join(", ")}.`;
+    const places = Object.keys(hookFields);
+    const reason = `there is no place "${unknown}"${didYouMean(unknown, places) || `: ${places.join(", ")}.`}`;
     throw new WritError("definition-invalid", { where, reason });
   }
   checkShape(where, hook, hookShape);

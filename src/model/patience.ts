@@ -1,11 +1,22 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { interruptBy } from "../util/interrupt.ts";
-import { fits, misfitText, number, object, optional, record, type Shape, shapeOf } from "../util/shape.ts";
+import {
+  fits,
+  misfitText,
+  number,
+  object,
+  optional,
+  record,
+  type Shape,
+  shapeOf,
+  shownValue,
+} from "../util/shape.ts";
 import { type ChatReply, type ChatRequest, chatStreamWith, chatWith } from "./chat.ts";
 import type { Delta, Model } from "./model.ts";
 import { askPatiently, checkedRetry, paceWith, retrying, type RetryPace } from "./retry.ts";
 import { type ModelTimeout, timed } from "./timeout.ts";
+import { asSentence, closed } from "../error/check-shape.ts";
 
 /** The settings of a question for a provider that fails and for a model that is silent: the same as those of an agent. */
 export interface Patience {
@@ -18,7 +29,22 @@ export interface Patience {
   readonly timeout?: ModelTimeout;
 }
 
-const timeoutFields: readonly string[] = ["firstChunkMs", "chunkMs"] satisfies (keyof ModelTimeout)[];
+const silence = optional(
+  shapeOf("a number of milliseconds above 0", (value) => fits(number, value) && value > 0, shownValue),
+);
+const silences: { readonly [Field in keyof Required<ModelTimeout>]: Shape<unknown> } = {
+  firstChunkMs: silence,
+  chunkMs: silence,
+};
+const timeoutWanted = "an object like { firstChunkMs: 60000, chunkMs: 20000 }";
+const timeout: Shape<unknown> = {
+  wanted: timeoutWanted,
+  misfit: (value) => {
+    if (fits(record, value)) return closed(silences).misfit(value);
+    const elsewhere = "the time of a whole run is its `budget: { durationMs }`";
+    return { path: "", reason: `must be ${timeoutWanted}, got ${shownValue(value)}; ${elsewhere}` };
+  },
+};
 
 /** The form of each setting, in the order in which faults are told. */
 export const patienceShapes: { readonly [Field in keyof Required<Patience>]: Shape<unknown> } = {
@@ -26,14 +52,7 @@ export const patienceShapes: { readonly [Field in keyof Required<Patience>]: Sha
     "false or an object like { attempts: 5 }",
     (value) => value === false || fits(record, value),
   ),
-  timeout: shapeOf(
-    "an object like { firstChunkMs: 60000, chunkMs: 20000 }",
-    (value) =>
-      fits(record, value) &&
-      Object.entries(value).every(
-        ([field, ms]) => timeoutFields.includes(field) && fits(number, ms) && ms > 0,
-      ),
-  ),
+  timeout,
 };
 const patienceShape = object({
   retry: optional(patienceShapes.retry),
@@ -48,7 +67,7 @@ export interface CheckedPatience extends Patience {
 /** Checks the author's settings, and gives them. @throws WritError `definition-invalid` */
 export function checkedPatience({ retry = {}, timeout }: Patience, where: string): CheckedPatience {
   const fault = misfitText(patienceShape, { retry, timeout });
-  if (fault !== undefined) throw new WritError("definition-invalid", { where, reason: `${fault}.` });
+  if (fault !== undefined) throw new WritError("definition-invalid", { where, reason: asSentence(fault) });
   return { retry: checkedRetry(retry, where), ...(timeout === undefined ? {} : { timeout }) };
 }
 

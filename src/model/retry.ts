@@ -1,6 +1,7 @@
 import { isWritError, WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 import { fingerprint } from "../util/hash.ts";
+import { didYouMean } from "../util/nearest.ts";
 import { type Interrupt, interruptBy, untilStopped } from "../util/interrupt.ts";
 import type { Delta, Model, ModelRequest, StreamOptions } from "./model.ts";
 
@@ -57,7 +58,7 @@ export function checkedRetry(retry: RetryPace | false, where: string): RetryPace
   const fault = paceFault(retry);
   const unknown = Object.keys(retry).find((field) => !paceFields.includes(field));
   if (unknown !== undefined) {
-    const reason = `there is no \`retry.${unknown}\`: ${paceFields.join(", ")}.`;
+    const reason = `there is no \`retry.${unknown}\`${didYouMean(unknown, paceFields) || `: ${paceFields.join(", ")}.`}`;
     throw new WritError("definition-invalid", { where, reason });
   }
   if (fault === undefined) return retry;

@@ -1,5 +1,7 @@
 import { deltasOf, type PlainReply } from "./function-model.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest } from "./model.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { anything, oneOf, optional, string } from "../util/shape.ts";
 
 /** One reply of a script: text, a reply, an error to throw, deltas as they would come, or a function of the request that gives one. */
 export type ScriptStep =
@@ -27,6 +29,12 @@ export interface ScriptedModel extends Model {
   assertComplete(): void;
 }
 
+const optionsShape = closed({
+  whenDone: optional(oneOf("repeat", "throw")),
+  id: optional(string),
+  features: anything,
+});
+
 /**
  * Makes a model that answers with the given steps, one a request, whoever asks. When they are used up the last one repeats; an empty script
  * answers `ok`.
@@ -42,6 +50,7 @@ export interface ScriptedModel extends Model {
  * ```
  */
 export function scripted(steps: readonly ScriptStep[], options: ScriptOptions = {}): ScriptedModel {
+  checkShape("scripted()", options, optionsShape);
   const { whenDone = "repeat", id = "scripted", features = { tools: true } } = options;
   const requests: ModelRequest[] = [];
   async function nextDeltas(request: ModelRequest): Promise<readonly Delta[]> {

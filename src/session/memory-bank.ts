@@ -1,8 +1,9 @@
-import { checkCount } from "../error/check-shape.ts";
+import { checkCount, checkShape, closed } from "../error/check-shape.ts";
 import { isPlain, type Label, readLabel, trustedLabel } from "../message/label.ts";
 import { parseJson } from "../util/json.ts";
 import { inMemorySlots, type MemoryStore } from "./memory-store.ts";
 import { keepAll, linesOf, type Retention } from "./retention.ts";
+import { anything, callable, optional } from "../util/shape.ts";
 
 /** A memory of agents across runs: one text a slot. Agents that share a bank have slots of their own. */
 export interface MemoryBank {
@@ -37,6 +38,8 @@ export interface MemoryBankOptions {
   readonly retention?: Retention;
 }
 
+const optionsShape = closed({ store: anything, maxLines: anything, retention: optional(callable) });
+
 /**
  * Makes a memory for one agent or several: each has the slot of its name. An agent with a `memory` has the tools `memory_read`,
  * `memory_write` and `memory_search`; the program can read and write the same slots.
@@ -52,6 +55,7 @@ export interface MemoryBankOptions {
  * ```
  */
 export function memoryBank(options: MemoryBankOptions = {}): MemoryBank {
+  checkShape("A memory bank", options, optionsShape);
   const { store = inMemorySlots(), maxLines = Infinity, retention = keepAll() } = options;
   if (maxLines !== Infinity) checkCount(maxLines, "`maxLines` of a memory bank");
   const writing = new Map<string, Promise<unknown>>();

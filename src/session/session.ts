@@ -1,10 +1,10 @@
-import { checkCount, checkShape } from "../error/check-shape.ts";
+import { checkCount, checkShape, closed } from "../error/check-shape.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isPlain } from "../message/label.ts";
 import { labelOfAll, type Message, sinceAsked } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { actsIn, type Act, type EffectOf } from "../tool/acts.ts";
-import { object, oneOf } from "../util/shape.ts";
+import { object, oneOf, callable, either, having, optional, shapeOf } from "../util/shape.ts";
 import { type History, historyOf } from "./history.ts";
 import { enterSession, type SessionVisit } from "./one-at-a-time.ts";
 import {
@@ -77,7 +77,7 @@ export interface SessionOptions {
  * Names a session of a store, for runs. A run that is given it is sent what was said in earlier ones, and is kept with them, however it ends.
  * Runs of one session go one after another, in the order of their coming: one that waits does nothing yet, and its signal and its time end the waiting.
  *
- * @throws WritError `definition-invalid` for an unknown `whenBusy`
+ * @throws WritError `definition-invalid` for what is no store, an id that is no text, and other options
  * @example
  * ```ts
  * import { agent, inMemorySessions, session } from "writ";
@@ -89,12 +89,10 @@ export interface SessionOptions {
  * console.log(text, (await store.read("kim")).version);
  * ```
  */
-export function session(
-  store: SessionStore,
-  id: string,
-  { history = "answers", whenBusy = "wait" }: SessionOptions = {},
-): SessionHandle {
-  checkShape(`Session "${id}"`, { whenBusy }, object({ whenBusy: oneOf("wait", "refuse") }));
+export function session(store: SessionStore, id: string, options: SessionOptions = {}): SessionHandle {
+  checkShape("session()", { store, id }, handleShape);
+  checkShape(`Session "${id}"`, options, optionsShape);
+  const { history = "answers", whenBusy = "wait" } = options;
   return {
     id,
     enter: (visit) => enterSession({ store, id, whenBusy }, visit),
@@ -115,6 +113,15 @@ export function session(
     },
   };
 }
+
+const handleShape = object({
+  store: having("a store of sessions, like inMemorySessions()", "read", "append"),
+  id: shapeOf("the id of a session, a text", (value) => typeof value === "string" && value !== ""),
+});
+const optionsShape = closed({
+  history: optional(either(oneOf("answers", "all"), callable)),
+  whenBusy: optional(oneOf("wait", "refuse")),
+});
 
 /** The place at which a session is forked. */
 export interface ForkOptions {

@@ -1,7 +1,7 @@
-import { checkShape } from "../error/check-shape.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import { isJsonObject, type Json, toJson } from "../util/json.ts";
-import { callable, object } from "../util/shape.ts";
+import { callable, anything, named, record } from "../util/shape.ts";
 import { tool, type Tool, type ToolContext } from "./tool.ts";
 
 /** A text or value that a model may read by calling its name. Takes no arguments. */
@@ -50,13 +50,18 @@ export interface KnowledgeDefinition {
  * });
  * ```
  */
-export function knowledge({ name, description, load }: KnowledgeDefinition): Knowledge {
-  checkShape(`Knowledge "${name}"`, { load }, object({ load: callable }));
+export function knowledge(definition: KnowledgeDefinition): Knowledge {
+  checkShape("knowledge()", definition, definitionLike);
+  const { name, description, load } = definition;
+  checkShape(`Knowledge "${name}"`, definition, shape);
   const execute = async (_args: unknown, { signal }: LoadContext): Promise<Json> =>
     contentOf(name, await load({ signal }));
   const inputSchema = { type: "object", properties: {}, additionalProperties: false } as const;
   return { ...tool({ name, description, inputSchema, effect: "read", execute }), kind: "knowledge", execute };
 }
+
+const definitionLike = named("an object like { name, description, load }", record);
+const shape = closed({ name: anything, description: anything, load: callable });
 
 /** Tells knowledge, which can be read without arguments, from all other tools. */
 export function isKnowledge(entry: Tool): entry is Knowledge {

@@ -1,7 +1,7 @@
-import { checkShape, fromOne } from "../error/check-shape.ts";
+import { checkShape, fromOne, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Json, JsonObject } from "../util/json.ts";
-import { callable, finite, fits, object, optional, string } from "../util/shape.ts";
+import { callable, finite, fits, object, optional, string, anything } from "../util/shape.ts";
 import { wordIndex } from "../util/word-index.ts";
 import { tool, type Tool, type ToolContext, type TypedTool } from "./tool.ts";
 
@@ -62,17 +62,9 @@ export interface RetrieverQuery {
  * export const butler = agent({ name: "butler", model: "ollama/qwen2.5:7b", tools: [searchRules] });
  * ```
  */
-export function retriever({
-  name,
-  description,
-  retrieve,
-  limit: most = 5,
-}: RetrieverDefinition): TypedTool<RetrieverQuery, Json> {
-  checkShape(
-    `Retriever "${name}"`,
-    { retrieve, limit: most },
-    object({ retrieve: callable, limit: fromOne }),
-  );
+export function retriever(definition: RetrieverDefinition): TypedTool<RetrieverQuery, Json> {
+  const { name, description, retrieve, limit: most = 5 } = definition;
+  checkShape(`Retriever "${name}"`, definition, shape);
   const made = tool({
     name,
     description,
@@ -98,6 +90,8 @@ export function retriever({
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above takes these arguments
   return made as Tool as TypedTool<RetrieverQuery, Json>;
 }
+
+const shape = closed({ name: anything, description: anything, retrieve: callable, limit: optional(fromOne) });
 
 /**
  * Searches passages by their words, for a {@link retriever}: those that fit best come first, and rare words

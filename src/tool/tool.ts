@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { checkShape } from "../error/check-shape.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { ToolCall } from "../message/message.ts";
 import { listAt, mapAt } from "../schema/keywords.ts";
@@ -11,12 +11,14 @@ import {
   fits,
   map,
   number,
-  object,
   oneOf,
   optional,
   record,
   shapeOf,
   shownValue,
+  anything,
+  type Shape,
+  named,
 } from "../util/shape.ts";
 import { kindOf } from "../util/shape.ts";
 import type { Label, Secrecy } from "../message/label.ts";
@@ -241,6 +243,9 @@ export interface ToolDefinition<
   ) => Result | Promise<Result>;
 }
 
+/** The definition of any tool, whatever its types. */
+type AnyToolDefinition = ToolDefinition<SchemaSource, unknown>;
+
 /**
  * Defines a tool. The schemas are compiled once, here.
  *
@@ -267,6 +272,7 @@ export function tool<
 >(
   definition: ToolDefinition<Input, Result, Needs, Output>,
 ): TypedTool<ArgumentsOf<Input>, Result, SentTo<Input>, GivenBy<Output, Result>> {
+  checkShape("tool()", definition, definitionLike);
   const { name, description, exclusive, timeoutMs, notation } = definition;
   checkToolName(name);
   const where = `Tool "${name}"`;
@@ -304,21 +310,51 @@ export function tool<
   };
 }
 
-const shape = object({
+const definitionLike = named("an object like { name, description, inputSchema, execute }", record);
+
+const fields: { readonly [Field in keyof Required<AnyToolDefinition>]: Shape<unknown> } = {
+  name: anything,
+  description: anything,
+  inputSchema: anything,
+  outputSchema: anything,
   execute: callable,
   effect: optional(oneOf("none", "read", "write", "irreversible", "undeclared")),
+  exclusive: anything,
+  notation: anything,
+  recover: anything,
+  constraints: anything,
+  trusted: anything,
+  resolves: anything,
   retry: optional(oneOf("always", "keyed", "never")),
   reconcile: optional(callable),
   timeoutMs: optional(shapeOf("a positive number", (value) => fits(number, value) && value > 0, shownValue)),
   providerOptions: optional(map(record)),
   ...securityFields,
-});
+};
+/** A definition may begin with what tool() gave, `{ ...other, execute }`: its other fields are made anew. */
+const made: {
+  readonly [Field in Exclude<keyof TypedTool<never, never>, keyof typeof fields>]: Shape<unknown>;
+} = {
+  input: anything,
+  output: anything,
+  exclusiveKey: anything,
+  kind: anything,
+  unenforced: anything,
+  isFresh: anything,
+  origin: anything,
+  enforcement: anything,
+  mode: anything,
+  isCatalogued: anything,
+  types: anything,
+};
+const shape = closed({ ...made, ...fields });
 
 /** The fields that other libraries name otherwise, with their names there. */
 const otherWords = {
   inputSchema: ["parameters", "schema", "input", "args"],
   outputSchema: ["output", "returns"],
   execute: ["run", "handler", "func", "fn", "call"],
+  timeoutMs: ["timeout"],
 } as const;
 
 /** @throws WritError `definition-invalid` that says what a field is called here */

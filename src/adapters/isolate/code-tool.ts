@@ -71,8 +71,8 @@ const inputSchema = {
 export async function codeTool<const Needs extends readonly Capability[] = readonly []>(
   definition: CodeToolDefinition<Needs> = {},
 ): Promise<TypedTool<CodeArguments, Json>> {
-  const { name = "run_code", needs, functions = {}, timeoutMs = 5_000 } = definition;
-  const { memoryBytes = 32_000_000, resultChars = 1_000_000 } = definition;
+  const { functions = {}, memoryBytes = 32_000_000, resultChars = 1_000_000, ...about } = definition;
+  const { name = "run_code", needs, timeoutMs = 5_000 } = about;
   checkBounds(name, { timeoutMs, memoryBytes, resultChars });
   if (needs?.some(({ kind }) => kind === "secret") === true)
     throw invalid(name, "code that a model writes gets no `secret`: give it a function that uses it.");
@@ -83,7 +83,7 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
   const pool = openPool({ start: () => startInterpreter(start), processes: 2, idleMs: 30_000, fresh: false });
   const { effect = names.length === 0 ? "none" : undefined } = definition;
   const made = tool<typeof inputSchema, Json, readonly Capability[]>({
-    ...definition,
+    ...about,
     name,
     description: describe(definition.description, [
       ...handles.map(({ usage }) => usage),

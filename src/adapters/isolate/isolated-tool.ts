@@ -81,16 +81,17 @@ export async function isolatedTool<
 >(
   definition: IsolatedToolDefinition<Input, Needs>,
 ): Promise<TypedTool<ArgumentsOf<Input>, Json, SentTo<Input>>> {
-  const { name, allowUnenforced, timeoutMs = 30_000 } = definition;
-  const { processes = 2, idleMs = 30_000, fresh = false } = definition;
+  const { module, export: _name, files, memoryBytes: _bytes, allowUnenforced, ...rest } = definition;
+  const { processes = 2, idleMs = 30_000, fresh = false, ...about } = rest;
+  const { name, timeoutMs = 30_000 } = about;
   checkBounds(definition);
-  const layout = layoutOf({ name, module: definition.module, files: definition.files });
+  const layout = layoutOf({ name, module, files });
   const start = async (): Promise<Cell> => startCell(cellOptions(definition, layout, await boxes()));
   const pool = openPool({ start, processes, idleMs, fresh });
   const made = tool<Input, Json, readonly Capability[], JsonSchema | undefined>({
-    ...definition,
+    ...about,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- held to at run time: nobody knows the type of code elsewhere
-    outputSchema: definition.outputSchema as JsonSchema | undefined,
+    outputSchema: about.outputSchema as JsonSchema | undefined,
     timeoutMs,
     execute: (args, context) => callCell(pool, { tool: name, args, context, handles: context, timeoutMs }),
   });

@@ -2,6 +2,8 @@ import { checkName, type Tool } from "../../tool/tool.ts";
 import { openCatalogue } from "./catalogue.ts";
 import type { McpClient } from "./client.ts";
 import type { McpTaking } from "./take.ts";
+import { checkShape } from "../../error/check-shape.ts";
+import { having, object } from "../../util/shape.ts";
 
 export type { McpChange } from "./changes.ts";
 export type { McpClient, McpProgress, McpRequestOptions, McpTool } from "./client.ts";
@@ -64,6 +66,7 @@ const listeners = new WeakMap<McpClient, Set<() => void>>();
  * ```
  */
 export async function mcpTools(client: McpClient, options: McpToolsOptions = {}): Promise<readonly Tool[]> {
+  checkShape("mcpTools()", { client }, clientShape);
   const { server, timeoutMs = 60_000 } = options;
   if (server !== undefined) checkName(server, "An MCP server");
   const line = {
@@ -75,6 +78,10 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions = {})
   listen(client, doubt);
   return tools;
 }
+
+const clientShape = object({
+  client: having("a connected client of an MCP server; connectMcp() makes one", "listTools", "callTool"),
+});
 
 function listen(client: McpClient, listener: () => void): void {
   const known = listeners.get(client);

@@ -11,6 +11,7 @@ import { llamaCpp } from "./llama-cpp.ts";
 import { ollama } from "./ollama.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
 import { type HostedName, isHosted } from "./providers.ts";
+import { kindOf } from "../../util/shape.ts";
 
 const providers: Readonly<Record<Exclude<ProviderName, HostedName>, (name: string) => Model>> = {
   ollama,
@@ -29,7 +30,12 @@ export function resolveModel(source: ModelSource, agent: string): Model {
   if (typeof source === "function") return modelFromFunction(source);
   if (isAiSdkModel(source)) return withCard(aiSdk(source));
   if (isModel(source)) return withCard(source);
-  throw new WritError("model-invalid", { name: agent, found: source === null ? "null" : typeof source });
+  throw new WritError("model-invalid", { name: agent, found: foundIn(source) });
+}
+
+function foundIn(source: unknown): string {
+  if (source instanceof Promise) return "a promise (await it first)";
+  return kindOf(source);
 }
 
 /**

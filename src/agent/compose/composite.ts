@@ -95,7 +95,12 @@ function boundsOf(budget: CompositeBudget, name: string): Limits {
   const limits = limitsOf(budget, name);
   const other = Object.entries(budget).find(([field]) => !bounds.has(field));
   if (other !== undefined)
-    throw new WritError("budget-invalid", { name, field: other[0], value: String(other[1]) });
+    throw new WritError("budget-invalid", {
+      name,
+      field: other[0],
+      value: String(other[1]),
+      advice: "A composition has no such bound: give it to its agents.",
+    });
   const { toolCalls = Infinity, durationMs = Infinity } = budget;
   return { ...limits, toolCalls, durationMs };
 }

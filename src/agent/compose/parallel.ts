@@ -12,6 +12,8 @@ import {
   type OutputOfOne,
 } from "./members.ts";
 import { together } from "./together.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
+import { anything } from "../../util/shape.ts";
 
 /** Agents that run beside each other: a list, or by names of one's own. */
 export type ParallelAgents = readonly Runnable[] | Readonly<Record<string, Runnable>>;
@@ -79,6 +81,7 @@ export function parallel(
   agents: ParallelAgents,
   options: Partial<AggregateOptions<Selection<never> | Aggregate<never, unknown>>> = {},
 ): Composite {
+  checkShape("parallel()", options, shape);
   const { concurrency = Infinity, aggregate } = options;
   const members = membersOf(agents, "parallel()");
   const names = members.map(({ name }) => name);
@@ -123,3 +126,5 @@ function checkParallel(
       : `the aggregate speaks of an agent "${other}", which is not in it.`;
   throw new WritError("definition-invalid", { where, reason });
 }
+
+const shape = closed({ concurrency: anything, aggregate: anything });

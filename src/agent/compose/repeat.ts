@@ -4,6 +4,8 @@ import type { CompositeRun } from "./composite-run.ts";
 import { type Composite, composite } from "./composite.ts";
 import { askAuthor, type RunInside, runMember, unanswered } from "./course.ts";
 import { checkCount, memberOf } from "./members.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
+import { anything, callable, optional } from "../../util/shape.ts";
 
 /** The round that an author's function is asked about, and what it runs agents with: `judge(output, round)`. */
 export interface Round extends RunInside {
@@ -69,8 +71,10 @@ export function repeat<Input, Output extends Input>(
 ): Composite<Input, Output>;
 export function repeat(
   agent: Runnable,
-  { until, next, max = defaultMax }: UntilOptions<never> & Partial<RepeatOptions<unknown, never>>,
+  options: UntilOptions<never> & Partial<RepeatOptions<unknown, never>>,
 ): Composite {
+  checkShape("repeat()", options, shape);
+  const { until, next, max = defaultMax } = options;
   const member = memberOf(agent, "repeat()");
   checkCount(max, "`max`", "repeat()");
   const { input, outputs } = member.about;
@@ -96,3 +100,5 @@ export function repeat(
   }
   return composite({ name: `repeat(${member.name})`, members: [member], input, outputs, course });
 }
+
+const shape = closed({ until: callable, next: optional(callable), max: anything });

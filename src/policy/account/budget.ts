@@ -1,6 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { Price, Usage } from "../../message/usage.ts";
 import { countInside, type ToolUse } from "./constraints.ts";
+import { nearest } from "../../util/nearest.ts";
 
 /** The bounds of a run. Each is enforced; one that is left out has the default named here. */
 export interface Budget {
@@ -62,6 +63,31 @@ const defaults: Limits = {
   resultBytes: defaultResultBytes,
 };
 
+/** The names of bounds in other libraries. */
+const meant: Readonly<Record<string, BudgetField>> = {
+  maxSteps: "turns",
+  maxTurns: "turns",
+  maxIterations: "turns",
+  maxTokens: "tokens",
+  maxToolCalls: "toolCalls",
+  timeoutMs: "durationMs",
+  timeout: "durationMs",
+  maxCostUsd: "costUsd",
+};
+
+const inParts = "Give a part of a bound: a number above 0, and 1 at most.";
+
+function adviceFor(field: string): string {
+  if (isBound(field)) return "Give a positive number, or leave the field out for its default.";
+  const known = Object.keys(defaults);
+  const write = Object.hasOwn(meant, field) ? meant[field] : nearest(field, known);
+  if (write !== undefined && Object.hasOwn(meant, field))
+    return `There is no such bound: write \`${write}\`.`;
+  return write === undefined
+    ? `There is no such bound. There are: ${known.join(", ")}.`
+    : `There is no such bound; did you mean "${write}"?`;
+}
+
 /**
  * Fills in the defaults.
  *
@@ -70,12 +96,12 @@ const defaults: Limits = {
 export function limitsOf(budget: Budget, name: string): Limits {
   const { warnAt } = budget;
   if (warnAt !== undefined && !(warnAt > 0 && warnAt <= 1))
-    throw new WritError("budget-invalid", { name, field: "warnAt", value: String(warnAt) });
+    throw new WritError("budget-invalid", { name, field: "warnAt", value: String(warnAt), advice: inParts });
   const limits: Record<BudgetField, number> = { ...defaults };
   for (const [field, value] of Object.entries(budget)) {
     if (field === "price" || field === "warnAt" || value === undefined) continue;
     if (!isBound(field) || typeof value !== "number" || !(value > 0)) {
-      throw new WritError("budget-invalid", { name, field, value: String(value) });
+      throw new WritError("budget-invalid", { name, field, value: String(value), advice: adviceFor(field) });
     }
     limits[field] = value;
   }

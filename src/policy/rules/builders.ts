@@ -1,5 +1,7 @@
 import { calls } from "./conditions.ts";
 import type { Condition, Rule } from "./rule.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
+import { number } from "../../util/shape.ts";
 
 const steps = ["when", "unless", "because", "show", "named"] as const;
 
@@ -94,10 +96,14 @@ export function deny(...tools: readonly string[]): RuleDraft {
  */
 export function limit(
   tool: string,
-  { perRun }: { readonly perRun: number },
+  bounds: { readonly perRun: number },
 ): RuleDraft<Exclude<RuleStep, "when">> {
+  checkShape("limit()", bounds, boundsShape);
+  const { perRun } = bounds;
   return draft({ verdict: "deny", tools: Object.freeze([tool]), when: calls({ atLeast: perRun }) });
 }
+
+const boundsShape = closed({ perRun: number });
 
 /** Steps are hidden properties: neither JSON nor a comparison sees them. */
 function draft<Open extends RuleStep>(rule: Rule): RuleDraft<Open> {
