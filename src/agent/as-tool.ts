@@ -71,6 +71,7 @@ export function agentAsTool(agent: Runnable, options: AsToolOptions & Behind): T
     trusted: true, // what the runs inside have seen is joined to it
     isFresh: options.fresh,
     exclusiveKey: () => undefined,
+    isAgent: true,
     retry: "always", // its own steps are recorded: those that may not happen twice do not
     async execute(args: { readonly input?: unknown }, { run: parent, signal }) {
       const asked = takesObject ? args : args.input;

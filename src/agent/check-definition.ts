@@ -167,6 +167,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
 
 const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   signal: having("an AbortSignal", "addEventListener"),
+  handOver: having("an AbortSignal", "addEventListener"),
   approve: callable,
   journal: having("a journal", "step", "all"),
   onEvent: callable,

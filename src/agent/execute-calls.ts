@@ -4,6 +4,7 @@ import { programContext } from "../run/context.ts";
 import type { Approve } from "../run/approval.ts";
 import { callAround } from "../run/scope.ts";
 import { type EndCause, waitingError } from "../run/end.ts";
+import { stepsIn } from "../run/steps-of-run.ts";
 import { RunWaits } from "../run/waits.ts";
 import type { Executor } from "../run/executor.ts";
 import { surrounding } from "../run/powers.ts";
@@ -78,12 +79,14 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   const allowed = annotated({ ...listed, tools: withRecoveries(listed.tools, recover) }, policy);
   const limits = limitsOf({ resultBytes: Infinity, ...budget }, name);
   const { stop, unlink } = interruptBy(options.signal);
+  const runId = host.randomId();
   const run = programContext({
     host,
     stop,
     limits,
     concurrency,
-    journal: options.journal ?? directJournal,
+    runId,
+    journal: stepsIn({ journal: options.journal ?? directJournal, runId, host, isInside: false }),
     hooks: sortHooks(hooks, name),
     tell: options.onEvent,
     approve: options.approve,
@@ -97,7 +100,7 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   try {
     const executing = executeAlone({ run, turn: 1, calls, gate, limits });
     const { results, broken } = await executing.catch((error: unknown) => {
-      throw error instanceof RunWaits ? waitingError(error.questions, name) : error;
+      throw error instanceof RunWaits ? waitingError(error, name) : error;
     });
     if (broken !== undefined) throw executorError(broken, name);
     return calls.map(({ id, name: tool }, index) => ({

@@ -31,13 +31,22 @@ interface InSession extends Pick<Frame, "stop"> {
   readonly work: (session: OpenSession) => Maybe<Finished>;
 }
 
-/** Does the work of a run while it has its session to itself. A replay waits for its turn too: it may do what was not done yet. */
-export async function inSession(
+/** Does the work of a run while it has its session to itself. One that can do nothing more needs no turn. */
+export function inSession(handle: SessionHandle, run: SessionUser, doing: InSession): Promise<Finished> {
+  return run.base.journal.mode === "replay" ? opened(handle, run, doing) : holding(handle, run, doing);
+}
+
+async function opened(
   handle: SessionHandle,
   run: SessionUser,
   { key, work, stop }: InSession,
 ): Promise<Finished> {
+  return work(await loadSession(handle, run, { key, stop }));
+}
+
+async function holding(handle: SessionHandle, run: SessionUser, doing: InSession): Promise<Finished> {
   const { host } = run;
+  const { stop } = doing;
   const owner = host.randomId();
   const around = host.powers?.current();
   const held = around?.sessions ?? [];
@@ -45,7 +54,7 @@ export async function inSession(
   const scope = { tool: run.plan.name, callId: "run", powers: [], isHandle: true, ...around };
   try {
     return await within(host, { ...scope, sessions: [...held, owner] }, async () =>
-      work(await loadSession(handle, run, { key, stop })),
+      opened(handle, run, doing),
     );
   } finally {
     await leave();

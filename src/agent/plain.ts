@@ -6,6 +6,7 @@ import { joinLabels } from "../message/label.ts";
 import { contentText, labelOf, type UserMessage } from "../message/message.ts";
 import { addAnswer, addSaid, type ReadyTranscript } from "../message/transcript.ts";
 import type { Finished, Frame } from "../run/frame.ts";
+import { keepBeginning } from "../run/steps-of-run.ts";
 import type { End } from "../run/end.ts";
 import { describeIssues } from "../schema/schema.ts";
 import { seenBy } from "../turn/reply.ts";
@@ -51,6 +52,7 @@ async function runPlain(skill: PlainPlan, { agent, input, journal }: PlainRun, f
   };
   let hasLostJournal = false;
   const watched = watchedJournal(journal, () => (hasLostJournal = true));
+  await keepBeginning(journal);
   try {
     const output = await untilStopped(watched.step(step), frame.stop);
     const { reason } = frame.stop;

@@ -66,7 +66,7 @@ export function beginnerOf(around: AroundAgent): Begin<unknown> {
 export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const { definition, plan, host } = around;
   const { account } = definition;
-  const base = frameOf(plan.name, wanted.options, { host, watched: wanted.watched, account });
+  const base = frameOf(plan.name, wanted.options, { ...wanted, host, account });
   const { input: given } = wanted;
   const isRead = typeof given === "string" && plan.input === undefined;
   const reading = isRead ? { input: given } : readInput(given, { name: plan.name, schema: plan.input });
@@ -124,9 +124,9 @@ export function beginCycle(
   wanted: Wanted & { readonly input: Json },
 ): Begun {
   const { definition, plan, host } = around;
-  const { options, watched } = wanted;
+  const { options } = wanted;
   const input = withoutSecrets(wanted.input, host);
-  const base = frameOf(plan.name, options, { host, watched, account: definition.account });
+  const base = frameOf(plan.name, options, { ...wanted, host, account: definition.account });
   const run: AgentRun = { ...around, ...wanted, base, input };
   const cycling = loopOptions(skill, run, { transcript, from });
   const { durationMs } = plan.limits;
@@ -307,6 +307,7 @@ function loopOptions(
     accounts: base.accounts,
     level: base.level,
     approve: base.approve,
+    leaving: base.leaving,
     transcript,
     spent,
     from,

@@ -16,6 +16,11 @@ export interface RunOptions {
   readonly approve?: Approve;
   /** The journal that records the effects of the run, or replays them. Default: none. */
   readonly journal?: Journal;
+  /**
+   * Hands the run over: effects at work end and are recorded, nothing else begins, and the run is `suspended` with the field `handover`. Another
+   * process goes on with its journal. For a worker that is told to go (SIGTERM). A journal is needed.
+   */
+  readonly handOver?: AbortSignal;
   /** Told each event while `run` goes on. What it throws is a process warning (`WRIT_OBSERVER_FAILED`). With `stream` the reader is told. */
   readonly onEvent?: (event: AgentEvent) => unknown;
   /** The pace at which failed requests to the model are made again, in place of the agent's. `false`: each is made once. */

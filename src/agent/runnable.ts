@@ -14,6 +14,7 @@ import type { Checkpoint } from "../run/checkpoint.ts";
 import type { OpenQuestion } from "../run/waits.ts";
 import { EventReader } from "../run/event-reader.ts";
 import type { Framed, LoopResult } from "../run/frame.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
 import type { Label } from "../message/label.ts";
 import { callsMade, type MadeCall } from "../message/made-calls.ts";
 import { contentText, type FilePart } from "../message/message.ts";
@@ -26,6 +27,7 @@ import { drain } from "../util/drain.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { AgentInside } from "./describe/manifest-origin.ts";
 import { checkAccount, checkRunOptions } from "./check-definition.ts";
+import { beginningOf, leavingOf, placeOf } from "./kept-beginning.ts";
 import { listenerOf } from "./observers.ts";
 import { unreadSign } from "./unread-stream.ts";
 
@@ -82,6 +84,8 @@ export interface RunFrame extends RunPowers {
   readonly journal: Journal;
   readonly signal?: AbortSignal;
   readonly approve?: Approve;
+  /** Aborted when the run is to be handed over. */
+  readonly leaving?: AbortSignal;
   readonly sessionId?: string;
   readonly parent?: Scope;
   /** Its own level. */
@@ -244,29 +248,59 @@ const madeWhenRead: PropertyDescriptorMap & ThisType<LoopResult> = {
  *
  * @throws WritError `delegation-too-deep` when agents call agents deeper than the outermost one allows.
  */
-export function frameOf(
-  name: string,
-  options: RunOptions,
-  around: { readonly host: Host; readonly watched: boolean; readonly account?: AccountChoice },
-): RunFrame {
+export function frameOf(name: string, options: RunOptions, around: Surrounding): RunFrame {
   if (options !== noOptions) checkRunOptions(options, name);
   const { host, watched } = around;
   const parent = options.parent === undefined ? undefined : scopeOf(options.parent);
-  const place = parent?.nextRun();
+  const { runId, leaving, steps } = stepsOf(name, parent, { ...around, options });
   return {
-    runId: options.runId ?? place?.runId ?? host.randomId(),
+    runId,
     host,
     watched,
     parent,
     level: levelOf(name, parent, levelAround(host)),
     accounts: accountsOf(name, options, { ...around, outer: parent?.accounts }),
     around: asOfNow(parent ?? callAround(host)),
-    journal: options.journal ?? place?.journal ?? directJournal,
+    journal: steps,
+    leaving,
     signal: options.signal,
     sessionId: options.session?.id,
     approve: options.approve ?? parent?.approve,
     ...surroundingRun(host, { name, call: parent, ceiling: options.ceiling }),
   };
+}
+
+interface Stepping {
+  readonly runId: string;
+  readonly steps: Journal;
+  /** The signal by which it is handed over. */
+  readonly leaving: AbortSignal | undefined;
+}
+
+/** The id of a run, and its steps in its journal. @throws WritError `run-option-unusable` */
+function stepsOf(
+  name: string,
+  parent: Scope | undefined,
+  { host, input, options }: Surrounding & { readonly options: RunOptions },
+): Stepping {
+  const place = parent?.nextRun(placeOf(name, input));
+  const runId = options.runId ?? place?.runId ?? host.randomId();
+  const journal = options.journal ?? place?.journal ?? directJournal;
+  if (journal === directJournal && options.handOver === undefined)
+    return { runId, steps: journal, leaving: undefined };
+  const leaving = leavingOf(options, { name, journal }) ?? parent?.leaving;
+  const isInside = parent !== undefined;
+  const beginning = isInside ? undefined : () => beginningOf(name, input, { options, host });
+  return { runId, leaving, steps: new StepsOfRun({ journal, runId, host, isInside, leaving, beginning }) };
+}
+
+/** What a run is begun with beside its options. */
+interface Surrounding {
+  readonly host: Host;
+  readonly watched: boolean;
+  /** The input as it was given. */
+  readonly input: unknown;
+  readonly account?: AccountChoice;
 }
 
 interface Paid {

@@ -6,8 +6,9 @@ import type { Warning } from "../journal/host.ts";
 import type { Step } from "../journal/journal.ts";
 import type { Approval } from "../run/approval.ts";
 import type { RunContext } from "../run/context.ts";
+import { RunWaits } from "../run/waits.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
-import { untilStopped } from "../util/interrupt.ts";
+import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
 import { type Call, cancelled, type Fate, fingerprintOf, type Ready, withArguments } from "./call.ts";
 import { checkCall } from "./check.ts";
@@ -34,7 +35,9 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
   const refusedBecause = (reason: string): void =>
     run.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
   const place = { key: `turn/${turn}/approval/${at.index}`, fingerprint: () => fingerprintOf(call) };
-  const asking = answerAt(place, question, run).catch((error: unknown) => {
+  const answering = untilAborted(answerAt(place, question, run), run.leaving, handedOver);
+  const asking = answering.catch((error: unknown) => {
+    if (error instanceof RunWaits) throw error;
     if (run.stop.reason !== undefined) return "stopped" as const;
     refusedBecause("the answer could not be recorded");
     throw error;
@@ -54,6 +57,10 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
   return answer.for === "run" ? { ...fate, approvedAs: hash } : fate;
 }
 
+function handedOver(): RunWaits {
+  return new RunWaits([], true);
+}
+
 /** A call with a person's arguments is judged like any other; asking again is not needed, since it is the person's own. */
 async function edited(at: Call, proposed: Call["proposed"]): Promise<Fate> {
   const fate = await checkCall({ ...at, proposed });
@@ -70,16 +77,17 @@ async function answerAt(
 ): Promise<PersonsAnswer | { readonly waitsAt: string }> {
   const { journal, approve } = run;
   if (approve !== undefined || journal.ask === undefined)
-    return journal.step({ ...place, run: () => answerInTime(request, run) });
+    return journal.step({ ...place, run: () => answerInTime(request, run), mustLast: true });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request is plain data
   const asked = await journal.ask<PersonsAnswer>({ ...place, request: request as unknown as Json });
   return "answer" in asked ? asked.answer : asked;
 }
 
-/** @throws when the run was stopped before the answer came: nobody may find it in the journal */
+/** @throws when the run was stopped or handed over before the answer came: nobody may find it in the journal */
 async function answerInTime(request: ApprovalRequest, run: RunContext): Promise<PersonsAnswer> {
   const answer = await answerOf(request, run);
   if (run.stop.reason !== undefined) throw new Error("the run was stopped before the answer came");
+  if (run.leaving?.aborted === true) throw handedOver();
   return answer;
 }
 

@@ -11,7 +11,6 @@ import { countCall, countSuccess } from "../policy/account/constraints.ts";
 import { meetBound } from "../run/bounds.ts";
 import type { Executor } from "../run/executor.ts";
 import type { Inside } from "../run/scope.ts";
-import { RunWaits } from "../run/waits.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import { type Batch, type CallRecord, type Fate, haltedBy, skipped } from "./call.ts";
@@ -151,7 +150,7 @@ function runAll(judging: BatchJudging, batch: Batch): Maybe<Executed> {
   if (run.tell !== undefined) for (const fate of fates) tellStart(turn, fate, run.tell);
   const running = new RunningBatch(batch, judging);
   const { executor } = run;
-  if (executor !== undefined && running.open.length > 0) throw new RunWaits(running.open);
+  if (executor !== undefined && running.waiting !== undefined) throw running.waiting;
   const isHanded = executor !== undefined && fates.some(({ type }) => type === "ready");
   const done = isHanded
     ? handOver(executor, running)
@@ -168,7 +167,7 @@ async function handOver(executor: Executor, running: RunningBatch): Promise<void
 }
 
 function collect(_done: unknown, running: RunningBatch): Executed {
-  if (running.open.length > 0) throw new RunWaits(running.open);
+  if (running.waiting !== undefined) throw running.waiting;
   const { batch, fates, judging } = running;
   const { ledger, limits, ended } = judging;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every call has its record once all groups have run

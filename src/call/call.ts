@@ -97,6 +97,8 @@ export interface Ready {
 export interface EarlyCall {
   readonly ready: Ready;
   readonly record: Promise<CallRecord>;
+  /** Lets the runs inside it be recorded: the reply that made the call is, and this is the key of the call in it. */
+  readonly release?: (key: string) => void;
   /** Ends it, if it still goes on: nobody asks for it any more. Waits until it has ended. */
   readonly giveUp: () => Promise<unknown>;
 }
@@ -165,7 +167,7 @@ export function callOf(batch: Batch, index: number, { call: proposed, inside }: 
 /** A call as a step of the journal. One that may not run twice is `lost` where an earlier process began it and left no result. */
 export function stepOf(
   at: Call,
-  { tool }: Ready,
+  { tool, early }: Ready,
   perform: (isLost: boolean) => Maybe<CallRecord>,
 ): Step<CallRecord> {
   const step = {
@@ -173,6 +175,7 @@ export function stepOf(
     fingerprint: () => fingerprintOf(at.proposed),
     run: async () => perform(false),
   };
+  if (tool.isAgent === true || early !== undefined) return { ...step, isOuter: true };
   return mayRunAgain(tool) ? step : { ...step, lost: async () => perform(true) };
 }
 

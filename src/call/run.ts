@@ -155,8 +155,9 @@ function notBegun({ at, ready }: OngoingCall, halt: Halt): Settled | undefined {
 
 /** Runs the tool when the accounts of the run let it; a bound of theirs ends the run. */
 function runPaid(work: OngoingCall, halt: Halt): Maybe<ToolEnd> {
-  const { accounts } = work.at.batch.run.scope;
-  if (accounts === undefined) return runTool(work);
+  const { run } = work.at.batch;
+  const { accounts } = run.scope;
+  if (accounts === undefined || run.journal.mode === "replay") return runTool(work);
   return accounts
     .call()
     .then((excess) =>
@@ -170,7 +171,8 @@ function runPaid(work: OngoingCall, halt: Halt): Maybe<ToolEnd> {
 function runTool(work: OngoingCall): Maybe<ToolEnd> {
   const { tool } = work.ready;
   const { run } = work.at.batch;
-  const time = (work.time = new CallTime(tool.timeoutMs ?? run.limits.toolMs, run));
+  const timeoutMs = run.journal.mode === "replay" ? Infinity : (tool.timeoutMs ?? run.limits.toolMs);
+  const time = (work.time = new CallTime(timeoutMs, run));
   const context = contextOf(work, time);
   const settling =
     tool.recover?.executionFailed === undefined

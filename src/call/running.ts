@@ -2,7 +2,7 @@ import { directJournal } from "../journal/direct-journal.ts";
 import { type Journal, type Step, withWork } from "../journal/journal.ts";
 import type { ToolCall } from "../message/message.ts";
 import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
-import { type OpenQuestion, RunWaits } from "../run/waits.ts";
+import { RunWaits } from "../run/waits.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
 import {
@@ -13,6 +13,7 @@ import {
   type Halt,
   haltedBy,
   isOrdered,
+  keyOf,
   type Ready,
   skippedResult,
   stepOf,
@@ -48,8 +49,8 @@ export interface BatchJudging {
 /** The calls of a batch while they run. */
 export class RunningBatch {
   readonly records: (CallRecord | undefined)[];
-  /** The questions that calls wait for, their own and those of runs inside. */
-  readonly open: OpenQuestion[] = [];
+  /** What calls wait for: their own questions, and those of runs inside. */
+  waiting: RunWaits | undefined;
   private hasWaited = false;
   readonly batch: Batch;
   readonly judging: BatchJudging;
@@ -65,7 +66,7 @@ export class RunningBatch {
     this.fates = fates;
     this.records = fates.map((fate) => (fate.type === "refused" ? notRun(fate) : undefined));
     for (const fate of fates)
-      if (fate.type === "ready" && fate.waits !== undefined) this.open.push(fate.waits);
+      if (fate.type === "ready" && fate.waits !== undefined) this.wait(new RunWaits([fate.waits]));
     this.tellEnds();
   }
 
@@ -73,7 +74,7 @@ export class RunningBatch {
   runGroup(group: readonly number[]): Maybe<unknown> {
     if (this.hasWaited) return undefined;
     const free =
-      this.open.length === 0 ? group : group.filter((index) => this.readyAt(index).waits === undefined);
+      this.waiting === undefined ? group : group.filter((index) => this.readyAt(index).waits === undefined);
     this.hasWaited = free.length < group.length;
     const wanted = this.halt.reason === undefined ? free : this.skip(free, this.halt.reason);
     if (this.batch.run.journal !== directJournal) return this.runRecorded(wanted);
@@ -112,8 +113,12 @@ export class RunningBatch {
   /** Takes down that a run inside a call waits; the calls beside it have ended. */
   private waitInside(error: unknown): undefined {
     if (!(error instanceof RunWaits)) throw error;
-    this.open.push(...error.questions);
+    this.wait(error);
     this.hasWaited = true;
+  }
+
+  private wait(waits: RunWaits): void {
+    this.waiting = this.waiting === undefined ? waits : this.waiting.and(waits);
   }
 
   /** Runs one call, or finds out about one that an earlier process began. */
@@ -121,6 +126,7 @@ export class RunningBatch {
     const { batch, halt } = this;
     const ready = this.readyAt(index);
     const carryOut = isLost ? runLost : runCall;
+    ready.early?.release?.(keyOf({ batch, index }));
     const ended = ready.early?.record ?? carryOut(callOf(batch, index, ready), ready, halt);
     return ended instanceof Promise
       ? ended.then((record) => this.end(index, asTold(ready, record)))
@@ -166,13 +172,14 @@ async function recorded(
     return await journal.all(noted);
   } catch (error) {
     const ended = await Promise.allSettled(running);
-    throw error instanceof RunWaits ? new RunWaits(ended.flatMap(openIn)) : error;
+    throw error instanceof RunWaits ? ended.reduce(alsoWaiting, error) : error;
   }
 }
 
-/** The questions that a call left open, if that is why it has no end. */
-function openIn(ended: PromiseSettledResult<unknown>): readonly OpenQuestion[] {
-  return ended.status === "rejected" && ended.reason instanceof RunWaits ? ended.reason.questions : [];
+/** What a call waits for too, if that is why it has no end. */
+function alsoWaiting(waits: RunWaits, ended: PromiseSettledResult<unknown>): RunWaits {
+  const isOther = ended.status === "rejected" && ended.reason instanceof RunWaits && ended.reason !== waits;
+  return isOther ? waits.and(ended.reason) : waits;
 }
 
 /** The calls that are to run, by their places, in groups that run one after another; the calls of a group run beside each other. */

@@ -1,7 +1,6 @@
 import type { RunResult } from "../agent/runnable.ts";
 import type { RunOptions } from "../agent/run-options.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
-import type { Journal } from "../journal/journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { toJson } from "../util/json.ts";
 import type { DurableAround } from "./durable-options.ts";
@@ -46,12 +45,12 @@ interface Signals {
 async function carry(journal: RunJournal, around: DurableAround, signals: Signals): Promise<void> {
   const { run } = journal;
   let broken: unknown;
-  const watched = watchedJournal(leavable(journal, signals.leaving), (error) => (broken ??= error));
+  const watched = watchedJournal(journal, (error) => (broken ??= error));
   let leave: () => Promise<void>;
   try {
-    const result = await runOf(journal, around, { journal: watched, signal: signals.cancelling });
-    const isWaiting = result.questions !== undefined;
-    leave = isWaiting ? () => journal.wait() : () => journal.end(endOf(result));
+    const { cancelling: signal, leaving: handOver } = signals;
+    const result = await runOf(journal, around, { journal: watched, signal, handOver });
+    leave = leavingFor(result, journal);
   } catch (error) {
     leave = isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent));
     if (isWritError(broken, "database-failed")) await pause(around);
@@ -73,20 +72,13 @@ async function runOf(
   return runnable.run(input as never, { ...options, ...given, ...more, onEvent, runId: id });
 }
 
-/** The journal, which begins nothing more once its worker leaves: that passes through all that is around it, like a journal that fails. */
-function leavable(journal: Journal, leaving: AbortSignal): Journal {
-  const { ask } = journal;
-  const stayed = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    leaving.aborted ? Promise.reject(new HandedOver()) : work();
-  return {
-    step: (step) => stayed(() => journal.step(step)),
-    all: (steps) => stayed(() => journal.all(steps)),
-    ...(ask === undefined ? {} : { ask: (question) => stayed(() => ask(question)) }),
-  };
+/** What gives a run up that came so far: to its end, to a question, or to another worker. */
+function leavingFor(result: RunResult<unknown>, journal: RunJournal): () => Promise<void> {
+  const { outcome, questions } = result;
+  if (questions === undefined) return () => journal.end(endOf(result));
+  const isHandedOver = outcome.type === "suspended" && outcome.field === "handover";
+  return () => (isHandedOver ? journal.close() : journal.wait());
 }
-
-/** Thrown by the journal of a run whose worker leaves. */
-class HandedOver extends Error {}
 
 /** True where the run could not go on for its journal's sake: it has no end, and another process, or this one later, goes on with it. */
 function isJournals(broken: unknown): boolean {

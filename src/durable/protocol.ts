@@ -1,2 +1,1 @@
-/** The version of the form in which the steps of a run are recorded. A process does not go on with a run of a later one. */
-export const protocol = 1;
+export { recordForm as protocol } from "../journal/record-form.ts";

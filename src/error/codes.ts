@@ -47,7 +47,9 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "intent-redeclared": { message: "The intent of run {runId} cannot be declared again.", hint: "What a run is for is said once, before it starts. Begin another run for another intent.", retryable: false },
   "isolate-failed": { message: "The isolated tool '{tool}' cannot run: {reason}", hint: "Look at the module: it must be loadable with no network, no environment and no other files.", retryable: false },
   "isolation-missing": { message: "Agent \"{name}\" enforces isolation (`enforce: \"isolated\"`), and this is not isolated: {tools}.", hint: "Make each of them with `isolatedTool` or `codeTool` of `writ/isolate`, give `enforce: \"isolated\"` to an agent that is a tool, or take it out of the agent. Without `enforce` the agent takes them all, held as far as `agent.enforcement()` says.", retryable: false },
+  "journal-ended": { message: "The journal has no record for {key} of the run \"{run}\", and a replay does nothing by itself.", hint: "The records end here: the process died, or the run still goes on. Or the code asks for something else than it did then: replay with the code of that time.", retryable: false },
   "journal-mismatch": { message: "The journal has a record for {key} that was made from another request than this code makes.", hint: "The agent changed since the run was recorded. Replay with the code of that time, or start a new run.", retryable: false },
+  "journal-newer": { message: "The run \"{run}\" was recorded in the form {form}, and this version of writ knows the forms up to {known}.", hint: "Go on with the version of writ that recorded it, or a later one.", retryable: false },
   "knowledge-invalid": { message: "The knowledge \"{name}\" is neither text nor JSON: {reason}.", hint: "Give text (`readFile(path, \"utf8\")`, not bytes) or a value that JSON can hold.", retryable: false },
   "manifest-widened": { message: "{path} is widened by: {changes}", hint: "Take the change back, or accept it by writing the manifest anew.", retryable: false },
   "mcp-gone": { message: "The MCP server {server} is gone: {reason}", hint: "The call failed and was not sent again. The next one connects anew, a few times in a row.", retryable: false },
@@ -98,6 +100,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "run-claimed": { message: "The run \"{id}\" is carried out elsewhere: by {owner}.", hint: "Wait until that process has ended or has closed the journal of the run, then open it again. A process that died holds nothing. If this process has it open itself, use that journal.", retryable: false },
   "run-differs": { message: "The run \"{id}\" was begun before with another {part}.", hint: "An id stands for one run: beginning it again gives that run. Take another id for another one.", retryable: false },
   "run-ended": { message: "The run \"{id}\" has ended as {status}, and nothing more is recorded of it.", hint: "Somebody cancelled it while this process carried it out. A call that was at work keeps its result; nothing else begins.", retryable: false },
+  "run-handed-over": { message: "The run of \"{name}\" was handed over before its end, and another process is to go on with it.", hint: "Run again with the same journal and `runId`. `agent.run()` gives this as an outcome, `suspended` with the field \"handover\", instead of throwing.", retryable: false },
   "run-missing": { message: "There is no run \"{id}\".", hint: "Nobody has begun a run of that id, or it was erased. `runs.list()` lists the runs.", retryable: false },
   "run-option-unusable": { message: "\"{name}\" cannot be run with the option `{option}`: {reason}", hint: "Leave the option out, or give it to an agent.", retryable: false },
   "run-refused": { message: "The run of \"{name}\" was refused: {reason}", hint: "Change the policy or the request.", retryable: false },
@@ -177,7 +180,9 @@ export interface ErrorData {
   "intent-redeclared": { runId: string | number };
   "isolate-failed": { reason: string | number; tool: string | number };
   "isolation-missing": { name: string | number; tools: string | number };
+  "journal-ended": { key: string | number; run: string | number };
   "journal-mismatch": { key: string | number };
+  "journal-newer": { form: string | number; known: string | number; run: string | number };
   "knowledge-invalid": { name: string | number; reason: string | number };
   "manifest-widened": { changes: string | number; path: string | number };
   "mcp-gone": { reason: string | number; server: string | number };
@@ -228,6 +233,7 @@ export interface ErrorData {
   "run-claimed": { id: string | number; owner: string | number };
   "run-differs": { id: string | number; part: string | number };
   "run-ended": { id: string | number; status: string | number };
+  "run-handed-over": { name: string | number };
   "run-missing": { id: string | number };
   "run-option-unusable": { name: string | number; option: string | number; reason: string | number };
   "run-refused": { name: string | number; reason: string | number };

@@ -14,6 +14,10 @@ export interface Step<Result> {
    * keeps records writes down that such a step begins before it calls `run`. Left out where the step may be repeated.
    */
   readonly lost?: () => Promise<Result>;
+  /** Its result must be on the disk before the run goes on: a person's answer, the end of the run. */
+  readonly mustLast?: true;
+  /** It begins no effect of its own: its effects are steps inside it, or began before. A replay does its work where it has no record. */
+  readonly isOuter?: true;
 }
 
 /**
@@ -21,6 +25,11 @@ export interface Step<Result> {
  * Results are plain JSON. A step that throws is not recorded.
  */
 export interface Journal {
+  /**
+   * `replay`: nothing may happen any more. No model, tool, hook or person is asked; a step without a record throws `journal-ended`, and the journal
+   * writes nothing. Default: what is not recorded is done.
+   */
+  readonly mode?: "replay";
   step<Result>(step: Step<Result>): Promise<Result>;
   /**
    * The only concurrency of a run: steps that are made of one effect each, given in call order, all started, results in the same order.
@@ -32,6 +41,11 @@ export interface Journal {
    * journals in which a run cannot wait.
    */
   readonly ask?: <Answer>(question: Question) => Promise<Asked<Answer>>;
+  /**
+   * The result that is recorded under a key, at once; undefined where there is none. With it a run that has ended stays ended, and what was decided
+   * about a call is not decided again. A wrapper hands it on, as it does `mode`.
+   */
+  readonly find?: (key: string) => Json | undefined;
 }
 
 /** A question to somebody who may answer days later. */

@@ -6,11 +6,15 @@ export interface MemoryJournal extends Journal {
   readonly records: readonly JournalRecord[];
 }
 
+/** Options of a journal in memory. */
+export interface MemoryJournalOptions extends Pick<Journal, "mode"> {}
+
 /**
  * A journal in memory. Given the records of an earlier run it replays that run: no recorded effect happens again, and the facts are the
- * same. Records are kept as JSON text, so that what is replayed is what a disk would give back.
+ * same. Records are kept as JSON text, so that what is replayed is what a disk would give back. With `mode: "replay"` the run can do nothing
+ * else: it ends as it ended then, or where the records end, with `journal-ended`.
  *
- * @throws WritError `journal-mismatch` from a step whose record was made from another request.
+ * @throws WritError `journal-mismatch` from a step whose record was made from another request; `journal-ended` from one without a record, at a replay
  * @example
  * ```ts
  * import { agent, memoryJournal } from "writ";
@@ -19,14 +23,18 @@ export interface MemoryJournal extends Journal {
  * const journal = memoryJournal();
  * await echo.run("hi", { journal });
  * await echo.run("hi", { journal: memoryJournal(journal.records) }); // the model is not asked again
+ * await echo.run("hi", { journal: memoryJournal(journal.records, { mode: "replay" }) }); // nobody could be
  * ```
  */
-export function memoryJournal(records: readonly JournalRecord[] = []): MemoryJournal {
+export function memoryJournal(
+  records: readonly JournalRecord[] = [],
+  options: MemoryJournalOptions = {},
+): MemoryJournal {
   const kept = [...records];
   const journal = recordedJournal(records, (record) => {
     const begun = record.json === undefined ? -1 : kept.findLastIndex(({ key }) => key === record.key);
     if (begun >= 0) kept.splice(begun, 1); // its result takes the place of the beginning, in the order of the ends
     kept.push(record);
   });
-  return { ...journal, records: kept };
+  return { ...journal, ...options, records: kept };
 }

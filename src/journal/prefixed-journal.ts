@@ -5,8 +5,10 @@ import type { Journal, Step } from "./journal.ts";
 export function prefixedJournal(journal: Journal, prefix: string): Journal {
   if (journal === directJournal) return journal; // without records there are no keys
   const within = <Result>(step: Step<Result>): Step<Result> => ({ ...step, key: `${prefix}/${step.key}` });
-  const { ask } = journal;
+  const { ask, find, mode } = journal;
   return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(find === undefined ? {} : { find: (key) => find(`${prefix}/${key}`) }),
     step: (step) => journal.step(within(step)),
     all: (steps) => journal.all(steps.map(within)),
     ...(ask === undefined

@@ -19,7 +19,8 @@ export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">
 
 /**
  * A journal over the records of earlier processes. `keep` is given each new record and has it kept for good when it returns: first that a
- * step begins, where it may not happen twice (then `mayNotRepeat` is true for both), then its result in the place of that. With `keepQuestion` a run can wait in it: that is given each
+ * step begins, where it may not happen twice, then its result in the place of that. `mustLast` is true for both, and for answers of people and ends: they must be on the
+ * disk. With `keepQuestion` a run can wait in it: that is given each
  * question without an answer, at each process anew, and gives the JSON text of an answer that came since `records` were read.
  *
  * @throws WritError `journal-mismatch` from a step whose record was made from another request; what `keep` throws
@@ -35,7 +36,7 @@ export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">
  */
 export function recordedJournal(
   records: readonly JournalRecord[],
-  keep: (record: JournalRecord, mayNotRepeat: boolean) => Promise<void> | void,
+  keep: (record: JournalRecord, mustLast: boolean) => Promise<void> | void,
   keepQuestion?: (question: KeptQuestion) => Maybe<string | undefined | void>,
 ): Journal {
   const byKey = new Map(records.map((record) => [record.key, record])); // of two with one key, the later holds
@@ -46,12 +47,13 @@ export function recordedJournal(
     return known;
   }
 
-  async function keepRecord(record: JournalRecord, mayNotRepeat: boolean): Promise<void> {
-    await keep(record, mayNotRepeat);
+  async function keepRecord(record: JournalRecord, mustLast: boolean): Promise<void> {
+    await keep(record, mustLast);
     byKey.set(record.key, record);
   }
 
-  async function step<Result>({ key, run, lost, fingerprint }: Step<Result>): Promise<Result> {
+  async function step<Result>(wanted: Step<Result>): Promise<Result> {
+    const { key, run, lost, fingerprint, mustLast } = wanted;
     const asked = fingerprint?.() ?? "";
     const known = recordAt(key, asked);
     let json = known?.json;
@@ -59,13 +61,19 @@ export function recordedJournal(
       const hasBegun = known !== undefined && lost !== undefined;
       if (lost !== undefined && !hasBegun) await keepRecord({ key, fingerprint: asked }, true);
       json = JSON.stringify(await (hasBegun ? lost() : run()));
-      await keepRecord({ key, fingerprint: asked, json }, lost !== undefined);
+      await keepRecord({ key, fingerprint: asked, json }, mustLast === true || lost !== undefined);
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key and fingerprint wrote it
     return JSON.parse(json) as Result;
   }
 
-  const journal: Journal = { step, all: (steps) => waitForAll(steps.map(step)) };
+  function find(key: string): Json | undefined {
+    const json = byKey.get(key)?.json;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
+    return json === undefined ? undefined : (JSON.parse(json) as Json);
+  }
+
+  const journal: Journal = { step, all: (steps) => waitForAll(steps.map(step)), find };
   if (keepQuestion === undefined) return journal;
   return {
     ...journal,

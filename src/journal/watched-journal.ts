@@ -1,4 +1,5 @@
 import { directJournal } from "./direct-journal.ts";
+import { isRecalled } from "./recalled.ts";
 import { type Journal, type Step, withWork } from "./journal.ts";
 
 /**
@@ -16,12 +17,14 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
     try {
       return await record((step) => withWork(step, (work) => work().catch(noteThrown)));
     } catch (error) {
-      if (!hasThrown) onFailure(error);
+      if (!hasThrown && !isRecalled(error)) onFailure(error);
       throw error;
     }
   }
-  const { ask } = journal;
+  const { ask, find, mode } = journal;
   return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(find === undefined ? {} : { find }),
     ...(ask === undefined ? {} : { ask: (question) => watch(() => ask(question)) }),
     step: (step) => watch((watched) => journal.step(watched(step))),
     all: (steps) => watch((watched) => journal.all(steps.map(watched))),

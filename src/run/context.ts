@@ -43,6 +43,8 @@ export interface RunContext extends Ordering {
   /** The time at which the run began, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly approve: Approve | undefined;
+  /** Aborted when the run is to be handed over: nobody waits for a person any more, and no request is made again. */
+  readonly leaving?: AbortSignal;
   /** Carries out the calls of a reply in the place of the runtime. */
   readonly executor?: Executor;
   /** Asks the run's model for a tool that may. */

@@ -55,7 +55,7 @@ export type StopReason =
  * - `throws`: the world failed, and the generator throws after `run-end`.
  * - `mayContinue`: the author's hooks may say that it goes on.
  * - `waits`: it can be resumed from where it is.
- * - `questions`: it goes on, from its journal, when these are answered.
+ * - `questions`: it goes on, from its journal, when these are answered; without any at once, in another process.
  */
 export interface End {
   readonly outcome: Outcome;
@@ -132,22 +132,33 @@ export function refusedBy({ gate }: Ending, reason: string): End {
 const ownFaults: ReadonlySet<ErrorCode> = new Set(["hook-failed", "hook-field-forbidden", "driver-failed"]);
 
 /** The error of a run, or of calls without one, that wait for answers. */
-export function waitingError(questions: readonly OpenQuestion[], name: string): WritError<"run-waiting"> {
+export function waitingError({ questions, isHandedOver }: RunWaits, name: string): WritError {
+  if (isHandedOver) return new WritError("run-handed-over", { name });
   const tools = questions.map(({ request }) => request.tool).join(", ");
   return new WritError("run-waiting", { name, count: questions.length, tools });
 }
 
-/** The end of a run that waits for answers. */
-function waiting(questions: readonly OpenQuestion[], name: string): End {
-  const error = waitingError(questions, name);
+/** What a run waits for whose end this is. */
+export function waitsOf(questions: readonly OpenQuestion[], outcome: Outcome): RunWaits {
+  return new RunWaits(questions, outcome.type === "suspended" && outcome.field === "handover");
+}
+
+/** The end of a run that goes on from its journal: when questions are answered, or at once in another process. */
+function waiting(waits: RunWaits, name: string): End {
+  const error = waitingError(waits, name);
+  const { questions, isHandedOver } = waits;
+  const field = isHandedOver ? "handover" : "answers";
   const { message } = error;
-  const outcome = { type: "suspended", field: "answers", limit: 0, used: questions.length, message } as const;
-  return { outcome, error, questions };
+  return {
+    outcome: { type: "suspended", field, limit: 0, used: questions.length, message },
+    error,
+    questions,
+  };
 }
 
 /** The end for what was thrown: the author's own code fails the run, the world breaks it. */
 export function thrownEnd(cause: unknown, name: string): End {
-  if (cause instanceof RunWaits) return waiting(cause.questions, name);
+  if (cause instanceof RunWaits) return waiting(cause, name);
   if (isWritError(cause) && ownFaults.has(cause.code)) return { outcome: failed(cause), error: cause };
   if (isWritError(cause, "account-exhausted")) return exhausted({ gate: { agent: name } }, excessOf(cause));
   return broken(cause, name);

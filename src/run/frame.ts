@@ -21,7 +21,8 @@ import { directJournal } from "../journal/direct-journal.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RunAccounts } from "./accounts.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { type End, endBy, type StopReason } from "./end.ts";
+import { type End, endBy, type StopReason, thrownEnd, waitsOf } from "./end.ts";
+import { StepsOfRun } from "./steps-of-run.ts";
 import type { RunContext } from "./context.ts";
 import { withRun } from "./run-error.ts";
 import type { OpenQuestion } from "./waits.ts";
@@ -124,7 +125,7 @@ export class Framed {
 
   /** Stops the run, whose events nobody reads any more, and waits until it has ended: then it stands in its session. */
   async leave(): Promise<void> {
-    this.stop.stop({ type: "cancelled", reason: "nobody reads the run any more" });
+    if (this.running !== undefined) cancelling(this.options, this.stop)("nobody reads the run any more");
     await this.running?.catch(() => undefined);
   }
 
@@ -170,6 +171,8 @@ async function runFramed(
   }
   close(opened);
   if (options.accounts !== undefined) await options.accounts.settled();
+  const steps = stepsOf(options);
+  if (steps !== undefined) finished = { ...finished, end: await keptBy(steps, finished.end, options) };
   return told(finished, options, { ...running, tell: opened.frame.tell });
 }
 
@@ -185,11 +188,12 @@ function open(options: FrameOptions, { stop, events }: Running): OpenFrame {
   const forward = forwarding(events, options);
   const about: { frame?: Frame } = {};
   const tell = forward === undefined ? undefined : telling(options, forward, about);
-  const unlink = linkSignal(options.signal, stop);
+  stepsOf(options)?.begin(stop);
+  const unlink = linkSignal(options.signal, cancelling(options, stop));
   const unlinkOuter = linkOuter(options.parent, stop);
   const frame: Frame = { stop, tell, forward, intent: undefined, moreTime: undefined };
   about.frame = frame;
-  const clock = new RunClock(options, frame);
+  const clock = clockOf(options, frame);
   beginInside(options);
   tell?.({ type: "run-start", agent: options.agent, input: options.input });
   return { frame, clock, unlink, unlinkOuter };
@@ -220,8 +224,12 @@ function told(
     stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
     throw withRun(end.error, finished);
   }
-  const { outcome, output, error, questions } = end;
-  const { transcript, ledger, checkpoint } = finished;
+  return resultOf(options, finished);
+}
+
+function resultOf(options: FrameOptions, finished: Finished): LoopResult {
+  const { outcome, output, error, questions } = finished.end;
+  const { transcript, usage, ledger, checkpoint } = finished;
   return {
     outcome,
     output,
@@ -232,6 +240,35 @@ function told(
     label: labelled(options, finished),
     ...(checkpoint === undefined ? {} : { checkpoint }),
     ...(questions === undefined ? {} : { questions }),
+  };
+}
+
+function stepsOf({ journal }: FrameOptions): StepsOfRun | undefined {
+  return journal === directJournal ? undefined : StepsOfRun.of(journal);
+}
+
+/** The clock of a run. In one that is replayed no time passes. */
+function clockOf(options: FrameOptions, frame: Frame): RunClock {
+  const isReplay = options.journal?.mode === "replay";
+  return new RunClock(isReplay ? { ...options, durationMs: Infinity } : options, frame);
+}
+
+/** The end of a run, kept in its journal. A journal that fails ends the run, unless something else did. */
+async function keptBy(steps: StepsOfRun, end: End, { agent }: FrameOptions): Promise<End> {
+  try {
+    return await steps.keep(end, { gate: { agent } });
+  } catch (error) {
+    return end.throws === true ? end : thrownEnd(error, agent);
+  }
+}
+
+/** Cancels a run: one with a journal first there. */
+function cancelling(options: FrameOptions, stop: Interrupt<StopReason>): (reason: string) => void {
+  const steps = stepsOf(options);
+  return (reason) => {
+    const why = { type: "cancelled", reason } as const;
+    if (steps === undefined) stop.stop(why);
+    else void steps.cancel(why);
   };
 }
 
@@ -257,7 +294,7 @@ function endInside(options: FrameOptions, finished: Finished): void {
   const { end, usage, ledger } = finished;
   const { costUsd, toolCalls } = ledger;
   const outcome = end.outcome.type;
-  if (end.questions !== undefined) parent?.waits(end.questions);
+  if (end.questions !== undefined) parent?.waits(waitsOf(end.questions, end.outcome));
   const spending = { usage, costUsd, toolCalls };
   around?.saw(labelled(options, finished));
   parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, spending, changesOf(finished));
@@ -322,11 +359,14 @@ function linkOuter(parent: Scope | undefined, stop: Interrupt<StopReason>): (() 
 }
 
 /** Passes an abort of the caller's signal on; what it returns takes the link back. */
-function linkSignal(signal: AbortSignal | undefined, stop: Interrupt<StopReason>): (() => void) | undefined {
+function linkSignal(
+  signal: AbortSignal | undefined,
+  stopAs: (reason: string) => void,
+): (() => void) | undefined {
   if (signal === undefined) return undefined;
   const cancel = (): void => {
     const { reason } = signal as { reason: unknown };
-    stop.stop({ type: "cancelled", reason: reasonText(reason) });
+    stopAs(reasonText(reason));
   };
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });

@@ -19,7 +19,7 @@ import type { RunAccounts } from "./accounts.ts";
 import type { Approve } from "./approval.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
-import { type OpenQuestion, RunWaits } from "./waits.ts";
+import type { RunWaits } from "./waits.ts";
 
 /**
  * The scope of a call, as the runs inside it see it. They are bound by the outer run and can do no more than
@@ -37,10 +37,12 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
   /** The accounts that pay for this run and those inside it; undefined without one. */
   readonly accounts?: RunAccounts;
   /**
-   * Names the next run inside, and opens its journal. Both are the same at every replay, and no other run has
-   * them.
+   * Names the next run inside by what it does, and opens its journal. Both are the same at every replay, in whatever order runs begin, and no other
+   * run has them.
    */
-  readonly nextRun: () => { readonly runId: string; readonly journal: Journal };
+  readonly nextRun: (what: string) => { readonly runId: string; readonly journal: Journal };
+  /** Aborted when the run is to be handed over. */
+  readonly leaving?: AbortSignal;
   /** Stopped when the run stops, or when the call has ended. */
   readonly stop: Interrupt<unknown>;
   /** Takes the events of inner runs; undefined when nobody watches. */
@@ -50,7 +52,7 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
   /** Told how an inner run ended and what it spent in all; its purse was told while it went on. */
   readonly ended: (delegation: Delegation, spending: Spending, acts: readonly Act[]) => void;
   /** Told what an inner run waits for, before it is told that it ended. */
-  readonly waits: (questions: readonly OpenQuestion[]) => void;
+  readonly waits: (waiting: RunWaits) => void;
 }
 
 /** The part of a scope that is the same for all calls of a run. */
@@ -100,6 +102,7 @@ export interface ScopeOptions {
   readonly scope: RunScope;
   readonly tell?: (event: RunEvent) => void;
   readonly approve?: Approve;
+  readonly leaving?: AbortSignal;
   readonly journal: Journal;
   readonly host: Host;
   readonly stop: Interrupt<unknown>;
@@ -160,10 +163,11 @@ class ScopeOfCall implements OpenScope {
   private unlink: (() => void) | undefined;
   private isClosed = false;
   private lost: { readonly error: unknown } | undefined;
-  private readonly questions: OpenQuestion[] = [];
+  private waiting: RunWaits | undefined;
   /** The runs inside that have ended; undefined while there are none. */
   private done: { delegations: Delegation[]; spending: Spending; acts: Act[] } | undefined;
-  private runs = 0;
+  /** The number of runs that do the same. */
+  private readonly runs = new Map<string, number>();
   private open = 0;
   private allEnded: (() => void) | undefined;
 
@@ -178,7 +182,7 @@ class ScopeOfCall implements OpenScope {
   }
 
   get hasLostJournal(): boolean {
-    return this.lost !== undefined || this.questions.length > 0;
+    return this.lost !== undefined || this.waiting !== undefined;
   }
 
   close(): Maybe<Inside | undefined> {
@@ -192,7 +196,7 @@ class ScopeOfCall implements OpenScope {
 
   private whole({ purse: shared }: Scope): Inside | undefined {
     if (this.lost !== undefined) throw this.lost.error;
-    if (this.questions.length > 0) throw new RunWaits(this.questions);
+    if (this.waiting !== undefined) throw this.waiting;
     if (this.done === undefined) return undefined;
     const { around, gate } = this.place;
     const { delegations, acts, spending: spent } = this.done;
@@ -203,7 +207,7 @@ class ScopeOfCall implements OpenScope {
 
   private makeScope(): Scope {
     const { gate, around, needs, turn, callId } = this.place;
-    const { scope, runId, approve, tell, stop: outer } = this.options;
+    const { scope, runId, approve, leaving, tell, stop: outer } = this.options;
     const stop = interrupt<unknown>();
     if (this.isClosed) stop.stop(callEnded);
     else this.unlink = outer.onStop(() => stop.stop(outer.reason));
@@ -221,21 +225,23 @@ class ScopeOfCall implements OpenScope {
       saw: around.saw,
       powers: needs === undefined ? gate.powers : [...gate.powers, needs],
       approve,
+      leaving,
       stop,
-      nextRun: () => this.nextRun(),
+      nextRun: (what) => this.nextRun(what),
       began: (delegation) => {
         this.open += 1;
         tell?.({ type: "delegation-start", turn, callId, delegation });
       },
       ended: (...end) => this.ended(...end),
-      waits: (questions) => void this.questions.push(...questions),
+      waits: (waiting) => void (this.waiting = waiting.and(this.waiting)),
     };
   }
 
-  private nextRun(): ReturnType<Scope["nextRun"]> {
+  private nextRun(what: string): ReturnType<Scope["nextRun"]> {
     const { runId, journal } = this.options;
-    this.runs += 1;
-    const place = `${this.place.key}/${this.runs}`;
+    const count = (this.runs.get(what) ?? 0) + 1;
+    this.runs.set(what, count);
+    const place = `${this.place.key}/${what}/${count}`;
     const own = watchedJournal(prefixedJournal(journal, place), (error) => (this.lost ??= { error }));
     return { runId: `${runId}/${place}`, journal: own };
   }

@@ -133,6 +133,8 @@ export interface Tool {
   readonly constraints?: Constraints;
   /** The choice for a call that was at work when its process died. Default: by its effect. */
   readonly retry?: RetryAfterCrash;
+  /** It is an agent: its code does nothing but a run inside the call, whose effects are steps of their own. */
+  readonly isAgent?: true;
   /** Looks up whether such a call happened. */
   reconcile?(this: void, args: unknown, context: ToolContext): Reconciled | Promise<Reconciled>;
   /** Options that its provider takes for this tool, by the name of the provider. AI SDK objects read them, and `openaiCompatible`. */

@@ -8,9 +8,11 @@ import {
   noFailures,
   type ModelQuestion,
 } from "./ask-model.ts";
-import { untilStopped } from "../util/interrupt.ts";
+import { RunWaits } from "../run/waits.ts";
+import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe, attempt, rescue } from "../util/maybe.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
+import { StepsOfRun } from "../run/steps-of-run.ts";
 import type { Run, State } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
@@ -136,13 +138,16 @@ async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord>
   const { state, input } = asking;
   const told: RunEvent[] = [];
   let thrown: Error | undefined;
+  const key = `turn/${state.ledger.turns}/model${asking.isShorter === true ? "/shorter" : ""}`;
+  const steps = StepsOfRun.of(run.journal);
   const note = (fact: RunEvent): void => {
     told.push(fact);
+    steps?.note(key, fact);
     run.tell?.(fact);
   };
   const hooked = { turn: state.ledger.turns, transcript: input.transcript, run, note };
   const step = {
-    key: `turn/${state.ledger.turns}/model${asking.isShorter === true ? "/shorter" : ""}`,
+    key,
     fingerprint: () => requestFingerprint(state, run),
     run: async (): Promise<TurnRecord> => {
       try {
@@ -160,7 +165,9 @@ async function askRecorded(asking: TurnQuestion, run: Run): Promise<ModelRecord>
       }
     },
   };
-  const record = await untilStopped(run.journal.step(step), run.stop);
+  const record = await untilStopped(run.journal.step(step), run.stop).finally(() => {
+    for (const fact of steps?.toldIn(key) ?? []) run.tell?.(fact);
+  });
   if (record === "stopped") throw new Error(`the run was stopped while ${input.model.id} was asked`);
   if (told.length === 0) for (const fact of record.told ?? []) run.tell?.(fact);
   if ("tooLong" in record) throw thrown ?? new WritError("context-exceeded", record.tooLong);
@@ -235,8 +242,9 @@ function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<
     if (said === undefined) throw error;
     if (typeof said !== "number") return withUsage(hookAnswer(said, question), notes);
     const { turn, note } = hooked;
+    if (run.leaving?.aborted === true) throw new RunWaits([], true);
     note({ type: "retry-start", turn, reason: error.message, attempt: tries, delayMs: said });
-    await pause(said, run);
+    await untilAborted(pause(said, run), run.leaving, () => new RunWaits([], true));
     if (run.stop.reason !== undefined) throw error;
     asking.early.calls?.beginAgain();
     return askAttempt(tries + 1, asking, noting);

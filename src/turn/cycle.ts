@@ -17,6 +17,7 @@ import {
 } from "./state.ts";
 import { type End, endBy, stopped } from "../run/end.ts";
 import type { Finished, Frame } from "../run/frame.ts";
+import { beginningIn } from "../run/steps-of-run.ts";
 import { moreTime } from "../run/time.ts";
 import type { LoopOptions } from "./options.ts";
 import { take, type AskedTurn } from "./reply.ts";
@@ -65,7 +66,11 @@ function beginning({ journal, host, from, gate, runId }: LoopOptions, { stop }: 
   const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
   const { hash: intent } = gate.intent;
   // A record of another intent is of another run.
-  const step = { key, fingerprint: () => intent, run: () => Promise.resolve({ ...begun, intent }) };
+  const step = {
+    key,
+    fingerprint: () => intent,
+    run: () => Promise.resolve({ ...begun, intent, ...beginningIn(journal) }),
+  };
   return untilStopped(journal.step(step), stop).then((started) => {
     if (started === "stopped") throw new Error("the run was stopped before it began");
     return started;

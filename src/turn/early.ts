@@ -1,7 +1,17 @@
 import { sizeOf } from "../call/batch.ts";
-import { type Batch, type Call, type EarlyCall, type Fate, isOrdered, type Ready } from "../call/call.ts";
+import {
+  type Batch,
+  type Call,
+  type EarlyCall,
+  type Fate,
+  isOrdered,
+  keyOf,
+  type Ready,
+} from "../call/call.ts";
 import { checkCall } from "../call/check.ts";
 import { runCall } from "../call/run.ts";
+import { directJournal } from "../journal/direct-journal.ts";
+import { heldJournal } from "../journal/held-journal.ts";
 import type { ToolCall } from "../message/message.ts";
 import { noUsage } from "../message/usage.ts";
 import { type Ledger, reserveCall } from "../policy/account/budget.ts";
@@ -52,7 +62,7 @@ export class EarlyCalls {
     const { state, run } = this;
     this.index += 1;
     this.ledger = this.reserved(proposed);
-    if (this.ledger === undefined) return;
+    if (this.ledger === undefined || run.leaving?.aborted === true) return;
     const batch: Batch = { ...state, run, turn: state.ledger.turns, calls: [] };
     const tool = state.gate.allowed.tools.get(proposed.name);
     const at = { batch, index: this.index, proposed, learned: state.learned, uses: state.ledger.uses };
@@ -105,13 +115,16 @@ export class EarlyCalls {
 
   private start(at: Call, ready: Ready): void {
     const { context, end } = (this.running ??= beside(this.run));
-    const record = Promise.resolve(runCall({ ...at, batch: { ...at.batch, run: context } }, ready, {}));
+    const held =
+      context.journal === directJournal ? undefined : heldJournal(context.journal, keyOf(at), context.stop);
+    const run = held === undefined ? context : { ...context, journal: held.journal };
+    const record = Promise.resolve(runCall({ ...at, batch: { ...at.batch, run } }, ready, {}));
     record.catch(() => undefined); // thrown where its batch waits for it, if it comes to that
     const giveUp = (): Promise<unknown> => {
       end();
       return record.catch(() => undefined);
     };
-    (this.started ??= new Map()).set(at.proposed.id, { ready, record, giveUp });
+    (this.started ??= new Map()).set(at.proposed.id, { ready, record, release: held?.release, giveUp });
   }
 }
 

@@ -85,6 +85,7 @@ export interface LoopOptions {
   readonly journal: Journal;
   readonly host: Host;
   readonly approve: Approve | undefined;
+  readonly leaving: AbortSignal | undefined;
   /** The run around this one. */
   readonly parent?: Scope;
   /** Its own level among the runs inside each other. */

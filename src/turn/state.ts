@@ -114,6 +114,7 @@ export function beginRun(
     host,
     journal: options.journal,
     approve: options.approve,
+    leaving: options.leaving,
     hooks: options.hooks,
     endOn: options.endOn,
     concurrency,

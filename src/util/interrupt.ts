@@ -93,6 +93,21 @@ export function untilStopped<Value, Reason>(
   });
 }
 
+/** Waits for a promise, but not after the signal: then it throws what `why` makes, and what the promise does later is ignored. */
+export function untilAborted<Value>(
+  work: Promise<Value>,
+  signal: AbortSignal | undefined,
+  why: () => Error,
+): Promise<Value> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(why());
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
 /** Whatever was thrown, as an error. What is thrown can be made so that it throws when it is looked at. */
 export function asError(thrown: unknown): Error {
   try {

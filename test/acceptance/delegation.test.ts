@@ -233,7 +233,8 @@ describe("what is told of runs inside runs", () => {
       tools: [child.asTool()],
     });
     const { events, result } = await watch(outer.stream("go", { runId: "r" }));
-    const own = "r/turn/1/call/0/1";
+    const own = events.find(({ runId }) => runId !== "r")?.runId ?? "";
+    expect(own).toMatch(/^r\/turn\/1\/call\/0\/child~\w+\/1$/);
     const start = events.findIndex(({ type }) => type === "delegation-start");
     const end = events.findIndex(({ type }) => type === "delegation-end");
     expect(events[start]).toMatchObject({
@@ -496,8 +497,9 @@ describe("a replay of a run with runs inside", () => {
       ...run,
       journal,
     });
-    const inChild = journal.records.filter(({ key }) => key.startsWith("turn/1/call/0/1/"));
-    expect(inChild.map(({ key }) => key.replace("turn/1/call/0/1/", ""))).toEqual([
+    const inside = /^turn\/1\/call\/0\/single~\w+\/1\//;
+    const inChild = journal.records.filter(({ key }) => inside.test(key));
+    expect(inChild.map(({ key }) => key.replace(inside, ""))).toEqual([
       "start",
       "turn/1/model",
       "turn/1/call/0",

@@ -235,7 +235,7 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
           runId: "r",
         });
         expect([again.text, pay.calls.length]).toEqual(["done", 1]);
-        const keys = ["start", "turn/1/model", "turn/1/call/0", "turn/2/model"];
+        const keys = ["start", "turn/1/model", "turn/1/call/0", "turn/2/model", "end"];
         expect((await store.records("r")).map(({ key }) => key)).toEqual(keys);
         expect(await store.records("another")).toEqual([]);
         await journal.close();

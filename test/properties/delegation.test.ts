@@ -130,7 +130,7 @@ describe("agents inside agents", () => {
             own.every(
               (event) =>
                 event.parentRunId ===
-                (runId === "r" ? undefined : runId.replace(/\/turn\/\d+\/call\/\d+\/\d+$/, "")),
+                (runId === "r" ? undefined : runId.replace(/\/turn\/\d+\/call\/\d+\/[^/]+\/\d+$/, "")),
             ),
           ).toBe(true);
         }

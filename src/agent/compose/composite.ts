@@ -1,6 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import { withoutSecrets } from "../../run/secrets.ts";
 import { endBy, failed } from "../../run/end.ts";
+import { keepBeginning } from "../../run/steps-of-run.ts";
 import { type Finished, type Frame, frame } from "../../run/frame.ts";
 import type { End } from "../../run/end.ts";
 import { contentText, type UserMessage, userMessage } from "../../message/message.ts";
@@ -120,7 +121,7 @@ interface Given {
 function begin({ composition, name, limits }: Named, { given, options, watched }: Given): Begun {
   checkOptions(name, options);
   const [{ about }] = composition.members;
-  const base = frameOf(name, options, { host: about.host, watched });
+  const base = frameOf(name, options, { host: about.host, watched, input: given });
   const asked = about.input === undefined ? readQuestion(given, name) : undefined;
   const json = toJson(asked === undefined ? given : asked.text);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
@@ -155,6 +156,7 @@ async function carryOut({ composition, given, question, ...rest }: Asked, inside
   const transcript = addSaid(emptyTranscript(), question);
   const run = compositeRun({ ...rest, transcript }, inside);
   try {
+    await keepBeginning(rest.base.journal);
     const output = await composition.course(given, run);
     const end = answered(output, rest.name);
     return { ...run.spent, end, label: run.label, transcript: withAnswer(transcript, end) };

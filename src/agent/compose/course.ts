@@ -109,7 +109,7 @@ export function stageFailed(
   );
   return new Unanswered({
     outcome:
-      outcome.type === "suspended" && outcome.field !== "answers"
+      outcome.type === "suspended" && outcome.field !== "answers" && outcome.field !== "handover"
         ? { ...outcome, field: outcome.field, type: "exhausted" }
         : outcome,
     error,

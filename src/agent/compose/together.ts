@@ -49,10 +49,12 @@ export async function together(group: Group, run: CompositeRun): Promise<readonl
   };
   const key = `settled${suffix}`;
   const fingerprint = (): string => JSON.stringify([members.map(({ name }) => name), toJson(input)]);
-  const record = await run.journal.step({ key, fingerprint, run: settle }).catch((error: unknown) => {
-    jobs.forEach(({ place }, index) => run.book(place, live.ran?.[index]?.inside));
-    throw error;
-  });
+  const record = await run.journal
+    .step({ key, fingerprint, run: settle, isOuter: true })
+    .catch((error: unknown) => {
+      jobs.forEach(({ place }, index) => run.book(place, live.ran?.[index]?.inside));
+      throw error;
+    });
   const ran = live.ran ?? (await replay(record, { jobs, group, run }));
   jobs.forEach(({ place }, index) => run.book(place, record.inside[index] ?? undefined));
   const { failure, answered } = record;

@@ -122,6 +122,7 @@ describe("a call that was at work when its process died", () => {
       "turn/1/model",
       "turn/1/call/0",
       "turn/2/model",
+      "end",
     ]);
     expect(journal.records.every(({ json }) => json !== undefined)).toBe(true);
   });

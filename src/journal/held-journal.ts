@@ -1,0 +1,32 @@
+import { type Interrupt, untilStopped } from "../util/interrupt.ts";
+import type { Journal, Question, Step } from "./journal.ts";
+
+/** A journal whose steps wait. */
+export interface HeldJournal {
+  readonly journal: Journal;
+  /** Lets the steps begin, at the place that they have now. */
+  readonly release: (place: string) => void;
+}
+
+/**
+ * The journal for a call that began before it is known whether there is such a call: the runs inside it wait with their steps, so that nothing stands
+ * under a place that another call may get. `place` is where it would be now.
+ */
+export function heldJournal(journal: Journal, place: string, stop: Interrupt<unknown>): HeldJournal {
+  const released = Promise.withResolvers<string>();
+  async function at<Given extends Step<unknown> | Question>(given: Given): Promise<Given> {
+    const now = await untilStopped(released.promise, stop);
+    if (now === "stopped") throw new Error("the reply that made the call was given up");
+    return { ...given, key: now + given.key.slice(place.length) };
+  }
+  const { ask, mode } = journal;
+  return {
+    journal: {
+      ...(mode === undefined ? {} : { mode }),
+      step: async (step) => journal.step(await at(step)),
+      all: async (steps) => journal.all(await Promise.all(steps.map(at))),
+      ...(ask === undefined ? {} : { ask: async (question) => ask(await at(question)) }),
+    },
+    release: released.resolve,
+  };
+}

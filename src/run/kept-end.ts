@@ -1,0 +1,79 @@
+import type { ErrorCode, ErrorData } from "../error/codes.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { RunEvent } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
+import type { End, StopReason } from "./end.ts";
+import type { OpenQuestion } from "./waits.ts";
+
+/** The key of the record that a run has ended for good. */
+export const endKey = "end";
+
+/** The key of the record of the so manieth end that is not for good, from 1. */
+export function pauseKey(count: number): string {
+  return `${endKey}/${count}`;
+}
+
+/** The end of a run, as its journal keeps it. Of an answer the content is left out: the records before give it. */
+export interface KeptEnd {
+  readonly outcome: Outcome | { readonly type: "answered" };
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The steps that were under way when it was stopped, or that left no result. */
+  readonly open: readonly string[];
+  /** The number of steps, those of runs inside among them, that had ended by then. */
+  readonly count: number;
+  /** Of a run that was stopped between two steps: the last that had ended. Left out before the first. */
+  readonly after?: string;
+  /** The reason for which it was stopped from outside its own course. */
+  readonly stop?: StopReason;
+  readonly error?: KeptError;
+  readonly questions?: readonly OpenQuestion[];
+  /** The facts that steps without a result had told. */
+  readonly told?: Readonly<Record<string, readonly RunEvent[]>>;
+}
+
+interface KeptError {
+  readonly code: ErrorCode;
+  readonly data: ErrorData[ErrorCode];
+  readonly retryable: boolean;
+  /** The run throws it. */
+  readonly throws?: true;
+}
+
+/** The part of a kept end that the end of a run says. */
+export function keptFrom({
+  outcome,
+  error,
+  throws,
+  questions,
+}: End): Pick<KeptEnd, "outcome" | "error" | "questions"> {
+  return {
+    outcome: outcome.type === "answered" ? { type: outcome.type } : outcome,
+    ...(questions === undefined ? {} : { questions }),
+    ...(error === undefined ? {} : { error: keptError(error, throws) }),
+  };
+}
+
+function keptError({ code, data, retryable }: WritError, throws?: boolean): KeptError {
+  const error = { code, data, retryable };
+  return throws === true ? { ...error, throws } : error;
+}
+
+/** The error of a kept end; undefined where it had none. */
+export function errorIn({ error }: KeptEnd): WritError | undefined {
+  if (error === undefined) return undefined;
+  const { code, data, retryable } = error;
+  return new WritError(code, data, { retryable });
+}
+
+/** The end as the run has it in a replay, in the place of what its own course came to. */
+export function endFrom(kept: KeptEnd, own: End): End {
+  const { outcome, error, questions } = kept;
+  if (outcome.type === "answered" && !("content" in outcome)) return own;
+  return {
+    outcome,
+    error: errorIn(kept),
+    ...(error?.throws === true ? { throws: true } : {}),
+    ...(questions === undefined ? {} : { questions }),
+  };
+}

@@ -1,0 +1,125 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+import type { Journal, Step } from "../journal/journal.ts";
+import { recall } from "../journal/recalled.ts";
+import type { Interrupt } from "../util/interrupt.ts";
+import type { StopReason } from "./end.ts";
+import { endKey, errorIn, type KeptEnd, pauseKey } from "./kept-end.ts";
+import { RunWaits } from "./waits.ts";
+
+/** The run that is replayed. */
+export interface ReplayOptions {
+  readonly journal: Journal;
+  readonly runId: string;
+  readonly host: Pick<Host, "timer">;
+}
+
+/** The steps of a run that is replayed: each gives what is recorded, and where nothing is, the run ends as it ended then. */
+export class Replay {
+  /** The recorded end that the run came to. */
+  reached: KeptEnd | undefined;
+  private readonly options: ReplayOptions;
+  private readonly stop: Interrupt<StopReason> | undefined;
+  /** The number of steps that had a result. */
+  private count = 0;
+  private isStopping = false;
+
+  constructor(options: ReplayOptions, stop: Interrupt<StopReason> | undefined) {
+    this.options = options;
+    this.stop = stop;
+    const end = this.end();
+    if (end !== undefined && isBetween(end, undefined)) this.stopAs(end, end.stop);
+  }
+
+  async step<Result>(step: Step<Result>): Promise<Result> {
+    const { key, isOuter = false } = step;
+    const { journal } = this.options;
+    const isMissing = journal.find !== undefined && journal.find(key) === undefined;
+    if (isMissing && isOuter) return step.run();
+    const end = this.end();
+    if (end?.stop !== undefined && (this.isStopping || end.open.includes(key))) {
+      if (this.count < end.count) await this.othersUpTo(end.count);
+      this.stopAs(end, end.stop);
+    }
+    if (isMissing && end?.open.includes(key) === true) throw this.missing(key);
+    const value = await journal.step(lookUp(step, () => this.missing(key)));
+    this.count += 1;
+    if (end !== undefined && isBetween(end, key)) this.stopSoon(end, end.stop);
+    return value;
+  }
+
+  /** The reason why there is no answer to a question: the run was stopped meanwhile. Undefined where it waits. */
+  stoppedAt(): Error | undefined {
+    const end = this.end();
+    return end?.stop === undefined ? undefined : this.stopAs(end, end.stop);
+  }
+
+  /** The end that the records say, the last of several. */
+  private end(): KeptEnd | undefined {
+    const { journal } = this.options;
+    const final = keptEnd(journal, endKey);
+    if (final !== undefined) return final;
+    let last: KeptEnd | undefined;
+    for (let count = 1; ; count += 1) {
+      const next = keptEnd(journal, pauseKey(count));
+      if (next === undefined) return last;
+      last = next;
+    }
+  }
+
+  /** The reason why there is nothing for a step: the run ended there, or its records do. */
+  private missing(key: string): Error {
+    const end = this.end();
+    if (end?.stop !== undefined && (end.open.includes(key) || this.isFinal))
+      return this.stopAs(end, end.stop);
+    const error = end?.open.includes(key) === true ? errorIn(end) : undefined;
+    if (end === undefined || error === undefined)
+      return new WritError("journal-ended", { run: this.options.runId, key });
+    this.reached = end;
+    return end.questions === undefined ? recall(error) : new RunWaits(end.questions);
+  }
+
+  private get isFinal(): boolean {
+    return keptEnd(this.options.journal, endKey) !== undefined;
+  }
+
+  private stopAs(end: KeptEnd, reason: StopReason): Error {
+    this.reached = end;
+    this.stop?.stop(reason);
+    return recall(new Error("the run was stopped here"));
+  }
+
+  /** Stops where nothing was at work: once the run has taken the last result, or with its next step. */
+  private stopSoon(end: KeptEnd, reason: StopReason): void {
+    this.isStopping = true;
+    this.options.host.timer(0, () => void this.stopAs(end, reason));
+  }
+
+  /** Waits until what runs beside a step has come as far as it had when the run was stopped. */
+  private async othersUpTo(count: number): Promise<void> {
+    for (let before = -1; before < this.count && this.count < count;) {
+      before = this.count;
+      await new Promise<void>((resolve) => void this.options.host.timer(0, resolve));
+    }
+  }
+}
+
+/** The end that is kept under a key. */
+export function keptEnd(journal: Journal, key: string): KeptEnd | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of this form wrote it
+  return journal.find?.(key) as KeptEnd | undefined;
+}
+
+/** The step as it may be looked up: it does nothing where it has no record. */
+export function lookUp<Result>({ key, fingerprint }: Step<Result>, why: () => Error): Step<Result> {
+  const run = (): Promise<Result> => Promise.reject(why());
+  return fingerprint === undefined ? { key, run } : { key, fingerprint, run };
+}
+
+/** Tells whether a run was stopped after a step, before anything else began. */
+function isBetween(
+  end: KeptEnd,
+  after: string | undefined,
+): end is KeptEnd & Required<Pick<KeptEnd, "stop">> {
+  return end.stop !== undefined && end.open.length === 0 && end.after === after;
+}

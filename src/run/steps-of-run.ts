@@ -1,0 +1,274 @@
+import { isWritError, WritError } from "../error/writ-error.ts";
+import type { RunEvent } from "../event/event.ts";
+import { directJournal } from "../journal/direct-journal.ts";
+import type { Host } from "../journal/host.ts";
+import { type Asked, type Journal, type Question, type Step, withWork } from "../journal/journal.ts";
+import { recordForm, startKey } from "../journal/record-form.ts";
+import type { Interrupt } from "../util/interrupt.ts";
+import type { JsonObject } from "../util/json.ts";
+import { waitForAll } from "../util/wait-for-all.ts";
+import { type End, type Ending, type StopReason, stopped } from "./end.ts";
+import { endFrom, endKey, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
+import { keptEnd, lookUp, Replay } from "./recorded-end.ts";
+import { RunWaits } from "./waits.ts";
+
+/** The run whose steps they are. */
+export interface StepsOptions {
+  readonly journal: Journal;
+  readonly runId: string;
+  readonly host: Pick<Host, "now" | "timer">;
+  /** It is a run inside another one, which has an end of its own. */
+  readonly isInside: boolean;
+  /** All that it takes to begin the run again, kept with its beginning. Left out for a run inside. */
+  readonly beginning?: () => JsonObject;
+  /** Aborted when the run is to be handed over: what has begun ends, and nothing else begins. */
+  readonly leaving?: AbortSignal;
+}
+
+/** A step at work. */
+interface OpenStep {
+  /** It may not happen twice: what begins inside it belongs to it. */
+  readonly isOnce: boolean;
+  readonly isOuter: boolean;
+}
+
+/** The place at which a run was stopped, or left. */
+type Standing = Pick<KeptEnd, "open" | "after" | "count">;
+
+type Cancelled = StopReason & { readonly type: "cancelled" };
+
+/**
+ * The journal as one run uses it. It knows how the run ended before, so that a run that has ended does nothing more, keeps how it ends this time,
+ * and lets nothing begin in a run that is replayed or handed over.
+ */
+export class StepsOfRun implements Journal {
+  readonly ask?: Journal["ask"];
+  private readonly options: StepsOptions;
+  private stop: Interrupt<StopReason> | undefined;
+  private replay: Replay | undefined;
+  private readonly open = new Map<string, OpenStep>();
+  private readonly told = new Map<string, RunEvent[]>();
+  /** The last step that had a result, and the number of those that had one. */
+  private last: string | undefined;
+  private count = 0;
+  private atStop: Standing | undefined;
+  private cancelling: Promise<void> | undefined;
+
+  constructor(options: StepsOptions) {
+    this.options = options;
+    const { journal } = options;
+    if (journal.mode === "replay") this.replay = new Replay(options, undefined);
+    if (journal.ask !== undefined || journal.mode === "replay")
+      this.ask = (question) => this.askFor(question);
+  }
+
+  /** The steps behind the journal of a run; undefined for one that records nothing. */
+  static of(journal: Journal | undefined): StepsOfRun | undefined {
+    return journal instanceof StepsOfRun ? journal : undefined;
+  }
+
+  get mode(): Journal["mode"] {
+    return this.replay === undefined ? undefined : "replay";
+  }
+
+  get find(): Journal["find"] {
+    return this.options.journal.find;
+  }
+
+  /** The fields that the record of its beginning has beside the time; undefined for a run inside. */
+  get beginning(): JsonObject | undefined {
+    return this.options.beginning?.();
+  }
+
+  /** The run begins. One that has ended for good is replayed from here on. @throws WritError `journal-newer` */
+  begin(stop: Interrupt<StopReason>): void {
+    const { journal } = this.options;
+    this.stop = stop;
+    this.checkForm();
+    if (journal.mode === "replay" || keptEnd(journal, endKey) !== undefined)
+      this.replay = new Replay(this.options, stop);
+    stop.onStop(() => (this.atStop ??= this.place()));
+  }
+
+  step<Result>(step: Step<Result>): Promise<Result> {
+    if (this.replay !== undefined) return this.replay.step(step);
+    return this.taken([step], this.options.journal.step(this.live(step)));
+  }
+
+  all<Result>(steps: readonly Step<Result>[]): Promise<Result[]> {
+    const { replay } = this;
+    if (replay !== undefined) return waitForAll(steps.map((step) => replay.step(step)));
+    return this.taken(steps, this.options.journal.all(steps.map((step) => this.live(step))));
+  }
+
+  /** Takes down a fact that a step told before it had a result. */
+  note(key: string, fact: RunEvent): void {
+    const known = this.told.get(key);
+    if (known === undefined) this.told.set(key, [fact]);
+    else known.push(fact);
+  }
+
+  /** The facts that a step told which left no result, in the run that is replayed. */
+  toldIn(key: string): readonly RunEvent[] {
+    return this.replay?.reached?.told?.[key] ?? [];
+  }
+
+  /** Ends the run as cancelled: first for good in the journal, then in what it does. */
+  cancel(reason: Cancelled): Promise<void> {
+    return (this.cancelling ??= this.cancelOnce(reason));
+  }
+
+  /**
+   * Keeps how the run ended. Gives the end that it has: in a replay the recorded one, and after a cancel that was recorded while the run came to
+   * another end, that.
+   */
+  async keep(end: End, run: Ending): Promise<End> {
+    await this.cancelling;
+    const cancelled = this.cancelling === undefined ? undefined : this.stop?.reason;
+    if (cancelled?.type === "cancelled" && end.throws !== true) return stopped(run, cancelled);
+    if (this.replay !== undefined) {
+      const { reached } = this.replay;
+      return reached === undefined || reached.stop !== undefined ? end : endFrom(reached, end);
+    }
+    const key = this.keyOfEnd(end);
+    if (key === undefined) return end;
+    const stop = this.stop?.reason;
+    const isStop = stop !== undefined && stop.type !== "failed";
+    await this.write(key, { ...this.keptEnd(end), ...(isStop ? { stop } : {}) });
+    return end;
+  }
+
+  /** The key of an end; undefined for one that the records before it give, or that is kept already. */
+  private keyOfEnd({ outcome, questions, throws }: End): string | undefined {
+    const stop = this.stop?.reason;
+    const isLeft = [...this.open.values()].some(({ isOuter }) => !isOuter);
+    if (stop?.type === "cancelled" || this.find === undefined) return undefined;
+    if (questions !== undefined) {
+      const waits = outcome.type === "suspended" && outcome.field === "answers";
+      return isLeft && waits ? this.nextPause() : undefined;
+    }
+    if (isLeft || stop !== undefined) return this.nextPause();
+    const isOpenEnd = throws === true || outcome.type === "suspended" || outcome.type === "exhausted";
+    return this.options.isInside || isOpenEnd ? undefined : endKey;
+  }
+
+  private nextPause(): string {
+    let count = 1;
+    while (keptEnd(this.options.journal, pauseKey(count)) !== undefined) count += 1;
+    return pauseKey(count);
+  }
+
+  private keptEnd(end: End): KeptEnd {
+    const place = this.atStop ?? this.place();
+    const told = place.open.flatMap((key) => {
+      const facts = this.told.get(key);
+      return facts === undefined ? [] : [[key, facts] as const];
+    });
+    const at = this.options.host.now();
+    return {
+      ...keptFrom(end),
+      at,
+      ...place,
+      ...(told.length === 0 ? {} : { told: Object.fromEntries(told) }),
+    };
+  }
+
+  private place(): Standing {
+    const { count, last } = this;
+    const open = [...this.open.keys()];
+    return open.length > 0 || last === undefined ? { open, count } : { open, count, after: last };
+  }
+
+  private async cancelOnce(reason: Cancelled): Promise<void> {
+    const { isInside } = this.options;
+    try {
+      if (!isInside && this.replay === undefined && this.find !== undefined)
+        await this.write(endKey, { ...this.keptEnd({ outcome: reason }), stop: reason });
+      this.stop?.stop(reason);
+    } catch (cause) {
+      this.stop?.stop(isWritError(cause, "run-ended") ? reason : { type: "failed", cause });
+    }
+  }
+
+  private async write(key: string, kept: KeptEnd): Promise<void> {
+    await this.options.journal.step({ key, mustLast: true, run: () => Promise.resolve(kept) });
+  }
+
+  private checkForm(): void {
+    const { isInside, runId } = this.options;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of any form wrote an object
+    const start = isInside ? undefined : (this.find?.(startKey) as { readonly form?: number } | undefined);
+    const { form = 1 } = start ?? {};
+    if (form > recordForm) throw new WritError("journal-newer", { run: runId, form, known: recordForm });
+  }
+
+  /** Waits for results, and takes down that their steps have ended. */
+  private async taken<Value>(steps: readonly Step<unknown>[], recorded: Promise<Value>): Promise<Value> {
+    const value = await recorded;
+    for (const { key } of steps) {
+      this.last = key;
+      this.count += 1;
+      this.open.delete(key);
+      this.told.delete(key);
+    }
+    return value;
+  }
+
+  private live<Result>(step: Step<Result>): Step<Result> {
+    const { key, lost, isOuter = false } = step;
+    if (this.mayNotBegin(step)) return lookUp(step, handedOver);
+    return withWork(step, (work) => {
+      if (lost === undefined && this.mayNotBegin(step)) return Promise.reject(handedOver());
+      this.open.set(key, { isOnce: lost !== undefined, isOuter });
+      return work();
+    });
+  }
+
+  /** True once the outermost run is handed over, but for what belongs to an effect at work that may not happen twice. */
+  private mayNotBegin({ key, isOuter }: Step<unknown>): boolean {
+    const { leaving, isInside } = this.options;
+    if (isInside || leaving?.aborted !== true || isOuter === true) return false;
+    return ![...this.open].some(([outer, { isOnce }]) => isOnce && key.startsWith(`${outer}/`));
+  }
+
+  /** In a replay a question without an answer is one that the run waits for. */
+  private async askFor<Answer>(question: Question): Promise<Asked<Answer>> {
+    const { journal, leaving, isInside } = this.options;
+    const { replay } = this;
+    const isOver = replay !== undefined || leaving?.aborted === true;
+    if (journal.ask !== undefined && (isInside || !isOver)) return journal.ask(question);
+    const notAnswered = handedOver();
+    try {
+      const { key, fingerprint } = question;
+      const asked: Pick<Step<Answer>, "key" | "fingerprint"> = fingerprint === undefined
+        ? { key }
+        : { key, fingerprint };
+      return { answer: await journal.step({ ...asked, run: () => Promise.reject(notAnswered) }) };
+    } catch (error) {
+      if (error !== notAnswered || replay === undefined) throw error;
+      const stop = replay.stoppedAt();
+      if (stop !== undefined) throw stop;
+      return { waitsAt: question.key };
+    }
+  }
+}
+
+function handedOver(): RunWaits {
+  return new RunWaits([], true);
+}
+
+/** The steps of a run in its journal; a journal that records nothing stays as it is. */
+export function stepsIn(options: StepsOptions): Journal {
+  return options.journal === directJournal ? directJournal : new StepsOfRun(options);
+}
+
+/** The fields that a run keeps with its beginning. */
+export function beginningIn(journal: Journal): JsonObject {
+  return StepsOfRun.of(journal)?.beginning ?? {};
+}
+
+/** Keeps the beginning of a run that has no turns, whose journal would not say what it was asked. */
+export async function keepBeginning(journal: Journal): Promise<void> {
+  const beginning = StepsOfRun.of(journal)?.beginning;
+  if (beginning !== undefined) await journal.step({ key: startKey, run: () => Promise.resolve(beginning) });
+}
