@@ -266,7 +266,8 @@ describe("a durable run", () => {
     expect(log).toEqual(["slow begins", "slow"]);
     work(inProcess([one]));
     expect(await runs.result("r")).toMatchObject(answered("helper ok"));
-    expect(log.slice(0, 4)).toEqual(["slow begins", "slow", "look begins", "look"]);
+    expect(log.filter((line) => line.startsWith("look"))).toEqual(["look begins", "look"]);
+    expect(log.filter((line) => line === "slow begins").length).toBeLessThanOrEqual(2); // once in each of the two runs
   });
 
   it("is one of a session, and is erased with it", async () => {
