@@ -24,7 +24,7 @@ export function addDurable(program: Command, act: Act): void {
 
 function withStore(command: Command): Command {
   return command
-    .option("--store <file>", "the SQLite file of the runs; default runs.db")
+    .option("--store <place>", "a SQLite file, or postgresql://…; default: WRIT_STORE, else runs.db")
     .option("--json", "print one JSON object; `work` prints each event as a line of JSON")
     .option("--verbose", "show the stack of an error");
 }

@@ -66,7 +66,10 @@ function addRun(program: Command, act: Act): void {
         (list: string, before: string | undefined) => (before === undefined ? list : `${before},${list}`),
       )
       .option("--durable", "keep the run in a store: it outlasts this process, and waits for its answers")
-      .option("--store <file>", "the SQLite file of the run, with --durable; default runs.db")
+      .option(
+        "--store <place>",
+        "with --durable: a SQLite file, or postgresql://…; default: WRIT_STORE, else runs.db",
+      )
       .option("--id <id>", "the id of the run, with --durable: one that was begun before goes on")
       .option("--session <id>", "the session that the run belongs to, with --durable")
       .option("--audit", "print each look of a tool at something of the world, granted or denied")

@@ -11,7 +11,7 @@ export async function listQuestions({
   run,
   ...flags
 }: StoreFlags & { readonly run?: string }): Promise<ExitCode> {
-  using store = knownStore(flags);
+  await using store = await knownStore(flags);
   const questions = await store.questions(run);
   const { answer, styleAnswer } = processOutput;
   if (flags.json === true) await answer(jsonLine({ type: "questions", questions }));
@@ -36,7 +36,7 @@ export async function answerQuestion(
   approved: boolean,
   { reason, arguments: edited, hash, ...flags }: AnswerFlags,
 ): Promise<ExitCode> {
-  using store = knownStore(flags);
+  await using store = await knownStore(flags);
   const question = await questionAt(store, runId, key);
   const answer: QuestionAnswer = {
     approved,

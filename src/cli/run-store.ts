@@ -1,26 +1,37 @@
 import { existsSync } from "node:fs";
-import { type SqliteRuns, sqliteRuns } from "../adapters/sqlite/sqlite-runs.ts";
+import type { RunStore } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { OutputFlags } from "./options.ts";
 
 /** The options of every command that has a store of runs. */
 export interface StoreFlags extends OutputFlags {
-  /** Default {@link defaultStore}. */
+  /** Default: the variable `WRIT_STORE`, else {@link defaultStore}. */
   readonly store?: string;
 }
 
 /** The file of the runs where no other one is named. */
-export const defaultStore = "runs.db";
+const defaultStore = "runs.db";
 
-/** Opens the store of runs that `--store` names, or makes it. @throws WritError `database-failed` */
-export function openStore({ store = defaultStore }: StoreFlags): SqliteRuns {
-  return sqliteRuns(store);
+/** A store that is closed at the end of its command. */
+export type OpenRuns = RunStore & (Disposable | AsyncDisposable);
+
+const database = /^postgres(?:ql)?:/;
+
+function nameOf({ store }: StoreFlags): string {
+  return store ?? process.env["WRIT_STORE"] ?? defaultStore;
+}
+
+/** Opens the store of runs that is meant, or makes it. @throws WritError `database-failed`, `peer-missing` */
+export async function openStore(flags: StoreFlags): Promise<OpenRuns> {
+  const name = nameOf(flags);
+  if (database.test(name)) return (await import("../adapters/postgres/postgres-runs.ts")).postgresRuns(name);
+  return (await import("../adapters/sqlite/sqlite-runs.ts")).sqliteRuns(name);
 }
 
 /** Opens a store that is there already. @throws WritError `option-invalid` */
-export function knownStore(flags: StoreFlags): SqliteRuns {
-  const { store = defaultStore } = flags;
-  if (existsSync(store)) return openStore(flags);
+export async function knownStore(flags: StoreFlags): Promise<OpenRuns> {
+  const name = nameOf(flags);
+  if (database.test(name) || existsSync(name)) return openStore(flags);
   const advice = "There is no such file. `writ run --durable` and `writ work` make one; name theirs.";
-  throw new WritError("option-invalid", { option: "--store", value: store, advice });
+  throw new WritError("option-invalid", { option: "--store", value: name, advice });
 }

@@ -46,7 +46,7 @@ async function durably(agent: AnyAgent, prompt: Question, { flags, options }: Du
   ]);
   const { id, session, skill } = flags;
   const { ceiling, audit, format = "text", verbose = false } = options;
-  using store = openStore(flags);
+  await using store = await openStore(flags);
   return await runDurably(agent, {
     store,
     prompt,

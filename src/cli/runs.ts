@@ -43,7 +43,7 @@ export async function listRuns({
     ...(before === undefined ? {} : { before }),
     limit: countOf("--limit", limit),
   };
-  using store = knownStore(flags);
+  await using store = await knownStore(flags);
   const runs = await store.list(wanted);
   await processOutput.answer(flags.json === true ? jsonLine({ type: "runs", runs }) : table(runs.map(cells)));
   return exitCodes.answered;
@@ -58,7 +58,7 @@ function cells(run: StoredRun): readonly string[] {
 
 /** `writ runs show <id>`: one run with its questions and the keys of its steps. */
 export async function showRun(id: string, flags: StoreFlags): Promise<ExitCode> {
-  using store = knownStore(flags);
+  await using store = await knownStore(flags);
   const run = await store.read(id);
   if (run === undefined) throw new WritError("run-missing", { id });
   const [questions, records] = await Promise.all([store.questions(id), store.records(id)]);
@@ -86,13 +86,13 @@ export async function cancelRun(
   id: string,
   { reason, ...flags }: StoreFlags & { readonly reason: string },
 ): Promise<ExitCode> {
-  using store = knownStore(flags);
+  await using store = await knownStore(flags);
   return tellRun(await store.cancel(id, reason), flags);
 }
 
 /** `writ runs retry <id>`. */
 export async function retryRun(id: string, flags: StoreFlags): Promise<ExitCode> {
-  using store = knownStore(flags);
+  await using store = await knownStore(flags);
   return tellRun(await store.reopen(id), flags);
 }
 
@@ -108,7 +108,7 @@ export async function eraseRuns(
   id: string | undefined,
   { session, ...flags }: StoreFlags & { readonly session?: string },
 ): Promise<ExitCode> {
-  using store = knownStore(flags);
+  await using store = await knownStore(flags);
   const count = await store.erase(erasedBy(id, session));
   await processOutput.answer(
     flags.json === true ? jsonLine({ type: "erased", count }) : `${countText(count, "run")} erased\n`,

@@ -15,7 +15,7 @@ export interface WorkFlags extends StoreFlags {
 export async function work(files: readonly string[], flags: WorkFlags): Promise<ExitCode> {
   const concurrency = countOf("--concurrency", flags.concurrency);
   const agents = await Promise.all(files.map((file) => loadAgent(file)));
-  using store = openStore(flags);
+  await using store = await openStore(flags);
   const onEvent = flags.json === true ? tellJson : tell;
   const worker = durableRuns({ store, agents, onEvent }).work({ concurrency });
   const names = agents.map(({ name }) => name).join(", ");

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { agent, type Agent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
 import {
   type DurableOptions,
@@ -13,27 +13,44 @@ import {
   type RunWorker,
 } from "../../src/durable.ts";
 import type { ModelRequest } from "../../src/models.ts";
-import { type SqliteRuns, sqliteRuns } from "../../src/sqlite.ts";
+import { postgresRuns } from "../../src/postgres.ts";
+import { sqliteRuns } from "../../src/sqlite.ts";
+import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
 
-let folder = "";
-let stores: SqliteRuns[] = [];
+let place = 0;
+let stores: OpenStore[] = [];
 let workers: RunWorker[] = [];
 let log: string[] = [];
+const folder = mkdtempSync(join(tmpdir(), "writ-durable-"));
+let server: PostgresServer | undefined;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "writ-durable-"));
+  place += 1;
   [stores, workers, log] = [[], [], []];
 });
 afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.drain({ graceMs: 0 })));
-  for (const store of stores) store.close();
+  for (const store of stores) await store.close();
+});
+afterAll(async () => {
+  server?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
+type OpenStore = RunStore & { readonly close: () => unknown };
+
+/** Opens the store of a test, as a process of its own does. */
+const inFile = (): OpenStore => sqliteRuns(join(folder, `runs-${place}.db`));
+const inServer = (): OpenStore => postgresRuns(server?.url, { schema: `runs ${place}`, connections: 2 });
+let open = inFile;
+function newStore(): OpenStore {
+  const store = open();
+  stores.push(store);
+  return store;
+}
+
 /** Durable runs as a process of their own has them. */
 function inProcess(agents: DurableOptions["agents"] = [], more: Partial<DurableOptions> = {}): DurableRuns {
-  const store = sqliteRuns(join(folder, "runs.db"));
-  stores.push(store);
-  return durableRuns({ store, agents, ...more });
+  return durableRuns({ store: newStore(), agents, ...more });
 }
 function work(runs: DurableRuns, concurrency = 10): RunWorker {
   const worker = runs.work({ concurrency });
@@ -84,7 +101,18 @@ const clerk = (...turns: readonly (readonly PlannedCall[])[]): Agent<string, str
 const status = async (runs: DurableRuns, id = "r") => (await runs.show(id))?.status;
 const answered = (content: string) => ({ outcome: { type: "answered", content } });
 
-describe("a durable run", () => {
+const kinds = [
+  { where: "a SQLite file", kind: inFile },
+  { where: "PostgreSQL", kind: inServer },
+];
+
+describe.each(kinds)("a durable run in $where", ({ where, kind }) => {
+  beforeAll(async () => {
+    open = kind;
+    if (kind === inServer && postgresMissing() === undefined) server ??= await startPostgres();
+  });
+  beforeEach(({ skip }) => skip(kind === inServer && server === undefined, `${where} is not here`));
+
   it("is started in one process, carried out by another, and its end is known to a third", async () => {
     const one = clerk([{ name: "look" }]);
     const begun = await inProcess().start(one, "Go", { id: "r" });
@@ -286,6 +314,8 @@ describe("a durable run", () => {
 });
 
 describe("workers", () => {
+  beforeAll(() => void (open = inFile));
+
   it("carry out so many runs at a time, and others meanwhile", async () => {
     let most = 0;
     let now = 0;
@@ -329,8 +359,7 @@ describe("workers", () => {
     const told: (string | undefined)[] = [];
     const hear = (warning: Error & { readonly code?: string }): void => void told.push(warning.code);
     process.on("warning", hear);
-    const store = sqliteRuns(join(folder, "runs.db"));
-    stores.push(store);
+    const store = newStore();
     const failures = ["claim", "claim", "end"];
     const mayFail = (what: string): void => {
       if (failures[0] === what) throw new Error(`the disk is full for a moment: ${String(failures.shift())}`);

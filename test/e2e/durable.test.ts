@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { postgresMissing, startPostgres } from "../postgres-server.ts";
 import { type Ended, makeProject, type Project, type StartOptions, writ as writIn } from "./command-line.ts";
 
 let project: Project;
@@ -136,5 +137,26 @@ describe("writ work", () => {
       /Working for payer[^]*r \(payer\) goes on\nr \(payer\) answered\nHanding over\.\n$/,
     );
     expect((await writ(["runs", "list"])).stdout).toMatch(/^r {2}answered/);
+  });
+});
+
+describe("a store in PostgreSQL", () => {
+  it("is named by its address, in WRIT_STORE too", async ({ skip }) => {
+    const missing = postgresMissing();
+    skip(missing !== undefined, missing);
+    const server = await startPostgres();
+    try {
+      store = server.url;
+      expect((await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"])).code).toBe(6);
+      const options = { cwd: project.folder, env: { WRIT_STORE: server.url } };
+      expect((await writIn(["approvals", "deny", "r", "--reason", "not today"], options)).stdout).toBe(
+        "denied: pay of r\n",
+      );
+      const ended = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);
+      expect(ended.stdout).toContain("not today");
+      expect((await writIn(["runs", "list"], options)).stdout).toMatch(/^r {2}answered/);
+    } finally {
+      server.close();
+    }
   });
 });
