@@ -347,6 +347,7 @@ const made: {
   enforcement: anything,
   mode: anything,
   isCatalogued: anything,
+  isAgent: anything,
   types: anything,
 };
 const shape = closed({ ...made, ...fields });
