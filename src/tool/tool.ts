@@ -343,6 +343,7 @@ const made: {
   kind: anything,
   unenforced: anything,
   isFresh: anything,
+  isAgent: anything,
   origin: anything,
   enforcement: anything,
   mode: anything,
