@@ -343,7 +343,6 @@ const made: {
   kind: anything,
   unenforced: anything,
   isFresh: anything,
-  isAgent: anything,
   origin: anything,
   enforcement: anything,
   mode: anything,
