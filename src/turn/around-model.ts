@@ -56,10 +56,10 @@ function wrongRequest(
   const isRefused = messages !== undefined && complaint(request.messages) === undefined;
   const reason = isRefused ? complaint(messages) : undefined;
   if (reason !== undefined) return { field: "messages", reason };
-  if (toolChoice === "required" && request.tools.length === 0)
+  const callable = request.callable ?? request.tools.map(({ name }) => name);
+  if (toolChoice === "required" && callable.length === 0)
     return { field: "toolChoice", reason: "no tool is offered in this request" };
-  if (typeof toolChoice !== "object" || request.tools.some(({ name }) => name === toolChoice.tool))
-    return undefined;
+  if (typeof toolChoice !== "object" || callable.includes(toolChoice.tool)) return undefined;
   return { field: "toolChoice", reason: `the tool "${toolChoice.tool}" is not offered in this request` };
 }
 

@@ -218,6 +218,20 @@ describe("a run whose tools change", () => {
     expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["auto", "none"]);
   });
 
+  it("lets no hook force a tool that was taken away", async () => {
+    const force = (toolChoice: object | string, restrictTo: readonly string[]) => {
+      const model = scripted([{ calls: [{ name: "calm" }] }, "Done."]);
+      const beforeModel = ({ turn }: { readonly turn: number }) =>
+        turn === 2 ? { toolChoice: toolChoice as never } : undefined;
+      const narrow = { ...calm, mode: () => ({ restrictTo }) };
+      return agent({ name: "a", model, tools: [narrow, read], hooks: [{ beforeModel }] }).run("Go");
+    };
+    const error = { code: "hook-failed" };
+    expect(await force({ tool: "calm" }, ["read"])).toMatchObject({ error });
+    expect(await force("required", [])).toMatchObject({ error });
+    expect(await force("auto", ["read"])).toMatchObject({ text: "Done." });
+  });
+
   it("refuses a tool that was taken away, and says what is left", async () => {
     const step = { calls: [{ name: "calm" }, { name: "calm" }] };
     const model = scripted([step, { calls: [{ name: "calm" }] }, "Done."]);
