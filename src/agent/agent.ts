@@ -1,4 +1,4 @@
-import { surrounded } from "../run/powers.ts";
+import { surrounded } from "../run/around.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { DriverChoice } from "../driver/choose.ts";

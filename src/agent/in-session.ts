@@ -1,4 +1,4 @@
-import { within } from "../run/powers.ts";
+import { within } from "../run/around.ts";
 import type { Host } from "../journal/host.ts";
 import type { Finished, Frame } from "../run/frame.ts";
 import { effectIn } from "../policy/allow-list.ts";

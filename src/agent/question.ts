@@ -2,8 +2,7 @@ import { messageOf, WritError } from "../error/writ-error.ts";
 import { readConversation, meansConversation } from "../message/conversation.ts";
 import { fileText } from "../message/file-part.ts";
 import type { Message, UserMessage } from "../message/message.ts";
-import type { Json } from "../util/json.ts";
-import { toJson } from "../util/json.ts";
+import { type Json, toJson } from "../util/json.ts";
 import { fits, kindOf, record } from "../util/shape.ts";
 
 /** A question that is not a plain text: parts, or the messages of a conversation. */

@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
-import { surrounded } from "../run/powers.ts";
+import { surrounded } from "../run/around.ts";
 import { isAsked, textOf } from "../message/message.ts";
 import type { Transcript } from "../message/transcript.ts";
 import { checkRequest } from "./check-request.ts";

@@ -1,9 +1,10 @@
 import { type Label, joinLabels, untrustedFrom } from "../message/label.ts";
 import type { ToolCall } from "../message/message.ts";
 import { addedLabel } from "../policy/knowledge/result-label.ts";
-import { openCall, openCallScope } from "../run/scope.ts";
+import { openCallScope } from "../run/scope.ts";
+import { openCall, noNeeds, openScope, within } from "../run/around.ts";
 import { RunWaits } from "../run/waits.ts";
-import { kindsOf, noNeeds, openPowers, openScope, within } from "../run/powers.ts";
+import { kindsOf, openPowers } from "../run/powers.ts";
 import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
 import type { RunContext } from "../run/context.ts";
 import type { CallScope } from "../tool/call-scope.ts";

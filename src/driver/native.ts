@@ -1,5 +1,4 @@
-import type { Message, ReplyMessage, ToolCall } from "../message/message.ts";
-import { callsOf, textOf } from "../message/message.ts";
+import { type Message, type ReplyMessage, type ToolCall, callsOf, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest, ReplyFormat } from "../model/model.ts";
 import { type WireNames, wireNames } from "../model/tool-names.ts";
@@ -34,12 +33,12 @@ import { withoutThinking } from "./thinking.ts";
 export const nativeDriver: Driver = {
   name: "native",
   passthrough: true,
-  toolName: (wireName, allowed) => wireNames(allowed).fromWire(wireName),
+  toolName: (wireName, allowed) =>
+    allowed.tools.has(wireName) ? wireName : wireNames(allowed).fromWire(wireName),
   request(turn) {
     const { allowed, settings, toolChoice } = turn;
     const format = formatOf(turn);
-    const names = wireNames(allowed, turn.model.features.toolNames);
-    const told = described(allowed)(names);
+    const { names, told } = described(allowed)(turn.model.features.toolNames ?? noNames);
     const choice = typeof toolChoice === "object" ? { tool: names.toWire(toolChoice.tool) } : toolChoice;
     return {
       messages: requestMessages(turn, names),
@@ -138,12 +137,19 @@ function requestMessages({ transcript }: TurnInput, names: WireNames): readonly 
   return names.identity ? messages : messages.map((message) => names.message(message));
 }
 
-/**
- * The tools as a provider is told of them, and which of them may be called, made once for each list and its
- * names. Depends on: the tools; their names as the provider takes them.
- */
+/** The rule of a provider that takes no other names than all do. */
+const noNames = /(?!)/;
+
+/** The tools as a provider is told of them, and which of them may be called. */
+interface Described {
+  readonly names: WireNames;
+  readonly told: Pick<ModelRequest, "tools" | "callable">;
+}
+
+/** What a provider is told of a list, made once for each. Depends on: the tools; the names that the provider takes. */
 const described = remembered((allowed: AllowList) =>
-  remembered((names: WireNames): Pick<ModelRequest, "tools" | "callable"> => {
+  remembered((accepted: RegExp): Described => {
+    const names = wireNames(allowed, accepted);
     const told = toldTools(allowed);
     const callable = offeredTools(allowed);
     const tools = told.map(({ name, description, input, providerOptions }) => ({
@@ -152,7 +158,7 @@ const described = remembered((allowed: AllowList) =>
       inputSchema: input.jsonSchema,
       ...(providerOptions && { providerOptions }),
     }));
-    if (callable.length === told.length) return { tools };
-    return { tools, callable: callable.map(({ name }) => names.toWire(name)) };
+    if (callable.length === told.length) return { names, told: { tools } };
+    return { names, told: { tools, callable: callable.map(({ name }) => names.toWire(name)) } };
   }),
 );

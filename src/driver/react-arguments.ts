@@ -1,7 +1,6 @@
 import { resolved } from "../schema/check-schema.ts";
-import { own } from "../schema/keywords.ts";
+import { own, isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 
 /** Arguments as they may be, with what was left out of them, and what they have that their schema forbids. Both are paths of keys. */
 export interface NormalArguments {

@@ -1,5 +1,4 @@
-import type { ReplyPart } from "../message/message.ts";
-import { textOf } from "../message/message.ts";
+import { type ReplyPart, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 
 /** The words that a piece of a reply adds: those that it says, and those that the model only thinks. */

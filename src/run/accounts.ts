@@ -3,7 +3,7 @@ import type { Host } from "../journal/host.ts";
 import type { Account } from "../policy/account/account.ts";
 import type { WantedReply, Wish } from "../policy/account/account-entry.ts";
 import type { Excess } from "../policy/account/budget.ts";
-import { asRuntime } from "./powers.ts";
+import { asRuntime } from "./around.ts";
 
 /** The usage of a reply. */
 export interface ReplySpent {

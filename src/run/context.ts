@@ -11,7 +11,8 @@ import { slots, type Slots } from "../util/slots.ts";
 import type { EndCause } from "./end.ts";
 import type { Executor } from "./executor.ts";
 import type { AskOnce } from "./powers.ts";
-import { levelAround, type RunScope } from "./scope.ts";
+import type { RunScope } from "./scope.ts";
+import { levelAround } from "./around.ts";
 
 /** The order in which the calls of a reply run, and what keeps the rest of them from running. */
 export interface Ordering {

@@ -1,7 +1,7 @@
 import { messageOf, type WritError } from "../error/writ-error.ts";
 import { type AgentEvent, type Envelope, isFact, type RunEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
-import { within } from "./powers.ts";
+import { within } from "./around.ts";
 import type { Scope } from "./scope.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
 import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";

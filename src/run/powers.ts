@@ -5,9 +5,10 @@ import { whyNot } from "../policy/powers.ts";
 import type { Spending } from "../policy/account/purse.ts";
 import { type Capability, type CapabilityKind, type Resource, resourceText } from "../tool/capability.ts";
 import type { AccessRecord, Handles } from "../tool/handles.ts";
-import type { PowerScope, Powers } from "../tool/power-port.ts";
+import type { PowerScope } from "../tool/power-port.ts";
 import type { Maybe } from "../util/maybe.ts";
 import { withoutSecrets } from "./secrets.ts";
+import { isOpen } from "./around.ts";
 
 /** Asks the run's model once, without tools. Gives up when the signal is aborted; what was spent by then is told all the same. */
 export type AskOnce = (
@@ -84,9 +85,6 @@ export function openPowers(
   };
 }
 
-/** The needs of a tool that declares none. */
-export const noNeeds: readonly Capability[] = [];
-
 /** The answer without a model. */
 const noProvider = "[no llm provider]";
 
@@ -116,86 +114,3 @@ export function addSpending(first: Spending, second: Spending): Spending {
 }
 
 export const noSpending: Spending = { usage: noUsage, costUsd: 0, toolCalls: 0 };
-
-/** Runs work with these powers around it: what it calls, now or after `await`, can have no more. */
-export function within<Value>({ powers }: Pick<Host, "powers">, scope: PowerScope, work: () => Value): Value {
-  return powers === undefined ? work() : powers.inside(scope, work);
-}
-
-/** Begins the scope of a call inside whatever scope there is; it ends when `end` is called, or when one around it does. */
-export function openScope(
-  { tool, callId, powers, from }: PowerScope,
-  host: Pick<Host, "powers">,
-): { readonly scope: PowerScope; readonly end: () => void } {
-  const around = host.powers?.current();
-  let isOver = false;
-  const isOpenNow = (): boolean => !isOver && (around === undefined || isOpen(around));
-  const scope = { tool, callId, powers, from, sessions: around?.sessions, isOpen: isOpenNow };
-  return { scope, end: () => void (isOver = true) };
-}
-
-function isOpen(scope: PowerScope): boolean {
-  return scope.isOpen?.() !== false;
-}
-
-/** Runs work of the runtime itself: a model that a run inside a call asks is none of that call's doing. */
-export function asRuntime<Value>({ powers }: Pick<Host, "powers">, work: () => Value): Value {
-  const scope = powers?.current();
-  return scope === undefined || powers === undefined
-    ? work()
-    : powers.inside({ ...scope, isHandle: true }, work);
-}
-
-/** The powers that surround the code that asks: those of the tool call it runs in, if it runs in one; none when that call has ended. */
-export function surrounding({ powers }: Pick<Host, "powers">): Powers {
-  const scope = powers?.current();
-  if (scope === undefined) return [];
-  return isOpen(scope) ? scope.powers : [noNeeds];
-}
-
-/** The powers and the scope around a run. */
-export interface RunPowers {
-  readonly powers: Powers;
-  /** The scope of its own code, where that leaves less than the scope around the code that begins the run. */
-  readonly scope?: PowerScope;
-}
-
-/** The name, the call and the ceiling of a run that begins. */
-export interface BeginningRun {
-  readonly name: string;
-  /** The call that it is told to be part of. */
-  readonly call: Pick<PowerScope, "powers"> | undefined;
-  /** The powers that its caller leaves it. */
-  readonly ceiling: readonly Capability[] | undefined;
-}
-
-/**
- * The powers around a run, before its own grants: never more than those of the code that begins it, of the
- * call that it is part of, and of what its caller leaves it.
- */
-export function surroundingRun(host: Pick<Host, "powers">, { name, call, ceiling }: BeginningRun): RunPowers {
-  const here = surrounding(host);
-  const more = call === undefined ? [] : call.powers.filter((list) => !here.includes(list));
-  if (more.length === 0 && ceiling === undefined) return { powers: here };
-  const powers = [...here, ...more, ...(ceiling === undefined ? [] : [ceiling])];
-  return { powers, scope: { tool: name, callId: "run", isHandle: true, ...host.powers?.current(), powers } };
-}
-
-/** A generator whose code is surrounded by what surrounds this call, whoever reads it. */
-export function surrounded<Item, Result>(
-  { powers }: Pick<Host, "powers">,
-  generator: AsyncGenerator<Item, Result>,
-): AsyncGenerator<Item, Result> {
-  const scope = powers?.current();
-  if (powers === undefined || scope === undefined) return generator;
-  const step = <Value>(work: () => Value): Value => powers.inside(scope, work);
-  return {
-    next: () => step(() => generator.next()),
-    return: (value) => step(() => generator.return(value)),
-    throw: (error) => step(() => generator.throw(error)),
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    [Symbol.asyncDispose]: () => step(() => generator[Symbol.asyncDispose]()),
-  };
-}

@@ -1,25 +1,25 @@
 import { WritError } from "../error/writ-error.ts";
-import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
+import { type Spending, purse, type Purse } from "../policy/account/purse.ts";
+import type { Capability } from "../tool/capability.ts";
+import type { Powers, CallAround } from "../tool/power-port.ts";
+import type { Maybe } from "../util/maybe.ts";
+import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
 import type { Journal } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
-import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import type { Label } from "../message/label.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
-import { purse, type Purse, type Spending } from "../policy/account/purse.ts";
 import type { Policy } from "../policy/decision.ts";
-import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Act } from "../tool/acts.ts";
 import type { CallScope } from "../tool/call-scope.ts";
-import type { Capability } from "../tool/capability.ts";
-import type { CallAround, Level, Powers } from "../tool/power-port.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
-import type { Maybe } from "../util/maybe.ts";
 import type { RunAccounts } from "./accounts.ts";
 import type { Approve } from "./approval.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
 import type { RunWaits } from "./waits.ts";
+import type { OpenCall } from "./around.ts";
 
 /**
  * The scope of a call, as the runs inside it see it. They are bound by the outer run and can do no more than
@@ -272,53 +272,4 @@ const callEnded = { type: "cancelled", reason: "the call that it was part of has
 /** Adds the calls that the purse counted to the spending. */
 function withCalls(spending: Spending, { counted: calls }: Purse): Spending {
   return calls === undefined ? spending : { ...spending, calls };
-}
-
-/** The call around code, for runs with and without `parent` alike. */
-export interface OpenCall extends CallAround {
-  readonly intent: Intent;
-  /** The join of what runs inside have seen so far. */
-  readonly seen: Label;
-}
-
-/** Opens what the runs inside a call are told of it. `own` is the label of what its code hands over by itself, looked at when a run begins. */
-export function openCall(intent: Intent, level: Level, own: () => Label): OpenCall {
-  return new CallInTheOpen(intent, level, own);
-}
-
-/** A class, since every call has one: its members live once, on the prototype. */
-class CallInTheOpen implements OpenCall {
-  readonly intent: Intent;
-  seen: Label = trustedLabel;
-  readonly depth: number;
-  readonly maxDepth: number;
-  private readonly own: () => Label;
-
-  constructor(intent: Intent, { depth, maxDepth }: Level, own: () => Label) {
-    this.intent = intent;
-    this.depth = depth;
-    this.maxDepth = maxDepth;
-    this.own = own;
-  }
-
-  get label(): Label {
-    return joinLabels(this.own(), this.seen);
-  }
-
-  get saw(): (label: Label) => void {
-    return (label) => {
-      this.seen = joinLabels(this.seen, label);
-    };
-  }
-}
-
-/** The call in whose code somebody asks; undefined outside of all calls. */
-export function callAround({ powers }: Pick<Host, "powers">): CallAround | undefined {
-  return powers?.current()?.from;
-}
-
-/** The level of the call in whose code somebody asks, while it goes on; undefined outside of all calls. */
-export function levelAround({ powers }: Pick<Host, "powers">): Level | undefined {
-  const scope = powers?.current();
-  return scope?.isOpen?.() === false ? undefined : scope?.from;
 }

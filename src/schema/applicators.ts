@@ -1,7 +1,6 @@
-import { isJsonObject, type Json } from "../util/json.ts";
+import { isJsonObject, type Json, own } from "../util/json.ts";
 import { listOf } from "./assertions.ts";
 import type { Makers, Making } from "./maker.ts";
-import { own } from "./keywords.ts";
 import { Marks } from "./marks.ts";
 import type { Check, Visit } from "./visit.ts";
 

@@ -1,9 +1,7 @@
 import { canonicalJson } from "../util/canonical-json.ts";
-import { isJsonObject, type Json } from "../util/json.ts";
-import { own } from "./keywords.ts";
+import { isJsonObject, type Json, own } from "../util/json.ts";
 import type { Maker, Makers, Making } from "./maker.ts";
-import { type Check, show } from "./visit.ts";
-import { Work } from "./work.ts";
+import { type Check, show, Work } from "./visit.ts";
 
 /** The keywords that look at a value without a schema inside, in the order in which their faults are told. */
 export const assertions: Makers = [

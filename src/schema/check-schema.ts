@@ -1,6 +1,6 @@
-import { isJsonObject, type Json, type JsonObject, refuseHoles } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, refuseHoles, own } from "../util/json.ts";
 import { shownValue } from "../util/shape.ts";
-import { childrenOf, keywords, own } from "./keywords.ts";
+import { childrenOf, keywords } from "./keywords.ts";
 
 /** A schema whose keywords are right and whose references lead somewhere inside it. */
 export interface CheckedSchema {

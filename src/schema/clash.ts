@@ -1,7 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { listOf } from "./assertions.ts";
-import { own } from "./keywords.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** Keywords with which a schema says more than is looked at here. */

@@ -1,8 +1,7 @@
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../util/json.ts";
-import { own } from "./keywords.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson, own } from "../util/json.ts";
 import { type Issue, pathText } from "./schema.ts";
 import type { Guide } from "./standard.ts";
-import type { Work } from "./work.ts";
+import type { Work } from "./visit.ts";
 
 type Path = Issue["path"];
 

@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import type { CheckedSchema } from "./check-schema.ts";
-import { listAt, mapAt, own } from "./keywords.ts";
-import type { Work } from "./work.ts";
+import { listAt, mapAt } from "./keywords.ts";
+import type { Work } from "./visit.ts";
 
 /**
  * Fills the defaults of properties that are absent. Returns a copy where something was filled and the value itself where nothing was.

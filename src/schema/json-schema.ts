@@ -1,14 +1,16 @@
 import type { RE2JS } from "re2js";
 import { messageOf, WritError } from "../error/writ-error.ts";
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { type CheckedSchema, checkSchema, copyJson } from "./check-schema.ts";
 import { fillDefaults, relaxRequired } from "./fill-defaults.ts";
-import { judgeOfRoot } from "./judge.ts";
 import { matchersOf } from "./matcher.ts";
 import type { Issue, JsonSchema, ParseResult } from "./schema.ts";
 import type { CheckedSource, SchemaPlace } from "./standard.ts";
-import { type Check, Visit } from "./visit.ts";
-import type { Work } from "./work.ts";
+import { type Check, Visit, type Work } from "./visit.ts";
+import { applicators } from "./applicators.ts";
+import { assertions } from "./assertions.ts";
+import type { Making, Matcher } from "./maker.ts";
+import { Marks } from "./marks.ts";
 
 /** Reads a JSON Schema 2020-12. The engine for patterns is loaded by the first check that needs it. @throws WritError `schema-invalid` */
 export function fromJsonSchema(source: JsonSchema, place: SchemaPlace): CheckedSource {
@@ -89,4 +91,48 @@ function explain(judge: Check, value: unknown, deciding: Visit): readonly Issue[
 
 function failed(error: unknown): ParseResult<unknown> {
   return { ok: false, issues: [{ path: [], message: `cannot be checked: ${messageOf(error)}` }] };
+}
+
+const keywords = [...assertions, ...applicators];
+
+const fitsAll: Check = () => true;
+const fitsNone: Check = (_value, visit) => visit.fault(() => "is not allowed");
+
+/**
+ * The check of a schema. It throws a RangeError when a value takes more steps than a visit may make, or is nested deeper than the
+ * stack.
+ */
+function judgeOfRoot({ root, targets }: CheckedSchema, matcherOf: (pattern: string) => Matcher): Check {
+  const made = new Map<JsonObject, Check>();
+  const judgeOf = (schema: Json): Check => {
+    if (!isJsonObject(schema)) return schema === true ? fitsAll : fitsNone;
+    const check =
+      made.get(schema) ?? judgeOfSchema({ schema, judgeOf, ends: targets.get(schema) ?? [], matcherOf });
+    made.set(schema, check);
+    return check;
+  };
+  return judgeOf(root);
+}
+
+function judgeOfSchema(making: Making): Check {
+  const { schema } = making;
+  const checks = keywords.flatMap(([keyword, maker]) => {
+    const held = own(schema, keyword);
+    return held === undefined ? [] : [maker(held, making)];
+  });
+  const needsMarks = ["unevaluatedItems", "unevaluatedProperties"].some((name) =>
+    Object.hasOwn(schema, name),
+  );
+  return (value, visit, outer) => {
+    visit.work.spend(1);
+    const marks = needsMarks ? new Marks() : outer;
+    let fits = true;
+    for (const check of checks) {
+      if (check(value, visit, marks)) continue;
+      if (!visit.explains) return false;
+      fits = false;
+    }
+    if (outer !== undefined && marks !== undefined && marks !== outer) outer.add(marks, visit.work);
+    return fits;
+  };
 }

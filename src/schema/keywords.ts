@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { linearFault } from "./linear-pattern.ts";
 
 /** A JSON Schema keyword as the runtime knows it. */
@@ -85,11 +85,6 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map(
     names.split(" ").map((name) => [name, { holds, judges, fault }] as const),
   ),
 );
-
-/** The value of an own key, so that `constructor` and the like are never found where nobody wrote them. */
-export function own(object: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
 
 /** The list of an own key; empty where it holds none. */
 export function listAt(object: JsonObject, key: string): readonly Json[] {

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "../util/json.ts";
-import type { Check } from "./visit.ts";
-import type { Work } from "./work.ts";
+import type { Check, Work } from "./visit.ts";
 
 /** Tells whether a text has what a pattern wants. */
 export type Matcher = (text: string, work: Work) => boolean;

@@ -1,4 +1,4 @@
-import type { Work } from "./work.ts";
+import type { Work } from "./visit.ts";
 
 /** The parts of one value that were judged, for `unevaluatedProperties` and `unevaluatedItems`. */
 export class Marks {

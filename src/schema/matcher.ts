@@ -1,7 +1,7 @@
 import type { RE2JS } from "re2js";
 import { splitPattern } from "./linear-pattern.ts";
 import type { Matcher } from "./maker.ts";
-import type { Work } from "./work.ts";
+import type { Work } from "./visit.ts";
 
 // The programs of one schema together. Each part takes half a microsecond to make.
 const maxPrograms = 100_000;

@@ -1,12 +1,11 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { messageOf, WritError } from "../error/writ-error.ts";
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { after } from "../util/maybe.ts";
 import { copyJson, followPointer } from "./check-schema.ts";
-import { own } from "./keywords.ts";
 import { type Issue, type JsonSchema, type ParseResult, pathText } from "./schema.ts";
 import { unknownFields, withUnknown } from "./unknown-fields.ts";
-import type { Work } from "./work.ts";
+import type { Work } from "./visit.ts";
 
 /** One of a name's schemas: of what comes in or of what goes out. */
 export interface SchemaPlace {

@@ -6,7 +6,7 @@ import type { Issue, JsonSchema, ParseResult, Schema } from "./schema.ts";
 import { type CheckedSource, fromStandard, type SchemaPlace, type StandardPlace } from "./standard.ts";
 import { isJsonObject } from "../util/json.ts";
 import { kindOf } from "../util/shape.ts";
-import { Work } from "./work.ts";
+import { Work } from "./visit.ts";
 
 /**
  * A schema as an author gives it: any Standard Schema that describes itself as JSON Schema, or a JSON Schema

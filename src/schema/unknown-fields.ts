@@ -1,9 +1,8 @@
-import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { after } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
 import { unknownField } from "./applicators.ts";
 import { listOf } from "./assertions.ts";
-import { own } from "./keywords.ts";
 import { type Issue, type ParseResult, pathText, type Schema } from "./schema.ts";
 
 /**

@@ -2,7 +2,7 @@ import { latchOntoText } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
 import { withMarks } from "../driver/mark-results.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
-import { asRuntime } from "../run/powers.ts";
+import { asRuntime } from "../run/around.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
-import { type AskOnce, asRuntime } from "../run/powers.ts";
+import type { AskOnce } from "../run/powers.ts";
+import { asRuntime } from "../run/around.ts";
 import { type Slots, slots } from "../util/slots.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import { completeUsage, priceOf, type Usage } from "../message/usage.ts";

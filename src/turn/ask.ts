@@ -25,7 +25,7 @@ import { replyOf, changeReply, changeRequest, type HookedCall } from "./around-m
 import { fatalOf } from "../call/fatal.ts";
 import type { RunEvent } from "../event/event.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
-import { mostTimes } from "../policy/account/repeats.ts";
+import { mostTimes, noRepeats } from "../policy/account/repeats.ts";
 import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
 import type { EarlyStarts } from "./early.ts";
 import { decideTurn } from "./decide-turn.ts";
@@ -211,7 +211,7 @@ function startsEarly(
     hooks.beforeToolCall === undefined &&
     hooks.afterModel === undefined &&
     endOn.every((cause) => cause === "unknown-tool") && // its call is seen while the reply is read
-    mostTimes(state.repeats) <= state.limits.repeats
+    (state.repeats === noRepeats || mostTimes(state.repeats) <= state.limits.repeats)
   );
 }
 

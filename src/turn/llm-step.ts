@@ -1,7 +1,7 @@
 import { driversFor } from "../driver/choose.ts";
 import type { Reading, TurnInput } from "../driver/driver.ts";
 import { WritError } from "../error/writ-error.ts";
-import { surrounding } from "../run/powers.ts";
+import { surrounding } from "../run/around.ts";
 import type { Host } from "../journal/host.ts";
 import { callsOf, contentText, textOf, userMessage } from "../message/message.ts";
 import {

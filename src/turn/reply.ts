@@ -22,7 +22,7 @@ import { addUsage, priceOf } from "../message/usage.ts";
 import type { UnreadableCall } from "../model/model.ts";
 import { driverNamed } from "../driver/choose.ts";
 import { heldToShape } from "../driver/reply-shape.ts";
-import { isPlain, joinLabels, untrustedFrom } from "../message/label.ts";
+import { isPlain, joinLabels, trustedLabel, untrustedFrom } from "../message/label.ts";
 import { spend } from "../policy/account/budget.ts";
 import { driverNames } from "../model/driver-names.ts";
 import type { Json } from "../util/json.ts";
@@ -94,7 +94,7 @@ export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "
     (part) => part.type === "provider" || (part.type === "tool-call" && part.providerExecuted === true),
   );
   const label = isHelped ? joinLabels(before, untrustedFrom("provider")) : before;
-  return isPlain(label) ? message : { ...message, label };
+  return label === trustedLabel || isPlain(label) ? message : { ...message, label };
 }
 
 /** Books what a reply used, here and in the runs around this one. */

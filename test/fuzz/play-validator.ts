@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { isWritError } from "../../src/error/writ-error.ts";
 import { describeIssues, type JsonSchema, type Schema } from "../../src/schema/schema.ts";
 import { toSchema } from "../../src/schema/to-schema.ts";
-import { Work } from "../../src/schema/work.ts";
+import { Work } from "../../src/schema/visit.ts";
 import type { Json } from "../../src/util/json.ts";
 import { cpuMsUntil } from "../cpu-time.ts";
 import type { Faults } from "./checks.ts";

@@ -4,7 +4,7 @@ import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import type { Enforcement } from "../../tool/enforcement.ts";
 import type { WithFiles } from "../../tool/with-files.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
-import { asRuntime } from "../../run/powers.ts";
+import { asRuntime } from "../../run/around.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpClient } from "./client.ts";

@@ -4,7 +4,7 @@ import { file } from "../../message/file-part.ts";
 import type { FilePart } from "../../message/message.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import type { McpClient, McpRequestOptions } from "./client.ts";
-import { asRuntime } from "../../run/powers.ts";
+import { asRuntime } from "../../run/around.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { inTime } from "./in-time.ts";
 import { type WithFiles, withFiles } from "../../tool/with-files.ts";

@@ -1,4 +1,5 @@
-import { openCall, type Inside, openCallScope, type OpenScope } from "../../run/scope.ts";
+import { type Inside, openCallScope, type OpenScope } from "../../run/scope.ts";
+import { openCall } from "../../run/around.ts";
 import type { Gate } from "../../run/gate.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Frame } from "../../run/frame.ts";

@@ -1,5 +1,5 @@
-import { listAt, own } from "../../schema/keywords.ts";
-import type { Json } from "../../util/json.ts";
+import { listAt } from "../../schema/keywords.ts";
+import { own, type Json } from "../../util/json.ts";
 import type { Compiler } from "./compiler.ts";
 import { counted, tooLong } from "./counts.ts";
 import { empty, type Expression, never, optional, sequence, text } from "./expression.ts";

@@ -1,5 +1,5 @@
-import { mapAt, own } from "../../schema/keywords.ts";
-import type { Json } from "../../util/json.ts";
+import { mapAt } from "../../schema/keywords.ts";
+import { own, type Json } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
 import type { Compiler } from "./compiler.ts";
 import { type Parts, requiredOf, typesOf, valuesOf } from "./parts.ts";

@@ -1,6 +1,6 @@
 import { checkSchema, followPointer } from "../../schema/check-schema.ts";
-import { childrenOf, own } from "../../schema/keywords.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { childrenOf } from "../../schema/keywords.ts";
+import { own, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { Parts } from "./parts.ts";
 
 /** The keywords that judge a value by themselves. */

@@ -1,5 +1,5 @@
-import { listAt, mapAt, own } from "../../schema/keywords.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { listAt, mapAt } from "../../schema/keywords.ts";
+import { own, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { Compiler } from "./compiler.ts";
 import { counted, type Counts, tooLong } from "./counts.ts";
 import {

@@ -1,6 +1,6 @@
-import { listAt, own } from "../../schema/keywords.ts";
+import { listAt } from "../../schema/keywords.ts";
+import { own, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { sameJson } from "../../util/same-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { writes } from "./expression.ts";
 import { type NumberBounds, nextDouble } from "./number-range.ts";
 import { readPattern } from "./pattern.ts";

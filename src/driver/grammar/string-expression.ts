@@ -1,5 +1,4 @@
-import { own } from "../../schema/keywords.ts";
-import type { JsonObject } from "../../util/json.ts";
+import { own, type JsonObject } from "../../util/json.ts";
 import type { Compiler } from "./compiler.ts";
 import { counted, type Counts, tooLong } from "./counts.ts";
 import { type Expression, lengthsOf, never, rule, sequence, text } from "./expression.ts";

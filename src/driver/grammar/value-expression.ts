@@ -1,5 +1,5 @@
-import { listAt, own } from "../../schema/keywords.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { listAt } from "../../schema/keywords.ts";
+import { own, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { arrayExpression } from "./array-expression.ts";
 import type { Compiler } from "./compiler.ts";
 import { areDisjoint } from "./disjoint.ts";

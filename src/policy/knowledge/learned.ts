@@ -69,7 +69,9 @@ export function learnIntent(
   label: Label = trustedLabel,
 ): Learned {
   const texts = [text, ...constants].map((each) => new Trusted(each, true));
-  return { label: joinLabels(label, describedIn(listed)), texts, length: texts.length };
+  const described = describedIn(listed);
+  const seen = label === trustedLabel ? described : joinLabels(label, described);
+  return { label: seen, texts, length: texts.length };
 }
 
 /** The label of the descriptions of all tools of a list. Depends on: the tools. */
@@ -79,6 +81,7 @@ const describedIn = remembered(({ tools }: Pick<AllowList, "tools">) =>
 
 /** The same after something with this label was read. */
 export function joinLearned(learned: Learned, label: Label): Learned {
+  if (label === trustedLabel) return learned;
   const joined = joinLabels(learned.label, label);
   return joined === learned.label ? learned : { ...learned, label: joined };
 }

@@ -1,0 +1,141 @@
+import type { Host } from "../journal/host.ts";
+import type { Capability } from "../tool/capability.ts";
+import type { PowerScope, Powers, CallAround, Level } from "../tool/power-port.ts";
+import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import type { Intent } from "../policy/knowledge/intent.ts";
+
+/** The needs of a tool that declares none. */
+export const noNeeds: readonly Capability[] = [];
+
+/** The call around code, for runs with and without `parent` alike. */
+export interface OpenCall extends CallAround {
+  readonly intent: Intent;
+  /** The join of what runs inside have seen so far. */
+  readonly seen: Label;
+}
+
+/** Opens what the runs inside a call are told of it. `own` is the label of what its code hands over by itself, looked at when a run begins. */
+export function openCall(intent: Intent, level: Level, own: () => Label): OpenCall {
+  return new CallInTheOpen(intent, level, own);
+}
+
+/** A class, since every call has one: its members live once, on the prototype. */
+class CallInTheOpen implements OpenCall {
+  readonly intent: Intent;
+  seen: Label = trustedLabel;
+  readonly depth: number;
+  readonly maxDepth: number;
+  private readonly own: () => Label;
+
+  constructor(intent: Intent, { depth, maxDepth }: Level, own: () => Label) {
+    this.intent = intent;
+    this.depth = depth;
+    this.maxDepth = maxDepth;
+    this.own = own;
+  }
+
+  get label(): Label {
+    return joinLabels(this.own(), this.seen);
+  }
+
+  get saw(): (label: Label) => void {
+    return (label) => {
+      this.seen = joinLabels(this.seen, label);
+    };
+  }
+}
+
+/** The call in whose code somebody asks; undefined outside of all calls. */
+export function callAround({ powers }: Pick<Host, "powers">): CallAround | undefined {
+  return powers?.current()?.from;
+}
+
+/** The level of the call in whose code somebody asks, while it goes on; undefined outside of all calls. */
+export function levelAround({ powers }: Pick<Host, "powers">): Level | undefined {
+  const scope = powers?.current();
+  return scope?.isOpen?.() === false ? undefined : scope?.from;
+}
+
+/** Runs work with these powers around it: what it calls, now or after `await`, can have no more. */
+export function within<Value>({ powers }: Pick<Host, "powers">, scope: PowerScope, work: () => Value): Value {
+  return powers === undefined ? work() : powers.inside(scope, work);
+}
+
+/** Begins the scope of a call inside whatever scope there is; it ends when `end` is called, or when one around it does. */
+export function openScope(
+  { tool, callId, powers, from }: PowerScope,
+  host: Pick<Host, "powers">,
+): { readonly scope: PowerScope; readonly end: () => void } {
+  const around = host.powers?.current();
+  let isOver = false;
+  const isOpenNow = (): boolean => !isOver && (around === undefined || isOpen(around));
+  const scope = { tool, callId, powers, from, sessions: around?.sessions, isOpen: isOpenNow };
+  return { scope, end: () => void (isOver = true) };
+}
+
+/** True while the call of a scope, and all calls around it, go on. */
+export function isOpen(scope: PowerScope): boolean {
+  return scope.isOpen?.() !== false;
+}
+
+/** Runs work of the runtime itself: a model that a run inside a call asks is none of that call's doing. */
+export function asRuntime<Value>({ powers }: Pick<Host, "powers">, work: () => Value): Value {
+  const scope = powers?.current();
+  return scope === undefined || powers === undefined
+    ? work()
+    : powers.inside({ ...scope, isHandle: true }, work);
+}
+
+/** The powers that surround the code that asks: those of the tool call it runs in, if it runs in one; none when that call has ended. */
+export function surrounding({ powers }: Pick<Host, "powers">): Powers {
+  const scope = powers?.current();
+  if (scope === undefined) return [];
+  return isOpen(scope) ? scope.powers : [noNeeds];
+}
+
+/** The powers and the scope around a run. */
+export interface RunPowers {
+  readonly powers: Powers;
+  /** The scope of its own code, where that leaves less than the scope around the code that begins the run. */
+  readonly scope?: PowerScope;
+}
+
+/** The name, the call and the ceiling of a run that begins. */
+export interface BeginningRun {
+  readonly name: string;
+  /** The call that it is told to be part of. */
+  readonly call: Pick<PowerScope, "powers"> | undefined;
+  /** The powers that its caller leaves it. */
+  readonly ceiling: readonly Capability[] | undefined;
+}
+
+/**
+ * The powers around a run, before its own grants: never more than those of the code that begins it, of the
+ * call that it is part of, and of what its caller leaves it.
+ */
+export function surroundingRun(host: Pick<Host, "powers">, { name, call, ceiling }: BeginningRun): RunPowers {
+  const here = surrounding(host);
+  const more = call === undefined ? [] : call.powers.filter((list) => !here.includes(list));
+  if (more.length === 0 && ceiling === undefined) return { powers: here };
+  const powers = [...here, ...more, ...(ceiling === undefined ? [] : [ceiling])];
+  return { powers, scope: { tool: name, callId: "run", isHandle: true, ...host.powers?.current(), powers } };
+}
+
+/** A generator whose code is surrounded by what surrounds this call, whoever reads it. */
+export function surrounded<Item, Result>(
+  { powers }: Pick<Host, "powers">,
+  generator: AsyncGenerator<Item, Result>,
+): AsyncGenerator<Item, Result> {
+  const scope = powers?.current();
+  if (powers === undefined || scope === undefined) return generator;
+  const step = <Value>(work: () => Value): Value => powers.inside(scope, work);
+  return {
+    next: () => step(() => generator.next()),
+    return: (value) => step(() => generator.return(value)),
+    throw: (error) => step(() => generator.throw(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: () => step(() => generator[Symbol.asyncDispose]()),
+  };
+}
