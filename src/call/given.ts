@@ -4,7 +4,8 @@ import { untilStopped } from "../util/interrupt.ts";
 import { fold, type Maybe } from "../util/maybe.ts";
 import { settle } from "./settle.ts";
 import { thrownResult } from "./thrown.ts";
-import { checkResult, unlabelled, workOf } from "./run.ts";
+import { checkResult } from "../tool/result.ts";
+import { unlabelled, workOf } from "./run.ts";
 import type { CallRun } from "../run/executor.ts";
 import { fits, record, string } from "../util/shape.ts";
 import {

@@ -13,10 +13,14 @@ import {
   type Retry,
   type Unrecoverable,
 } from "../tool/recovery.ts";
-import type { Tool } from "../tool/tool.ts";
+import { checkResult } from "../tool/result.ts";
+import type { Tool, ToolContext } from "../tool/tool.ts";
 import { assertNever } from "../util/assert-never.ts";
 import { type Json, parseJson, toJson } from "../util/json.ts";
+import type { Maybe } from "../util/maybe.ts";
+import type { OngoingCall, Settled } from "./call.ts";
 import { type Fatal, fatalOf, isDelegationBound } from "./fatal.ts";
+import { EndKnown } from "./thrown.ts";
 
 /** The tool, its recovery, and the functions by which the run takes part. */
 interface RecoveryPlace {
@@ -295,4 +299,58 @@ function failed(
   fatal: Fatal = { type: "failed", code: "tool-failed", reason: text },
 ): { readonly type: "failed"; readonly result: ToolResult; readonly fatal: Fatal } {
   return { type: "failed", result: { status, text }, fatal };
+}
+
+/** A call that is carried out, and the means to run its tool. */
+interface RunningTool {
+  readonly work: OngoingCall;
+  readonly context: ToolContext;
+  readonly recovery: Recovery;
+  readonly time: { readonly isOver: boolean; readonly signal: AbortSignal };
+  /** Runs the tool once. */
+  readonly again: () => Maybe<Settled>;
+}
+
+/** Runs the tool; when it throws, does what the author says about that. */
+export async function runWithRecovery({
+  work,
+  context,
+  recovery,
+  time,
+  again,
+}: RunningTool): Promise<Settled> {
+  const { tool, args, call } = work.ready;
+  const { stop, onThrow } = work.at.batch.run;
+  const isOver = (): boolean => stop.reason !== undefined || time.isOver || time.signal.aborted;
+  try {
+    return await again();
+  } catch (error) {
+    if (error instanceof EndKnown) throw error;
+    work.threw = true;
+    const recovered = await recoverExecution({
+      tool,
+      recovery,
+      arguments: args,
+      error,
+      again,
+      stopped: () => isOver() || work.scope.hasLostJournal,
+      context: { signal: context.signal, parent: context.run },
+      onThrow: (thrown) => onThrow(call.id, thrown),
+    });
+    switch (recovered.type) {
+      case "unhandled":
+        throw recovered.error;
+      case "succeeded":
+        return recovered.value;
+      case "fixed":
+        work.isMended = true;
+        return await checkResult(tool, recovered.value);
+      case "escalated":
+        return { result: recovered.result, escalated: true };
+      case "failed":
+        return { result: recovered.result, fatal: recovered.fatal };
+      default:
+        return assertNever(recovered);
+    }
+  }
 }

@@ -9,15 +9,12 @@ import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
 import type { RunContext } from "../run/context.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
-import type { Recovery } from "../tool/recovery.ts";
-import type { Tool, ToolContext } from "../tool/tool.ts";
-import { withoutFiles } from "../tool/with-files.ts";
-import { resultOf } from "../tool/result.ts";
-import { assertNever } from "../util/assert-never.ts";
+import type { ToolContext } from "../tool/tool.ts";
+import { checkResult } from "../tool/result.ts";
 import type { Host } from "../journal/host.ts";
 import type { Json } from "../util/json.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { after, always, attempt, type Maybe, rescue } from "../util/maybe.ts";
+import { always, attempt, type Maybe, rescue } from "../util/maybe.ts";
 import {
   type Call,
   type CallRecord,
@@ -31,9 +28,9 @@ import {
   type OngoingCall,
 } from "./call.ts";
 import { fatalOf } from "./fatal.ts";
-import { recoverExecution } from "./recovery.ts";
+import { runWithRecovery } from "./recovery.ts";
 import { settle } from "./settle.ts";
-import { EndKnown, thrownResult } from "./thrown.ts";
+import { thrownResult } from "./thrown.ts";
 
 /**
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Every end is a result. A value that comes after the
@@ -178,7 +175,7 @@ function runTool(work: OngoingCall): Maybe<ToolEnd> {
   const settling =
     tool.recover?.executionFailed === undefined
       ? runOnce(work, context)
-      : runWithRecovery({ work, context, recovery: tool.recover, time });
+      : runWithRecovery({ work, context, recovery: tool.recover, time, again: () => runOnce(work, context) });
   return settling instanceof Promise ? time.within(settling) : settling;
 }
 
@@ -311,58 +308,6 @@ export function unlabelled(work: OngoingCall, value: unknown): unknown {
   if (!(value instanceof Labelled)) return value;
   work.label = value.label;
   return value.value;
-}
-
-interface Recovering {
-  readonly work: OngoingCall;
-  readonly context: ToolContext;
-  readonly recovery: Recovery;
-  readonly time: CallTime;
-}
-
-/** Runs the tool; when it throws, does what the author says about that. */
-async function runWithRecovery({ work, context, recovery, time }: Recovering): Promise<Settled> {
-  const { tool, args, call } = work.ready;
-  const { stop, onThrow } = work.at.batch.run;
-  const again = (): Maybe<Settled> => runOnce(work, context);
-  const isOver = (): boolean => stop.reason !== undefined || time.isOver || time.signal.aborted;
-  try {
-    return await again();
-  } catch (error) {
-    if (error instanceof EndKnown) throw error;
-    work.threw = true;
-    const recovered = await recoverExecution({
-      tool,
-      recovery,
-      arguments: args,
-      error,
-      again,
-      stopped: () => isOver() || work.scope.hasLostJournal,
-      context: { signal: context.signal, parent: context.run },
-      onThrow: (thrown) => onThrow(call.id, thrown),
-    });
-    switch (recovered.type) {
-      case "unhandled":
-        throw recovered.error;
-      case "succeeded":
-        return recovered.value;
-      case "fixed":
-        work.isMended = true;
-        return await checkResult(tool, recovered.value);
-      case "escalated":
-        return { result: recovered.result, escalated: true };
-      case "failed":
-        return { result: recovered.result, fatal: recovered.fatal };
-      default:
-        return assertNever(recovered);
-    }
-  }
-}
-
-/** The result of a tool that gave this, held to its output schema. */
-export function checkResult(tool: Tool, given: unknown): Maybe<Settled> {
-  const parsed = tool.output?.parse(withoutFiles(given));
-  return after(parsed, (checked) => ({ result: resultOf(tool, given, checked) }));
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -1,8 +1,7 @@
 import { isJsonObject, type Json, own } from "../util/json.ts";
 import { listOf } from "./assertions.ts";
 import type { Makers, Making } from "./maker.ts";
-import { Marks } from "./marks.ts";
-import type { Check, Visit } from "./visit.ts";
+import { Marks, type Check, type Visit } from "./visit.ts";
 
 /** The keywords with schemas inside, in the order in which their faults are told. `unevaluated…` look at what the others noted, and stand last. */
 export const applicators: Makers = [

@@ -6,11 +6,10 @@ import { fillDefaults, relaxRequired } from "./fill-defaults.ts";
 import { matchersOf } from "./matcher.ts";
 import type { Issue, JsonSchema, ParseResult } from "./schema.ts";
 import type { CheckedSource, SchemaPlace } from "./standard.ts";
-import { type Check, Visit, type Work } from "./visit.ts";
+import { type Check, Visit, type Work, Marks } from "./visit.ts";
 import { applicators } from "./applicators.ts";
 import { assertions } from "./assertions.ts";
 import type { Making, Matcher } from "./maker.ts";
-import { Marks } from "./marks.ts";
 
 /** Reads a JSON Schema 2020-12. The engine for patterns is loaded by the first check that needs it. @throws WritError `schema-invalid` */
 export function fromJsonSchema(source: JsonSchema, place: SchemaPlace): CheckedSource {

@@ -5,7 +5,9 @@ import { type FilePart, contentText, type TextPart, type ToolResult } from "../m
 import { describeIssues, type ParseResult } from "../schema/schema.ts";
 import { isJsonList, isJsonObject, type Json, toJson } from "../util/json.ts";
 import { fits } from "../util/shape.ts";
-import { WithFiles } from "./with-files.ts";
+import { after, type Maybe } from "../util/maybe.ts";
+import type { Tool } from "./tool.ts";
+import { WithFiles, withoutFiles } from "./with-files.ts";
 import { wrongResult } from "./wrong-values.ts";
 
 /** A successful result. A file, and a list of texts and files, is told part by part: it is no value that is JSON to the model. */
@@ -26,7 +28,7 @@ export function okResult(value: Json, beside: readonly FilePart[] = []): ToolRes
 }
 
 /** The result of a tool that gave this; `checked` is what its output schema says of the value. */
-export function resultOf(
+function resultOf(
   { name }: { readonly name: string },
   given: unknown,
   checked: ParseResult<unknown> | undefined,
@@ -41,6 +43,12 @@ export function resultOf(
   if (json.ok) return okResult(json.value, beside?.files);
   const text = `Tool '${name}' failed: its result is not JSON.`;
   return { status: "error", text, note: json.reason, label: trustedLabel };
+}
+
+/** The result of a tool that gave this, held to its output schema. */
+export function checkResult(tool: Tool, given: unknown): Maybe<{ readonly result: ToolResult }> {
+  const parsed = tool.output?.parse(withoutFiles(given));
+  return after(parsed, (checked) => ({ result: resultOf(tool, given, checked) }));
 }
 
 function hasFile(value: Json): boolean {
