@@ -1,12 +1,13 @@
 /**
- * Counts what a turn costs where counting is exact: promises, bytes of garbage, and the files and functions that are entered, each the same
- * on a busy machine. Prints JSON. Run: npm run bench:turn-cost
+ * Counts what a turn, a delta and a run that waits cost where counting is exact: promises, bytes, and the files and functions that are
+ * entered, each the same on a busy machine. Prints JSON. Run: npm run bench:turn-cost
  */
 import { createHook } from "node:async_hooks";
 import { Session } from "node:inspector/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { agent, type Agent, tool } from "../src/index.ts";
+import type { Delta, ModelRequest, PlainReply } from "../src/models.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -72,6 +73,52 @@ async function bytesOf(run: () => Promise<unknown>): Promise<number> {
   return samples.toSorted((a, b) => a - b)[4] ?? Number.NaN;
 }
 
+/** What 1 000 deltas more cost a run that is read event by event. */
+async function promisesADelta(): Promise<number> {
+  async function* deltas(count: number): AsyncGenerator<Delta> {
+    for (let index = 0; index < count; index += 1) yield { type: "text-delta", text: `word${index}` };
+    yield { type: "end", finishReason: "stop" };
+  }
+  let size = 0;
+  const writer = agent({ name: "writer", model: () => deltas(size) });
+  const read = async (count: number): Promise<number> => {
+    size = count;
+    const events = writer.stream("go");
+    return promisesOf(async () => {
+      while ((await events.next()).done !== true);
+    });
+  };
+  await read(1000);
+  return ((await read(2000)) - (await read(1000))) / 1000;
+}
+
+/** What each of so many runs holds on to while all wait in their first tool. */
+async function bytesOfAWaitingRun(count = 500): Promise<number> {
+  const waiting: (() => void)[] = [];
+  let isWarm = false;
+  const look = tool({
+    name: "look",
+    description: "Looks",
+    inputSchema: { type: "object" },
+    effect: "read",
+    execute: () => (isWarm ? new Promise<void>((resolve) => waiting.push(resolve)) : undefined),
+  });
+  const model = ({ messages }: ModelRequest): PlainReply =>
+    messages.at(-1)?.role === "tool" ? { text: "done" } : { calls: [{ name: "look", arguments: {} }] };
+  const waiter = agent({ name: "waiter", model, tools: [look] });
+  await warm(() => waiter.run("go"));
+  isWarm = true;
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const runs = Array.from({ length: count }, (_, index) => waiter.run(`go ${index}`));
+  while (waiting.length < count) await new Promise(setImmediate);
+  collectGarbage();
+  const bytes = (process.memoryUsage().heapUsed - before) / count;
+  for (const goOn of waiting) goOn();
+  await Promise.all(runs);
+  return bytes;
+}
+
 interface Entered {
   readonly files: number;
   readonly functions: number;
@@ -102,6 +149,8 @@ const cost = {
   promisesATurn: await perTurn(promisesOf),
   promisesWhereAToolWaits: await perTurn(promisesOf, true),
   bytesATurn: Math.round(await perTurn(bytesOf)),
+  promisesADelta: await promisesADelta(),
+  bytesOfAWaitingRun: Math.round(await bytesOfAWaitingRun()),
   answer: await entered(0),
   call: await entered(1),
 };

@@ -285,6 +285,8 @@ function bookChoice({ usage }: Choice, { plan, definition, base }: AgentRun, ins
   return { ledger: spend(emptyLedger, { usage, costUsd }), usage };
 }
 
+const none: readonly never[] = [];
+
 function loopOptions(
   skill: AgenticPlan,
   run: AgentRun,
@@ -313,21 +315,21 @@ function loopOptions(
     from,
     beforeEffect,
     gate,
-    modes: options.tools === undefined ? [] : [{ restrictTo: options.tools }],
+    modes: options.tools === undefined ? none : [{ restrictTo: options.tools }],
     model: skill.model,
     drivers: driversFor(skill.driver, skill.model),
     limits: plan.limits,
     price: definition.budget?.price,
     warnAt: definition.budget?.warnAt ?? 0.8,
     settings: plan.settings,
-    examples: definition.examples ?? [],
+    examples: definition.examples ?? none,
     toolChoice: definition.toolChoice ?? "auto",
     marks: definition.markResults ?? true,
     lastTurn: definition.lastTurn ?? "tools",
     concurrency: definition.concurrency,
     retry: options.retry ?? plan.retry,
     timeout: definition.timeout,
-    endOn: definition.endOn ?? [],
+    endOn: definition.endOn ?? none,
     compact: plan.compact,
     hooks: plan.hooks,
     executor: definition.executor,

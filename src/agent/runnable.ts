@@ -253,6 +253,7 @@ export function frameOf(name: string, options: RunOptions, around: Surrounding):
   const { host, watched } = around;
   const parent = options.parent === undefined ? undefined : scopeOf(options.parent);
   const { runId, leaving, steps } = stepsOf(name, parent, { ...around, options });
+  const { powers, scope } = surroundingRun(host, { name, call: parent, ceiling: options.ceiling });
   return {
     runId,
     host,
@@ -266,7 +267,8 @@ export function frameOf(name: string, options: RunOptions, around: Surrounding):
     signal: options.signal,
     sessionId: options.session?.id,
     approve: options.approve ?? parent?.approve,
-    ...surroundingRun(host, { name, call: parent, ceiling: options.ceiling }),
+    powers,
+    scope,
   };
 }
 
@@ -328,9 +330,12 @@ function asOfNow(around: CallAround | undefined): CallAround | undefined {
   return { intent, label, saw, depth, maxDepth };
 }
 
+const outermost: Level = { depth: 0, maxDepth: Infinity };
+
 /** The level of a run inside these: the deeper one counts, so that no `parent` leads out. @throws WritError `delegation-too-deep` */
 function levelOf(name: string, ...around: readonly (Level | undefined)[]): Level {
   const known = around.filter((each) => each !== undefined);
+  if (known.length === 0) return outermost;
   const depth = Math.max(-1, ...known.map((each) => each.depth)) + 1;
   const maxDepth = Math.min(...known.map((each) => each.maxDepth));
   if (depth > maxDepth) throw new WritError("delegation-too-deep", { name, depth, limit: maxDepth });

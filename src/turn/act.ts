@@ -186,7 +186,7 @@ function fatalEnd({ call, fatal }: NonNullable<Executed["fatal"]>, run: Run): En
   if (fatal.type === "exhausted") return exhausted(run, fatal.excess);
   if (fatal.code === "tool-failed") return toolFailed(call, fatal.reason, run);
   const { reason, severity = "HIGH" } = fatal;
-  const cause = run.thrown.get(call.id);
+  const cause = run.thrownBy(call.id);
   const error =
     fatal.code === "tool-escalated"
       ? new WritError("tool-escalated", { reason, severity }, { cause })
@@ -195,7 +195,7 @@ function fatalEnd({ call, fatal }: NonNullable<Executed["fatal"]>, run: Run): En
 }
 
 function toolFailed(call: ToolCall, reason: string, run: Run): End {
-  const error = new WritError("tool-failed", { tool: call.name, reason }, { cause: run.thrown.get(call.id) });
+  const error = new WritError("tool-failed", { tool: call.name, reason }, { cause: run.thrownBy(call.id) });
   return { outcome: failed(error), error };
 }
 

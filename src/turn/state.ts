@@ -81,7 +81,8 @@ export interface Run extends RunContext {
   readonly countsFrom: number;
   readonly frame: Frame;
   readonly purse: Purse;
-  readonly thrown: ReadonlyMap<string, unknown>;
+  /** The error that the tool of a call threw. */
+  readonly thrownBy: (callId: string) => unknown;
   /** There is something to do before the model is asked: to ask hooks, to compact, to tell of bounds. */
   readonly preparesTurns: boolean;
 }
@@ -95,7 +96,6 @@ export function beginRun(
   frame: Frame,
   { startedAt, runId }: Pick<Run, "startedAt" | "runId">,
 ): Run {
-  const thrown = new Map<string, unknown>();
   const { parent, limits, level, concurrency, host, from } = options;
   const own = purse(parent?.purse);
   const { depth } = level;
@@ -107,6 +107,7 @@ export function beginRun(
   );
   let ask: AskOnce | undefined;
   let turns: Slots | undefined;
+  let thrown: Map<string, unknown> | undefined;
   return {
     options,
     gate: options.gate,
@@ -126,12 +127,12 @@ export function beginRun(
     countsFrom: host.now() - (from?.elapsedMs ?? 0),
     frame,
     purse: own,
-    thrown,
+    thrownBy: (callId) => thrown?.get(callId),
     preparesTurns,
     ask: (prompt, asking) => (ask ??= askingOnce(options, own))(prompt, asking),
     enter: (key) => (turns ??= slots(concurrency)).enter(key),
     scope: { depth, maxDepth, purse: own, accounts: options.accounts, forward, outer: parent?.purse },
-    onThrow: (callId, error) => thrown.set(callId, error),
+    onThrow: (callId, error) => (thrown ??= new Map()).set(callId, error),
   };
 }
 
@@ -142,7 +143,7 @@ const nothingDone = { modes: [], driver: 0, elapsedMs: 0 } as const;
 export function beginState(options: LoopOptions): State {
   const { transcript, limits, gate, drivers, from, spent, modes: narrowed = [] } = options;
   const { modes: earlier, driver, elapsedMs } = from ?? nothingDone;
-  const modes = [...earlier, ...narrowed];
+  const modes = narrowed.length === 0 ? earlier : [...earlier, ...narrowed];
   const held = gateFrom(options, modes);
   const learned = learn(learnIntent(gate.intent, held.allowed), transcript.messages, gate.allowed);
   return {
