@@ -14,7 +14,7 @@ import { boundedModel, withinTokens } from "./paid-model.ts";
 /** The parts of a run with which its tools ask its model. */
 export type AskingOnce = Pick<
   LoopOptions,
-  "model" | "price" | "accounts" | "settings" | "gate" | "host" | "retry" | "timeout"
+  "model" | "price" | "accounts" | "settings" | "gate" | "host" | "limits" | "retry" | "timeout"
 >;
 
 /**
@@ -24,8 +24,11 @@ export type AskingOnce = Pick<
  */
 export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
   let turns: Slots | undefined;
+  let asked = 0;
   return async (question, { signal, spend }) => {
-    const { model, price, settings, gate, host, retry } = options;
+    const { model, price, settings, host, retry } = options;
+    asked += 1;
+    if (asked > options.limits.llmCalls) throw tooMany(options);
     const { stop, unlink } = interruptBy(signal);
     const entering = purse.isBounded ? (turns ??= slots(1)).enter(undefined) : undefined;
     const prompt = withoutSecrets(question, host);
@@ -38,8 +41,7 @@ export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
       if (entering !== undefined) await untilStopped(entering, stop);
       signal.throwIfAborted();
       const excess = purse.turnExcess();
-      if (excess !== undefined)
-        throw new WritError("delegation-exhausted", { name: gate.agent, reason: excess.message });
+      if (excess !== undefined) throw exhausted(options, excess.message);
       const request = { messages: prompt, settings: withinTokens(settings, purse.tokensLeft()), signal };
       const ask = (): Promise<ChatReply> =>
         asRuntime(host, () => chatWith(boundedModel(model, options), request));
@@ -59,4 +61,12 @@ export function askingOnce(options: AskingOnce, purse: Purse): AskOnce {
       entering?.then((leave) => leave()).catch(() => undefined);
     }
   };
+}
+
+function tooMany(options: AskingOnce): WritError<"delegation-exhausted"> {
+  return exhausted(options, `exceeded budget of ${options.limits.llmCalls} calls of \`llm\``);
+}
+
+function exhausted({ gate }: AskingOnce, reason: string): WritError<"delegation-exhausted"> {
+  return new WritError("delegation-exhausted", { name: gate.agent, reason });
 }

@@ -129,7 +129,7 @@ describe("code that a model writes", { timeout: 30_000 }, () => {
   it("has the declared handles in a form of JSON", async () => {
     const seen: unknown[] = [];
     const fs = {
-      readText: async (path: string) => `text of ${path}`,
+      readBytes: async (path: string) => Buffer.from(`text of ${path}`),
       list: async () => [{ name: "a", type: "file" }],
       writeText: async (...args: unknown[]) => void seen.push(args),
     } as unknown as GivenHandles["fs"];

@@ -118,7 +118,7 @@ describe.skipIf(!works)("a hostile module", { timeout: 40_000 }, () => {
   it("cannot have more than 64 requests under way", async () => {
     const slow = (): Promise<never> => new Promise(() => undefined);
     const call = await toolOf("hostile", "asksTooMuch", { needs: [need("fs.read", "/")] });
-    const fs = { readText: slow } as never;
+    const fs = { readBytes: slow } as never;
     expect(await failure(call({}, contextOf({ fs })))).toContain("asked for more than 64 things at once");
   });
 

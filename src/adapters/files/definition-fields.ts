@@ -17,6 +17,7 @@ const budget: Readonly<Record<Exclude<keyof Budget, "price">, JsonSchema>> = {
   repeats: bound,
   depth: bound,
   argumentBytes: bound,
+  llmCalls: bound,
   resultBytes: bound,
   warnAt: { type: "number", exclusiveMinimum: 0, maximum: 1 },
 };

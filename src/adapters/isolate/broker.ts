@@ -2,6 +2,7 @@ import type { CapabilityKind } from "../../tool/capability.ts";
 import type { ExecOptions, FetchOptions, ByteRange, Handles, Secret } from "../../tool/handles.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject, toJson } from "../../util/json.ts";
 import { scrub } from "../capability/secrets.ts";
+import type { AnswerRoom } from "./answer-room.ts";
 
 /** A request of isolated code to a handle: nothing in it is believed. */
 export interface HandleRequest {
@@ -9,6 +10,7 @@ export interface HandleRequest {
   readonly args: readonly Json[];
   readonly bytes: Uint8Array;
   readonly signal: AbortSignal;
+  readonly room: AnswerRoom;
 }
 
 export interface HandleAnswer {
@@ -23,7 +25,7 @@ export interface GivenHandles extends Partial<Handles> {
 }
 
 /** A function for code: it gets the arguments that the code sent, and must not believe them. */
-export type GivenFunction = (args: readonly Json[], signal: AbortSignal) => unknown;
+export type GivenFunction = (args: readonly Json[], asked: Pick<HandleRequest, "signal" | "room">) => unknown;
 
 /** The names by which isolated code can ask, by what has to be declared for them. */
 const namesOfKind: Readonly<Record<CapabilityKind, readonly string[]>> = {
@@ -98,22 +100,22 @@ export function askInstantly(
 
 async function serveFunction(
   handles: GivenHandles,
-  { handle, args, signal }: HandleRequest,
+  { handle, args, signal, room }: HandleRequest,
 ): Promise<HandleAnswer> {
   const given = present(handles.functions?.get(handle.slice("functions.".length)), handle);
-  const value = toJson(await given(args, signal));
+  const value = toJson(await given(args, { signal, room }));
   if (!value.ok) throw new Error(`its result is not JSON: ${value.reason}`);
   return { value: value.value };
 }
 
 async function serveFiles(files: Handles["fs"], request: HandleRequest): Promise<HandleAnswer> {
-  const { handle, args, bytes } = request;
+  const { handle, args, bytes, room } = request;
   const path = text(args[0]);
   switch (handle) {
     case "fs.readText":
-      return { value: await files.readText(path) };
+      return { value: Buffer.from(await readBounded(files, { path }, room)).toString("utf8") };
     case "fs.readBytes":
-      return { value: null, bytes: await files.readBytes(path, partOf(args[1])) };
+      return { value: null, bytes: await readBounded(files, { path, part: partOf(args[1]) }, room) };
     case "fs.list":
       return { value: (await files.list(path)).map(({ name, type }) => ({ name, type })) };
     case "fs.stat":
@@ -136,6 +138,16 @@ async function serveFiles(files: Handles["fs"], request: HandleRequest): Promise
   return { value: null };
 }
 
+/** No more of a file is read than isolated code can take, and a byte by which that is seen. */
+function readBounded(
+  files: Handles["fs"],
+  { path, part = { from: 0, bytes: Infinity } }: { readonly path: string; readonly part?: ByteRange },
+  room: AnswerRoom,
+): Promise<Uint8Array> {
+  const bytes = Math.min(part.bytes, maxAnswerBytes + 1);
+  return room.within(bytes, () => files.readBytes(path, { from: part.from, bytes }));
+}
+
 /** The numbers are judged by the handle. */
 function partOf(sent: Json | undefined): ByteRange | undefined {
   if (!isJsonObject(sent)) return undefined;
@@ -143,7 +155,7 @@ function partOf(sent: Json | undefined): ByteRange | undefined {
 }
 
 async function serveFetch(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
-  const { args, bytes, signal } = request;
+  const { args, bytes, signal, room } = request;
   const fetch = present(handles.fetch, "fetch");
   const written = secretOr(handles);
   const sent = isJsonObject(args[1]) ? args[1] : {};
@@ -155,18 +167,30 @@ async function serveFetch(handles: GivenHandles, request: HandleRequest): Promis
       headers: mapped(sent["headers"], (value) => (isJsonList(value) ? value.map(written) : written(value))),
     }),
     ...((typeof body === "string" || body instanceof Uint8Array) && { body }),
-    maxBytes: typeof sent["maxBytes"] === "number" ? Math.min(sent["maxBytes"], maxAnswerBytes) : 10_000_000,
+    maxBytes:
+      typeof sent["maxBytes"] === "number" ? Math.min(sent["maxBytes"], maxAnswerBytes) : maxBodyBytes,
   };
   const response = await fetch(text(args[0]), options);
   const { status, statusText, url, redirected } = response;
-  const content = new Uint8Array(await response.arrayBuffer());
+  const longest = bodyBytes(response, options.maxBytes);
+  const content = new Uint8Array(await room.within(longest, () => response.arrayBuffer()));
   // The mark that takes a secret's place cannot be the name of a header.
   const headers = [...response.headers].filter(([name]) => scrub(name) === name);
   return { value: { status, statusText, headers, url, redirected }, bytes: content };
 }
 
+const maxBodyBytes = 10_000_000;
+
+/** The most bytes that the body of an answer can have: what the server says where nothing is packed, else what is allowed. */
+export function bodyBytes({ headers }: Response, maxBytes: number = maxBodyBytes): number {
+  const said = headers.has("content-encoding") ? null : headers.get("content-length");
+  return said !== null && /^\d{1,8}$/.test(said) ? Math.min(Number(said), maxBytes) : maxBytes;
+}
+
+const maxOutputBytes = 1_000_000;
+
 async function serveExec(handles: GivenHandles, request: HandleRequest): Promise<HandleAnswer> {
-  const { args, bytes, signal } = request;
+  const { args, bytes, signal, room } = request;
   const exec = present(handles.exec, "exec");
   const written = secretOr(handles);
   const list = Array.isArray(args[1]) ? args[1].map(text) : [];
@@ -183,7 +207,9 @@ async function serveExec(handles: GivenHandles, request: HandleRequest): Promise
     ...(typeof sent["maxBytes"] === "number" && { maxBytes: Math.min(sent["maxBytes"], maxAnswerBytes) }),
     ...(sent["onLimit"] === "cut" && { onLimit: "cut" }),
   };
-  const { exitCode, signal: killedBy, stdout, stderr, ...cut } = await exec(text(args[0]), list, options);
+  const outputs = 2 * (options.maxBytes ?? maxOutputBytes);
+  const run = (): ReturnType<typeof exec> => exec(text(args[0]), list, options);
+  const { exitCode, signal: killedBy, stdout, stderr, ...cut } = await room.within(outputs, run);
   return { value: { exitCode, signal: killedBy, stdout, stderr, ...cut } };
 }
 

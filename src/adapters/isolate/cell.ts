@@ -4,6 +4,7 @@ import { withoutSecrets } from "../../run/secrets.ts";
 import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 import { nodePowers } from "../capability/node-powers.ts";
 import { scrubBytes } from "../capability/secrets.ts";
+import { type AnswerRoom, answerRoom } from "./answer-room.ts";
 import { askHandle, askInstantly, type GivenHandles, type HandleRequest, instantHandles } from "./broker.ts";
 import type { ToCellAnswer } from "./child/messages.ts";
 import type { LaunchOptions } from "./launch.ts";
@@ -61,6 +62,7 @@ interface Work extends CellCall {
   readonly resolve: (value: Json) => void;
   readonly reject: (error: unknown) => void;
   readonly asks: Map<number, AbortController>;
+  readonly room: AnswerRoom;
   /** Errors of handles, by request. */
   readonly failures: Map<number, unknown>;
 }
@@ -114,6 +116,7 @@ async function start(options: CellOptions): Promise<Cell> {
         resolve,
         reject,
         asks: new Map(),
+        room: answerRoom(),
         failures: new Map(),
       };
       link.renew();
@@ -168,7 +171,7 @@ function onFailure(state: State, { message, request }: JsonObject): void {
   done?.reject(known ? done.failures.get(request) : new Error(cut(message)));
 }
 
-interface Asked extends Omit<HandleRequest, "signal"> {
+interface Asked extends Omit<HandleRequest, "signal" | "room"> {
   readonly request: number;
 }
 
@@ -190,7 +193,11 @@ function onAsk(state: State, message: JsonObject, bytes: Uint8Array): void {
   const answering = async (): Promise<void> => {
     try {
       if (!allowed.has(asked.handle)) throw undeclared(asked.handle);
-      const { value, bytes } = await askHandle(work.handles, { ...asked, signal: stop.signal });
+      const { value, bytes } = await askHandle(work.handles, {
+        ...asked,
+        signal: stop.signal,
+        room: work.room,
+      });
       if (state.work === work)
         link.send({ type: "answer", request, ok: true, value: told(value) }, bytes && scrubBytes(bytes));
     } catch (error) {

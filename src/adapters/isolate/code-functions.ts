@@ -1,12 +1,20 @@
 import type { CapabilityKind } from "../../tool/capability.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
-import { askHandle, type GivenFunction, type GivenHandles, mapped, present, text } from "./broker.ts";
+import {
+  askHandle,
+  bodyBytes,
+  type GivenFunction,
+  type GivenHandles,
+  mapped,
+  present,
+  text,
+} from "./broker.ts";
 
 /** A function of code that uses a handle, with its description for the model. */
 interface CodeFunction {
   readonly name: string;
   readonly usage: string;
-  readonly call: (handles: GivenHandles, args: readonly Json[], signal: AbortSignal) => unknown;
+  readonly call: (handles: GivenHandles, ...given: Parameters<GivenFunction>) => unknown;
 }
 
 /** By the kind that has to be declared for it. All of it takes and gives JSON, and is awaited. */
@@ -34,10 +42,15 @@ const functionsOfKind: Readonly<Partial<Record<CapabilityKind, readonly CodeFunc
     {
       name: "exec",
       usage: "exec(program, [argument]): { exitCode, stdout, stderr }",
-      call: async (handles, [program, args], signal) => {
-        const list = Array.isArray(args) ? args.map(text) : [];
-        const ended = await present(handles.exec, "exec")(text(program), list, { signal });
-        const { exitCode, stdout, stderr } = ended;
+      call: async (handles, [program, args], asked) => {
+        const request = {
+          handle: "exec",
+          args: [program ?? null, args ?? []],
+          bytes: new Uint8Array(),
+          ...asked,
+        };
+        const { value } = await askHandle(handles, request);
+        const { exitCode, stdout, stderr } = isJsonObject(value) ? value : {};
         return { exitCode, stdout, stderr };
       },
     },
@@ -55,19 +68,23 @@ export function boundFunctions(
   functions: readonly CodeFunction[],
   handles: GivenHandles,
 ): [name: string, call: GivenFunction][] {
-  return functions.map(({ name, call }) => [name, (args, signal) => call(handles, args, signal)]);
+  return functions.map(({ name, call }) => [name, (args, asked) => call(handles, args, asked)]);
 }
 
 function asking(handle: string, usage: string): CodeFunction {
   return {
     name: usage.replace(/\(.*/, ""),
     usage,
-    call: async (handles, args, signal) =>
-      (await askHandle(handles, { handle, args, bytes: new Uint8Array(), signal })).value,
+    call: async (handles, args, asked) =>
+      (await askHandle(handles, { handle, args, bytes: new Uint8Array(), ...asked })).value,
   };
 }
 
-async function fetchText(handles: GivenHandles, args: readonly Json[], signal: AbortSignal): Promise<string> {
+async function fetchText(
+  handles: GivenHandles,
+  args: readonly Json[],
+  { signal, room }: Parameters<GivenFunction>[1],
+): Promise<string> {
   const options = isJsonObject(args[1]) ? args[1] : {};
   const { method, headers, body } = options;
   const url = text(args[0]);
@@ -80,5 +97,5 @@ async function fetchText(handles: GivenHandles, args: readonly Json[], signal: A
     }),
   });
   if (!response.ok) throw new Error(`${url} answered with status ${response.status}`);
-  return response.text();
+  return room.within(bodyBytes(response), () => response.text());
 }

@@ -27,6 +27,8 @@ export interface Budget {
   readonly repeats?: number;
   /** Levels of agents that call agents: a run inside another one has the depth 1. Default 3. */
   readonly depth?: number;
+  /** Questions that the code of tools asks the run's model with `llm`, since the run began or was resumed. Default 100. */
+  readonly llmCalls?: number;
   /** UTF-8 bytes of the arguments of one call. Default none. */
   readonly argumentBytes?: number;
   /**
@@ -59,6 +61,7 @@ const defaults: Limits = {
   sameToolInARow: Infinity,
   repeats: 3,
   depth: 3,
+  llmCalls: 100,
   argumentBytes: Infinity,
   resultBytes: defaultResultBytes,
 };

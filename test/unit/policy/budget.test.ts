@@ -15,14 +15,15 @@ import {
 const limits = (budget: Partial<Limits> = {}): Limits => limitsOf(budget, "a");
 
 describe("bounds", () => {
-  it("have their defaults: 8 turns, 32 calls of tools, five minutes, three repeats, three levels, 64 kB of a result, and no others [B-toolCalls, B-duration, B-depth, B-turns.1]", () => {
-    const { turns, toolCalls, durationMs, repeats, depth, resultBytes, ...others } = limits();
-    expect({ turns, toolCalls, durationMs, repeats, depth, resultBytes }).toEqual({
+  it("have their defaults: 8 turns, 32 calls of tools, five minutes, three repeats, three levels, 100 questions of tools, 64 kB of a result, and no others [B-toolCalls, B-duration, B-depth, B-turns.1]", () => {
+    const { turns, toolCalls, durationMs, repeats, depth, llmCalls, resultBytes, ...others } = limits();
+    expect({ turns, toolCalls, durationMs, repeats, depth, llmCalls, resultBytes }).toEqual({
       turns: 8,
       toolCalls: 32,
       durationMs: 300_000,
       repeats: 3,
       depth: 3,
+      llmCalls: 100,
       resultBytes: 65_536,
     });
     expect(Object.values(others).every((bound) => bound === Infinity)).toBe(true);

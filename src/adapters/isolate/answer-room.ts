@@ -1,0 +1,36 @@
+/** The bytes that answers to one call may take in this process at once. */
+export interface AnswerRoom {
+  /** Does work that may give so many bytes, when there is room for them. Throws what the work throws. */
+  within<Value>(bytes: number, work: () => Promise<Value>): Promise<Value>;
+}
+
+const totalBytes = 128_000_000;
+
+/** Makes the room of a call. Work waits in the order in which it came; more than there is at all waits for all of it. */
+export function answerRoom(): AnswerRoom {
+  const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];
+  let free = totalBytes;
+
+  function admit(): void {
+    for (let next = waiting[0]; next !== undefined && next.bytes <= free; next = waiting[0]) {
+      waiting.shift();
+      free -= next.bytes;
+      next.begin();
+    }
+  }
+  return {
+    async within(wanted, work) {
+      const bytes = Math.min(Math.max(0, wanted), totalBytes);
+      const { promise, resolve: begin } = Promise.withResolvers<void>();
+      waiting.push({ bytes, begin });
+      admit();
+      await promise;
+      try {
+        return await work();
+      } finally {
+        free += bytes;
+        admit();
+      }
+    },
+  };
+}
