@@ -19,7 +19,8 @@ it("a turn makes no promise that nothing waits for, little garbage, and a short 
   expect(cost.bytesATurn).toBeLessThan(22_500);
   expect(cost.promisesADelta).toBeLessThanOrEqual(8);
   expect(cost.bytesOfAWaitingRun).toBeLessThan(14_000);
-  expect(cost.answer.files).toBeLessThanOrEqual(35);
-  expect(cost.call.files).toBeLessThanOrEqual(53);
-  expect(cost.call.functions).toBeLessThanOrEqual(345);
+  expect(cost.answer.files).toBeLessThanOrEqual(26);
+  expect(cost.answer.functions).toBeLessThanOrEqual(192);
+  expect(cost.call.files).toBeLessThanOrEqual(44);
+  expect(cost.call.functions).toBeLessThanOrEqual(330);
 });
