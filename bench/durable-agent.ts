@@ -1,9 +1,16 @@
-/** The agents of bench/durable.ts, and, started as a program, a worker of them. Arguments: the file of the runs, and `idle` to tell its memory. */
+/** The agents of bench/durable.ts, and, started as a program, a worker of them. Arguments: the address of the store, and `idle` to tell its memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { agent, type Policy, tool } from "writ";
-import { durableRuns } from "writ/durable";
+import { durableRuns, type RunStore } from "writ/durable";
 import type { ModelRequest } from "writ/models";
+import { postgresRuns } from "writ/postgres";
 import { sqliteRuns } from "writ/sqlite";
+
+/** A file, or the address of a PostgreSQL with a schema behind `#`. */
+export function openStore(address: string): RunStore & { readonly close: () => unknown } {
+  const [url, schema] = address.split("#");
+  return schema === undefined ? sqliteRuns(address) : postgresRuns(url, { schema });
+}
 
 const tell = (text: string): void => {
   process.stdout.write(`${text} ${Date.now()}\n`);
@@ -59,8 +66,8 @@ export const looker = agent({
 });
 
 if (import.meta.main) {
-  const [, , file = "", role = ""] = process.argv;
-  const store = sqliteRuns(file);
+  const [, , address = "", role = ""] = process.argv;
+  const store = openStore(address);
   const worker = durableRuns({ store, agents: [payer, looker] }).work({ concurrency: 20 });
   tell("ready");
   if (role === "idle")

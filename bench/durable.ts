@@ -1,8 +1,8 @@
 /**
- * Durable runs in a SQLite file, measured: many that wait, an answer until its run goes on, a worker that was killed until another one does a new step,
+ * Durable runs in a SQLite file or in PostgreSQL, measured: many that wait, an answer until its run goes on, a worker that was killed until another one does a new step,
  * and a step beside one without a store.
  *
- * Run: npm run build && npx node bench/durable.ts [--runs 10000] [--answers 1000] [--rounds 20]. Exits with 1 when a limit is not held.
+ * Run: npm run build && npx node bench/durable.ts [--runs 10000] [--answers 1000] [--rounds 20] [--store postgres]. Exits with 1 when a limit is not held.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,10 +10,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import pg from "pg";
 import type { Journal } from "writ";
 import { durableRuns } from "writ/durable";
-import { sqliteRuns } from "writ/sqlite";
-import { looker, payer } from "./durable-agent.ts";
+import { startPostgres } from "../test/postgres-server.ts";
+import { looker, openStore, payer } from "./durable-agent.ts";
 import { median } from "./measure.ts";
 
 const { values } = parseArgs({
@@ -21,10 +22,14 @@ const { values } = parseArgs({
     runs: { type: "string", default: "10000" },
     answers: { type: "string", default: "1000" },
     rounds: { type: "string", default: "20" },
+    store: { type: "string", default: "sqlite" },
   },
 });
 const [wanted, answers, rounds] = [Number(values.runs), Number(values.answers), Number(values.rounds)];
 const folder = mkdtempSync(join(tmpdir(), "writ-bench-durable-"));
+const server = values.store === "postgres" ? await startPostgres() : undefined;
+/** The address of an empty store. */
+const place = (name: string): string => (server === undefined ? join(folder, name) : `${server.url}#${name}`);
 const program = join(import.meta.dirname, "durable-agent.ts");
 const children: ChildProcess[] = [];
 
@@ -71,14 +76,14 @@ function report(what: string, value: number, [limit, unit]: readonly [limit: num
   const isHeld = value <= limit;
   hasFailed ||= !isHeld;
   console.log(
-    `${isHeld ? "ok    " : "MISSED"}  ${what}: ${value.toFixed(unit === "µs" ? 1 : 0)} ${unit} (limit ${limit})`,
+    `${isHeld ? "ok    " : "MISSED"}  ${what}: ${value.toFixed(unit === "ms" || unit === "MB" ? 0 : 2)} ${unit} (limit ${limit})`,
   );
 }
 
 /** Many runs that wait: memory of an idle worker, lists, and answers that are worked off. */
 async function scale(): Promise<void> {
-  const file = join(folder, "scale.db");
-  using store = sqliteRuns(file);
+  const file = place("scale.db");
+  const store = openStore(file);
   const runs = durableRuns({ store, agents: [payer] });
   const [startMs] = await timed(async () => {
     for (let id = 0; id < wanted; id += 1) await runs.start(payer, "Pay", { id: `run-${id}` });
@@ -122,8 +127,8 @@ async function scale(): Promise<void> {
 
 /** An answer of another process, until the call that it lets through. */
 async function answerLatency(): Promise<void> {
-  const file = join(folder, "answers.db");
-  using store = sqliteRuns(file);
+  const file = place("answers.db");
+  const store = openStore(file);
   const runs = durableRuns({ store });
   const { child, next } = startWorker(file);
   const latencies: number[] = [];
@@ -150,8 +155,8 @@ async function recovery(): Promise<void> {
   const times: number[] = [];
   const standby: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const file = join(folder, `recovery-${round}.db`);
-    using store = sqliteRuns(file);
+    const file = place(`recovery-${round}.db`);
+    const store = openStore(file);
     await durableRuns({ store }).start(looker, "Look", { id: "run" });
     const first = startWorker(file);
     await first.next("looked");
@@ -172,7 +177,7 @@ async function recovery(): Promise<void> {
     `        a Node that does nothing starts and ends in ${median(empty).toFixed(0)} ms (median) here and now`,
   );
   report(`start of Node after a kill until a new step, median of ${times.length}`, median(times), [
-    300,
+    server === undefined ? 300 : 600,
     "ms",
   ]);
   if (standby.length > 0)
@@ -184,7 +189,7 @@ async function recovery(): Promise<void> {
 
 /** A step that may be repeated, in the store and without one. */
 async function stepCost(): Promise<void> {
-  using store = sqliteRuns(join(folder, "steps.db"));
+  const store = openStore(place("steps.db"));
   await using journal = await store.open("run");
   const direct: Pick<Journal, "step"> = { step: ({ run }) => run() };
   let count = 0;
@@ -202,7 +207,36 @@ async function stepCost(): Promise<void> {
   };
   const added: number[] = [];
   for (let round = 0; round < 41; round += 1) added.push((await perStep(journal)) - (await perStep(direct)));
-  report("a step that may be repeated, over one without a store", median(added), [100, "µs"]);
+  if (server === undefined)
+    report("a step that may be repeated, over one without a store", median(added), [100, "µs"]);
+  else report("a step, over the insert of a row", await overInsert(perStep, journal), [1.3, "×"]);
+}
+
+/** A step beside the plainest insert that keeps as much, in turns. */
+async function overInsert(
+  perStep: (one: Pick<Journal, "step">) => Promise<number>,
+  journal: Journal,
+): Promise<number> {
+  const client = new pg.Client(server?.url);
+  await client.connect();
+  await client.query(
+    "CREATE TABLE plain (run bigint, key text, fingerprint text, json text, PRIMARY KEY (run, key))",
+  );
+  const text = "INSERT INTO plain VALUES ($1, $2, $3, $4)";
+  const plain: Pick<Journal, "step"> = {
+    async step({ key, run, fingerprint }) {
+      const result = await run();
+      await client.query({ name: "plain", text, values: [1, key, fingerprint?.(), JSON.stringify(result)] });
+      return result;
+    },
+  };
+  const ratios: number[] = [];
+  for (let round = 0; round < 41; round += 1) {
+    const step = await perStep(journal);
+    ratios.push(step / (await perStep(plain)));
+  }
+  await client.end();
+  return median(ratios);
 }
 
 try {
@@ -212,6 +246,7 @@ try {
   await scale();
 } finally {
   for (const child of children) child.kill("SIGKILL");
+  server?.close();
   rmSync(folder, { recursive: true, force: true });
 }
 process.exitCode = hasFailed ? 1 : 0;

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type PostgresOptions, type PostgresRuns, postgresRuns } from "../../src/postgres.ts";
 import { password, postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
 
@@ -120,6 +120,21 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     await expect(open("named").open("r")).rejects.toMatchObject(claimed);
   });
 
+  it("ask one thing at a time of a connection: pg warns of more", async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error): void => void warnings.push(message);
+    process.on("warning", note);
+    const runs = open("in turn");
+    await Promise.all(Array.from({ length: 10 }, (_, id) => runs.begin({ ...newRun, id: String(id) })));
+    const journals = await Promise.all(Array.from({ length: 10 }, () => runs.claim(["a"])));
+    const taken = journals.filter((journal) => journal !== undefined);
+    await Promise.all(taken.map((journal) => journal.all([step("a"), step("b"), step("c")])));
+    await Promise.all(taken.map((journal) => journal.close()));
+    expect(taken).toHaveLength(10);
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
+
   it("are given up once: who closes twice takes nothing from the next", async () => {
     const runs = open("twice");
     const first = await runs.open("r");
@@ -150,6 +165,21 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
       )
       .toBe("run-claimed");
     expect(await records("cut")).toEqual([{ key: '"before"' }, { key: '"after"' }]);
+  });
+
+  it("take one round trip a step, and two for one that may not happen twice", async () => {
+    const runs = open("trips");
+    const journal = await runs.open("r");
+    await journal.step(step("first"));
+    const query = vi.spyOn(pg.Client.prototype, "query");
+    try {
+      await journal.step(step("k"));
+      expect(query).toHaveBeenCalledTimes(1);
+      await journal.step({ ...step("never"), lost: () => Promise.resolve("lost") });
+      expect(query).toHaveBeenCalledTimes(3);
+    } finally {
+      query.mockRestore();
+    }
   });
 
   it("keep steps that end together in one statement, and each with its own result", async () => {

@@ -30,6 +30,12 @@ const takeOnce = `SELECT CASE WHEN $1::bigint IN (${heldLocks} AND pid = pg_back
   ELSE pg_try_advisory_lock($1) END AS taken`;
 const giveUp = "SELECT pg_advisory_unlock($1)";
 
+/** A connection and what carries out statements on it, one after the other. */
+interface Line {
+  readonly client: Client;
+  readonly query: Query;
+}
+
 /** The pause between two attempts to have a connection or a lock again. */
 const pauseMs = 250;
 
@@ -37,52 +43,54 @@ const pauseMs = 250;
 export function liveSession(database: PostgresDatabase, channel: string): LiveSession {
   const held = new Map<string, symbol>();
   const listening = new Set<(message?: string) => void>();
-  let client: Promise<Client> | undefined;
+  let line: Promise<Line> | undefined;
   let isClosed = false;
 
   const tell = (message?: string): void => listening.forEach((onNews) => onNews(message));
 
-  async function begin(onEnd: () => void): Promise<Client> {
-    const fresh = await database.connect(onEnd);
+  async function begin(onEnd: () => void): Promise<Line> {
+    const client = await database.connect(onEnd);
+    const query = inTurn(client);
     try {
-      fresh.on("notification", ({ payload }) => tell(payload === "" ? undefined : payload));
-      await fresh.query(`${settings}; LISTEN ${channel}`);
-      await takeAgain(fresh, held.keys());
+      client.on("notification", ({ payload }) => tell(payload === "" ? undefined : payload));
+      await query(settings);
+      await query(`LISTEN ${channel}`);
+      await takeAgain(query, held.keys());
     } catch (error) {
-      fresh.end().catch(() => undefined);
+      client.end().catch(() => undefined);
       throw error;
     }
     settle();
     tell();
-    return fresh;
+    return { client, query };
   }
 
   /** A lock that the server still gives to the connection before, or to another process by now, is tried on until the run is given up. */
-  async function takeAgain(fresh: Client, locks: Iterable<string>): Promise<void> {
+  async function takeAgain(query: Query, locks: Iterable<string>): Promise<void> {
     const missing: string[] = [];
     for (const lock of locks) {
       if (!held.has(lock)) continue;
-      const [row] = await rowsOf(fresh, takeOnce, [lock]);
+      const [row] = await query(takeOnce, [lock]);
       if (row?.["taken"] !== true) missing.push(lock);
     }
     if (missing.length === 0) return;
-    setTimeout(() => void takeAgain(fresh, missing).catch(() => undefined), pauseMs).unref();
+    setTimeout(() => void takeAgain(query, missing).catch(() => undefined), pauseMs).unref();
   }
 
-  function current(): Promise<Client> {
-    if (client !== undefined) return client;
+  function current(): Promise<Line> {
+    if (line !== undefined) return line;
     const fresh = begin(() => {
       if (isOver(fresh) && !isClosed && held.size + listening.size > 0) void restore();
     });
     fresh.catch(() => isOver(fresh)); // who waits for it tries again
-    client = fresh;
+    line = fresh;
     return fresh;
   }
 
   /** True where the connection was the one in use. */
-  function isOver(ended: Promise<Client>): boolean {
-    if (client !== ended) return false;
-    client = undefined;
+  function isOver(ended: Promise<Line>): boolean {
+    if (line !== ended) return false;
+    line = undefined;
     return true;
   }
 
@@ -93,26 +101,22 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
 
   /** Somebody who listens wants the program to go on. */
   function settle(): void {
-    client?.then(
-      (on) => keepAwake(on, listening.size > 0),
+    line?.then(
+      ({ client }) => keepAwake(client, listening.size > 0),
       () => undefined,
     );
   }
 
   return {
-    use: (work) =>
-      database.patiently(async () => {
-        const on = await current();
-        return work((sql, values) => rowsOf(on, sql, values));
-      }),
+    use: (work) => database.patiently(async () => work((await current()).query)),
     hold(lock) {
       const mine = Symbol(lock); // another journal may have it later
       held.set(lock, mine);
       return async () => {
         if (held.get(lock) !== mine) return;
         held.delete(lock);
-        const on = await client?.catch(() => undefined);
-        if (on !== undefined) await rowsOf(on, giveUp, [lock]).catch(() => undefined); // a connection that broke has given it up
+        const on = await line?.catch(() => undefined);
+        await on?.query(giveUp, [lock]).catch(() => undefined); // a connection that broke has given it up
       };
     },
     listen(onNews) {
@@ -126,11 +130,21 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
     },
     async close() {
       isClosed = true;
-      const on = await client?.catch(() => undefined);
+      const on = await line?.catch(() => undefined);
       if (on === undefined) return;
-      keepAwake(on, true); // who closes waits for it
-      await on.end().catch(() => undefined);
+      keepAwake(on.client, true); // who closes waits for it
+      await on.client.end().catch(() => undefined);
     },
+  };
+}
+
+/** Carries out one statement at a time: a connection can do no more, and `pg` warns those who ask it to. */
+function inTurn(client: Client): Query {
+  let before: Promise<unknown> = Promise.resolve();
+  return (sql, values) => {
+    const rows = before.then(() => rowsOf(client, sql, values));
+    before = rows.catch(() => undefined);
+    return rows;
   };
 }
 
