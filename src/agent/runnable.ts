@@ -184,7 +184,7 @@ function tellCut({ outcome, output }: RunResult<unknown>, name: string, { warn }
 }
 
 /** The output of a run that answered. @throws WritError for any other end */
-export function outputOf<Output>(result: RunResult<Output>, name: string): Output {
+function outputOf<Output>(result: RunResult<Output>, name: string): Output {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run that answered has an output
   if (result.outcome.type === "answered") return result.output as Output;
   throw result.error === undefined

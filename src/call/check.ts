@@ -179,6 +179,6 @@ function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
 }
 
 /** The arguments as the model wrote them, as far as that is known. */
-export function rawArguments({ arguments: sent }: ToolCall): string {
+function rawArguments({ arguments: sent }: ToolCall): string {
   return typeof sent === "string" ? sent : JSON.stringify(sent);
 }

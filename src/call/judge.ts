@@ -154,7 +154,7 @@ function substituted(call: ToolCall, value: unknown): Fate {
 type Wrong = Refused & Required<Pick<Refused, "wrong">>;
 
 /** Tells whether the author says what to do about wrong arguments of this call. */
-export function isMendable(fate: Fate): fate is Wrong {
+function isMendable(fate: Fate): fate is Wrong {
   return fate.type === "refused" && fate.wrong?.tool.recover?.invalidArguments !== undefined;
 }
 
@@ -165,7 +165,7 @@ export interface Mended {
 }
 
 /** Has wrong arguments mended, as one step of the journal; the mended call is decided about like any other. */
-export async function mend(at: Call, wrong: Wrong): Promise<Mended> {
+async function mend(at: Call, wrong: Wrong): Promise<Mended> {
   const { run } = at.batch;
   const { call } = wrong;
   const key = `${keyOf(at)}/repair`;

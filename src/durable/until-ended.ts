@@ -14,7 +14,7 @@ export interface Waiter {
 const lookMs = 1000;
 
 /** Calls `look` now, and whenever something may have happened to a run, until it gives a value. @throws the reason of the signal */
-export async function untilChanged<Value>(
+async function untilChanged<Value>(
   id: string,
   waiter: Waiter,
   look: () => Promise<Value | undefined>,

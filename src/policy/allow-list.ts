@@ -120,7 +120,7 @@ export function flattenTools(tools: Tools): Tool[] {
 }
 
 /** Tells the model that a tool is outside of its list, and never that such a tool exists. */
-export function refusalText(list: AllowList, name: string): string {
+function refusalText(list: AllowList, name: string): string {
   const offered = offeredTools(list).map((tool) => tool.name);
   const left = list.tools.size - offered.length;
   const others = left > 0 ? `, and ${left} that can be looked for` : "";

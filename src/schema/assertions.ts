@@ -34,7 +34,7 @@ export const assertions: Makers = [
 ];
 
 /** The text of a keyword whose form is checked. */
-export function textOf(value: Json): string {
+function textOf(value: Json): string {
   return typeof value === "string" ? value : "";
 }
 

@@ -7,7 +7,7 @@ import { pathCovers, readPathScope } from "./path-scope.ts";
 import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
 
 /** All kinds, in the order of the documents. */
-export const capabilityKinds = ["net", "fs.read", "fs.write", "env", "secret", "exec", "llm"] as const;
+const capabilityKinds = ["net", "fs.read", "fs.write", "env", "secret", "exec", "llm"] as const;
 
 /** A kind of thing outside of itself that a program can reach. */
 export type CapabilityKind = (typeof capabilityKinds)[number];
@@ -43,7 +43,7 @@ export type Resource =
   | { readonly kind: "exec"; readonly program: string }
   | { readonly kind: "llm" };
 
-export function invalidCapability(text: string, reason: string): WritError<"capability-invalid"> {
+function invalidCapability(text: string, reason: string): WritError<"capability-invalid"> {
   return new WritError("capability-invalid", { text, reason });
 }
 

@@ -208,7 +208,7 @@ export type Circle =
 const go: Circle = { type: "go" };
 
 /** Judges the calls of a turn by what came before. */
-export function circleOf({ limits, repeats }: State, calls: readonly ToolCall[]): Circle {
+function circleOf({ limits, repeats }: State, calls: readonly ToolCall[]): Circle {
   const limit = limits.repeats;
   const again = mostTimes(repeats) <= limit ? undefined : proposedAgain(repeats, calls);
   if (again === undefined || again.times <= limit) return go;
@@ -222,7 +222,7 @@ export function circleOf({ limits, repeats }: State, calls: readonly ToolCall[])
 }
 
 /** Remembers what a turn did. When a circle has come as often as the author allows, the model is told so with its last result. */
-export function rememberAct(
+function rememberAct(
   { limits, repeats }: State,
   act: Act,
   circle: Circle,

@@ -58,7 +58,7 @@ function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
 /**
  * The fingerprint of a request: of the model, the tools, and the part that this turn adds to the transcript.
  */
-export function requestFingerprint({ transcript, sent, gate }: State, { options }: Run): string {
+function requestFingerprint({ transcript, sent, gate }: State, { options }: Run): string {
   const tools = offeredTools(gate.allowed).map(({ name, description, input }) => [
     name,
     description,

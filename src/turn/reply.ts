@@ -41,7 +41,7 @@ const maxPending = 8;
  * The driver that a record names. A recorded reply is read by the driver that asked for it, also where `auto` would take another one today:
  * a card was written since, or the run was recorded elsewhere.
  */
-export function speakerOf(name: string, { options: { drivers } }: Run): Driver {
+function speakerOf(name: string, { options: { drivers } }: Run): Driver {
   const own = drivers.find((driver) => driver.name === name);
   return own ?? knownDriver(name) ?? drivers[0];
 }
@@ -83,7 +83,7 @@ function unreadableCall(message: ReplyMessage, { reason, written = "" }: Unreada
 }
 
 /** The mending that reading a reply took, where it took some. */
-export function repairsOf(reading: Reading): { readonly repairs?: readonly string[] } {
+function repairsOf(reading: Reading): { readonly repairs?: readonly string[] } {
   const repairs = "repairs" in reading ? (reading.repairs ?? []) : [];
   return repairs.length === 0 ? {} : { repairs };
 }
@@ -98,7 +98,7 @@ export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "
 }
 
 /** Books what a reply used, here and in the runs around this one. */
-export function booked(state: State, { usage }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
+function booked(state: State, { usage }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
   const { turns: turn } = state.ledger;
   const costUsd = priceOf(usage, run.options);
   const total = addUsage(state.usage, usage);

@@ -119,10 +119,10 @@ async function inFolder<Value>(
 }
 
 /** Folders that are searched for programs: none belongs to a user or a project. */
-export const searchPath: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
+const searchPath: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /** The whole environment of a program. @throws WritError `handle-failed` for a name that is refused */
-export function environmentOf(
+function environmentOf(
   options: ExecOptions,
   {
     home,

@@ -47,7 +47,7 @@ export function knowledgeFile(path: string, options: KnowledgeFileOptions): Know
 }
 
 /** @throws WritError `definition-invalid` for what is no number of bytes */
-export function checkBytes(maxBytes: number, where: string): void {
+function checkBytes(maxBytes: number, where: string): void {
   if (Number.isSafeInteger(maxBytes) && maxBytes > 0) return;
   throw new WritError("definition-invalid", {
     where,

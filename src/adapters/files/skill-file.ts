@@ -22,7 +22,7 @@ export interface ReadSkill {
  * The field that restricts. It stands in `metadata`, where the specification lets clients keep fields of their own, so that a file with it
  * stays valid everywhere. `allowed-tools` is pre-approval there and cannot mean both.
  */
-export const restrictionKey = "writ-restrict-tools";
+const restrictionKey = "writ-restrict-tools";
 
 /** The fields of the specification, then two that many clients know and that are heeded here. */
 const knownFields = {

@@ -51,7 +51,7 @@ const longestValue = 160;
  * Differences between two values, a line a place: `+ path: value`, `- path: value`, `~ path: old → new`. Long
  * values are cut around the first difference; what a terminal or a reader would not see is written out.
  */
-export function diffLines(before: Json, after: Json): readonly string[] {
+function diffLines(before: Json, after: Json): readonly string[] {
   const old = new Map(leaves(before, ""));
   const now = new Map(leaves(after, ""));
   const lines = [...new Set([...old.keys(), ...now.keys()])].toSorted().flatMap((path) => {

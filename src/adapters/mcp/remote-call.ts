@@ -103,7 +103,7 @@ export function boundedText(text: string): string {
 }
 
 /** The content of a result as text; undefined when there is none. Whatever else stands in it is named, and never makes this throw. */
-export function contentText(content: Json | undefined): string | undefined {
+function contentText(content: Json | undefined): string | undefined {
   if (!Array.isArray(content)) return undefined;
   const lines = content.map(blockText);
   return lines.length === 0 ? undefined : lines.join("\n");

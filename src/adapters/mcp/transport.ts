@@ -123,7 +123,7 @@ function environment(library: Library, env: Readonly<Record<string, string>>): R
 const maxBytes = 10_000_000;
 
 /** Sends a request as it is told to, follows no redirect by itself, and reads no answer that does not end. */
-export async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
+async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: "manual" });
   if (response.body === null) return response;
   const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");

@@ -25,7 +25,7 @@ const rawReasons: ReadonlyMap<unknown, FinishReason> = new Map([
 ]);
 
 /** A word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) are `other`. */
-export function finishReasonOf(reason: unknown): FinishReason {
+function finishReasonOf(reason: unknown): FinishReason {
   const meant = rawReasons.get(field(reason, "raw"));
   if (meant !== undefined) return meant;
   const unified = field(reason, "unified") ?? reason;
@@ -79,7 +79,7 @@ export function endedEarly({ finishReason, usage }: StreamFinish): boolean {
 }
 
 /** Numbers side by side in V2, nested since V3. What the provider did not count is left out. */
-export function usageOf(usage: unknown, metadata?: ProviderMetadata): ReportedUsage | undefined {
+function usageOf(usage: unknown, metadata?: ProviderMetadata): ReportedUsage | undefined {
   const [input, output] = [field(usage, "inputTokens"), field(usage, "outputTokens")];
   return reportedUsage({
     inputTokens: field(input, "total") ?? input,

@@ -21,7 +21,7 @@ export interface Generation {
 }
 
 /** Replies are cut after so many tokens unless the settings say otherwise: small models are apt to go on for ever. */
-export const defaultMaxOutputTokens = 512;
+const defaultMaxOutputTokens = 512;
 
 const firstChunkTokens = 64;
 const maxChunkTokens = 512;

@@ -45,7 +45,7 @@ export function literal(value: unknown): Expression {
 }
 
 /** The content of JSON strings with these values. */
-export function stringContent(values: Expression): Expression {
+function stringContent(values: Expression): Expression {
   return rewrite(values, (part) => {
     if (part.type === "text") return text(JSON.stringify(part.text).slice(1, -1));
     return part.type === "set" ? contentOf(part.ranges) : undefined;

@@ -90,7 +90,7 @@ function filled(
  * Arguments with a value for each required parameter; `pick` gives one plain value, or undefined where it has none. A value is made to be of the
  * parameter's JSON type.
  */
-export function fillRequired(
+function fillRequired(
   parameters: readonly SuiteParameter[],
   pick: (parameter: SuiteParameter) => Json | undefined,
 ): JsonObject {

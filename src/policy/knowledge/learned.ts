@@ -150,7 +150,7 @@ function withText({ label, texts, length }: Learned, text: Trusted): Learned {
 }
 
 /** True if each value in this is the user's own choice. */
-export function isBoundIn(learned: Learned, value: Json, type?: ValueType): boolean {
+function isBoundIn(learned: Learned, value: Json, type?: ValueType): boolean {
   if (Array.isArray(value)) return value.every((each: Json) => isBoundIn(learned, each, type));
   if (isJsonObject(value)) return Object.values(value).every((each) => isBoundIn(learned, each, type));
   if (value === null || value === "") return true;

@@ -18,7 +18,7 @@ export function ruleCode({ verdict, tools, when, unless, because, show, name }: 
 }
 
 /** A condition as the code that makes it. */
-export function conditionCode(condition: Condition): string {
+function conditionCode(condition: Condition): string {
   switch (condition.type) {
     case "all":
     case "any":

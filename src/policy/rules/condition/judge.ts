@@ -9,7 +9,7 @@ import type { Condition, Rule, ValueTest } from "../rule.ts";
  * True if a condition holds for a call; undefined when it cannot be said, since something throws, is no JSON,
  * or is of another kind than the condition is about. Never throws.
  */
-export function holds(condition: Condition, sight: Sight): Truth {
+function holds(condition: Condition, sight: Sight): Truth {
   try {
     return judge(condition, sight);
   } catch {
