@@ -193,8 +193,7 @@ function collect(_done: unknown, running: RunningBatch): Executed {
     if (record.cut !== undefined) modes.push({ reads: record.cut });
   });
   const results = records.map(({ result }) => result);
-  return {
-    ...ended?.end,
+  const executed: Executed = {
     fatal,
     results,
     ledger: afterCalls(ledger, batch, results),
@@ -205,6 +204,7 @@ function collect(_done: unknown, running: RunningBatch): Executed {
     endedAt,
     activeMs,
   };
+  return ended === undefined ? executed : { ...ended.end, ...executed };
 }
 
 /** The ledger with the successes that constraints of other tools wait for. */

@@ -14,7 +14,7 @@ import { checkResult } from "../tool/result.ts";
 import type { Host } from "../journal/host.ts";
 import type { Json } from "../util/json.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { always, attempt, type Maybe, rescue } from "../util/maybe.ts";
+import { always, type Maybe, rescue } from "../util/maybe.ts";
 import {
   type Call,
   type CallRecord,
@@ -112,18 +112,29 @@ async function closedLater(ending: Promise<ToolEnd>, begun: BegunCall): Promise<
 
 /** The record of a call that has ended. The journal may have failed inside it: then no other call begins. */
 function closed(settled: Settled, { work, halt, startedAt }: BegunCall): Maybe<CallRecord> {
-  const { run } = work.at.batch;
-  return attempt(
-    () => settle(work, settled, startedAt),
-    (record) => {
-      halt.reason ??= haltedBy(record, run);
-      return record;
-    },
-    (error) => {
-      if (!(error instanceof RunWaits)) halt.lost ??= { error };
-      throw error;
-    },
+  try {
+    const record = settle(work, settled, startedAt);
+    return record instanceof Promise ? notedLater(record, work, halt) : noted(record, work, halt);
+  } catch (error) {
+    return lost(error, halt);
+  }
+}
+
+function notedLater(settling: Promise<CallRecord>, work: OngoingCall, halt: Halt): Promise<CallRecord> {
+  return settling.then(
+    (record) => noted(record, work, halt),
+    (error) => lost(error, halt),
   );
+}
+
+function noted(record: CallRecord, { at }: OngoingCall, halt: Halt): CallRecord {
+  halt.reason ??= haltedBy(record, at.batch.run);
+  return record;
+}
+
+function lost(error: unknown, halt: Halt): never {
+  if (!(error instanceof RunWaits)) halt.lost ??= { error };
+  throw error;
 }
 
 /** The end of a call as it counts: what comes too late is no result. */
