@@ -1,9 +1,9 @@
 import type { RunResult } from "../agent/runnable.ts";
-import type { RunOptions } from "../agent/run-options.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { toJson } from "../util/json.ts";
 import type { DurableAround } from "./durable-options.ts";
+import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
 import { tellStoreFailed } from "./store-failed.ts";
 
@@ -49,27 +49,15 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   let leave: () => Promise<void>;
   try {
     const { cancelling: signal, leaving: handOver } = signals;
-    const result = await runOf(journal, around, { journal: watched, signal, handOver });
+    const { agent, input, options } = askedRun(run, around);
+    const { onEvent } = around;
+    const result = await agent.run(input, { ...options, journal: watched, signal, handOver, onEvent });
     leave = leavingFor(result, journal);
   } catch (error) {
     leave = isJournals(broken) ? () => journal.close() : () => journal.end(failure(error, run.agent));
     if (isWritError(broken, "database-failed")) await pause(around);
   }
   await insisting(leave, around);
-}
-
-/** Runs the agent of a run from its records. */
-async function runOf(
-  { run: { id, agent, input, options, session } }: RunJournal,
-  { agents = [], sessions, onEvent }: DurableAround,
-  given: RunOptions,
-): Promise<RunResult<unknown>> {
-  const runnable = agents.find(({ name }) => name === agent);
-  if (runnable === undefined) throw new Error(`no agent "${agent}" is here`);
-  const handle = session === undefined ? undefined : sessions?.(session);
-  const more = handle === undefined ? {} : { session: handle };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was held against the agent's schema when it was started
-  return runnable.run(input as never, { ...options, ...given, ...more, onEvent, runId: id });
 }
 
 /** What gives a run up that came so far: to its end, to a question, or to another worker. */

@@ -1,6 +1,8 @@
-import type { Runnable } from "../agent/runnable.ts";
+import type { Runnable, RunResult } from "../agent/runnable.ts";
+import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { checkDurable, type DurableOptions } from "./durable-options.ts";
+import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuestion } from "./run-store.ts";
 import { untilEnded } from "./until-ended.ts";
@@ -49,6 +51,19 @@ export interface DurableRuns {
   show(id: string): Promise<StoredRun | undefined>;
   /** Forgets a run, or all of a session, with all that was recorded of them. Gives their number. @throws WritError `run-claimed` while a worker has one */
   erase(which: Exclude<Erased, { readonly endedBefore: number }>): Promise<number>;
+  /**
+   * The facts of a run by their `seq`, first those of its past, then each as it happens, wherever that is; the last is `run-end`. They are told from the
+   * records: nothing is done again, and no observer of the agent is told. Facts of runs inside are not among them. Needs the agent of the run.
+   *
+   * @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal
+   */
+  events(id: string, options?: FollowOptions): AsyncGenerator<AgentEvent, void>;
+  /**
+   * The whole result of a run that has ended, with its transcript, from its records. Nothing is done again. Needs the agent of the run.
+   *
+   * @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` where the records do not reach its end
+   */
+  replay(id: string): Promise<RunResult<unknown>>;
   /** Carries out runs of the agents in this process, until it is drained. */
   work(options?: WorkOptions): RunWorker;
 }
@@ -70,6 +85,8 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     list: (wanted) => store.list(wanted),
     show: (id) => store.read(id),
     erase: (which) => store.erase(which),
+    events: (id, wanted = {}) => followRun(id, { ...options, host }, wanted),
+    replay: (id) => replayRun(id, { ...options, host }),
     work: (wanted = {}) => new RunsWorker({ ...options, host }, wanted),
   };
 }

@@ -95,6 +95,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` gives a list of `{ text, source?, score? }`: text and source are texts, score is a number. An empty list says that nothing was found.", retryable: false },
   "rounds-used-up": { message: "\"{name}\" was not done after {max} rounds.", hint: "Raise `max`, or let `until` take what there is in the last round: it is told which round it is.", retryable: false },
+  "run-agent-missing": { message: "The run \"{id}\" is of the agent \"{name}\", which is not among those that were given here.", hint: "Give `durableRuns` the agent of that name: the facts of a run come from its records and from its agent.", retryable: false },
   "run-broken": { message: "The run of \"{name}\" broke: {reason}", hint: "The journal, or the runtime itself, failed; the cause has the details. What was recorded before is not lost.", retryable: false },
   "run-cancelled": { message: "The run of \"{name}\" was cancelled: {reason}", hint: "Nothing is wrong: the signal was aborted. Start the run again if you want its answer.", retryable: false },
   "run-claimed": { message: "The run \"{id}\" is carried out elsewhere: by {owner}.", hint: "Wait until that process has ended or has closed the journal of the run, then open it again. A process that died holds nothing. If this process has it open itself, use that journal.", retryable: false },
@@ -228,6 +229,7 @@ export interface ErrorData {
   "reply-invalid": { model: string | number; reason: string | number };
   "retriever-invalid": { name: string | number; reason: string | number };
   "rounds-used-up": { max: string | number; name: string | number };
+  "run-agent-missing": { id: string | number; name: string | number };
   "run-broken": { name: string | number; reason: string | number };
   "run-cancelled": { name: string | number; reason: string | number };
   "run-claimed": { id: string | number; owner: string | number };

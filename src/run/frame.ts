@@ -39,7 +39,7 @@ export interface FrameOptions extends RunTime {
    * made at all.
    */
   readonly watched: boolean;
-  /** The agent's own observers. They never throw. */
+  /** The agent's own observers. They never throw, and are told nothing of a replay. */
   readonly observe?: (event: AgentEvent) => void;
   /** The session that it was given. */
   readonly sessionId?: string;
@@ -317,8 +317,9 @@ function labelled({ around }: FrameOptions, { label = trustedLabel }: Finished):
  */
 function forwarding(
   events: Channel<AgentEvent> | undefined,
-  { observe, parent }: FrameOptions,
+  { observe: given, parent, journal }: FrameOptions,
 ): ((event: AgentEvent) => void) | undefined {
+  const observe = journal?.mode === "replay" ? undefined : given;
   if (observe === undefined && events === undefined) return parent?.forward;
   const push = events === undefined ? undefined : (event: AgentEvent) => events.push(event);
   const all = [observe, push, parent?.forward].filter((each) => each !== undefined);

@@ -3,7 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { agent, type Agent, inMemorySessions, type Policy, session, tool } from "../../src/index.ts";
+import {
+  agent,
+  type Agent,
+  type AgentEvent,
+  inMemorySessions,
+  type Policy,
+  session,
+  tool,
+} from "../../src/index.ts";
 import {
   type DurableOptions,
   durableRuns,
@@ -99,6 +107,11 @@ const free: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
 const clerk = (...turns: readonly (readonly PlannedCall[])[]): Agent<string, string> =>
   agent({ name: "clerk", model: planned(...turns), tools: [look, pay], policy: asks });
 const status = async (runs: DurableRuns, id = "r") => (await runs.show(id))?.status;
+async function lastFact(runs: DurableRuns, id: string, signal?: AbortSignal) {
+  let last: AgentEvent | undefined;
+  for await (const event of runs.events(id, { signal })) last = event;
+  return last;
+}
 const answered = (content: string) => ({ outcome: { type: "answered", content } });
 
 const kinds = [
@@ -296,6 +309,83 @@ describe.each(kinds)("a durable run in $where", ({ where, kind }) => {
     expect(await runs.result("r")).toMatchObject(answered("helper ok"));
     expect(log.filter((line) => line.startsWith("look"))).toEqual(["look begins", "look"]);
     expect(log.filter((line) => line === "slow begins").length).toBeLessThanOrEqual(2); // once in each of the two runs
+  });
+
+  it("tells its facts in any process, those of its past first, and is replayed without doing anything", async () => {
+    const observed: string[] = [];
+    const one = agent({
+      name: "clerk",
+      model: planned([{ name: "look" }, { name: "pay" }]),
+      tools: [look, pay],
+      policy: asks,
+      onEvent: ({ type }) => void observed.push(type),
+    });
+    const [office, page] = [inProcess([one]), inProcess([one])];
+    const told: AgentEvent[] = [];
+    office.start(one, "Go", { id: "r" }).catch(() => undefined);
+    await expect.poll(() => status(page)).toBe("ready");
+    const followed = (async () => {
+      for await (const event of page.events("r")) told.push(event);
+    })();
+    work(office);
+    await expect.poll(() => told.some(({ type }) => type === "approval-request")).toBe(true);
+    const [{ key, request } = { key: "", request: { hash: "" } }] = await page.waiting("r");
+    await page.answer("r", key, { approved: true, hash: request.hash });
+    await followed;
+    expect(told.at(-1)).toMatchObject({
+      type: "run-end",
+      outcome: { type: "answered", content: "look ok, pay ok" },
+    });
+    expect(told.map(({ seq }) => seq)).toEqual(told.map((_event, place) => place + 1));
+    const [begun, seen] = [[...log], observed.length];
+    const again: AgentEvent[] = [];
+    for await (const event of page.events("r", { after: 4 })) again.push(event);
+    const timeless = (events: readonly AgentEvent[]) => events.map((event) => ({ ...event, at: 0 }));
+    expect(timeless(again)).toEqual(timeless(told.slice(4)));
+    const replayed = await page.replay("r");
+    expect([replayed.text, replayed.calls.map(({ name }) => name)]).toEqual([
+      "look ok, pay ok",
+      ["look", "pay"],
+    ]);
+    expect([log, observed.length]).toEqual([begun, seen]);
+  });
+
+  it("that was cancelled, failed or is nobody's tells so at the end of its facts", async () => {
+    const down = agent({
+      name: "down",
+      model: () => {
+        throw new Error("the provider is down");
+      },
+    });
+    const one = clerk([{ name: "pay" }]);
+    const runs = inProcess([one, down]);
+    work(runs);
+    await runs.start(one, "Go", { id: "r" });
+    await expect.poll(() => status(runs)).toBe("waiting");
+    const cancelled = lastFact(runs, "r");
+    await sleep(200);
+    await runs.cancel("r", "too dear");
+    expect(await cancelled).toMatchObject({
+      type: "run-end",
+      outcome: { type: "cancelled", reason: "too dear" },
+    });
+    await runs.start(down, "Go", { id: "f" });
+    await runs.result("f");
+    expect(await lastFact(runs, "f")).toMatchObject({ type: "run-end", outcome: { type: "failed" } });
+    await expect(lastFact(runs, "nobody")).rejects.toMatchObject({ code: "run-missing" });
+    await expect(lastFact(inProcess(), "f")).rejects.toMatchObject({ code: "run-agent-missing" });
+  });
+
+  it("is followed until its reader has gone, or its signal", async () => {
+    const one = clerk([{ name: "pay" }]);
+    const runs = inProcess([one]);
+    work(runs);
+    await runs.start(one, "Go", { id: "r" });
+    for await (const event of runs.events("r")) if (event.type === "approval-request") break;
+    await expect(lastFact(runs, "r", AbortSignal.timeout(200))).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
+    expect(await status(runs)).toBe("waiting");
   });
 
   it("is one of a session, and is erased with it", async () => {

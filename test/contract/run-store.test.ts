@@ -38,6 +38,14 @@ describe("runs in a SQLite file", () => {
     expect(await runs.claim(["a"])).toBeUndefined();
   });
 
+  it("are watched no more once their file is closed", async () => {
+    const runs = sqliteRuns(join(folder, "runs.db"));
+    runs.watch(() => undefined);
+    runs.close();
+    await new Promise((resolve) => void setTimeout(resolve, 120)); // a look at a closed file would throw where nobody can catch it
+    expect(() => runs.watch(() => undefined)()).not.toThrow();
+  });
+
   it("say what is wrong with a file", () => {
     expect(() => sqliteRuns(join(folder, "no", "folder.db"))).toThrow(
       expect.objectContaining({ code: "database-failed" }),

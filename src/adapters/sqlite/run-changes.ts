@@ -5,6 +5,8 @@ import type { Database } from "./database.ts";
 export interface RunChanges extends Pick<RunStore, "watch"> {
   /** Something happened to a run in this process. */
   told(runId: string): void;
+  /** Looks no more: the file is about to be closed. */
+  stop(): void;
 }
 
 /** The delay after which what other processes did is noticed. A look at a file that nobody changed takes some microseconds. */
@@ -13,15 +15,27 @@ const lookMs = 50;
 /** The changes of the runs in a file: those of this store at once, those of others by a look at the file. */
 export function runChanges(database: Database): RunChanges {
   const version = database.prepare("PRAGMA data_version"); // another one when another connection has written
+  /** A look that fails says nothing new: whoever uses the file next is told what is wrong with it. */
+  const versionNow = (): unknown => {
+    try {
+      return version.get()?.["data_version"];
+    } catch {
+      return seen;
+    }
+  };
   const watching = new Set<(id?: string) => void>();
   let seen: unknown;
   let timer: ReturnType<typeof setInterval> | undefined;
   const look = (): void => {
-    const now = version.get()?.["data_version"];
+    const now = versionNow();
     if (now === seen) return;
     seen = now;
     for (const onChange of watching) onChange();
   };
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+  }
   return {
     told(runId) {
       if (watching.size > 0) queueMicrotask(() => watching.forEach((onChange) => onChange(runId)));
@@ -29,14 +43,13 @@ export function runChanges(database: Database): RunChanges {
     watch(onChange) {
       const own = (id?: string): void => onChange(id); // the same function may watch twice
       watching.add(own);
-      seen ??= version.get()?.["data_version"];
+      seen ??= versionNow();
       timer ??= setInterval(look, lookMs);
       return () => {
         watching.delete(own);
-        if (watching.size > 0) return;
-        clearInterval(timer);
-        timer = undefined;
+        if (watching.size === 0) stop();
       };
     },
+    stop,
   };
 }

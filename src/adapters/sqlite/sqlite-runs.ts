@@ -39,7 +39,10 @@ export function sqliteRuns(path: string): SqliteRuns {
   const owners = runOwners(database);
   const changes = runChanges(database);
   const file: RunFile = { database, rows, steps, questions, owners, changes, refusal: refusalIn(database) };
-  const { close, [Symbol.dispose]: dispose } = database;
+  function close(): void {
+    changes.stop();
+    database.close();
+  }
   return {
     begin: async (run) => changing(file, run.id, () => rows.begin(run)),
     open: async (id) =>
@@ -81,7 +84,7 @@ export function sqliteRuns(path: string): SqliteRuns {
       }),
     watch: changes.watch,
     close,
-    [Symbol.dispose]: dispose,
+    [Symbol.dispose]: close,
   };
 }
 

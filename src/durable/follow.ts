@@ -1,0 +1,101 @@
+import type { RunResult } from "../agent/runnable.ts";
+import { WritError } from "../error/writ-error.ts";
+import { type AgentEvent, isFact } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
+import type { Journal, Step } from "../journal/journal.ts";
+import { memoryJournal } from "../journal/memory-journal.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+import type { Json } from "../util/json.ts";
+import { waitForAll } from "../util/wait-for-all.ts";
+import type { DurableAround } from "./durable-options.ts";
+import { type AskedRun, askedRun } from "./run-of.ts";
+import { untilChanged, type Waiter } from "./until-ended.ts";
+
+/** Options of following a run. */
+export interface FollowOptions {
+  /** The `seq` of the last fact that is known already. Default 0: all are told. */
+  readonly after?: number;
+  /** Ends the following, not the run. */
+  readonly signal?: AbortSignal;
+}
+
+/** The delay after which a new record is noticed. */
+const lookMs = 100;
+
+/** Tells the facts of a run, those of its past first, until it ends. @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal */
+export async function* followRun(
+  id: string,
+  around: DurableAround,
+  { after = 0, signal }: FollowOptions,
+): AsyncGenerator<AgentEvent, void> {
+  const { agent, input, options } = await knownRun(id, around);
+  const left = new AbortController();
+  const ending = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
+  const journal = await followingJournal(id, { ...around, signal: ending, lookMs });
+  const events = agent.stream(input, { ...options, journal, signal: ending });
+  try {
+    for (;;) {
+      const next = await events.next().catch(() => undefined); // a run that failed has told so by its last fact
+      signal?.throwIfAborted();
+      if (next === undefined || next.done === true) return;
+      const event = next.value;
+      if (event.parentRunId === undefined && isFact(event) && event.seq > after)
+        yield event.type === "run-end"
+          ? { ...event, outcome: await outcomeOf(id, around, event.outcome) }
+          : event;
+    }
+  } finally {
+    left.abort();
+    await events.next().catch(() => undefined); // it ends, since its journal has
+  }
+}
+
+/** Carries out a run from its records alone. @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` for a run that has not ended */
+export async function replayRun(id: string, around: DurableAround): Promise<RunResult<unknown>> {
+  const { agent, input, options } = await knownRun(id, around);
+  const journal = memoryJournal(await around.store.records(id), { mode: "replay" });
+  return agent.run(input, { ...options, journal });
+}
+
+async function knownRun(id: string, around: DurableAround): Promise<AskedRun> {
+  const run = await around.store.read(id);
+  if (run === undefined) throw new WritError("run-missing", { id });
+  return askedRun(run, around);
+}
+
+/** The end as the store has it: a run that was cancelled where nobody carried it out has no record of that. */
+async function outcomeOf(id: string, { store }: DurableAround, replayed: Outcome): Promise<Outcome> {
+  return (await store.read(id))?.end?.outcome ?? replayed;
+}
+
+/** A journal that does nothing: each step waits for its record, which whoever carries out the run makes. */
+async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
+  const known = new Map<string, string>();
+  const take = (records: readonly JournalRecord[]): void => {
+    for (const { key, json } of records) if (json !== undefined) known.set(key, json);
+  };
+  take(await waiter.store.records(id));
+  /** The record of a step, once it is there; null where the run has ended without it. */
+  const recordOf = (key: string): Promise<string | null> =>
+    untilChanged(id, waiter, async () => {
+      if (known.has(key)) return known.get(key);
+      const end = (await waiter.store.read(id))?.end; // looked at first: an end comes after all records
+      take(await waiter.store.records(id));
+      return known.get(key) ?? (end === undefined ? undefined : null);
+    });
+  async function step<Result>({ key, run }: Step<Result>): Promise<Result> {
+    const json = await recordOf(key);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key wrote it
+    return json === null ? run() : (JSON.parse(json) as Result);
+  }
+  return {
+    mode: "replay",
+    step,
+    all: (steps) => waitForAll(steps.map(step)),
+    find(key) {
+      const json = known.get(key);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
+      return json === undefined ? undefined : (JSON.parse(json) as Json);
+    },
+  };
+}
