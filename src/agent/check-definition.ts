@@ -3,7 +3,7 @@ import { eventTypes, isEventType } from "../event/event.ts";
 import type { ModelSettings } from "../model/model.ts";
 import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
-import { intentParts } from "../policy/knowledge/intent.ts";
+import { recordParts } from "../journal/parts.ts";
 import { endCauses } from "../run/end.ts";
 import { didYouMean } from "../util/nearest.ts";
 import {
@@ -179,7 +179,7 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   intent: string,
   ceiling: capabilities,
   account,
-  accept: listOf(oneOf(...intentParts), `a list of ${intentParts.join(", ")}`),
+  accept: listOf(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`),
   parent: named("the `run` of a tool's context", record),
   runId: string,
   round: number, // what a repetition hands to its functions is given to agents as it is

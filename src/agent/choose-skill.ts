@@ -14,6 +14,7 @@ import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import { lenientJson } from "../util/lenient-json.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
+import { partsText } from "../journal/parts.ts";
 import type { AgentPlan, ChosenSkill } from "./plan.ts";
 import type { PlannedSkill } from "./plan-skill.ts";
 
@@ -112,7 +113,7 @@ async function route(
 ): Promise<Choice> {
   const step = {
     key: "route",
-    fingerprint: () => JSON.stringify([model.id, fitting.map(({ name }) => name), input]),
+    fingerprint: () => partsText({ model: model.id, skills: fitting.map(({ name }) => name), input }),
   };
   const asking = journal.step({
     ...step,

@@ -1,5 +1,6 @@
 import { messageOf, WritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
+import { partsText } from "../journal/parts.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { failed, stopped } from "../run/end.ts";
 import { joinLabels } from "../message/label.ts";
@@ -43,7 +44,7 @@ export async function answerPlainly(skill: PlainPlan, run: PlainRun, frame: Fram
 async function runPlain(skill: PlainPlan, { agent, input, journal }: PlainRun, frame: Frame): Promise<End> {
   const step = {
     key: "skill",
-    fingerprint: () => JSON.stringify([skill.name, input]),
+    fingerprint: () => partsText({ skill: skill.name, input }),
     run: async () => {
       const json = toJson(await checked(skill, await skill.execute(input)));
       if (!json.ok) throw new TypeError(`its result is not JSON: ${json.reason}`);

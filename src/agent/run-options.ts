@@ -2,7 +2,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RetryPace } from "../model/retry.ts";
 import type { Account } from "../policy/account/account.ts";
-import type { IntentPart } from "../policy/knowledge/intent.ts";
+import type { RecordPart } from "../journal/parts.ts";
 import type { Approve } from "../run/approval.ts";
 import type { SessionHandle } from "../session/session.ts";
 import type { CallScope } from "../tool/call-scope.ts";
@@ -49,8 +49,11 @@ export interface RunOptions {
    * beside the budget and the agent's own account.
    */
   readonly account?: Account;
-  /** Parts of the intent that may differ from what they were when a run is resumed. Bounds may when one was met. */
-  readonly accept?: readonly IntentPart[];
+  /**
+   * Parts of what the run is asked, and of its intent, that may differ from what they were when it goes on from a journal or a checkpoint. Bounds
+   * always may with a journal, and from a checkpoint when one was met.
+   */
+  readonly accept?: readonly RecordPart[];
   /** The call that this run is part of (`context.run`): its bounds are shared, its policy holds too, its end ends this run. */
   readonly parent?: CallScope;
   /** Default: a new one; inside another run, one made of its place there. */

@@ -292,8 +292,13 @@ function stepsOf(
     return { runId, steps: journal, leaving: undefined };
   const leaving = leavingOf(options, { name, journal }) ?? parent?.leaving;
   const isInside = parent !== undefined;
+  const { accept } = options;
   const beginning = isInside ? undefined : () => beginningOf(name, input, { options, host });
-  return { runId, leaving, steps: new StepsOfRun({ journal, runId, host, isInside, leaving, beginning }) };
+  return {
+    runId,
+    leaving,
+    steps: new StepsOfRun({ journal, runId, host, accept, isInside, leaving, beginning }),
+  };
 }
 
 /** What a run is begun with beside its options. */

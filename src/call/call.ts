@@ -1,4 +1,5 @@
 import type { Step } from "../journal/journal.ts";
+import { partsText } from "../journal/parts.ts";
 import type { Label } from "../message/label.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
@@ -190,7 +191,7 @@ export function withArguments(
 
 /** The text by which a record of the call is recognised. */
 export function fingerprintOf({ name, arguments: args }: ToolCall): string {
-  return `${name} ${JSON.stringify(args)}`;
+  return partsText({ tool: name, arguments: args });
 }
 
 /** A call that does not run, by a decision. */

@@ -3,13 +3,13 @@ import { joinLabels, type Label } from "../message/label.ts";
 import { labelOf } from "../message/message.ts";
 import type { CallRun, Executor, ReadyCall } from "../run/executor.ts";
 import { untilStopped } from "../util/interrupt.ts";
+import { partsText } from "../journal/parts.ts";
 import type { Maybe } from "../util/maybe.ts";
 import {
   type Batch,
   callOf,
   type CallRecord,
   type Fate,
-  fingerprintOf,
   keyOf,
   type Ready,
   stepOf,
@@ -110,7 +110,8 @@ class HandedWork {
   }
 
   fingerprint(): string {
-    return [...this.places.values()].map((index) => fingerprintOf(this.readyAt(index).call)).join("\n");
+    const calls = [...this.places.values()].map((index) => this.readyAt(index).call);
+    return partsText({ tool: calls.map(({ name }) => name), arguments: calls.map((call) => call.arguments) });
   }
 
   async carryOut(executor: Executor): Promise<HandedRecord> {

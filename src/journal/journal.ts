@@ -14,10 +14,18 @@ export interface Step<Result> {
    * keeps records writes down that such a step begins before it calls `run`. Left out where the step may be repeated.
    */
   readonly lost?: () => Promise<Result>;
+  /** The run that asks, and the parts of the fingerprint that may differ from what they were. */
+  readonly terms?: StepTerms;
   /** Its result must be on the disk before the run goes on: a person's answer, the end of the run. */
   readonly mustLast?: true;
   /** It begins no effect of its own: its effects are steps inside it, or began before. A replay does its work where it has no record. */
   readonly isOuter?: true;
+}
+
+/** What a run says of all its steps. */
+export interface StepTerms {
+  readonly run: string;
+  readonly accept: ReadonlySet<string>;
 }
 
 /**
@@ -49,7 +57,7 @@ export interface Journal {
 }
 
 /** A question to somebody who may answer days later. */
-export interface Question extends Pick<Step<unknown>, "key" | "fingerprint"> {
+export interface Question extends Pick<Step<unknown>, "key" | "fingerprint" | "terms"> {
   readonly request: Json;
 }
 

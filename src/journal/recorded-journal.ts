@@ -2,7 +2,8 @@ import { WritError } from "../error/writ-error.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
-import type { Asked, Journal, Question, Step } from "./journal.ts";
+import type { Asked, Journal, Question, Step, StepTerms } from "./journal.ts";
+import { partsChanged } from "./parts.ts";
 
 /** A journal's record of one step: its result as JSON text, and the fingerprint of what it was asked. */
 export interface JournalRecord {
@@ -41,9 +42,11 @@ export function recordedJournal(
 ): Journal {
   const byKey = new Map(records.map((record) => [record.key, record])); // of two with one key, the later holds
 
-  function recordAt(key: string, asked: string): JournalRecord | undefined {
+  function recordAt(key: string, asked: string, terms: StepTerms | undefined): JournalRecord | undefined {
     const known = byKey.get(key);
-    if (known !== undefined && known.fingerprint !== asked) throw new WritError("journal-mismatch", { key });
+    const changed = known === undefined ? [] : partsChanged(known.fingerprint, asked);
+    const parts = changed.filter((part) => terms?.accept.has(part) !== true);
+    if (parts.length > 0) throw mismatch(key, terms?.run ?? "", parts);
     return known;
   }
 
@@ -53,9 +56,9 @@ export function recordedJournal(
   }
 
   async function step<Result>(wanted: Step<Result>): Promise<Result> {
-    const { key, run, lost, fingerprint, mustLast } = wanted;
+    const { key, run, lost, fingerprint, mustLast, terms } = wanted;
     const asked = fingerprint?.() ?? "";
-    const known = recordAt(key, asked);
+    const known = recordAt(key, asked, terms);
     let json = known?.json;
     if (json === undefined) {
       const hasBegun = known !== undefined && lost !== undefined;
@@ -77,11 +80,18 @@ export function recordedJournal(
   if (keepQuestion === undefined) return journal;
   return {
     ...journal,
-    async ask<Answer>({ key, fingerprint, request }: Question): Promise<Asked<Answer>> {
+    async ask<Answer>({ key, fingerprint, request, terms }: Question): Promise<Asked<Answer>> {
       const asked = fingerprint?.() ?? "";
-      const json = recordAt(key, asked)?.json ?? (await keepQuestion({ key, fingerprint: asked, request }));
+      const json =
+        recordAt(key, asked, terms)?.json ?? (await keepQuestion({ key, fingerprint: asked, request }));
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a question of this key and fingerprint
       return typeof json === "string" ? { answer: JSON.parse(json) as Answer } : { waitsAt: key };
     },
   };
+}
+
+/** The error of a record that was made from another request. */
+export function mismatch(key: string, run: string, parts: readonly string[]): WritError<"journal-mismatch"> {
+  const accept = parts.map((part) => `"${part}"`).join(", ");
+  return new WritError("journal-mismatch", { key, run, parts: parts.join(" and "), accept });
 }

@@ -111,9 +111,8 @@ export function keptEnd(journal: Journal, key: string): KeptEnd | undefined {
 }
 
 /** The step as it may be looked up: it does nothing where it has no record. */
-export function lookUp<Result>({ key, fingerprint }: Step<Result>, why: () => Error): Step<Result> {
-  const run = (): Promise<Result> => Promise.reject(why());
-  return fingerprint === undefined ? { key, run } : { key, fingerprint, run };
+export function lookUp<Result>({ lost: _lost, ...step }: Step<Result>, why: () => Error): Step<Result> {
+  return { ...step, run: () => Promise.reject(why()) };
 }
 
 /** Tells whether a run was stopped after a step, before anything else began. */

@@ -2,7 +2,14 @@ import { isWritError, WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
-import { type Asked, type Journal, type Question, type Step, withWork } from "../journal/journal.ts";
+import {
+  type Asked,
+  type Journal,
+  type Question,
+  type Step,
+  type StepTerms,
+  withWork,
+} from "../journal/journal.ts";
 import { recordForm, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { JsonObject } from "../util/json.ts";
@@ -17,6 +24,8 @@ export interface StepsOptions {
   readonly journal: Journal;
   readonly runId: string;
   readonly host: Pick<Host, "now" | "timer">;
+  /** The parts of what its steps are asked that may differ from what was recorded. */
+  readonly accept?: readonly string[];
   /** It is a run inside another one, which has an end of its own. */
   readonly isInside: boolean;
   /** All that it takes to begin the run again, kept with its beginning. Left out for a run inside. */
@@ -44,6 +53,7 @@ type Cancelled = StopReason & { readonly type: "cancelled" };
 export class StepsOfRun implements Journal {
   readonly ask?: Journal["ask"];
   private readonly options: StepsOptions;
+  private readonly terms: StepTerms;
   private stop: Interrupt<StopReason> | undefined;
   private replay: Replay | undefined;
   private readonly open = new Map<string, OpenStep>();
@@ -56,7 +66,8 @@ export class StepsOfRun implements Journal {
 
   constructor(options: StepsOptions) {
     this.options = options;
-    const { journal } = options;
+    const { journal, runId: run, accept = [] } = options;
+    this.terms = { run, accept: new Set(accept) };
     if (journal.mode === "replay") this.replay = new Replay(options, undefined);
     if (journal.ask !== undefined || journal.mode === "replay")
       this.ask = (question) => this.askFor(question);
@@ -90,13 +101,15 @@ export class StepsOfRun implements Journal {
     stop.onStop(() => (this.atStop ??= this.place()));
   }
 
-  step<Result>(step: Step<Result>): Promise<Result> {
+  step<Result>(given: Step<Result>): Promise<Result> {
+    const step = this.onTerms(given);
     if (this.replay !== undefined) return this.replay.step(step);
     return this.taken([step], this.options.journal.step(this.live(step)));
   }
 
-  all<Result>(steps: readonly Step<Result>[]): Promise<Result[]> {
+  all<Result>(given: readonly Step<Result>[]): Promise<Result[]> {
     const { replay } = this;
+    const steps = given.map((step) => this.onTerms(step));
     if (replay !== undefined) return waitForAll(steps.map((step) => replay.step(step)));
     return this.taken(steps, this.options.journal.all(steps.map((step) => this.live(step))));
   }
@@ -156,6 +169,15 @@ export class StepsOfRun implements Journal {
     let count = 1;
     while (keptEnd(this.options.journal, pauseKey(count)) !== undefined) count += 1;
     return pauseKey(count);
+  }
+
+  /** A step of a run inside is asked by that, and may differ in what this run takes too. */
+  private onTerms<Given extends Pick<Step<unknown>, "terms">>(given: Given): Given {
+    const { terms } = this;
+    if (given.terms === undefined) return { ...given, terms };
+    if (terms.accept.size === 0) return given;
+    const { run, accept } = given.terms;
+    return { ...given, terms: { run, accept: accept.union(terms.accept) } };
   }
 
   private keptEnd(end: End): KeptEnd {
@@ -236,13 +258,10 @@ export class StepsOfRun implements Journal {
     const { journal, leaving, isInside } = this.options;
     const { replay } = this;
     const isOver = replay !== undefined || leaving?.aborted === true;
-    if (journal.ask !== undefined && (isInside || !isOver)) return journal.ask(question);
+    if (journal.ask !== undefined && (isInside || !isOver)) return journal.ask(this.onTerms(question));
     const notAnswered = handedOver();
     try {
-      const { key, fingerprint } = question;
-      const asked: Pick<Step<Answer>, "key" | "fingerprint"> = fingerprint === undefined
-        ? { key }
-        : { key, fingerprint };
+      const { request: _request, ...asked } = this.onTerms(question);
       return { answer: await journal.step({ ...asked, run: () => Promise.reject(notAnswered) }) };
     } catch (error) {
       if (error !== notAnswered || replay === undefined) throw error;

@@ -18,7 +18,10 @@ import { withinTokens } from "./paid-model.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
 import type { ToolChoice } from "../model/model.ts";
 import type { Driver, TurnInput } from "../driver/driver.ts";
-import { offeredTools } from "../policy/allow-list.ts";
+import { type AllowList, offeredTools } from "../policy/allow-list.ts";
+import { partsText } from "../journal/parts.ts";
+import { remembered } from "../util/remembered.ts";
+import type { LoopOptions } from "./options.ts";
 import { fingerprint } from "../util/hash.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { replyOf, changeReply, changeRequest, type HookedCall } from "./around-model.ts";
@@ -56,16 +59,34 @@ function choiceOf({ called, gate }: State, choice: ToolChoice): ToolChoice {
 }
 
 /**
- * The fingerprint of a request: of the model, the tools, and the part that this turn adds to the transcript.
+ * The fingerprint of a request, part by part: the model, the tools, the settings, and what this turn adds to the transcript. The driver is none of them:
+ * a recorded reply is read by its own.
  */
 function requestFingerprint({ transcript, sent, gate }: State, { options }: Run): string {
-  const tools = offeredTools(gate.allowed).map(({ name, description, input }) => [
-    name,
-    description,
-    input.jsonSchema,
-  ]);
-  return fingerprint(JSON.stringify([options.model.id, tools, transcript.since(sent)]));
+  const [first, ...others] = transcript.since(sent);
+  const messages = first?.role === "system" || first === undefined ? others : [first, ...others];
+  return partsText({
+    model: options.model.id,
+    tools: toolsHash(gate.allowed),
+    settings: settingsHash(options),
+    messages: hashOf(messages),
+    ...(first?.role === "system" ? { instructions: hashOf(first) } : {}),
+  });
 }
+
+function hashOf(value: unknown): string {
+  return fingerprint(JSON.stringify(value));
+}
+
+/** Depends on: the list of tools, which never changes. */
+const toolsHash = remembered((allowed: AllowList) =>
+  hashOf(offeredTools(allowed).map(({ name, description, input }) => [name, description, input.jsonSchema])),
+);
+
+/** Depends on: the options of a run, which never change. */
+const settingsHash = remembered(({ settings, toolChoice, lastTurn, examples, output }: LoopOptions) =>
+  hashOf([settings, toolChoice, lastTurn, examples, output?.jsonSchema]),
+);
 
 /** The driver that speaks. */
 export function driverOf(state: State, run: Run): Driver {

@@ -17,6 +17,8 @@ import {
 } from "./state.ts";
 import { type End, endBy, stopped } from "../run/end.ts";
 import type { Finished, Frame } from "../run/frame.ts";
+import type { Intent } from "../policy/knowledge/intent.ts";
+import { partsText } from "../journal/parts.ts";
 import { beginningIn } from "../run/steps-of-run.ts";
 import { moreTime } from "../run/time.ts";
 import type { LoopOptions } from "./options.ts";
@@ -65,16 +67,20 @@ function beginning({ journal, host, from, gate, runId }: LoopOptions, { stop }: 
   if (journal === directJournal) return begun;
   const key = from === undefined ? "start" : `resume/${from.ledger.turns}`;
   const { hash: intent } = gate.intent;
-  // A record of another intent is of another run.
   const step = {
     key,
-    fingerprint: () => intent,
+    fingerprint: () => intentText(gate.intent),
     run: () => Promise.resolve({ ...begun, intent, ...beginningIn(journal) }),
   };
   return untilStopped(journal.step(step), stop).then((started) => {
     if (started === "stopped") throw new Error("the run was stopped before it began");
     return started;
   });
+}
+
+/** A record of another intent is of another run. Its bounds are no part of it: they hold for what comes. */
+function intentText({ text, constants, agent, skill, policy, tools }: Intent): string {
+  return partsText({ text, constants: [...constants], agent, skill, policy, tools });
 }
 
 interface RunStart {

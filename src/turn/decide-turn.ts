@@ -5,8 +5,9 @@ import { textOf } from "../message/message.ts";
 import { addUsage, noUsage, type Usage, priceOf } from "../message/usage.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest } from "../model/model.ts";
+import { partsText } from "../journal/parts.ts";
+import { toJson } from "../util/json.ts";
 import { type Ledger, reserveTurn, spend } from "../policy/account/budget.ts";
-import { fingerprint } from "../util/hash.ts";
 import { fits, list, object, oneOf, record, string } from "../util/shape.ts";
 import { type HookedCall, replyOf, withIds } from "./around-model.ts";
 import type { ModelRecord } from "./ask-model.ts";
@@ -76,8 +77,7 @@ class Questions {
     this.asked += 1;
     const record = await run.journal.step({
       key: `turn/${turn}/model/${this.asked}`,
-      fingerprint: () =>
-        fingerprint(JSON.stringify([run.options.model.id, request.messages, request.prompt])),
+      fingerprint: () => questionParts(run.options.model.id, request),
       run: () => ask(asking(driver, request), { ...hooked, run: { ...run, tell: undefined } }),
     });
     const { message, finishReason, usage, answer, unreadable } = record;
@@ -141,4 +141,9 @@ function whole(decision: DriverDecision): Reading | undefined {
   }));
   const message: ReplyMessage = { role: "assistant", parts };
   return { type: "calls", message };
+}
+
+function questionParts(model: string, { messages, prompt = "" }: ModelRequest): string {
+  const asked = toJson([messages, prompt]);
+  return partsText({ model, messages: asked.ok ? asked.value : null });
 }

@@ -282,7 +282,10 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         });
         const running = agent({ name: "a", model: scripted([proposal, "done"]), tools: [pay] });
         await expect(running.run("Pay", { journal })).rejects.toMatchObject({ code: "run-taken" });
-        expect((await store.records("r")).at(-1)).toEqual({ key: "turn/1/call/0", fingerprint: "pay {}" });
+        expect((await store.records("r")).at(-1)).toEqual({
+          key: "turn/1/call/0",
+          fingerprint: expect.any(String),
+        });
       });
 
       it("are taken from a process that died, not from one that lives", async () => {

@@ -40,6 +40,7 @@ export interface Ran {
 /** One run of a composition, as its course sees it. */
 export interface CompositeRun {
   readonly name: string;
+  readonly runId: string;
   readonly journal: Journal;
   readonly stop: Interrupt<StopReason>;
   /** Opens a place for runs inside this one, until it is closed or stopped. */
@@ -114,6 +115,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
   }
   return {
     name,
+    runId: base.runId,
     journal,
     stop,
     open,

@@ -1,4 +1,5 @@
-import { WritError } from "../../error/writ-error.ts";
+import { partsText } from "../../journal/parts.ts";
+import { mismatch } from "../../journal/recorded-journal.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import type { Inside } from "../../run/scope.ts";
 import { slots } from "../../util/slots.ts";
@@ -48,7 +49,10 @@ export async function together(group: Group, run: CompositeRun): Promise<readonl
     return settled(ended, group, run);
   };
   const key = `settled${suffix}`;
-  const fingerprint = (): string => JSON.stringify([members.map(({ name }) => name), toJson(input)]);
+  const fingerprint = (): string => {
+    const json = toJson(input);
+    return partsText({ members: members.map(({ name }) => name), input: json.ok ? json.value : null });
+  };
   const record = await run.journal
     .step({ key, fingerprint, run: settle, isOuter: true })
     .catch((error: unknown) => {
@@ -68,7 +72,7 @@ export async function together(group: Group, run: CompositeRun): Promise<readonl
     const job = jobs[index];
     // The record says that it answered: another end comes from other records.
     if (job === undefined || (one.thrown === undefined && one.result?.outcome.type !== "answered"))
-      throw new WritError("journal-mismatch", { key });
+      throw mismatch(key, run.runId, ["members"]);
     return outputOf(one, job, run.name);
   });
 }
