@@ -8,6 +8,7 @@ import type { JournalRecord } from "../journal/recorded-journal.ts";
 import type { Json } from "../util/json.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { DurableAround } from "./durable-options.ts";
+import { withEnd } from "./known-end.ts";
 import { type AskedRun, askedRun } from "./run-of.ts";
 import { untilChanged, type Waiter } from "./until-ended.ts";
 
@@ -53,7 +54,8 @@ export async function* followRun(
 /** Carries out a run from its records alone. @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` for a run that has not ended */
 export async function replayRun(id: string, around: DurableAround): Promise<RunResult<unknown>> {
   const { agent, input, options } = await knownRun(id, around);
-  const journal = memoryJournal(await around.store.records(id), { mode: "replay" });
+  const run = await around.store.read(id);
+  const journal = memoryJournal(withEnd(await around.store.records(id), run), { mode: "replay" });
   return agent.run(input, { ...options, journal });
 }
 
@@ -74,14 +76,19 @@ async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
   const take = (records: readonly JournalRecord[]): void => {
     for (const { key, json } of records) if (json !== undefined) known.set(key, json);
   };
-  take(await waiter.store.records(id));
+  /** True once the run has ended. */
+  async function look(): Promise<boolean> {
+    const run = await waiter.store.read(id); // first: a run that has ended gets no more records
+    take(withEnd(await waiter.store.records(id), run));
+    return run?.end !== undefined;
+  }
+  await look();
   /** The record of a step, once it is there; null where the run has ended without it. */
   const recordOf = (key: string): Promise<string | null> =>
     untilChanged(id, waiter, async () => {
       if (known.has(key)) return known.get(key);
-      const end = (await waiter.store.read(id))?.end; // looked at first: an end comes after all records
-      take(await waiter.store.records(id));
-      return known.get(key) ?? (end === undefined ? undefined : null);
+      const isOver = await look();
+      return known.get(key) ?? (isOver ? null : undefined);
     });
   async function step<Result>({ key, run }: Step<Result>): Promise<Result> {
     const json = await recordOf(key);

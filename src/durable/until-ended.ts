@@ -13,7 +13,7 @@ export interface Waiter {
 }
 
 /** Calls `look` now, and whenever something may have happened to a run, until it gives a value. @throws the reason of the signal */
-async function untilChanged<Value>(
+export async function untilChanged<Value>(
   id: string,
   waiter: Waiter,
   look: () => Promise<Value | undefined>,

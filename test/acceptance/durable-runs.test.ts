@@ -376,6 +376,42 @@ describe.each(kinds)("a durable run in $where", ({ where, kind }) => {
     await expect(lastFact(inProcess(), "f")).rejects.toMatchObject({ code: "run-agent-missing" });
   });
 
+  it("that was cancelled is replayed as far as it came, and no further", async () => {
+    let letGo = (): void => undefined;
+    const slow = acting("slow", "irreversible", () => new Promise<void>((resolve) => (letGo = resolve)));
+    const helper = agent({
+      name: "helper",
+      model: planned([{ name: "look" }], [{ name: "slow" }]),
+      tools: [slow, look],
+      policy: free,
+    });
+    const busy = agent({
+      name: "busy",
+      model: planned([{ name: "look" }], [{ name: "helper", arguments: { input: "x" } }], [{ name: "look" }]),
+      tools: [helper.asTool(), look],
+      policy: free,
+    });
+    const waits = clerk([{ name: "look" }], [{ name: "pay" }]);
+    const runs = inProcess([busy, waits]);
+    const worker = work(runs);
+    await runs.start(busy, "Go", { id: "busy" });
+    await runs.start(waits, "Go", { id: "waits" });
+    await runs.start(waits, "Go", { id: "ready" });
+    await expect.poll(() => log.includes("slow begins")).toBe(true);
+    await expect.poll(() => status(runs, "ready")).toBe("waiting");
+    for (const id of ["busy", "waits", "ready"]) await runs.cancel(id, "too dear");
+    letGo();
+    await expect.poll(() => worker.runs).toEqual([]);
+    const before = [...log];
+    for (const id of ["busy", "waits", "ready"]) {
+      const { outcome, calls } = await runs.replay(id);
+      expect(outcome, id).toEqual({ type: "cancelled", reason: "too dear" });
+      expect(calls[0], id).toMatchObject({ name: "look", status: "ok" });
+      expect(await lastFact(runs, id), id).toMatchObject({ type: "run-end", outcome });
+    }
+    expect(log).toEqual(before);
+  });
+
   it("is followed until its reader has gone, or its signal", async () => {
     const one = clerk([{ name: "pay" }]);
     const runs = inProcess([one]);
