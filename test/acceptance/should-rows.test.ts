@@ -130,7 +130,7 @@ describe("an agent for people", () => {
     expect(clerk.describe()).toBe(
       [
         'agent "clerk" (ollama/m): Pays what is due',
-        "budget: turns 3, toolCalls 32, durationMs 300000, tokens 500, repeats 3, depth 3, resultBytes 65536",
+        "budget: turns 3, toolCalls 32, durationMs 300000, tokens 500, repeats 3, depth 3, llmCalls 100, resultBytes 65536",
         "policy: a function",
         "hooks: 1",
         "memory: yes",
@@ -146,7 +146,7 @@ describe("an agent for people", () => {
     expect(plain.describe()).toBe(
       [
         'agent "plain" (no model)',
-        "budget: turns 8, toolCalls 32, durationMs 300000, repeats 3, depth 3, resultBytes 65536",
+        "budget: turns 8, toolCalls 32, durationMs 300000, repeats 3, depth 3, llmCalls 100, resultBytes 65536",
         "policy: none: a declared write or irreversible effect asks after untrusted data",
         'skill "s" (a function)',
       ].join("\n"),
