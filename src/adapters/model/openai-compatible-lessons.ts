@@ -6,7 +6,7 @@ export interface ChatBody {
   readonly messages: readonly object[];
   readonly response_format?: object;
   readonly stream_options?: object;
-  readonly tool_choice?: string;
+  readonly tool_choice?: string | object;
 }
 
 /** Fields of messages that a server gave in a reply, and may refuse in the next request all the same. */

@@ -101,7 +101,7 @@ function chatBody(
       place: learned.has("result files") ? "none" : options.features?.resultFiles,
       systemOptions: options.systemOptions,
     }),
-    ...toolFields(request, learned.has("tool_choice")),
+    ...toolFields(request, { isFree: learned.has("tool_choice"), isOpenai: isOpenai(server) }),
     ...(format === undefined ? {} : formatFields(format)),
     ...settingFields(settings, maxTokensName(server)),
     ...settingFields(request.settings, maxTokensName(server)),
@@ -113,16 +113,36 @@ function chatBody(
   return body;
 }
 
+/** What is known of a server's choice of tools. */
+interface ToolWays {
+  /** It takes none. */
+  readonly isFree: boolean;
+  /** OpenAI itself knows tools by their names. */
+  readonly isOpenai: boolean;
+}
+
 /** llama.cpp and LM Studio know no tool by its name in `tool_choice`: the tool alone, and a call required, is the same everywhere. */
-function toolFields({ tools, toolChoice }: ModelRequest, isFree: boolean): object {
+function toolFields(request: ModelRequest, { isFree, isOpenai }: ToolWays): object {
+  const { tools, toolChoice } = request;
   if (tools.length === 0) return {};
-  const isNamed = typeof toolChoice === "object";
-  const named = isNamed ? tools.filter((tool) => tool.name === toolChoice.tool) : [];
+  const isAlone = typeof toolChoice === "object" && !isOpenai;
+  const named = isAlone ? tools.filter((tool) => tool.name === toolChoice.tool) : [];
   const sent = named.length === 0 ? tools : named;
+  const choice = isAlone ? "required" : isOpenai ? choiceByName(request) : toolChoice;
   return {
     tools: wireTools(sent).map((tool, index) => withOptions(tool, sent[index]?.providerOptions)),
-    ...(isFree || toolChoice === "auto" ? {} : { tool_choice: isNamed ? "required" : toolChoice }),
+    ...(isFree || choice === "auto" ? {} : { tool_choice: choice }),
   };
+}
+
+function choiceByName({ toolChoice, callable }: ModelRequest): string | object {
+  if (typeof toolChoice === "object") return wireName(toolChoice.tool);
+  if (callable === undefined || toolChoice === "none") return toolChoice;
+  return { type: "allowed_tools", allowed_tools: { mode: toolChoice, tools: callable.map(wireName) } };
+}
+
+function wireName(name: string): object {
+  return { type: "function", function: { name } };
 }
 
 /** The tool with the author's options for it: `strict` is one of its function, what else there is stands beside that. */
@@ -146,7 +166,11 @@ function formatFields(format: ReplyFormat): object {
 }
 
 /** OpenAI's own name for the bound of a reply is one that other servers do not know. */
-function maxTokensName({ url }: OpenaiServer): string {
-  const isOpenai = /^https:\/\/(?:api\.openai\.com|[^/]+\.openai\.azure\.com)\//.test(url);
-  return isOpenai ? "max_completion_tokens" : "max_tokens";
+function maxTokensName(server: OpenaiServer): string {
+  const isSame = isOpenai(server) || /^https:\/\/[^/]+\.openai\.azure\.com\//.test(server.url);
+  return isSame ? "max_completion_tokens" : "max_tokens";
+}
+
+function isOpenai({ url }: OpenaiServer): boolean {
+  return url.startsWith("https://api.openai.com/");
 }

@@ -26,7 +26,7 @@ const known: Readonly<Record<keyof OpenaiCompatibleOptions, true>> = {
  *
  * Replies are held to a JSON Schema by `response_format`, unless the server says that it cannot. One that turns out to be llama.cpp is held to grammars too, and is asked once
  * whether the model's chat template knows tools: where it does not, the server would drop them without a word, and here that is
- * `model-without-tools`. A named tool choice sends that tool alone and requires a call, since few servers take a name. Leaving the stream
+ * `model-without-tools`. A named tool choice sends that tool alone and requires a call, since few servers take a name; OpenAI's own is given the name. Leaving the stream
  * early, or aborting it, ends the request on the server; an aborted stream throws what the signal was aborted with.
  *
  * @throws WritError `option-invalid` when there is no address, or for an option that does not exist. From `stream`: `provider-unreachable`, `model-not-found`, `model-without-tools`,

@@ -252,6 +252,36 @@ describe("a request to an OpenAI-compatible server", () => {
     expect(names(named)).toEqual(["sub"]);
   });
 
+  it("names tools to OpenAI itself, which goes on being told of all", async () => {
+    const bodies: Record<string, unknown>[] = [];
+    const send = (_url: unknown, init?: RequestInit): Promise<Response> => {
+      const text = typeof init?.body === "string" ? init.body : "{}";
+      bodies.push(JSON.parse(text) as Record<string, unknown>);
+      return Promise.resolve(new Response("{}", { status: 500 }));
+    };
+    const openai = openaiCompatible("m", { baseUrl: "https://api.openai.com/v1", fetch: send });
+    const tools = [addTool, subTool];
+    const sub = { type: "function", function: { name: "sub" } };
+    const choices: Partial<ModelRequest>[] = [
+      { toolChoice: "auto" },
+      { toolChoice: { tool: "sub" } },
+      { toolChoice: "auto", callable: ["sub"] },
+      { toolChoice: "required", callable: ["sub"] },
+      { toolChoice: "none", callable: ["sub"] },
+    ];
+    for (const choice of choices) await expect(ask(openai, { tools, ...choice })).rejects.toThrow();
+    const allowed = (mode: string) => ({ type: "allowed_tools", allowed_tools: { mode, tools: [sub] } });
+    expect(bodies.map((body) => body["tool_choice"])).toEqual([
+      undefined,
+      sub,
+      allowed("auto"),
+      allowed("required"),
+      "none",
+    ]);
+    for (const body of bodies) expect(body["tools"]).toHaveLength(2);
+    expect(await bodyOf({ tools, callable: ["sub"] })).not.toHaveProperty("tool_choice");
+  });
+
   it("has the author's options of a tool and of the system message", async () => {
     const cache_control = { type: "ephemeral" };
     const providerOptions = { "openai-compatible": { strict: true, cache_control }, anthropic: { x: 1 } };
