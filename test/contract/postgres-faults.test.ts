@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { crashServer, cutOwner, startTwice } from "../../tools/kill/postgres-faults.ts";
-import { killRun } from "../../tools/kill/kill-runs.ts";
+import { crashServer, cutClaims, cutOwner, startTwice } from "../../tools/kill/postgres-faults.ts";
+import { killRun, wakeOwner } from "../../tools/kill/kill-runs.ts";
 import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
 import { postgresUnderTest } from "./run-store-postgres.ts";
 
@@ -34,6 +34,15 @@ describe.skipIf(postgresMissing() !== undefined)("runs in a PostgreSQL that is d
     const { complaints, unknown } = await startTwice(server, `two ${afterMs}`, afterMs);
     expect([complaints, unknown]).toEqual([[], 0]);
   });
+
+  it.each(["in:4", "out:6"])(
+    "are lost by an owner that was stopped at %s, which does nothing more when it is woken",
+    async (point) => {
+      const { complaints } = await wakeOwner(point, { store, loses: () => cutClaims(server) });
+      expect(complaints).toEqual([]);
+    },
+    120_000,
+  );
 
   it.each([
     { name: "when a payment is about to begin, and when it has ended", points: ["in:6", "out:3"] },

@@ -1,8 +1,10 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { sqliteUnderTest } from "../../test/contract/run-store-sqlite.ts";
 import type { StoreUnderTest } from "../../test/contract/run-store.ts";
@@ -54,14 +56,65 @@ export async function killRun(
       else if (end.outcome === "suspended") await approveOne(store, address);
       else ended = end;
     }
-    const lines = readFileSync(ledger, "utf8").trim().split("\n");
-    const unknown = ended.results.filter(({ status }) => status === "unknown").length;
-    return { points, kills, unknown, complaints: [...paidTwice(lines), ...wrongEnds(lines, ended)] };
+    const lines = linesOf(ledger);
+    const complaints = [...paidTwice(lines), ...wrongEnds(lines, ended)];
+    return { points, kills, unknown: unknownIn(ended), complaints };
   } finally {
     await remove();
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/**
+ * A process stops at a point of its run, like a machine that is put to sleep, and `loses` the run to another one, which ends it. Then the first is
+ * woken: it has to find out, and may do nothing more.
+ */
+export async function wakeOwner(
+  point: string,
+  { store, loses }: { readonly store: StoreUnderTest; readonly loses: () => Promise<void> },
+): Promise<KilledRun> {
+  const folder = mkdtempSync(join(tmpdir(), "writ-kill-"));
+  const ledger = join(folder, "ledger");
+  const { address, remove } = await store.place();
+  const given = [store.module, address, ledger, "run"];
+  const owner = spawn(process.execPath, ["--no-warnings", program, ...given, `${point}:SIGSTOP`]);
+  try {
+    let said = "";
+    for (const stream of [owner.stdout, owner.stderr]) stream.on("data", (data) => (said += String(data)));
+    const gone = once(owner, "exit");
+    await stopped(owner);
+    await loses();
+    const ended = await carryOn([...given, "none"]);
+    const linesBefore = linesOf(ledger).length;
+    owner.kill("SIGCONT");
+    await gone;
+    const lines = linesOf(ledger);
+    if (ended === undefined) throw new Error("the second process was killed");
+    const complaints = [
+      ...paidTwice(lines),
+      ...wrongEnds(lines, ended),
+      ...lines.slice(linesBefore).filter((line) => line.startsWith("begin pay ")),
+      ...(said.includes("run-taken") ? [] : [`the first process was not told: ${said}`]),
+    ];
+    return { points: [point], kills: 0, unknown: unknownIn(ended), complaints };
+  } finally {
+    owner.kill("SIGKILL");
+    await remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Waits until a process has stopped itself. */
+async function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) throw new Error("the process ended before it stopped");
+  if (/^\d+ \(.*\) T /.test(readFileSync(`/proc/${String(child.pid)}/stat`, "utf8"))) return;
+  await sleep(10);
+  return stopped(child);
+}
+
+const linesOf = (ledger: string): readonly string[] => readFileSync(ledger, "utf8").trim().split("\n");
+
+const unknownIn = ({ results }: Ended): number => results.filter(({ status }) => status === "unknown").length;
 
 /** How the run ended; undefined when the process was killed. */
 async function carryOn(given: readonly string[]): Promise<Ended | undefined> {

@@ -103,7 +103,7 @@ const unknownIn = (ended: Ended | string): number =>
   typeof ended === "string" ? 0 : ended.results.filter(({ status }) => status === "unknown").length;
 
 /** Cuts the connections that hold claims, as a network does: their processes live on. */
-async function cutClaims(url: string): Promise<void> {
+export async function cutClaims({ url }: PostgresServer): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   await client.query(
@@ -125,7 +125,7 @@ export async function cutOwner(
   const owner = carryOut(await mine.open("r"), subject);
   await other.records("r"); // its connections stand
   await sleep(afterMs);
-  const [next] = await Promise.all([openSoon(other, "r"), cutClaims(server.url)]);
+  const [next] = await Promise.all([openSoon(other, "r"), cutClaims(server)]);
   const after = carryOut(next, subject);
   const [before, ended] = await Promise.all([owner, after]);
   const wasTaken = before === "run-taken";

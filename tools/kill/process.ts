@@ -2,7 +2,7 @@
  * A process that carries out one run from a store, and may kill itself at a point of its journal. Each effect writes its beginning and
  * its end to a ledger. Prints how the run ended, as JSON. Arguments: the module of the store, its address, the ledger, the run, the point as `in:7`
  * (the 7th work is about to begin), `out:7` (it has ended, and has no record), `kept:7` (it has its record) or `ms:70` (the run is so many
- * milliseconds old), and `waits` where each payment waits for an answer.
+ * milliseconds old), behind which `:SIGSTOP` stops it in place of killing it, and `waits` where each payment waits for an answer.
  */
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -89,13 +89,13 @@ const boss = agent({
   policy,
 });
 
-/** Kills the process at the point that was asked for. */
+/** Kills or stops the process at the point that was asked for. */
 function dying(journal: Journal): Journal {
-  const [where = "", wanted = ""] = point.split(":");
+  const [where = "", wanted = "", signal = "SIGKILL"] = point.split(":");
   const counts: Record<string, number> = {};
   const reach = (place: string): void => {
     counts[place] = (counts[place] ?? 0) + 1;
-    if (place === where && counts[place] === Number(wanted)) process.kill(process.pid, "SIGKILL");
+    if (place === where && counts[place] === Number(wanted)) process.kill(process.pid, signal);
   };
   const around =
     <Result>(work: () => Promise<Result>) =>
