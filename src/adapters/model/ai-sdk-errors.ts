@@ -3,6 +3,7 @@ import { StreamFailure } from "./ai-sdk-stream.ts";
 import { retryAfterMs } from "./http-reply.ts";
 import { kindOf } from "./fault-kind.ts";
 import { type ProviderFault, readFault } from "./provider-fault.ts";
+import { hostedAs, keyOf } from "./providers.ts";
 import {
   type AskedServer,
   brokenConnection,
@@ -125,6 +126,15 @@ function serverOf({ provider, model }: AskedModel, about: ErrorFields): AskedSer
     // Without its query, where some providers carry the key.
     url: typeof about.url === "string" ? about.url.replace(/[?#].*$/, "") : "its address",
     silent: { provider, advice },
-    keyFrom: `the AI SDK provider "${provider}": its \`apiKey\`, or the environment variable it reads`,
+    keyFrom: keyFrom(provider, about),
   };
+}
+
+/** The key's place: a package itself reads the first variable of its provider, a model made by its name takes the first one that is set. */
+function keyFrom(provider: string, { name }: ErrorFields): string {
+  const object = `the AI SDK provider "${provider}"`;
+  const about = hostedAs(provider);
+  if (about === undefined) return `${object}: its \`apiKey\`, or the environment variable it reads`;
+  const found = name === "AI_LoadAPIKeyError" ? undefined : keyOf(about)?.from;
+  return `${found ?? about.keys[0]}, or the \`apiKey\` of ${object} where one was given`;
 }

@@ -1,6 +1,7 @@
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { RefusedRequest } from "./http-reply.ts";
 import { kindOf } from "./fault-kind.ts";
+import { hostedAt, hostedProviders, keyOf } from "./providers.ts";
 import {
   type AskedServer,
   brokenRequest,
@@ -65,8 +66,16 @@ function serverOf({ model, url }: AskedOpenai): AskedServer {
       provider: "the OpenAI-compatible server",
       advice: "Check `baseUrl` or OPENAI_BASE_URL, and that the server runs.",
     },
-    keyFrom: "`apiKey` of the model, or OPENAI_API_KEY, which goes only to OPENAI_BASE_URL and to OpenAI",
+    keyFrom: `\`apiKey\` of the model, or ${variableFor(url)}`,
   };
+}
+
+function variableFor(url: string): string {
+  const host = hostedAt(url);
+  if (host === undefined || host === "openai")
+    return "OPENAI_API_KEY, which goes only to OPENAI_BASE_URL and to OpenAI";
+  const about = hostedProviders[host];
+  return `${keyOf(about)?.from ?? about.keys[0]} for a model named ${host}/…`;
 }
 
 /** True if the server says that it cannot hold a reply to a schema, or not to this one. */

@@ -150,6 +150,20 @@ export function isHosted(name: string): name is HostedName {
   return Object.hasOwn(hostedProviders, name);
 }
 
+/** The hosted provider of an AI SDK model, by the first word of its `provider`: `openai.responses`, `togetherai.chat`. Vertex AI has other keys. */
+export function hostedAs(provider: string): HostedProvider | undefined {
+  if (provider.startsWith("google.vertex.")) return undefined;
+  const word = provider.replace(/\..*$/s, "");
+  if (isHosted(word)) return hostedProviders[word];
+  return Object.values(hostedProviders).find((about) => about.package === `@ai-sdk/${word}`);
+}
+
+/** The hosted provider that takes requests at an address. */
+export function hostedAt(url: string): HostedName | undefined {
+  const names = Object.keys(hostedProviders).filter(isHosted);
+  return names.find((name) => addressOf(hostedProviders[name]) === url);
+}
+
 /** The variable that has a provider's key, and the key; undefined where none is set. */
 export function keyOf({ keys }: HostedProvider): { readonly from: string; readonly key: string } | undefined {
   for (const from of keys) {

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { LanguageModelV2 } from "ai-sdk-provider-v2";
 import type { LanguageModelV3 } from "ai-sdk-provider-v3";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   aiSdk,
   type AiSdkModel,
@@ -296,6 +296,8 @@ describe("stopping", () => {
 });
 
 describe("what goes wrong", () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
   const refusal = "registry.ollama.ai/library/gemma does not support tools";
 
   it.each([
@@ -432,6 +434,36 @@ describe("what goes wrong", () => {
       cause: thrown,
     });
     expect(deltas).toMatchObject([{ type: "text-delta", text: "so far" }]);
+  });
+
+  it.each([
+    ["openai.responses", "OPENAI_API_KEY, or the `apiKey` of "],
+    ["togetherai.chat", "TOGETHER_API_KEY, or the `apiKey` of "],
+    ["google.vertex.chat", ""],
+    ["house.chat", ""],
+  ])("a key that %s refused is looked for where it is", async (provider, variable) => {
+    vi.stubEnv("OPENAI_API_KEY", "");
+    const thrown = apiError({ statusCode: 401 });
+    const { model } = streaming([], "v4", { provider, doStream: () => Promise.reject(thrown) });
+    const object = `the AI SDK provider "${provider}"`;
+    const otherwise =
+      variable === "" ? ": its `apiKey`, or the environment variable it reads" : " where one was given";
+    await expect(deltasOf(model)).rejects.toMatchObject({
+      hint: `Check the key in ${variable}${object}${otherwise}.`,
+    });
+  });
+
+  it("a key that is missing is the one that the package itself reads", async () => {
+    vi.stubEnv("GEMINI_API_KEY", "unread");
+    const thrown = Object.assign(new Error("API key is missing"), { name: "AI_LoadAPIKeyError" });
+    const { model } = streaming([], "v4", {
+      provider: "google.generative-ai",
+      doStream: () => Promise.reject(thrown),
+    });
+    await expect(deltasOf(model)).rejects.toHaveProperty(
+      "hint",
+      expect.stringContaining("in GOOGLE_GENERATIVE_AI_API_KEY,"),
+    );
   });
 
   it("an error in the stream is read like one that was thrown", async () => {

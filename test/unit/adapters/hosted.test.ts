@@ -77,9 +77,32 @@ describe("the model of a hosted provider, by name", () => {
     const model = modelNamed("openai/gpt-5");
     const error = await errorOf(agent({ name: "a", model })("Hi"));
     expect(error.code).toBe("provider-refused-key");
+    expect(error.hint).toBe(
+      'Check the key in OPENAI_API_KEY, or the `apiKey` of the AI SDK provider "openai.responses" where one was given.',
+    );
     const shown = [error.message, error.hint, error.data, model.settings, model.endpoint];
     expect(JSON.stringify(shown)).not.toContain(secret);
   });
+
+  it.each([401, 403])(
+    "names the variable with the key that was refused, whichever it was (%i)",
+    async (status) => {
+      vi.stubEnv("GOOGLE_GENERATIVE_AI_API_KEY", "");
+      vi.stubEnv("GEMINI_API_KEY", secret);
+      vi.stubEnv("TOGETHER_API_KEY", secret);
+      vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ error: { message: "no" } }, { status })));
+      const packaged = await errorOf(agent({ name: "a", model: "google/gemini-2.5-flash" })("Hi"));
+      expect([packaged.code, packaged.hint]).toEqual([
+        "provider-refused-key",
+        'Check the key in GEMINI_API_KEY, or the `apiKey` of the AI SDK provider "google.generative-ai" where one was given.',
+      ]);
+      const addressed = await errorOf(agent({ name: "a", model: "together/llama" })("Hi"));
+      expect([addressed.code, addressed.hint]).toEqual([
+        "provider-refused-key",
+        "Check the key in `apiKey` of the model, or TOGETHER_API_KEY for a model named together/….",
+      ]);
+    },
+  );
 
   it("says which package to install for a provider that has no such address", () => {
     expect(() => agent({ name: "a", model: "perplexity/sonar" })).toThrow(
