@@ -63,7 +63,8 @@ function handedOver(): RunWaits {
 
 /** A call with a person's arguments is judged like any other; asking again is not needed, since it is the person's own. */
 async function edited(at: Call, proposed: Call["proposed"]): Promise<Fate> {
-  const fate = await checkCall({ ...at, proposed });
+  const { known: _decided, ...call } = at;
+  const fate = await checkCall({ ...call, proposed });
   const { run, turn } = at.batch;
   if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
   return fate.type === "refused" ? fate : { ...fate, isEdited: true };

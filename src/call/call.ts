@@ -49,6 +49,8 @@ export interface Call {
   readonly uses?: readonly ToolUse[];
   /** Hashes of the calls that a person approved for the whole run. */
   readonly approved?: readonly string[];
+  /** The decision of the policy that is recorded: it is not asked again. */
+  readonly known?: Decision;
 }
 
 /** The fate of a call: refused with its result, or ready to run. */
@@ -69,6 +71,8 @@ export interface Refused {
   readonly fatal?: Fatal;
   /** The author's recovery chose to tell the model. */
   readonly escalated?: boolean;
+  /** The policy said no, just now. */
+  readonly isDenied?: true;
   /** The runs inside its mending. */
   readonly inside?: Inside;
 }
@@ -85,6 +89,8 @@ export interface Ready {
   readonly coerced?: readonly string[];
   /** A person put other arguments in the place of the model's. */
   readonly isEdited?: boolean;
+  /** The decision by which that person was asked. */
+  readonly askedBy?: Decision;
   /** The hash under which a person approved it for the rest of the run too. */
   readonly approvedAs?: string;
   /** The runs inside its mending. */
@@ -112,6 +118,8 @@ export interface CallRecord {
   readonly endedAt: number;
   /** The call ends the run. */
   readonly fatal?: Fatal;
+  /** The decision of the policy about it. Left out where no journal keeps it. */
+  readonly decision?: Decision;
   /** The author's recovery chose to tell the model: the failure ends no run. */
   readonly escalated?: boolean;
   /** The runs inside the call. */
@@ -169,16 +177,18 @@ export function callOf(batch: Batch, index: number, { call: proposed, inside }: 
 /** A call as a step of the journal. One that may not run twice is `lost` where an earlier process began it and left no result. */
 export function stepOf(
   at: Call,
-  { tool, early }: Ready,
+  { tool, early, decision, askedBy = decision }: Ready,
   perform: (isLost: boolean) => Maybe<CallRecord>,
 ): Step<CallRecord> {
   const step = {
     key: keyOf(at),
     fingerprint: () => fingerprintOf(at.proposed),
-    run: async () => perform(false),
+    run: async () => ({ ...(await perform(false)), decision: askedBy }),
   };
   if (tool.isAgent === true || early !== undefined) return { ...step, isOuter: true };
-  return mayRunAgain(tool) ? step : { ...step, lost: async () => perform(true) };
+  return mayRunAgain(tool)
+    ? step
+    : { ...step, lost: async () => ({ ...(await perform(true)), decision: askedBy }) };
 }
 
 /** A call with other arguments, which can be read. */

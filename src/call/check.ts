@@ -56,11 +56,13 @@ function weigh(parsed: ParseResult<unknown>, { call: at, tool }: Read): Fate {
   const request = new JudgedCall(at, tool, args);
   const { gate } = at.batch;
   const policy = gate.outer === undefined ? gate.policy : judgeOf(gate);
-  const decision = tool.name === readResult && isReader(tool) ? readingOn : decisionOf(policy, request);
+  const decision =
+    at.known ?? (tool.name === readResult && isReader(tool) ? readingOn : decisionOf(policy, request));
   const { verdict, rule } = decision;
   if (rule === policyError) at.batch.run.host.warn?.(brokenPolicy(request, decision));
   const unseen = verdict === "ask" ? unseenIn(request) : undefined;
-  if (verdict === "deny" || unseen !== undefined) return deniedBy(unseen ?? decision, call);
+  if (verdict === "deny" || unseen !== undefined)
+    return { ...deniedBy(unseen ?? decision, call), ...(at.known === undefined ? { isDenied: true } : {}) };
   if (decision.flags?.includes("effect-undeclared") === true) at.batch.run.host.warn?.(unguarded(request));
   return { type: "ready", call, tool, args, decision, request, coerced };
 }

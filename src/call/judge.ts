@@ -9,14 +9,17 @@ import { type Inside, openCallScope } from "../run/scope.ts";
 import { openCall } from "../run/around.ts";
 import { okResult } from "../tool/result.ts";
 import { assertNever } from "../util/assert-never.ts";
+import { directJournal } from "../journal/direct-journal.ts";
+import type { Journal } from "../journal/journal.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { toJson } from "../util/json.ts";
-import type { Maybe } from "../util/maybe.ts";
+import { after, type Maybe } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
 import { askPerson, decidedFact } from "./ask.ts";
 import {
   type Batch,
   type Call,
+  type CallRecord,
   cancelled,
   denied,
   deniedBy,
@@ -30,6 +33,7 @@ import {
   withArguments,
 } from "./call.ts";
 import { checkCall } from "./check.ts";
+import { notRun } from "./settle.ts";
 import { repairArguments, type RepairedArguments } from "./recovery.ts";
 
 /**
@@ -37,6 +41,33 @@ import { repairArguments, type RepairedArguments } from "./recovery.ts";
  * where the policy asks.
  */
 export function judge(call: Call): Maybe<Fate> {
+  const { journal } = call.batch.run;
+  if (journal === directJournal) return judgeAnew(call);
+  const known = knownDecision(call, journal);
+  return after(judgeAnew(known === undefined ? call : { ...call, known }), keepDenial, call);
+}
+
+/** An earlier process began the call, and left no result: what it decided then, nobody can take back. */
+const begunBefore: Decision = { verdict: "allow", rule: "begun", reason: "an earlier process began it" };
+
+/** The decision that stands in the journal. A policy that says something else today changes nothing of what has happened. */
+function knownDecision(call: Call, { find, hasBegun }: Journal): Decision | undefined {
+  const key = keyOf(call);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
+  const record = find?.(key) as Pick<CallRecord, "decision"> | undefined;
+  return record?.decision ?? (hasBegun?.(key) === true ? begunBefore : undefined);
+}
+
+/** Keeps a no of the policy, since a call that does not run has no other record: the policy may say yes the next time. */
+function keepDenial(fate: Fate, { batch, index }: Call): Maybe<Fate> {
+  if (fate.type === "ready" || fate.isDenied !== true) return fate;
+  const record = { ...notRun(fate), decision: fate.decision };
+  const run = (): Promise<CallRecord> => Promise.resolve(record);
+  const step = { key: keyOf({ batch, index }), fingerprint: () => fingerprintOf(fate.call), run };
+  return batch.run.journal.step(step).then(() => fate);
+}
+
+function judgeAnew(call: Call): Maybe<Fate> {
   const { batch, proposed } = call;
   const { hooks } = batch.run;
   if (batch.refuse !== undefined) return decided(denied(proposed, "repeats", batch.refuse), call);
@@ -107,6 +138,10 @@ function decided(fate: Fate, call: Call): Maybe<Fate> {
 async function askAbout(fate: Ready, call: Call): Promise<Fate> {
   const answered = await askPerson(fate, call);
   if (answered.type === "refused" || answered.isEdited !== true) return answered;
+  return judgeEdited({ ...answered, askedBy: fate.decision }, call);
+}
+
+async function judgeEdited(answered: Ready, call: Call): Promise<Fate> {
   if (call.batch.run.hooks.beforeToolCall === undefined) return answered;
   const hooked = await askHooksBefore({ ...call, proposed: answered.call }, "/edited");
   if ("type" in hooked) return hooked;

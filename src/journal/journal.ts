@@ -54,6 +54,8 @@ export interface Journal {
    * about a call is not decided again. A wrapper hands it on, as it does `mode`.
    */
   readonly find?: (key: string) => Json | undefined;
+  /** Tells whether an earlier process began a step that may not happen twice, and left no result. */
+  readonly hasBegun?: (key: string) => boolean;
 }
 
 /** A question to somebody who may answer days later. */

@@ -76,7 +76,12 @@ export function recordedJournal(
     return json === undefined ? undefined : (JSON.parse(json) as Json);
   }
 
-  const journal: Journal = { step, all: (steps) => waitForAll(steps.map(step)), find };
+  function hasBegun(key: string): boolean {
+    const known = byKey.get(key);
+    return known !== undefined && known.json === undefined;
+  }
+
+  const journal: Journal = { step, all: (steps) => waitForAll(steps.map(step)), find, hasBegun };
   if (keepQuestion === undefined) return journal;
   return {
     ...journal,

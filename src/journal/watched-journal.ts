@@ -21,9 +21,10 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
       throw error;
     }
   }
-  const { ask, find, mode } = journal;
+  const { ask, find, hasBegun, mode } = journal;
   return {
     ...(mode === undefined ? {} : { mode }),
+    ...(hasBegun === undefined ? {} : { hasBegun }),
     ...(find === undefined ? {} : { find }),
     ...(ask === undefined ? {} : { ask: (question) => watch(() => ask(question)) }),
     step: (step) => watch((watched) => journal.step(watched(step))),

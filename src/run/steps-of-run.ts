@@ -86,6 +86,10 @@ export class StepsOfRun implements Journal {
     return this.options.journal.find;
   }
 
+  get hasBegun(): Journal["hasBegun"] {
+    return this.options.journal.hasBegun;
+  }
+
   /** The fields that the record of its beginning has beside the time; undefined for a run inside. */
   get beginning(): JsonObject | undefined {
     return this.options.beginning?.();

@@ -6,6 +6,8 @@ import { fakeTool, scripted } from "../../src/testing.ts";
 const free: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
 const other: Policy = () => ({ verdict: "allow", rule: "other", reason: "" });
 const look = fakeTool("look", "seen");
+const pay = fakeTool("pay", "paid", { effect: "irreversible" });
+const paying = [{ calls: [{ name: "pay" }] }, "done"];
 const secret = "to the bank";
 const steps = [{ calls: [{ name: "look", arguments: { where: secret } }] }, "done"];
 const definition = {
@@ -103,5 +105,45 @@ describe("code that changed while a run was away", () => {
       code: "journal-mismatch",
       data: { parts: "request" },
     });
+  });
+});
+
+describe("a policy that says something else when a run goes on", () => {
+  const verdicts = (...all: readonly ("allow" | "deny")[]) => {
+    const left = [...all];
+    const asked: Policy = () => ({ verdict: left.shift() ?? "deny", rule: "hours", reason: "" });
+    return asked;
+  };
+  const accept = ["policy"];
+
+  it("cannot deny what has happened: the call keeps its decision and its result", async () => {
+    const journal = memoryJournal();
+    const open = { ...definition, model: scripted(steps), policy: verdicts("allow") };
+    await agent(open).run("Go", { journal, runId: "r" });
+    const died = journal.records.filter(({ key }) => key !== "end" && key !== "turn/2/model");
+    const { transcript } = await goOn(died, { policy: verdicts("deny") }, { accept });
+    expect(transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ status: "ok" });
+  });
+
+  it("does not make a call by and by that was denied: the no is recorded", async () => {
+    const seen = fakeTool("look", "seen");
+    const journal = memoryJournal();
+    const closed = { ...definition, tools: [seen], model: scripted(steps), policy: verdicts("deny") };
+    await agent(closed).run("Go", { journal, runId: "r" });
+    const died = journal.records.filter(({ key }) => key !== "end" && key !== "turn/2/model");
+    const { transcript } = await goOn(died, { tools: [seen], policy: verdicts("allow") }, { accept });
+    expect(transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ status: "denied" });
+    expect(seen.calls).toHaveLength(0);
+  });
+
+  it("does not hide a call that an earlier process began: its result is unknown", async () => {
+    const journal = memoryJournal();
+    const open = { ...definition, tools: [pay], model: scripted(paying), policy: verdicts("allow") };
+    await agent(open).run("Go", { journal, runId: "r" });
+    const begun = journal.records.filter(({ key }) => key === "start" || key === "turn/1/model");
+    const { fingerprint = "" } = journal.records.find(({ key }) => key === "turn/1/call/0") ?? {};
+    const died = [...begun, { key: "turn/1/call/0", fingerprint }];
+    const { transcript } = await goOn(died, { tools: [pay], policy: verdicts("deny") }, { accept });
+    expect(transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ status: "unknown" });
   });
 });
