@@ -1,14 +1,15 @@
 /**
- * Durable runs in a SQLite file or in PostgreSQL, measured: many that wait, an answer until its run goes on, a worker that was killed until another one does a new step,
- * and a step beside one without a store.
+ * Durable runs in a SQLite file or in PostgreSQL, measured: many that wait, an answer until its run goes on, a worker that was killed until another one
+ * does a new step, a step beside one without a store; in a file also many old runs that are forgotten while another process writes.
  *
- * Run: npm run build && npx node bench/durable.ts [--runs 10000] [--answers 1000] [--rounds 20] [--store postgres]. Exits with 1 when a limit is not held.
+ * Run: npm run build && npx node bench/durable.ts [--runs 10000] [--answers 1000] [--rounds 20] [--old 100000] [--store postgres]. Exits with 1 when a limit is not held.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import type { Journal } from "writ";
@@ -22,10 +23,12 @@ const { values } = parseArgs({
     runs: { type: "string", default: "10000" },
     answers: { type: "string", default: "1000" },
     rounds: { type: "string", default: "20" },
+    old: { type: "string", default: "100000" },
     store: { type: "string", default: "sqlite" },
   },
 });
 const [wanted, answers, rounds] = [Number(values.runs), Number(values.answers), Number(values.rounds)];
+const old = Number(values.old);
 const folder = mkdtempSync(join(tmpdir(), "writ-bench-durable-"));
 const server = values.store === "postgres" ? await startPostgres() : undefined;
 /** The address of an empty store. */
@@ -187,6 +190,50 @@ async function recovery(): Promise<void> {
     ]);
 }
 
+/** Many runs that ended long ago, forgotten by a worker while another process writes. */
+async function retention(): Promise<void> {
+  const file = join(folder, "retention.db");
+  const store = openStore(file);
+  await store.begin({ id: "old", agent: "payer", input: "Pay", options: {}, protocol: 1 });
+  using database = new DatabaseSync(file);
+  database.exec(`UPDATE writ_runs SET status = 'answered', ended = 1, finish = '{"outcome":{"type":"answered","content":"","finishReason":"stop"}}';
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${old})
+      INSERT INTO writ_runs (id, epoch, status, agent, begun, ended, start, finish)
+        SELECT '"old-' || n || '"', 1, status, agent, begun, ended, start, finish FROM writ_runs, number;
+    INSERT INTO writ_steps (run, key, fingerprint, json)
+      SELECT writ_runs.id, '"turn/' || json_each.value || '/model"', '""', '"${"x".repeat(200)}"' FROM writ_runs, json_each('[1,2,3,4,5,6,7,8,9,10]');`);
+  await using journal = await store.open("new");
+  const worker = startWorker(file);
+  await worker.next("ready");
+  const count = database.prepare("SELECT count(*) AS count FROM writ_runs WHERE ended = 1");
+  let steps = 0;
+  /** The milliseconds that each of some writes took. */
+  async function writes(goOn: (sofar: number) => boolean): Promise<readonly number[]> {
+    const waits: number[] = [];
+    while (goOn(waits.length)) {
+      const step = {
+        key: `${(steps += 1)}`,
+        run: () => Promise.resolve("x"),
+        lost: () => Promise.resolve(""),
+      };
+      waits.push((await timed(() => journal.step(step)))[0]);
+      await new Promise((resolve) => void setTimeout(resolve, 5));
+    }
+    return waits;
+  }
+  const [ms, beside] = await timed(() => writes(() => Number(count.get()?.["count"]) > 0));
+  const alone = await writes((sofar) => sofar < beside.length);
+  const texts = [beside, alone].map(
+    (waits) => `median ${median(waits).toFixed(1)} ms, longest ${Math.max(...waits).toFixed(0)} ms`,
+  );
+  console.log(
+    `        ${old + 1} old runs with ${10 * (old + 1)} steps forgotten in ${(ms / 1000).toFixed(1)} s`,
+  );
+  console.log(`        a write that lasts, beside that: ${texts[0]}; without: ${texts[1]}`);
+  report("the longest over the longest without", Math.max(...beside) - Math.max(...alone), [100, "ms"]);
+  await end(worker.child, "SIGTERM");
+}
+
 /** A step that may be repeated, in the store and without one. */
 async function stepCost(): Promise<void> {
   const store = openStore(place("steps.db"));
@@ -244,6 +291,7 @@ try {
   await answerLatency();
   await recovery();
   await scale();
+  if (server === undefined) await retention();
 } finally {
   for (const child of children) child.kill("SIGKILL");
   server?.close();

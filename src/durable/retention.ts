@@ -3,8 +3,8 @@ import type { DurableAround } from "./durable-options.ts";
 const dayMs = 86_400_000;
 const betweenMs = 60_000;
 /** The runs that are forgotten at a time: others who write wait for less than a tenth of a second. */
-const most = 50;
-const breathMs = 20;
+const most = 20;
+const breathMs = 10;
 
 /** Forgets runs that ended long ago, in small portions, again and again. What it returns ends that. */
 export function keepTidy({ store, host, keep = { endedDays: 30 } }: DurableAround): () => void {

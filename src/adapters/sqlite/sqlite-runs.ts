@@ -78,10 +78,13 @@ export function sqliteRuns(path: string): SqliteRuns {
         return rows.get(id);
       }),
     erase: async (which) =>
-      database.write(() => {
-        const ids = "id" in which ? [which.id] : rows.ids(which);
-        return ids.map((id) => forgotten(file, id)).filter(Boolean).length;
-      }),
+      database.write(
+        () => {
+          const ids = "id" in which ? [which.id] : rows.ids(which);
+          return ids.map((id) => forgotten(file, id)).filter(Boolean).length;
+        },
+        "endedBefore" in which ? "NORMAL" : "FULL",
+      ), // what is old is found again
     watch: changes.watch,
     close,
     [Symbol.dispose]: close,
