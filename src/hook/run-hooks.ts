@@ -127,7 +127,7 @@ function readAnswer(
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new WritError("hook-failed", { ...about, reason: "it gave something that is no object" });
   const fields: Record<string, Json> = {};
-  for (const [field, value] of Object.entries(given)) {
+  for (const [field, value] of entriesIn(given, about)) {
     if (!hookFields[place].some((known) => known === field))
       throw new WritError("hook-field-forbidden", { ...about, field, allowed: allowedFields(place) });
     if (value === undefined) continue;
@@ -141,6 +141,19 @@ function readAnswer(
     fields[field] = json.value;
   }
   return fields;
+}
+
+/** The fields of what a hook gave: looking at them can run code of whoever made it. */
+function entriesIn(
+  given: object,
+  about: { readonly hook: string; readonly place: HookPlace },
+): readonly (readonly [string, unknown])[] {
+  try {
+    return Object.entries(given);
+  } catch (cause) {
+    const reason = `what it gave cannot be read: ${messageOf(cause)}`;
+    throw new WritError("hook-failed", { ...about, reason }, { cause });
+  }
 }
 
 /** A hook that failed, as a journal keeps it: a replay fails alike and asks no hook again. */
