@@ -6,6 +6,7 @@ import { refusingUnknown } from "../schema/unknown-fields.ts";
 import type { Capability } from "../tool/capability.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { withFiles } from "../tool/with-files.ts";
+import { unknownTool } from "../tool/unknown-tool.ts";
 import { setInside } from "./describe/manifest-origin.ts";
 import { aboutOf, type Runnable } from "./runnable.ts";
 
@@ -153,12 +154,7 @@ function allowedInside(
 ): readonly string[] | undefined {
   const own = new Set(skills.flatMap(({ tools }) => tools));
   const unknown = [...(allow ?? []), ...deny].find((tool) => !own.has(tool));
-  if (unknown !== undefined)
-    throw new WritError("tool-unknown", {
-      where: `asTool() of agent "${name}"`,
-      name: unknown,
-      known: [...own].join(", ") || "none",
-    });
+  if (unknown !== undefined) throw unknownTool(`asTool() of agent "${name}"`, unknown, own);
   if (allow === undefined && deny.length === 0) return undefined;
   return (allow ?? [...own]).filter((tool) => !deny.includes(tool));
 }

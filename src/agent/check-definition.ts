@@ -1,4 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
+import { readResult } from "../tool/read-result.ts";
+import { unknownTool } from "../tool/unknown-tool.ts";
 import { eventTypes, isEventType } from "../event/event.ts";
 import type { ModelSettings } from "../model/model.ts";
 import { patienceShapes } from "../model/patience.ts";
@@ -207,13 +209,24 @@ export function isSetting(field: string): boolean {
   return Object.hasOwn(settings, field);
 }
 
-/** Checks the options of a run. @throws WritError `definition-invalid` */
-export function checkRunOptions(given: RunOptions, name: string): void {
+/** Checks the options of a run of what `has` these tools. @throws WritError `definition-invalid`, `tool-unknown` */
+export function checkRunOptions(given: RunOptions, name: string, has: ReadonlySet<string>): void {
   const options: object = given;
   if (!fits(record, options)) throw wrong(`The run of "${name}"`, "its options are an object.");
   const where = `The run of "${name}"`;
   checkFields(options, "run", where);
   if (given.retry !== undefined) checkedRetry(given.retry, where);
+  checkRunTools(given, name, has);
+}
+
+/** Checks the only tools of a run: a name that is not there is a slip. @throws WritError `tool-unknown` */
+export function checkRunTools(
+  { tools }: Pick<RunOptions, "tools">,
+  name: string,
+  has: ReadonlySet<string>,
+): void {
+  const unknown = tools?.find((tool) => !has.has(tool) && tool !== readResult);
+  if (unknown !== undefined) throw unknownTool(`\`tools\` of the run of "${name}"`, unknown, has);
 }
 
 /** Checks what the function of an agent named as the account of a run. @throws WritError `definition-invalid` */

@@ -13,6 +13,7 @@ import type { Schema } from "../schema/schema.ts";
 import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { memoryTools } from "../session/memory-tools.ts";
 import { isBuiltin, reservedNames } from "../tool/builtins.ts";
+import { unknownTool } from "../tool/unknown-tool.ts";
 import { checkConstraints } from "../tool/constraints.ts";
 import { withRecoveries } from "../tool/recovery-rules.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -185,12 +186,7 @@ function checkOrder({ name, constraints }: Tool, { tools }: AllowList, where: st
   checkConstraints(name, constraints);
   const unknown = constraints?.onlyAfter?.find((before) => !tools.has(before));
   if (unknown === undefined) return;
-  const known = [...tools.keys()].join(", ");
-  throw new WritError("tool-unknown", {
-    where: `\`onlyAfter\` of "${name}" in ${where}`,
-    name: unknown,
-    known,
-  });
+  throw unknownTool(`\`onlyAfter\` of "${name}" in ${where}`, unknown, tools.keys());
 }
 
 interface Naming {
@@ -210,11 +206,7 @@ function withoutNames(tools: ToolList, from: Naming): Tools {
     const tool = typeof entry === "string" ? from.pool.get(entry) : entry;
     if (typeof entry === "string" && tool !== undefined) from.warn?.(namedTool(entry, from.where));
     if (tool !== undefined && typeof tool === "object") return tool;
-    throw new WritError("tool-unknown", {
-      where: from.where,
-      name: typeof entry === "string" ? entry : typeof entry,
-      known: [...from.pool.keys()].join(", ") || "none",
-    });
+    throw unknownTool(from.where, typeof entry === "string" ? entry : typeof entry, from.pool.keys());
   });
 }
 

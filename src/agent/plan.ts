@@ -14,6 +14,7 @@ import { compactor } from "../session/compaction.ts";
 import { type Capability, readCapability } from "../tool/capability.ts";
 import { checkRecoveryRules } from "../tool/recovery-rules.ts";
 import { checkName } from "../tool/tool.ts";
+import { unknownTool } from "../tool/unknown-tool.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { observerOf } from "./observers.ts";
 import type { AnyDefinition, ModelSource, Routing } from "./definition.ts";
@@ -28,6 +29,8 @@ export interface ChosenSkill {
 export interface AgentPlan {
   readonly name: string;
   readonly skills: ReadonlyMap<string, PlannedSkill>;
+  /** The names of the tools of all its skills. */
+  readonly tools: ReadonlySet<string>;
   /** The skill of an agent that has no other, and takes any input; undefined where something is to choose. */
   readonly only?: ChosenSkill;
   readonly selectSkill?: AnyDefinition["selectSkill"];
@@ -71,11 +74,13 @@ export function planAgent(definition: AnyDefinition, { host, resolveModel }: Wir
   const skills = planSkills(definition, model, host);
   if (limits.costUsd !== Infinity && budget.price === undefined && model?.price === undefined)
     throw new WritError("budget-without-price", { name, model: model?.id ?? "none" });
-  checkNames(definition, skills);
+  const tools = toolsOf(skills);
+  checkNames(definition, { skills, tools });
   const { routing = {}, selectSkill, settings = {} } = definition;
   return {
     name,
     skills,
+    tools,
     only: selectSkill === undefined ? onlyOf(skills) : undefined,
     grants,
     selectSkill,
@@ -114,23 +119,22 @@ function checkOptions({ name, concurrency, driver, routing }: AnyDefinition): vo
     });
 }
 
+/** The names of all tools of an agent's skills. */
+function toolsOf(skills: ReadonlyMap<string, PlannedSkill>): ReadonlySet<string> {
+  const names = [...skills.values()].flatMap((skill) =>
+    skill.type === "agentic" ? [...skill.gate.allowed.tools.keys()] : [],
+  );
+  return new Set(names);
+}
+
 /** Names that a definition uses beside its lists of tools: each must mean something. */
 function checkNames(
   { name, toolChoice, recover = {}, routing, policy }: AnyDefinition,
-  skills: ReadonlyMap<string, PlannedSkill>,
+  { skills, tools: known }: Pick<AgentPlan, "skills" | "tools">,
 ): void {
   const where = `Agent "${name}"`;
-  const known = new Set(
-    [...skills.values()].flatMap((skill) =>
-      skill.type === "agentic" ? [...skill.gate.allowed.tools.keys()] : [],
-    ),
-  );
   if (typeof toolChoice === "object" && !known.has(toolChoice.tool))
-    throw new WritError("tool-unknown", {
-      where: `\`toolChoice\` of agent "${name}"`,
-      name: toolChoice.tool,
-      known: [...known].join(", ") || "none",
-    });
+    throw unknownTool(`\`toolChoice\` of agent "${name}"`, toolChoice.tool, known);
   checkRecoveryRules(recover, { where, known: [...known] });
   if (policy !== undefined) checkPolicyNames(policy, [...known], name);
   const otherwise = typeof routing === "object" ? routing.otherwise : undefined;

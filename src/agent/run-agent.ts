@@ -66,7 +66,7 @@ export function beginnerOf(around: AroundAgent): Begin<unknown> {
 export function beginAgent(around: AroundAgent, wanted: Wanted): Maybe<Begun> {
   const { definition, plan, host } = around;
   const { account } = definition;
-  const base = frameOf(plan.name, wanted.options, { ...wanted, host, account });
+  const base = frameOf(plan.name, wanted.options, { ...wanted, host, tools: plan.tools, account });
   const { input: given } = wanted;
   const isRead = typeof given === "string" && plan.input === undefined;
   const reading = isRead ? { input: given } : readInput(given, { name: plan.name, schema: plan.input });
@@ -126,7 +126,8 @@ export function beginCycle(
   const { definition, plan, host } = around;
   const { options } = wanted;
   const input = withoutSecrets(wanted.input, host);
-  const base = frameOf(plan.name, options, { ...wanted, host, account: definition.account });
+  const { account } = definition;
+  const base = frameOf(plan.name, options, { ...wanted, host, tools: plan.tools, account });
   const run: AgentRun = { ...around, ...wanted, base, input };
   const cycling = loopOptions(skill, run, { transcript, from });
   const { durationMs } = plan.limits;

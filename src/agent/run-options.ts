@@ -32,7 +32,7 @@ export interface RunOptions {
    * with them.
    */
   readonly session?: SessionHandle;
-  /** The only tools of the skill that may be called in this run. A name that the skill does not have stays out. */
+  /** The only tools of the skill that may be called in this run. A name that no skill has, and no member of a composition, is `tool-unknown`. */
   readonly tools?: readonly string[];
   /** Told to the model after the agent's own instructions, in this run alone. A plain skill has nobody to tell it to. */
   readonly instructions?: string;

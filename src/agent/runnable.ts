@@ -246,11 +246,11 @@ const madeWhenRead: PropertyDescriptorMap & ThisType<LoopResult> = {
 /**
  * Frames a run of `name`: its own options, and the powers that it inherits from the run around it.
  *
- * @throws WritError `delegation-too-deep` when agents call agents deeper than the outermost one allows.
+ * @throws WritError `definition-invalid`, `tool-unknown` for the options, `delegation-too-deep` when agents call agents deeper than the outermost one allows.
  */
 export function frameOf(name: string, options: RunOptions, around: Surrounding): RunFrame {
-  if (options !== noOptions) checkRunOptions(options, name);
-  const { host, watched } = around;
+  const { host, watched, tools } = around;
+  if (options !== noOptions) checkRunOptions(options, name, tools);
   const parent = options.parent === undefined ? undefined : scopeOf(options.parent);
   const { runId, leaving, steps } = stepsOf(name, parent, { ...around, options });
   const { powers, scope } = surroundingRun(host, { name, call: parent, ceiling: options.ceiling });
@@ -307,6 +307,8 @@ interface Surrounding {
   readonly watched: boolean;
   /** The input as it was given. */
   readonly input: unknown;
+  /** The names of the tools that may be called in it. */
+  readonly tools: ReadonlySet<string>;
   readonly account?: AccountChoice;
 }
 

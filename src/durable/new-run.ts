@@ -1,4 +1,5 @@
 import { readInput } from "../agent/around-run.ts";
+import { checkRunTools } from "../agent/check-definition.ts";
 import { aboutOf, type Runnable } from "../agent/runnable.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
@@ -37,7 +38,7 @@ const shape = closed({
   ceiling: optional(list(record, "a list of capabilities")),
 });
 
-/** A run as its caller wants it begun. @throws WritError `input-invalid`, `definition-invalid` */
+/** A run as its caller wants it begun. @throws WritError `input-invalid`, `definition-invalid`, `tool-unknown` */
 export async function newRunOf<Input>(
   agent: Runnable<Input>,
   given: Input,
@@ -46,7 +47,9 @@ export async function newRunOf<Input>(
   checkShape("The options of start()", options, shape);
   const { id, session, ...more } = options;
   const { name } = agent;
-  const schema = aboutOf(agent)?.input;
+  const about = aboutOf(agent);
+  if (about !== undefined) checkRunTools(options, name, new Set(about.tools));
+  const schema = about?.input;
   if (schema !== "various") await readInput(given, { name, schema });
   const input = plain(given, name);
   const kept = toJson(more);

@@ -128,7 +128,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "tool-escalated": { message: "Escalated with severity {severity}: {reason}", hint: "A fixer could not mend the failure of a tool and says why. Where it was asked by `recover`, the model is told the reason and goes on.", retryable: false },
   "tool-failed": { message: "{reason}", hint: "The agent has \"tool-failure\" in `endOn`, or what `recover` says of \"{tool}\" did not help. Otherwise the model is told and the run goes on. The tool's own error is the cause.", retryable: false },
   "tool-not-allowed": { message: "Tool '{tool}' is not allowed for skill '{skill}'. Allowed: [{allowed}]", hint: "The model asked for a tool outside the allow-list and the agent has \"unknown-tool\" in `endOn`. Without it the model is told and the run goes on.", retryable: false },
-  "tool-unknown": { message: "{where} lists the tool \"{name}\", which the agent does not have. It has: {known}.", hint: "Correct the spelling, or add the tool to the agent's `tools`. Tool handles instead of names make this a type error.", retryable: false },
+  "tool-unknown": { message: "{where} lists the tool \"{name}\", which the agent does not have{near} It has: {known}.", hint: "Correct the spelling, or add the tool to the agent's `tools`. Tool handles instead of names make this a type error.", retryable: false },
   "tool-unrecoverable": { message: "Nothing can be done: {reason}", hint: "A fixer, or a tool itself, says that trying again cannot help. The run ends at once.", retryable: false },
   "tools-missing": { message: "{path} exports no tools. It exports: {found}.", hint: "Export each tool, or lists of tools: `export const add = tool(…)`.", retryable: false },
   "transcript-invalid": { message: "The transcript cannot be read: message {index} {reason}.", hint: "Give the JSON that `transcript.toJSON()` wrote. Every call needs exactly one result before the next message.", retryable: false },
@@ -262,7 +262,7 @@ export interface ErrorData {
   "tool-escalated": { reason: string | number; severity: string | number };
   "tool-failed": { reason: string | number; tool: string | number };
   "tool-not-allowed": { allowed: string | number; skill: string | number; tool: string | number };
-  "tool-unknown": { known: string | number; name: string | number; where: string | number };
+  "tool-unknown": { known: string | number; name: string | number; near: string | number; where: string | number };
   "tool-unrecoverable": { reason: string | number };
   "tools-missing": { found: string | number; path: string | number };
   "transcript-invalid": { index: string | number; reason: string | number };

@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import { isBuiltin } from "./builtins.ts";
+import { unknownTool } from "./unknown-tool.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 import type { Tool } from "./tool.ts";
 
@@ -49,12 +50,7 @@ export function checkRecoveryRules(
   }
   checkRecovery(rules.default, where);
   for (const [name, recovery] of Object.entries(rules.tools ?? {})) {
-    if (!known.includes(name))
-      throw new WritError("tool-unknown", {
-        where: `\`recover.tools\` of ${where}`,
-        name,
-        known: known.join(", ") || "none",
-      });
+    if (!known.includes(name)) throw unknownTool(`\`recover.tools\` of ${where}`, name, known);
     checkRecovery(recovery, `${where}, tool "${name}"`);
   }
 }

@@ -166,6 +166,9 @@ describe.each(kinds)("a durable run in $where", ({ where, kind }) => {
     });
     const runs = inProcess([strict]);
     await expect(runs.start(strict, { n: "one" })).rejects.toMatchObject({ code: "input-invalid" });
+    await expect(runs.start(strict, { n: 1 }, { tools: ["lok"] })).rejects.toMatchObject({
+      code: "tool-unknown",
+    });
     expect(await runs.list()).toEqual([]);
     await expect(runs.result("r")).rejects.toMatchObject({ code: "run-missing" });
   });

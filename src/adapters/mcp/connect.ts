@@ -1,4 +1,4 @@
-import { WritError } from "../../error/writ-error.ts";
+import { unknownTool } from "../../tool/unknown-tool.ts";
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Catalogue, changedError, openCatalogue } from "./catalogue.ts";
 import type { McpChange } from "./changes.ts";
@@ -123,8 +123,7 @@ function toolNamed(
   if (change !== undefined) throw changedError(name, [change]);
   const found = catalogue.byName.get(own);
   if (found !== undefined) return found;
-  const known = [...catalogue.byName.keys()].join(", ") || "none";
-  throw new WritError("tool-unknown", { where: `The MCP server ${name}`, name: own, known });
+  throw unknownTool(`The MCP server ${name}`, own, catalogue.byName.keys());
 }
 
 /**

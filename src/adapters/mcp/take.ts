@@ -1,5 +1,6 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Annotation } from "../../policy/rules/rule.ts";
+import { unknownTool } from "../../tool/unknown-tool.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpTool } from "./client.ts";
 import { toolNames } from "./names.ts";
@@ -174,7 +175,7 @@ function checkKnown({ only = [], tools = {} }: McpTaking, { server, known, now }
   }
   const name = [...only, ...Object.keys(tools)].find((each) => !now.has(each) && known?.has(each) !== true);
   if (name === undefined) return;
-  throw new WritError("tool-unknown", { where, name, known: [...now.keys()].join(", ") || "none" });
+  throw unknownTool(where, name, now.keys());
 }
 
 const fields: ReadonlySet<string> = new Set([

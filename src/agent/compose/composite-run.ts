@@ -95,7 +95,8 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
   ): Promise<Ran> {
     const opened = open(place, until);
     const told = [options.instructions ?? "", instructions ?? ""].filter((text) => text !== "").join("\n\n");
-    const inner = { parent: opened.run, tools: options.tools, instructions: told };
+    const tools = options.tools?.filter((tool) => member.about.tools.includes(tool));
+    const inner = { parent: opened.run, tools, instructions: told };
     try {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each agent checks its input itself
       const result = await member.agent.run(input as never, inner);

@@ -72,7 +72,7 @@ export function composite<Input, Output>(
     description,
     about: { host, input, outputs, tools, grants, inside },
     begin: async (given, options, watched) =>
-      begin({ composition, name, limits }, { given, options, watched }),
+      begin({ composition, name, limits, tools: new Set(tools) }, { given, options, watched }),
   });
   function asTool(options: AsToolOptions = {}): Tool {
     if (input !== "various")
@@ -110,6 +110,8 @@ interface Named {
   readonly composition: Composition;
   readonly name: string;
   readonly limits: Limits;
+  /** The names of the tools of its agents. */
+  readonly tools: ReadonlySet<string>;
 }
 
 interface Given {
@@ -118,10 +120,10 @@ interface Given {
   readonly watched: boolean;
 }
 
-function begin({ composition, name, limits }: Named, { given, options, watched }: Given): Begun {
+function begin({ composition, name, limits, tools }: Named, { given, options, watched }: Given): Begun {
   checkOptions(name, options);
   const [{ about }] = composition.members;
-  const base = frameOf(name, options, { host: about.host, watched, input: given });
+  const base = frameOf(name, options, { host: about.host, watched, input: given, tools });
   const asked = about.input === undefined ? readQuestion(given, name) : undefined;
   const json = toJson(asked === undefined ? given : asked.text);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
@@ -129,7 +131,7 @@ function begin({ composition, name, limits }: Named, { given, options, watched }
   const question = withoutSecrets(asked?.message, about.host) ?? userMessage(contentText(input));
   const handed = asked === undefined ? given : questionJson(asked);
   const framed = frame({ ...base, agent: name, input, durationMs: limits.durationMs }, (inside) =>
-    carryOut({ composition, name, limits, base, options, given: handed, input, question }, inside),
+    carryOut({ composition, name, limits, tools, base, options, given: handed, input, question }, inside),
   );
   return { runId: base.runId, framed };
 }

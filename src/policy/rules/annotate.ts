@@ -1,4 +1,4 @@
-import { WritError } from "../../error/writ-error.ts";
+import { unknownTool } from "../../tool/unknown-tool.ts";
 import { joinSecrecy } from "../../message/label.ts";
 import type { Effect, Tool } from "../../tool/tool.ts";
 import { type AllowList, withCounted } from "../allow-list.ts";
@@ -85,5 +85,5 @@ export function checkPolicyNames(policy: Policy, known: readonly string[], agent
   const unknown = named.find((name) => name !== "*" && !known.includes(name));
   if (unknown === undefined) return;
   const where = `The policy "${declared.name}" of agent "${agent}"`;
-  throw new WritError("tool-unknown", { where, name: unknown, known: known.join(", ") || "none" });
+  throw unknownTool(where, unknown, known);
 }

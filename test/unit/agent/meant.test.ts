@@ -1,11 +1,15 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { agent, tool } from "../../../src/index.ts";
-import { scripted } from "../../../src/testing.ts";
+import { pipe } from "../../../src/compose.ts";
+import { fakeTool, scripted } from "../../../src/testing.ts";
 
 // Plain JavaScript: TypeScript refuses most of these.
 const define = (fields: object) => () => agent({ name: "a", model: scripted(["ok"]), ...fields });
-const inRun = (options: object) => () => define({})()("x", options);
+const inRun =
+  (options: object, fields: object = {}) =>
+  () =>
+    define(fields)()("x", options);
 const makes = (fields: object) => () =>
   tool({ name: "t", description: "d", inputSchema: z.object({}), execute: () => 1, ...fields });
 const anything = z.object({});
@@ -79,6 +83,27 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     "abort",
     inRun({ abort: new AbortController().signal }),
     'The run of "a": write `signal` in place of `abort`.',
+  ],
+  [
+    "a tool of a run",
+    inRun({ tools: ["lok", "look"] }, { tools: [fakeTool("look", 1), fakeTool("list", 1)] }),
+    '`tools` of the run of "a" lists the tool "lok", which the agent does not have; did you mean "look"? It has: look, list.',
+  ],
+  [
+    "a tool of a run that is near none",
+    inRun({ tools: ["erase"] }),
+    '`tools` of the run of "a" lists the tool "erase", which the agent does not have. It has: none.',
+  ],
+  [
+    "a tool of a run of a composition",
+    async () => {
+      const look = agent({ name: "a", model: scripted(["ok"]), tools: [fakeTool("look", 1)] });
+      const list = agent({ name: "b", model: scripted(["ok"]), tools: [fakeTool("list", 1)] });
+      const both = pipe(look, pipe(list, list));
+      await both("x", { tools: ["look", "list", "read_result"] }); // each agent has those of its own
+      await both.run("x", { tools: ["look", "lits"] });
+    },
+    '`tools` of the run of "pipe(a, pipe(b, b))" lists the tool "lits", which the agent does not have; did you mean "list"? It has: look, list.',
   ],
   [
     "a budget of a run",
