@@ -21,7 +21,7 @@ import { openCallScope } from "../run/scope.ts";
 import { callAround, type OpenCall, openCall, openScope, surrounding, within } from "../run/around.ts";
 import { allKinds, openPowers } from "../run/powers.ts";
 import { execute, type Executed } from "./batch.ts";
-import { type Batch, lostResult } from "./call.ts";
+import { type Batch, idempotencyKeyOf, lostResult } from "./call.ts";
 import type { Gate } from "../run/gate.ts";
 import { programContext, type RunContext } from "../run/context.ts";
 import { readableCall } from "./readable-call.ts";
@@ -183,7 +183,7 @@ function contextOf(tool: Tool, args: JsonObject, { run, gate, around, label }: D
     signal: run.stop.signal,
     label,
     callId: call.id,
-    idempotencyKey: `${run.runId}/${key}`,
+    idempotencyKey: idempotencyKeyOf(run, key),
     progress: () => undefined,
     call,
     run: openCallScope(place, run).run,

@@ -168,6 +168,11 @@ export function keyOf({ batch, index }: Pick<Call, "batch" | "index">): string {
   return `turn/${batch.turn}/call/${index}`;
 }
 
+/** The key by which a service knows a call again: a hash of fixed length, the same at every attempt. */
+export function idempotencyKeyOf({ host, runId }: Pick<RunContext, "host" | "runId">, key: string): string {
+  return host.digest(`${runId}/${key}`);
+}
+
 /** A ready call at its place in its batch. */
 export function callOf(batch: Batch, index: number, { call: proposed, inside }: Ready): Call {
   const learned = inside === undefined ? batch.learned : joinLearned(batch.learned, inside.label);

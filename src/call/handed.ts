@@ -10,6 +10,7 @@ import {
   callOf,
   type CallRecord,
   type Fate,
+  idempotencyKeyOf,
   keyOf,
   type Ready,
   stepOf,
@@ -207,7 +208,7 @@ class HandedWork {
       arguments: structuredClone(call.arguments),
       args: copyOfPlain(args),
       effect: tool.effect,
-      idempotencyKey: `${batch.run.runId}/${keyOf({ batch, index })}`,
+      idempotencyKey: idempotencyKeyOf(batch.run, keyOf({ batch, index })),
     };
   }
 

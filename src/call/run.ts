@@ -16,6 +16,7 @@ import type { Json } from "../util/json.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { always, type Maybe, rescue } from "../util/maybe.ts";
 import {
+  idempotencyKeyOf,
   type Call,
   type CallRecord,
   cancelledResult,
@@ -258,23 +259,22 @@ class CallTime {
  */
 class CallContext implements ToolContext {
   readonly callId: string;
-  readonly idempotencyKey: string;
   readonly label: Label;
   readonly run: CallScope;
   readonly progress: (value: Json) => void;
-  readonly #ready: Ready;
+  readonly #work: OngoingCall;
   readonly #time: CallTime;
 
-  constructor({ at, ready, key, scope }: OngoingCall, time: CallTime) {
+  constructor(work: OngoingCall, time: CallTime) {
+    const { at, ready, scope } = work;
     const { run, turn } = at.batch;
     const { id: callId } = ready.call;
     this.callId = callId;
-    this.idempotencyKey = `${run.runId}/${key}`;
     this.label = at.learned.label;
     this.run = scope.run;
     this.progress = (value) =>
       run.tell?.({ type: "tool-progress", turn, callId, value: progressWithoutSecrets(value, run.host) });
-    this.#ready = ready;
+    this.#work = work;
     this.#time = time;
   }
 
@@ -282,8 +282,12 @@ class CallContext implements ToolContext {
     return this.#time.signal;
   }
 
+  get idempotencyKey(): string {
+    return idempotencyKeyOf(this.#work.at.batch.run, this.#work.key);
+  }
+
   get call(): ToolCall {
-    return structuredClone(this.#ready.call);
+    return structuredClone(this.#work.ready.call);
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -335,7 +336,8 @@ describe("a run that is suspended", () => {
       turns: 4,
       usage: { inputTokens: 240, outputTokens: 160 },
     });
-    expect(seen).toEqual(["r/turn/3/call/0"]);
+    const key = createHash("sha256").update("r/turn/3/call/0").digest("hex"); // that of the run that was left
+    expect(seen).toEqual([key]);
     expect(model.requests[0]?.settings.maxOutputTokens).toBe(4800);
     expectValid(result.transcript);
     expect(resultsIn(result.transcript)).toHaveLength(3);
