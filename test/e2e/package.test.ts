@@ -52,7 +52,7 @@ describe("the package", () => {
   it("is small: what a user does not run or read is not in it", () => {
     expect(paths.filter((path) => /^(?:src|test|tools|bench)\/|\.map$/.test(path))).toEqual([]);
     expect(paths.length).toBeLessThanOrEqual(445);
-    expect(packed.unpackedSize).toBeLessThanOrEqual(3_050_000);
+    expect(packed.unpackedSize).toBeLessThanOrEqual(3_100_000);
   });
 
   it("brings at most six packages, itself among them", () => {
