@@ -6,7 +6,7 @@ import { refusingUnknown } from "../schema/unknown-fields.ts";
 import type { Capability } from "../tool/capability.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { withFiles } from "../tool/with-files.ts";
-import { unknownTool } from "../tool/unknown-tool.ts";
+import { unknownTool } from "../error/check-shape.ts";
 import { setInside } from "./describe/manifest-origin.ts";
 import { aboutOf, type Runnable } from "./runnable.ts";
 

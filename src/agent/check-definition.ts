@@ -1,6 +1,5 @@
 import { WritError } from "../error/writ-error.ts";
 import { readResult } from "../tool/read-result.ts";
-import { unknownTool } from "../tool/unknown-tool.ts";
 import { eventTypes, isEventType } from "../event/event.ts";
 import type { ModelSettings } from "../model/model.ts";
 import { patienceShapes } from "../model/patience.ts";
@@ -34,7 +33,7 @@ import type { AgentDefinition } from "./definition.ts";
 import { type KnownFields, meantText, settingText } from "./meant.ts";
 import { renamedText } from "./renamed.ts";
 import type { RunOptions } from "./run-options.ts";
-import { asSentence, closed } from "../error/check-shape.ts";
+import { asSentence, closed, unknownTool } from "../error/check-shape.ts";
 
 type AnyDefinition = AgentDefinition<SchemaSource | undefined, SchemaSource | undefined>;
 

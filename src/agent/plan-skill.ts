@@ -13,7 +13,7 @@ import type { Schema } from "../schema/schema.ts";
 import { type SchemaSource, toSchema } from "../schema/to-schema.ts";
 import { memoryTools } from "../session/memory-tools.ts";
 import { isBuiltin, reservedNames } from "../tool/builtins.ts";
-import { unknownTool } from "../tool/unknown-tool.ts";
+import { unknownTool } from "../error/check-shape.ts";
 import { checkConstraints } from "../tool/constraints.ts";
 import { withRecoveries } from "../tool/recovery-rules.ts";
 import type { Tool } from "../tool/tool.ts";

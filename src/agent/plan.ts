@@ -5,6 +5,7 @@ import type { Host } from "../journal/host.ts";
 import { type Hooks, sortHooks } from "../hook/run-hooks.ts";
 import type { Compact } from "../turn/options.ts";
 import { driverChoices } from "../model/driver-names.ts";
+import { checkRequired } from "../model/chat.ts";
 import { checkedRetry, type RetryPace } from "../model/retry.ts";
 import type { Model, ModelSettings } from "../model/model.ts";
 import { type Limits, limitsOf } from "../policy/account/budget.ts";
@@ -14,7 +15,7 @@ import { compactor } from "../session/compaction.ts";
 import { type Capability, readCapability } from "../tool/capability.ts";
 import { checkRecoveryRules } from "../tool/recovery-rules.ts";
 import { checkName } from "../tool/tool.ts";
-import { unknownTool } from "../tool/unknown-tool.ts";
+import { unknownTool } from "../error/check-shape.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { observerOf } from "./observers.ts";
 import type { AnyDefinition, ModelSource, Routing } from "./definition.ts";
@@ -129,12 +130,13 @@ function toolsOf(skills: ReadonlyMap<string, PlannedSkill>): ReadonlySet<string>
 
 /** Names that a definition uses beside its lists of tools: each must mean something. */
 function checkNames(
-  { name, toolChoice, recover = {}, routing, policy }: AnyDefinition,
+  { name, toolChoice = "auto", recover = {}, routing, policy }: AnyDefinition,
   { skills, tools: known }: Pick<AgentPlan, "skills" | "tools">,
 ): void {
   const where = `Agent "${name}"`;
   if (typeof toolChoice === "object" && !known.has(toolChoice.tool))
     throw unknownTool(`\`toolChoice\` of agent "${name}"`, toolChoice.tool, known);
+  checkRequired(toolChoice, known, `The \`toolChoice\` of agent "${name}"`);
   checkRecoveryRules(recover, { where, known: [...known] });
   if (policy !== undefined) checkPolicyNames(policy, [...known], name);
   const otherwise = typeof routing === "object" ? routing.otherwise : undefined;

@@ -192,16 +192,18 @@ function isCollection(entry: ChatTools[number]): entry is ChatTools {
   return Array.isArray(entry);
 }
 
+/** A call that is required needs a tool. @throws WritError `definition-invalid` */
+export function checkRequired(choice: ToolChoice, tools: { readonly size: number }, where: string): void {
+  if (choice !== "required" || tools.size > 0) return;
+  throw new WritError("definition-invalid", { where, reason: "it requires a call, and there are no tools." });
+}
+
 function checkChoice(choice: ToolChoice, tools: ReadonlyMap<string, unknown>): ToolChoice {
   const where = "The `toolChoice` of a chat request";
   if (typeof choice === "object" && !tools.has(choice.tool)) {
     const reason = `it wants the tool "${choice.tool}", which is not among its tools.`;
     throw new WritError("definition-invalid", { where, reason });
   }
-  if (choice === "required" && tools.size === 0)
-    throw new WritError("definition-invalid", {
-      where,
-      reason: "it requires a call, and there are no tools.",
-    });
+  checkRequired(choice, tools, where);
   return choice;
 }

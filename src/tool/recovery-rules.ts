@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import { isBuiltin } from "./builtins.ts";
-import { unknownTool } from "./unknown-tool.ts";
+import { unknownTool } from "../error/check-shape.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 import type { Tool } from "./tool.ts";
 

@@ -1,4 +1,4 @@
-import { unknownTool } from "../../tool/unknown-tool.ts";
+import { unknownTool } from "../../error/check-shape.ts";
 import { checkName, type Tool } from "../../tool/tool.ts";
 import { type Catalogue, changedError, openCatalogue } from "./catalogue.ts";
 import type { McpChange } from "./changes.ts";

@@ -1,6 +1,6 @@
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Annotation } from "../../policy/rules/rule.ts";
-import { unknownTool } from "../../tool/unknown-tool.ts";
+import { unknownTool } from "../../error/check-shape.ts";
 import { changesBetween, type McpChange } from "./changes.ts";
 import type { McpTool } from "./client.ts";
 import { toolNames } from "./names.ts";

@@ -1,4 +1,4 @@
-import { unknownTool } from "../../tool/unknown-tool.ts";
+import { unknownTool } from "../../error/check-shape.ts";
 import { joinSecrecy } from "../../message/label.ts";
 import type { Effect, Tool } from "../../tool/tool.ts";
 import { type AllowList, withCounted } from "../allow-list.ts";

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { agent, tool } from "../../../src/index.ts";
+import { chat } from "../../../src/doors.ts";
 import { pipe } from "../../../src/compose.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
@@ -78,6 +79,16 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     "toolChoice",
     define({ toolChoice: { tool: "ad" } }),
     '`toolChoice` of agent "a" lists the tool "ad", which the agent does not have. It has: none.',
+  ],
+  [
+    "a required call without tools",
+    define({ toolChoice: "required" }),
+    'The `toolChoice` of agent "a": it requires a call, and there are no tools.',
+  ],
+  [
+    "a required call without tools, in a request",
+    () => chat({ model: scripted(["ok"]), messages: "x", toolChoice: "required" }),
+    "The `toolChoice` of a chat request: it requires a call, and there are no tools.",
   ],
   [
     "abort",
