@@ -35,8 +35,8 @@ describe.skipIf(postgresMissing() !== undefined)("runs in a PostgreSQL that is d
     expect([complaints, unknown]).toEqual([[], 0]);
   });
 
-  it.each(["in:4", "out:6"])(
-    "are lost by an owner that was stopped at %s, which does nothing more when it is woken",
+  it.each(["in:6", "out:6"])(
+    "are lost by an owner that was stopped at %s, and paid once when it is woken",
     async (point) => {
       const { complaints } = await wakeOwner(point, { store, loses: () => cutClaims(server) });
       expect(complaints).toEqual([]);
