@@ -18,6 +18,19 @@ it("say that nobody is there", async () => {
   await expect(runs.begin(newRun)).rejects.toMatchObject({ code: "postgres-unreachable" });
 });
 
+it.each([
+  [["localhost:5432"], "url"],
+  [[{}], "url"],
+  [["postgresql://x", { connections: 0 }], "connections"],
+  [["postgresql://x", { pool: 3 }], "pool"],
+])("refuse what nobody can mean: %j", (given, part) => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as plain JavaScript would
+  const open = () => postgresRuns(...(given as Parameters<typeof postgresRuns>));
+  expect(open).toThrow(
+    expect.objectContaining({ code: "definition-invalid", message: expect.stringContaining(part) }),
+  );
+});
+
 it("say that the package pg is missing, and how it is installed", () => {
   const program = `
     import { registerHooks } from "node:module";

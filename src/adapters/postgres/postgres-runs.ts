@@ -1,3 +1,5 @@
+import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
+import { optional, record, shapeOf, string } from "../../util/shape.ts";
 import { protocol } from "../../durable/protocol.ts";
 import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
 import { recordedJournal } from "../../journal/recorded-journal.ts";
@@ -26,7 +28,7 @@ export interface PostgresRuns extends RunStore, AsyncDisposable {
  * transaction another connection breaks the claims. Tables are made with the first call.
  *
  * @param url like `postgresql://user:password@host:5432/database`. Without it the variables `PGHOST`, `PGUSER` and so on hold.
- * @throws WritError from its functions: `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed`
+ * @throws WritError `definition-invalid`; from its functions `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed`
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -39,6 +41,7 @@ export interface PostgresRuns extends RunStore, AsyncDisposable {
  * ```
  */
 export function postgresRuns(url?: string, options: PostgresOptions = {}): PostgresRuns {
+  checkShape("postgresRuns()", { url, options }, shape);
   const schema = quoted(options.schema ?? "writ");
   const tables = runTables(schema);
   const database = postgresDatabase({ url, schema, tables, options });
@@ -85,6 +88,15 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     [Symbol.asyncDispose]: close,
   };
 }
+
+const address = shapeOf(
+  "an address like postgresql://user@host/database",
+  (value): value is string => typeof value === "string" && /^(?:postgres|postgresql|socket):/.test(value),
+);
+const shape = closed({
+  url: optional(address),
+  options: closed({ schema: optional(string), connections: optional(fromOne), client: optional(record) }),
+});
 
 /** The parts of a store. */
 interface RunServer {

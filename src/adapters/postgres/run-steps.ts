@@ -26,13 +26,16 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
     WHERE run = (SELECT number FROM ${runs} WHERE id = $1) ORDER BY place`;
   // The lock on the run's row stands until the records do: who takes the run waits for it, and then reads them. An epoch that was only looked at
   // could be the one of before, and its records would come after the next owner has read.
-  const insert = `WITH mine AS (SELECT number, ended FROM ${runs} WHERE number = $1 AND epoch = $2 FOR SHARE)
-    INSERT INTO ${steps} AS kept (run, key, fingerprint, json)
-    SELECT mine.number, fresh.* FROM mine, unnest($3::text[], $4::text[], $5::text[]) AS fresh (key, fingerprint, json)
-      WHERE mine.ended IS NULL OR fresh.json IS NOT NULL AND EXISTS (
-        SELECT FROM ${steps} AS begun WHERE begun.run = mine.number AND begun.key = fresh.key AND begun.json IS NULL)
+  const insert = (fresh: string): string => `INSERT INTO ${steps} AS kept (run, key, fingerprint, json)
+    SELECT mine.number, fresh.* FROM ${runs} AS mine, ${fresh} AS fresh (key, fingerprint, json)
+      WHERE mine.number = $1 AND mine.epoch = $2 AND (mine.ended IS NULL OR fresh.json IS NOT NULL AND EXISTS (
+        SELECT FROM ${steps} AS begun WHERE begun.run = $1 AND begun.key = fresh.key AND begun.json IS NULL))
+      FOR SHARE OF mine
     ON CONFLICT (run, key) DO UPDATE SET place = DEFAULT, json = excluded.json WHERE kept.json IS NULL
     RETURNING key`;
+  // The server plans the first once. The second it plans each time: it looks how many there are.
+  const insertOne = insert("(SELECT $3::text, $4::text, $5::text)");
+  const insertMany = insert("unnest($3::text[], $4::text[], $5::text[])");
   const known = `SELECT FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3 AND json IS NOT NULL`;
   const find = `SELECT status FROM ${runs} WHERE number = $1 AND epoch = $2`;
 
@@ -45,7 +48,10 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
       records.map(({ fingerprint }) => toKey(fingerprint)),
       records.map(({ json = null }) => json),
     ];
-    return new Set((await query(insert, [number, epoch, ...columns])).map(({ key }) => fromKey(key)));
+    const rows = await (records.length === 1
+      ? query(insertOne, [number, epoch, ...columns.flat()])
+      : query(insertMany, [number, epoch, ...columns]));
+    return new Set(rows.map(({ key }) => fromKey(key)));
   }
 
   async function refusal({ id, number, epoch }: Claim): Promise<WritError<"run-taken" | "run-ended">> {
