@@ -130,6 +130,12 @@ const decides: Shape<unknown> = {
       : callable.misfit(value),
 };
 
+const example = closed({
+  input: string,
+  calls: listOf(closed({ tool: string, arguments: record, result: anything }), "a list of calls"),
+  answer: string,
+});
+
 const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Shape<unknown> } = {
   name: string,
   description: string,
@@ -156,7 +162,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   settings: record,
   ...patienceShapes,
   toolChoice: either(oneOf("auto", "required", "none"), named("{ tool: name }", record)),
-  examples: list,
+  examples: listOf(example, "a list of worked examples"),
   lastTurn: oneOf("tools", "answer"),
   concurrency: number,
   executor: having("an executor", "execute"),

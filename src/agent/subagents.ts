@@ -1,4 +1,6 @@
+import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
+import { anything } from "../util/shape.ts";
 import { checkToolName, type Effect, type Tool } from "../tool/tool.ts";
 import { toSchema } from "../schema/to-schema.ts";
 import type { Agent } from "./agent.ts";
@@ -23,7 +25,7 @@ export interface SubagentsOptions {
  * Several agents as one tool, of which the model picks one by its name and gives it a prompt. Each call is a run inside the one that calls, as
  * with `agent.asTool()`: the caller's bounds and policy hold, the model is told the answer alone, and a run that does not answer is a failed call.
  *
- * @throws WritError `name-taken`, `name-invalid`, `definition-invalid` for no agents and for one that takes something else than text.
+ * @throws WritError `name-taken`, `name-invalid`, `definition-invalid` for no agents, an unknown option, and for one that takes something else than text.
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -37,6 +39,7 @@ export interface SubagentsOptions {
  * ```
  */
 export function subagents(agents: readonly Subagent[], options: SubagentsOptions = {}): Tool {
+  checkShape("subagents()", options, optionsShape);
   const { name = "spawn_subagent", description = handOver, effect = "undeclared", timeoutMs } = options;
   checkToolName(name);
   const tools = toolsOf(agents, name);
@@ -58,6 +61,8 @@ export function subagents(agents: readonly Subagent[], options: SubagentsOptions
   };
   return setInside(made, [...tools.values()].flatMap(insideOf));
 }
+
+const optionsShape = closed({ name: anything, description: anything, effect: anything, timeoutMs: anything });
 
 const handOver =
   "Hand a task to one of these agents and get its answer. It sees the prompt and nothing of this conversation.";

@@ -1,7 +1,7 @@
 import { deltasOf, type PlainReply } from "./function-model.ts";
 import type { Delta, Model, ModelFeatures, ModelRequest } from "./model.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
-import { anything, oneOf, optional, string } from "../util/shape.ts";
+import { anything, list, oneOf, optional, type Shape, string } from "../util/shape.ts";
 
 /** One reply of a script: text, a reply, an error to throw, deltas as they would come, or a function of the request that gives one. */
 export type ScriptStep =
@@ -29,6 +29,15 @@ export interface ScriptedModel extends Model {
   assertComplete(): void;
 }
 
+const fields: { readonly [Field in keyof Required<PlainReply>]: Shape<unknown> } = {
+  text: optional(string),
+  reasoning: optional(string),
+  calls: optional(list(closed({ id: anything, name: anything, arguments: anything }), "a list of calls")),
+  files: anything,
+  usage: anything,
+  finishReason: anything,
+};
+const replyShape = closed(fields);
 const optionsShape = closed({
   whenDone: optional(oneOf("repeat", "throw")),
   id: optional(string),
@@ -39,6 +48,7 @@ const optionsShape = closed({
  * Makes a model that answers with the given steps, one a request, whoever asks. When they are used up the last one repeats; an empty script
  * answers `ok`.
  *
+ * @throws WritError `definition-invalid` for an option or a field of a reply that there is not
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -51,6 +61,8 @@ const optionsShape = closed({
  */
 export function scripted(steps: readonly ScriptStep[], options: ScriptOptions = {}): ScriptedModel {
   checkShape("scripted()", options, optionsShape);
+  for (const [index, step] of steps.entries())
+    if (isReply(step)) checkShape(`Step ${index + 1} of scripted()`, step, replyShape);
   const { whenDone = "repeat", id = "scripted", features = { tools: true } } = options;
   const requests: ModelRequest[] = [];
   async function nextDeltas(request: ModelRequest): Promise<readonly Delta[]> {
@@ -78,6 +90,10 @@ export function scripted(steps: readonly ScriptStep[], options: ScriptOptions = 
       yield* await nextDeltas(request);
     },
   };
+}
+
+function isReply(step: ScriptStep): step is PlainReply {
+  return typeof step === "object" && !isDeltas(step) && !(step instanceof Error);
 }
 
 function isDeltas(step: ScriptStep): step is readonly Delta[] {

@@ -1,5 +1,7 @@
 import "../check-node.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
+import { anything, boolean, optional, type Shape } from "../../util/shape.ts";
 import { fs } from "../../tool/capability.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { editFileTool } from "./edit-file.ts";
@@ -58,6 +60,7 @@ export interface FileToolsOptions {
  * ```
  */
 export function fileTools(options: FileToolsOptions): readonly Tool[] {
+  checkShape("fileTools()", options, optionsShape);
   const { trusted = false, skip = [".git", "node_modules"], outputChars = 32_000, timeMs = 30_000 } = options;
   for (const [field, value] of Object.entries({ outputChars, timeMs }))
     checkBound("fileTools()", field, value);
@@ -77,6 +80,16 @@ export function fileTools(options: FileToolsOptions): readonly Tool[] {
     ...(options.write === true ? [writeFileTool(workspace), editFileTool(workspace)] : []),
   ];
 }
+
+const fields: { readonly [Field in keyof Required<FileToolsOptions>]: Shape<unknown> } = {
+  root: anything,
+  write: optional(boolean),
+  trusted: optional(boolean),
+  skip: anything,
+  outputChars: anything,
+  timeMs: anything,
+};
+const optionsShape = closed(fields);
 
 /** @throws WritError `definition-invalid` */
 export function checkBound(where: string, field: string, value: number): void {

@@ -1,5 +1,7 @@
 import "../check-node.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
+import { anything, boolean, optional, type Shape } from "../../util/shape.ts";
 import { type Capability, exec, fs } from "../../tool/capability.ts";
 import type { ExecResult, Handles, Secret } from "../../tool/handles.ts";
 import { type Effect, tool, type Tool } from "../../tool/tool.ts";
@@ -63,6 +65,7 @@ export interface ShellToolOptions {
  * ```
  */
 export function shellTool(options: ShellToolOptions): Tool {
+  checkShape("shellTool()", options, optionsShape);
   const { name = "run_program", timeMs = 120_000, outputBytes = 32_000, effect = "irreversible" } = options;
   const { trusted = false, env = {} } = options;
   for (const [field, value] of Object.entries({ timeMs, outputBytes }))
@@ -118,6 +121,18 @@ export function shellTool(options: ShellToolOptions): Tool {
     },
   });
 }
+
+const fields: { readonly [Field in keyof Required<ShellToolOptions>]: Shape<unknown> } = {
+  name: anything,
+  programs: anything,
+  cwd: anything,
+  env: anything,
+  timeMs: anything,
+  outputBytes: anything,
+  effect: anything,
+  trusted: optional(boolean),
+};
+const optionsShape = closed(fields);
 
 interface ShellArguments {
   readonly program: string;

@@ -1,7 +1,9 @@
 import { resolveModel } from "../../adapters/model/resolve.ts";
 import type { ModelSource } from "../../agent/definition.ts";
 import type { Runnable } from "../../agent/runnable.ts";
+import { checkShape, closed } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
+import { anything, callable, optional, type Shape } from "../../util/shape.ts";
 import { addUsage, noUsage } from "../../message/usage.ts";
 import type { EvalCase } from "./eval-case.ts";
 import type { CaseReport, EvalReport, RunReport } from "./eval-report.ts";
@@ -36,6 +38,18 @@ export interface EvalOptions {
   readonly onCase?: (report: CaseReport) => void;
 }
 
+const fields: { readonly [Field in keyof Required<EvalOptions>]: Shape<unknown> } = {
+  model: anything,
+  judge: anything,
+  concurrency: anything,
+  runs: anything,
+  allowEffects: anything,
+  record: anything,
+  signal: anything,
+  onCase: optional(callable),
+};
+const optionsShape = closed(fields);
+
 /**
  * Runs an agent on cases and holds what comes of it against what they expect: the real agent with its policy,
  * budget and hooks, with tools that have a fixed result replaced, and a memory that is empty in each run.
@@ -44,7 +58,7 @@ export interface EvalOptions {
  * Never throws for a run that goes wrong: that run fails.
  *
  * @throws WritError `eval-cases-invalid` with everything that is wrong with the cases, `option-invalid`,
- * `model-invalid`, `model-name-invalid`
+ * `definition-invalid` for an unknown option, `model-invalid`, `model-name-invalid`
  * @example
  * ```ts
  * import { agent, tool } from "writ";
@@ -70,11 +84,12 @@ export interface EvalOptions {
  * console.log(report.passed, report.cases[0]?.runs[0]?.failures);
  * ```
  */
-export function evaluate(
+export async function evaluate(
   agent: Pick<Runnable, "name" | "run">,
   cases: readonly EvalCase[],
   options: EvalOptions = {},
 ): Promise<EvalReport> {
+  checkShape("evaluate()", options, optionsShape);
   const located = cases.map((fields, index): LocatedCase => {
     const where = fields.file ?? `case ${index + 1}`;
     return { fields, where, lineOf: () => undefined };

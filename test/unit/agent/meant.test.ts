@@ -2,7 +2,9 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { agent, tool } from "../../../src/index.ts";
 import { chat } from "../../../src/doors.ts";
-import { pipe } from "../../../src/compose.ts";
+import { pipe, subagents } from "../../../src/compose.ts";
+import { evaluate } from "../../../src/eval.ts";
+import { fileTools, shellTool } from "../../../src/workspace.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
 // Plain JavaScript: TypeScript refuses most of these.
@@ -89,6 +91,46 @@ const definitions: readonly (readonly [string, () => unknown, string])[] = [
     "a required call without tools, in a request",
     () => chat({ model: scripted(["ok"]), messages: "x", toolChoice: "required" }),
     "The `toolChoice` of a chat request: it requires a call, and there are no tools.",
+  ],
+  [
+    "an example",
+    define({ examples: [{ input: "x", calls: [{ tool: "t", arguments: {}, result: 1 }], anwser: "y" }] }),
+    'Agent "a": `examples` must be a list of worked examples: `examples[0]` has the unknown field "anwser"; did you mean "answer"?',
+  ],
+  [
+    "a call of an example",
+    define({ examples: [{ input: "x", calls: [{ tool: "t", argument: {}, result: 1 }], answer: "y" }] }),
+    'Agent "a": `examples` must be a list of worked examples: `examples[0].calls[0]` has the unknown field "argument"; did you mean "arguments"?',
+  ],
+  [
+    "an option of evaluate",
+    () => evaluate(define({})(), [], { run: 2 } as object),
+    'evaluate(): it has the unknown field "run"; did you mean "runs"?',
+  ],
+  [
+    "an option of subagents",
+    () => subagents([define({})()], { timeoutMS: 5, nmae: "x" } as object),
+    'subagents(): it has the unknown field "timeoutMS"; did you mean "timeoutMs"?',
+  ],
+  [
+    "an option of fileTools",
+    () => fileTools({ root: "/srv", writes: true } as never),
+    'fileTools(): it has the unknown field "writes"; did you mean "write"?',
+  ],
+  [
+    "an option of shellTool",
+    () => shellTool({ programs: ["ls"], cdw: "/srv" } as never),
+    'shellTool(): it has the unknown field "cdw"; did you mean "cwd"?',
+  ],
+  [
+    "a reply of a script",
+    () => scripted(["ok", { call: [{ name: "t" }] } as object]),
+    'Step 2 of scripted(): it has the unknown field "call"; did you mean "calls"?',
+  ],
+  [
+    "a call of a script",
+    () => scripted([{ calls: [{ name: "t", argument: {} }] } as object]),
+    'Step 1 of scripted(): `calls[0]` has the unknown field "argument"; did you mean "arguments"?',
   ],
   [
     "abort",
