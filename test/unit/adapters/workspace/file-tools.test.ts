@@ -135,6 +135,7 @@ describe("find_files [C38]", () => {
     [String.raw`\[x\].md`, "src/[x].md"],
     ["*.{ts", "a.ts src/b.ts src/deep/c.test.ts"],
     ["a.ts}", ""],
+    ["x,b.ts", ""],
     ["A.TS", ""],
   ])("%s", async (glob, names) => {
     const text = await found(glob);
