@@ -8,6 +8,7 @@ export { type DurableOptions } from "./durable/durable-options.ts";
 export { type DurableRuns } from "./durable/durable-runs.ts";
 export { type FollowOptions } from "./durable/follow.ts";
 export { type StartOptions } from "./durable/new-run.ts";
+export { type StrandedRun } from "./durable/stranded.ts";
 export { type RunWorker, type WorkOptions } from "./durable/worker.ts";
 export {
   answerRecord,

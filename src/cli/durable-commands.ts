@@ -3,7 +3,7 @@ import type { OutputFlags } from "./options.ts";
 import type { AnswerFlags } from "./questions.ts";
 import type { StoreFlags } from "./run-store.ts";
 import type { ListFlags } from "./runs.ts";
-import type { WorkFlags } from "./work.ts";
+import type { CheckFlags, WorkFlags } from "./work.ts";
 
 type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
 
@@ -16,7 +16,8 @@ export function addDurable(program: Command, act: Act): void {
       .command("work")
       .description("carry out such runs until told to end (Ctrl-C, SIGTERM); then hand them over")
       .argument("<file...>", "programs (.ts, .js) that export an agent, or definitions (.md, .json)")
-      .option("--concurrency <n>", "so many runs at a time", "10"),
+      .option("--concurrency <n>", "so many runs at a time", "10")
+      .option("--accept <parts>", "parts of runs that were meant to change since, like tools,instructions"),
   ).action((files: string[], flags: WorkFlags) =>
     act(flags, async () => (await import("./work.ts")).work(files, flags)),
   );
@@ -66,6 +67,21 @@ function addRuns(runs: Command, act: Act): void {
       .option("--session <id>", "all runs of this session"),
   ).action((id: string | undefined, flags: StoreFlags & { readonly session?: string }) =>
     act(flags, async () => (await import("./runs.ts")).eraseRuns(id, flags)),
+  );
+  addCheck(runs, act);
+}
+
+function addCheck(runs: Command, act: Act): void {
+  withStore(
+    runs
+      .command("check")
+      .description(
+        "before a deploy: the runs that this code cannot go on with (exit code 1 if there are some)",
+      )
+      .argument("<file...>", "the programs or definitions that will carry them out")
+      .option("--accept <parts>", "parts that were meant to change, like tools,instructions"),
+  ).action((files: string[], flags: CheckFlags) =>
+    act(flags, async () => (await import("./work.ts")).checkRuns(files, flags)),
   );
 }
 

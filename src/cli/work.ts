@@ -1,14 +1,47 @@
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { loadAgent } from "./load-agent.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { countOf } from "./options.ts";
+import { countOf, wordOf } from "./options.ts";
 import { jsonLine, oneLine, processOutput } from "./output.ts";
-import { openStore, type StoreFlags } from "./run-store.ts";
+import { knownStore, openStore, type StoreFlags } from "./run-store.ts";
+import { table } from "./table.ts";
+import type { DurableOptions } from "../durable/durable-options.ts";
 import type { AgentEvent } from "../event/event.ts";
+import { recordParts } from "../journal/parts.ts";
+
+/** The options of `writ runs check`. */
+export interface CheckFlags extends StoreFlags {
+  readonly accept?: string;
+}
 
 /** The options of `writ work`. */
-export interface WorkFlags extends StoreFlags {
+export interface WorkFlags extends CheckFlags {
   readonly concurrency: string;
+}
+
+/** `writ runs check <file…>`: the runs that these agents cannot go on with. */
+export async function checkRuns(files: readonly string[], flags: CheckFlags): Promise<ExitCode> {
+  const agents = await Promise.all(files.map((file) => loadAgent(file)));
+  await using store = await knownStore(flags);
+  const stranded = await durableRuns({ store, agents, ...accepted(flags) }).check();
+  const rows = stranded.map(({ run, error }) =>
+    [run.id, run.status, run.agent, error.message].map((cell) => oneLine(cell, 200)),
+  );
+  const told = stranded.map(({ run, error: { code, message, data } }) => ({
+    id: run.id,
+    code,
+    message,
+    data,
+  }));
+  await processOutput.answer(flags.json === true ? jsonLine({ type: "stranded", runs: told }) : table(rows));
+  return stranded.length === 0 ? exitCodes.answered : exitCodes.failed;
+}
+
+/** The parts that the caller names. @throws WritError `option-invalid` */
+function accepted({ accept }: CheckFlags): Pick<DurableOptions, "accept"> {
+  return accept === undefined
+    ? {}
+    : { accept: accept.split(",").map((part) => wordOf("--accept", part.trim(), recordParts)) };
 }
 
 /** `writ work <file…>`: carries out runs of the agents until it is told to end (SIGTERM, Ctrl-C); then it hands them over. */
@@ -17,7 +50,7 @@ export async function work(files: readonly string[], flags: WorkFlags): Promise<
   const agents = await Promise.all(files.map((file) => loadAgent(file)));
   await using store = await openStore(flags);
   const onEvent = flags.json === true ? tellJson : tell;
-  const worker = durableRuns({ store, agents, onEvent }).work({ concurrency });
+  const worker = durableRuns({ store, agents, onEvent, ...accepted(flags) }).work({ concurrency });
   const names = agents.map(({ name }) => name).join(", ");
   processOutput.progress(`Working for ${oneLine(names)}. Ctrl-C hands over and ends.\n`);
   await toldToEnd();

@@ -3,8 +3,9 @@ import { checkShape, closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
+import { type RecordPart, recordParts } from "../journal/parts.ts";
 import type { SessionHandle } from "../session/session.ts";
-import { count, having, list, optional, shapeOf } from "../util/shape.ts";
+import { count, having, list, oneOf, optional, shapeOf } from "../util/shape.ts";
 import type { RunStore } from "./run-store.ts";
 
 /** Options of {@link durableRuns}. */
@@ -17,6 +18,8 @@ export interface DurableOptions {
   readonly sessions?: (id: string) => SessionHandle;
   /** Told each event of the runs that this process carries out. When a run goes on, what happened before is told again. What it throws is a process warning. */
   readonly onEvent?: (event: AgentEvent) => unknown;
+  /** Parts of the runs that were meant to change since they began: new instructions, other tools. Bounds may always change. Default: none. */
+  readonly accept?: readonly RecordPart[];
   /** The days for which workers keep a run that has ended. Default 30. `false`: for ever. */
   readonly keep?: { readonly endedDays: number } | false;
 }
@@ -36,6 +39,7 @@ const optionsShape = closed({
   agents: optional(agents),
   sessions: optional(aFunction),
   onEvent: optional(aFunction),
+  accept: optional(list(oneOf(...recordParts), `a list of ${recordParts.join(", ")}`)),
   keep: optional(
     shapeOf(
       "{ endedDays }, or false",

@@ -5,6 +5,7 @@ import { checkDurable, type DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuestion } from "./run-store.ts";
+import { type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
 
@@ -64,6 +65,11 @@ export interface DurableRuns {
    * @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` where the records do not reach its end
    */
   replay(id: string): Promise<RunResult<unknown>>;
+  /**
+   * Looks, before a deploy, which runs of the agents here cannot go on with their code: each one that has not ended is replayed up to where it is.
+   * Nothing happens, and whoever carries out a run is not disturbed.
+   */
+  check(): Promise<readonly StrandedRun[]>;
   /** Carries out runs of the agents in this process, until it is drained. */
   work(options?: WorkOptions): RunWorker;
 }
@@ -87,6 +93,7 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     erase: (which) => store.erase(which),
     events: (id, wanted = {}) => followRun(id, { ...options, host }, wanted),
     replay: (id) => replayRun(id, { ...options, host }),
+    check: () => strandedRuns({ ...options, host }),
     work: (wanted = {}) => new RunsWorker({ ...options, host }, wanted),
   };
 }

@@ -16,11 +16,14 @@ export function askedRun(
   { id, agent: name, input, options, session }: StoredRun,
   around: DurableAround,
 ): AskedRun {
-  const { agents = [], sessions } = around;
+  const { agents = [], sessions, accept } = around;
   const agent = agents.find((one) => one.name === name);
   if (agent === undefined) throw new WritError("run-agent-missing", { id, name });
   const handle = session === undefined ? undefined : sessions?.(session);
-  const more = handle === undefined ? {} : { session: handle };
+  const more = {
+    ...(handle === undefined ? {} : { session: handle }),
+    ...(accept === undefined ? {} : { accept }),
+  };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was held against the agent's schema when it was started
   return { agent, input: input as never, options: { ...options, ...more, runId: id } };
 }

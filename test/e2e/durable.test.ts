@@ -140,6 +140,25 @@ describe("writ work", () => {
   });
 });
 
+describe("writ runs check", () => {
+  it("names the runs that a new version cannot go on with, and what changed", async () => {
+    await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);
+    expect(await writ(["runs", "check", "payer.ts"])).toMatchObject({ code: 0, stdout: "" });
+    const source = readFileSync(join(project.folder, "payer.ts"), "utf8");
+    project.file("later.ts", source.replace('name: "payer",', 'name: "payer", instructions: "Be brief.",'));
+    const checked = await writ(["runs", "check", "later.ts"]);
+    expect([checked.code, checked.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^r {2}waiting {2}payer .*instructions/),
+    ]);
+    const accepted = await writ(["runs", "check", "later.ts", "--accept", "instructions"]);
+    expect(accepted).toMatchObject({ code: 0, stdout: "" });
+    expect((await writ(["runs", "check", "later.ts", "--accept", "tolls"])).stderr).toContain(
+      "error[option-invalid]",
+    );
+  });
+});
+
 describe("a store in PostgreSQL", () => {
   it("is named by its address, in WRIT_STORE too", async ({ skip }) => {
     const missing = postgresMissing();

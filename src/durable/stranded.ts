@@ -1,0 +1,51 @@
+import { isWritError, type WritError } from "../error/writ-error.ts";
+import type { DurableAround } from "./durable-options.ts";
+import { replayRun } from "./follow.ts";
+import type { RunStatus, StoredRun } from "./run-store.ts";
+
+/** A run that the code of this process cannot go on with, and why. */
+export interface StrandedRun {
+  readonly run: StoredRun;
+  /** `journal-mismatch` names the parts that changed; `journal-newer` is a run of a later version. */
+  readonly error: WritError;
+}
+
+/** The states of runs that have not ended. */
+const open: readonly RunStatus[] = ["waiting", "ready", "running"];
+
+/** Replays each run of these agents that has not ended, and gives those whose records were made from other code. */
+export async function strandedRuns(around: DurableAround): Promise<readonly StrandedRun[]> {
+  const stranded: StrandedRun[] = [];
+  for (const status of open)
+    for (const { name } of around.agents ?? [])
+      for await (const run of runsOf(name, status, around)) {
+        const error = await faultOf(run, around);
+        if (error !== undefined) stranded.push({ run, error });
+      }
+  return stranded;
+}
+
+async function* runsOf(
+  agent: string,
+  status: RunStatus,
+  { store }: DurableAround,
+): AsyncGenerator<StoredRun> {
+  let before: string | undefined;
+  do {
+    const runs = await store.list({ agent, status, ...(before === undefined ? {} : { before }) });
+    yield* runs;
+    before = runs.at(-1)?.id;
+  } while (before !== undefined);
+}
+
+/** The error of a replay that met another code. One that came to the end of the records met none. */
+async function faultOf({ id }: StoredRun, around: DurableAround): Promise<WritError | undefined> {
+  try {
+    await replayRun(id, around);
+    return undefined;
+  } catch (error) {
+    if (isWritError(error, "journal-mismatch") || isWritError(error, "journal-newer")) return error;
+    if (isWritError(error)) return undefined;
+    throw error;
+  }
+}
