@@ -3,14 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { durableRuns } from "../../src/durable.ts";
-import { agent, type AgentDefinition } from "../../src/index.ts";
+import { agent, type Budget } from "../../src/index.ts";
+import type { Tools } from "../../src/tools.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { fakeTool } from "../../src/testing.ts";
 
 const pay = fakeTool("pay", "paid", { effect: "irreversible" });
 
 /** The agent as one version of a program has it. Its model decides by the conversation alone. */
-const clerk = (changed: Pick<AgentDefinition, "budget" | "tools"> = {}) =>
+const clerk = (changed: { readonly tools?: Tools; readonly budget?: Budget } = {}) =>
   agent({
     name: "clerk",
     model: ({ messages }) => (messages.at(-1)?.role === "tool" ? "Paid." : { calls: [{ name: "pay" }] }),
