@@ -47,7 +47,7 @@ describe.skipIf(postgresMissing() !== undefined)("runs in a PostgreSQL that is d
   it.each([
     { name: "when a payment is about to begin, and when it has ended", points: ["in:6", "out:3"] },
     { name: "in an agent inside", points: ["out:9", "in:4", "kept:2"] },
-    { name: "at any moment", points: ["ms:30", "ms:60", "ms:5"] },
+    { name: "at any moment", points: ["ms:5", "ms:15", "ms:8"] },
     { name: "while payments wait for answers", points: ["kept:3", "in:4", "out:2"], waits: true },
   ])(
     "lose nothing and pay nothing twice when they are killed $name",
