@@ -133,7 +133,7 @@ export function checkRequest(door: DoorName, given: object): void {
   if ("settings" in given && fits(record, given.settings)) checkSettings(given.settings, where);
 }
 
-/** What was meant is enough; else the whole call. */
+/** The name that was meant is enough; else the whole call. */
 function told(fault: string, write: string): string {
   return fault.endsWith("?") ? fault : `${fault}; write ${write}.`;
 }

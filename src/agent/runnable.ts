@@ -301,7 +301,7 @@ function stepsOf(
   };
 }
 
-/** What a run is begun with beside its options. */
+/** The beginning of a run beside its options. */
 interface Surrounding {
   readonly host: Host;
   readonly watched: boolean;

@@ -49,7 +49,7 @@ export interface BatchJudging {
 /** The calls of a batch while they run. */
 export class RunningBatch {
   readonly records: (CallRecord | undefined)[];
-  /** What calls wait for: their own questions, and those of runs inside. */
+  /** The questions that calls wait for: their own, and those of runs inside. */
   waiting: RunWaits | undefined;
   private hasWaited = false;
   readonly batch: Batch;
@@ -176,7 +176,7 @@ async function recorded(
   }
 }
 
-/** What a call waits for too, if that is why it has no end. */
+/** The questions of a call that has no end for their sake. */
 function alsoWaiting(waits: RunWaits, ended: PromiseSettledResult<unknown>): RunWaits {
   const isOther = ended.status === "rejected" && ended.reason instanceof RunWaits && ended.reason !== waits;
   return isOther ? waits.and(ended.reason) : waits;

@@ -146,7 +146,7 @@ interface Described {
   readonly told: Pick<ModelRequest, "tools" | "callable">;
 }
 
-/** What a provider is told of a list, made once for each. Depends on: the tools; the names that the provider takes. */
+/** The descriptions of a list for a provider, made once for each. Depends on: the tools; the names that the provider takes. */
 const described = remembered((allowed: AllowList) =>
   remembered((accepted: RegExp): Described => {
     const names = wireNames(allowed, accepted);

@@ -60,7 +60,7 @@ async function carry(journal: RunJournal, around: DurableAround, signals: Signal
   await insisting(leave, around);
 }
 
-/** What gives a run up that came so far: to its end, to a question, or to another worker. */
+/** The act that gives a run up which came so far: to its end, to a question, or to another worker. */
 function leavingFor(result: RunResult<unknown>, journal: RunJournal): () => Promise<void> {
   const { outcome, questions } = result;
   if (questions === undefined) return () => journal.end(endOf(result));

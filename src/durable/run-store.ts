@@ -135,7 +135,7 @@ export interface RunStore {
   erase(which: Erased): Promise<number>;
   /**
    * Calls `onChange` soon after something may have happened to a run (within 0.1 s), whoever did it; with its id where that is known. It may be called for nothing.
-   * What it returns ends that.
+   * The function that it returns ends that.
    */
   watch(onChange: (id?: string) => void): () => void;
 }

@@ -22,7 +22,7 @@ export interface Step<Result> {
   readonly isOuter?: true;
 }
 
-/** What a run says of all its steps. */
+/** The terms of a run for all its steps. */
 export interface StepTerms {
   readonly run: string;
   readonly accept: ReadonlySet<string>;

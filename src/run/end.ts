@@ -138,7 +138,7 @@ export function waitingError({ questions, isHandedOver }: RunWaits, name: string
   return new WritError("run-waiting", { name, count: questions.length, tools });
 }
 
-/** What a run waits for whose end this is. */
+/** The questions that a run waits for whose end this is. */
 export function waitsOf(questions: readonly OpenQuestion[], outcome: Outcome): RunWaits {
   return new RunWaits(questions, outcome.type === "suspended" && outcome.field === "handover");
 }

@@ -49,7 +49,7 @@ class Compiled {
   readonly #pattern: RE2JS;
   readonly #program: number;
   #freeBytes = freeBytes;
-  /** What the engine would keep of this pattern is too much: it goes through the whole program at each character. */
+  /** The engine would keep too much of this pattern: it goes through the whole program at each character. */
   #isWide = false;
   /** The longest text so far, and the bytes that were kept for each character of it that was new. */
   #longest = 0;

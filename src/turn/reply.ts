@@ -139,7 +139,7 @@ export function take(record: ModelRecord | End, asking: AskedTurn): Maybe<NextSt
   const speaker = speakerOf(record.driver, run);
   const reading = readingOf(record, { driver: speaker, input, turn });
   const message = seenBy(reading.message, before.learned);
-  // What stands in the transcript for a reply without words, the model did not write.
+  // The model did not write the word that stands in the transcript for a reply without words.
   const isVoid = reading.type === "violation" && isWordless(record.message);
   const learned =
     message.label === undefined ? before.learned : learn(before.learned, [message], before.gate.allowed);

@@ -28,7 +28,7 @@ const forms: ReadonlyMap<string, ResultForm> = new Map<string, ResultForm>([
 /** Writes a text of a result as a model is shown it: marked where a stranger wrote it. */
 type Shown = (text: string) => string;
 
-/** What the model is told, where that is all that the tool gave and has the form. */
+/** The text for the model, where that is all that the tool gave and has the form. */
 function given(
   result: ResultMessage,
   inForm: (value: JsonObject, shown: Shown) => JsonObject | undefined,

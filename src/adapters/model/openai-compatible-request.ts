@@ -113,7 +113,7 @@ function chatBody(
   return body;
 }
 
-/** What is known of a server's choice of tools. */
+/** The way in which a server takes a choice of tools, as far as it is known. */
 interface ToolWays {
   /** It takes none. */
   readonly isFree: boolean;
