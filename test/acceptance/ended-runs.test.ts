@@ -12,6 +12,14 @@ const call = (name: string): { readonly calls: readonly [{ readonly name: string
 const at = (records: readonly JournalRecord[], key: string): unknown =>
   JSON.parse(records.findLast((record) => record.key === key)?.json ?? "null");
 
+const wait = tool({
+  name: "wait",
+  description: "",
+  inputSchema: { type: "object" },
+  effect: "read",
+  execute: () => sleep(60_000),
+});
+
 describe("the end of a run in its journal", () => {
   it("is one record, after which nothing of the run happens again", async () => {
     const journal = memoryJournal();
@@ -46,13 +54,6 @@ describe("the end of a run in its journal", () => {
       inputSchema: { type: "object" },
       effect: "irreversible",
       execute: () => sent.push("mail"),
-    });
-    const wait = tool({
-      name: "wait",
-      description: "",
-      inputSchema: { type: "object" },
-      effect: "read",
-      execute: () => sleep(60_000),
     });
     const make = (...steps: Parameters<typeof scripted>[0]) =>
       agent({ name: "clerk", model: scripted(steps), tools: [mail, wait] });
@@ -111,13 +112,6 @@ describe("the end of a run in its journal", () => {
   it("is not for good where the world failed or its time was over: the run goes on", async () => {
     const journal = memoryJournal();
     const model = scripted([new Error("no line"), call("wait"), "done"]);
-    const wait = tool({
-      name: "wait",
-      description: "",
-      inputSchema: { type: "object" },
-      effect: "read",
-      execute: () => sleep(60_000),
-    });
     const one = agent({ name: "clerk", model, tools: [wait], budget: { durationMs: 40 } });
     await expect(one.run("Go", { journal, runId: "r" })).rejects.toMatchObject({ code: "provider-failed" });
     expect((await one.run("Go", { journal, runId: "r" })).outcome.type).toBe("exhausted");
