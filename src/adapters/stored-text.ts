@@ -3,6 +3,11 @@ export function toKey(text: string): string {
   return JSON.stringify(text);
 }
 
+/** The text with which the keys begin of all texts that begin with this one. */
+export function toKeyPrefix(text: string): string {
+  return toKey(text).slice(0, -1);
+}
+
 /** The text of a key. */
 export function fromKey(key: unknown): string {
   return String(JSON.parse(String(key)));

@@ -62,6 +62,8 @@ export interface RunFilter {
   readonly status?: RunStatus;
   readonly agent?: string;
   readonly session?: string;
+  /** Only those whose id begins with this text. */
+  readonly prefix?: string;
   /** The id of a run: only those that were begun before it. */
   readonly before?: string;
   /** The most runs to list. Default 100. */

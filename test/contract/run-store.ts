@@ -111,6 +111,17 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         expect(await listed({ status: "ready", agent: "a" })).toEqual(["2"]);
       });
 
+      it("are listed by the text with which their ids begin, whatever characters that has", async () => {
+        for (const id of ["web/1", "web%/2", "web/\u00e9", "webber", "w", 'web"'])
+          await store.begin(newRun(id));
+        const listed = async (prefix: string) => ids(await other.list({ prefix }));
+        expect(await listed("web/")).toEqual(["web/\u00e9", "web/1"]);
+        expect(await listed("web%")).toEqual(["web%/2"]);
+        expect(await listed('web"')).toEqual(['web"']);
+        expect(await listed("")).toHaveLength(6);
+        expect(await listed("x")).toEqual([]);
+      });
+
       it("go to one at a time, the oldest first, and only to those who have their agent", async () => {
         await store.begin(newRun("1"));
         await store.begin(newRun("2", { agent: "b" }));

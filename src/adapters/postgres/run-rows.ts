@@ -1,7 +1,7 @@
 import type { Erased, NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { runIn, startOf } from "../stored-run.ts";
-import { toKey } from "../stored-text.ts";
+import { toKey, toKeyPrefix } from "../stored-text.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
 import { claimedBy } from "./run-claims.ts";
 import type { Claim } from "./run-steps.ts";
@@ -32,7 +32,7 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
   const select = `SELECT ${columns} FROM ${runs} WHERE id = $1`;
   const list = `SELECT ${columns} FROM ${runs} WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR agent = $2)
     AND ($3::text IS NULL OR session = $3) AND ($4::text IS NULL OR number < (SELECT number FROM ${runs} WHERE id = $4))
-    ORDER BY number DESC LIMIT $5`;
+    AND starts_with(id, $6) ORDER BY number DESC LIMIT $5`;
   const withoutQuestions = (ending: string): string =>
     `WITH ending AS (${ending} RETURNING number), gone AS (DELETE FROM ${questions} USING ending WHERE run = ending.number)
       SELECT ${told("$1")} FROM ending`;
@@ -66,8 +66,8 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
       return row === undefined ? get(id) : runIn(row);
     },
     find,
-    async list({ status, agent, session, before, limit = 100 }) {
-      const values = [status ?? null, ...[agent, session, before].map(keyOf), limit];
+    async list({ status, agent, session, before, prefix = "", limit = 100 }) {
+      const values = [status ?? null, ...[agent, session, before].map(keyOf), limit, toKeyPrefix(prefix)];
       return (await query(list, values)).map(runIn);
     },
     async cancel(id, reason) {

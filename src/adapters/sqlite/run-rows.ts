@@ -2,7 +2,7 @@ import { runIn, startOf } from "../stored-run.ts";
 import { protocol } from "../../durable/protocol.ts";
 import type { NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { fromKey, toKey } from "../stored-text.ts";
+import { fromKey, toKey, toKeyPrefix } from "../stored-text.ts";
 import { type Database } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
 
@@ -62,7 +62,8 @@ export function runRows(database: Database): RunRows {
   const find = database.prepare("SELECT * FROM writ_runs WHERE id = ?");
   const list = database.prepare(
     `SELECT * FROM writ_runs WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR agent = ?2) AND (?3 IS NULL OR session = ?3)
-      AND (?4 IS NULL OR place < (SELECT place FROM writ_runs WHERE id = ?4)) ORDER BY place DESC LIMIT ?5`,
+      AND (?4 IS NULL OR place < (SELECT place FROM writ_runs WHERE id = ?4)) AND substr(id, 1, length(?6)) = ?6
+      ORDER BY place DESC LIMIT ?5`,
   );
   const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = ?1"));
   const takeNext = database.prepare(
@@ -113,9 +114,9 @@ export function runRows(database: Database): RunRows {
     begin: put,
     find: found,
     get,
-    list({ status, agent, session, before, limit = 100 }) {
+    list({ status, agent, session, before, prefix = "", limit = 100 }) {
       const keys = [agent, session, before].map((text) => (text === undefined ? null : toKey(text)));
-      return list.all(status ?? null, ...keys, limit).map(runIn);
+      return list.all(status ?? null, ...keys, limit, toKeyPrefix(prefix)).map(runIn);
     },
     take(id, owner) {
       put({ id, agent: "", input: null, options: {}, protocol });
