@@ -40,7 +40,7 @@ function countFits(branches: readonly Check[], enough: number): (...args: Parame
   return (value, { deciding, work }, marks) => {
     let count = 0;
     for (const branch of branches) {
-      const judged = marks && new Marks();
+      const judged = marks && new Marks(work);
       if (!branch(value, deciding, judged)) continue;
       count += 1;
       if (judged !== undefined) marks?.add(judged, work);

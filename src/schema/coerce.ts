@@ -38,6 +38,7 @@ export function coerce(value: unknown, issues: readonly Issue[], guide: WorkedGu
     if (!guide.work.take(1)) break;
     seen.add(name);
     const current = path.reduce(part, root);
+    if (!isPlain(current) && !(path.length === 0 && Array.isArray(current))) continue;
     const wanted = typesWanted(schemasAt(guide, path), current);
     const changed = (path.length === 0 ? unwrapped(current, wanted) : undefined) ?? fitted(current, wanted);
     if (changed === undefined) continue;
@@ -113,6 +114,9 @@ function schemasAt(guide: WorkedGuide, path: Path): ReadonlySet<JsonObject> {
   return schemas;
 }
 
+/** The work of a look at the keywords of one schema, in steps of the judge. */
+const lookingAtSchema = 5;
+
 function expanded(
   { endsOf, work }: WorkedGuide,
   schemas: readonly (Json | undefined)[],
@@ -125,7 +129,7 @@ function expanded(
   // A set that is walked also gives what is added meanwhile, and each entry once.
   for (const schema of found) {
     endsOf(schema).forEach(add);
-    work.take(1 + listOf(own(schema, "enum")).length);
+    work.take(lookingAtSchema + listOf(own(schema, "enum")).length);
     for (const keyword of ["allOf", "anyOf", "oneOf"]) listOf(own(schema, keyword)).forEach(add);
     for (const keyword of ["then", "else"]) add(own(schema, keyword));
   }

@@ -124,7 +124,7 @@ function judgeOfSchema(making: Making): Check {
   );
   return (value, visit, outer) => {
     visit.work.spend(1);
-    const marks = needsMarks ? new Marks() : outer;
+    const marks = needsMarks ? new Marks(visit.work) : outer;
     let fits = true;
     for (const check of checks) {
       if (check(value, visit, marks)) continue;

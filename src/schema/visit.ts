@@ -104,6 +104,9 @@ type Fault =
       readonly found: string;
     };
 
+// Two sets cost more to make than a step.
+const stepsPerMarks = 3;
+
 /** The parts of one value that were judged, for `unevaluatedProperties` and `unevaluatedItems`. */
 export class Marks {
   allNames: boolean = false;
@@ -111,6 +114,10 @@ export class Marks {
   /** The entries before this place, and those at `places`. */
   upTo: number = 0;
   readonly places: Set<number> = new Set();
+
+  constructor(work: Work) {
+    work.spend(stepsPerMarks);
+  }
 
   hasName(name: string): boolean {
     return this.allNames || this.names.has(name);

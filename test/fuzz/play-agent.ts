@@ -173,12 +173,19 @@ function thrownFaults({ journal, hook }: Scene, thrown: unknown): Faults {
   return [`the run broke: ${shown(thrown.cause).split("\n").slice(0, 3).join(" ")} (hook ${hook})`];
 }
 
+/** Requests of one turn: each is made again, as long as its reply ends with an error or breaks off. */
+const mostAttempts = 3;
+
 /** No more was asked and called than the bounds leave; nothing that a provider said made a count that is none. */
-function boundFaults({ budget, tools }: Scene, { book, result }: Played): Faults {
+function boundFaults({ budget, tools, replies }: Scene, { book, result }: Played): Faults {
   const limits = limitsOf(budget, "fuzzed");
   const faults: Faults = [];
   const usesModel = tools.some(({ reaches }) => reaches.includes(11));
-  if (!usesModel && book.requests.length > Math.ceil(limits.turns))
+  const turns = Math.ceil(limits.turns);
+  const failed = replies
+    .slice(0, book.requests.length)
+    .filter(({ finish, fault }) => finish === "error" || fault === "no-end").length;
+  if (!usesModel && book.requests.length > Math.min(turns + failed, turns * mostAttempts))
     faults.push(`${book.requests.length} requests in ${limits.turns} turns`);
   const ran = book.ran.filter(({ agent }) => agent === "fuzzed").length;
   if (ran > Math.ceil(limits.toolCalls)) faults.push(`${ran} tools ran, and ${limits.toolCalls} may`);
