@@ -7,6 +7,7 @@ export { durableRuns } from "./adapters/durable-runs.ts";
 export { type DurableOptions } from "./durable/durable-options.ts";
 export { type DurableRuns } from "./durable/durable-runs.ts";
 export { type FollowOptions } from "./durable/follow.ts";
+export { memoryRuns } from "./durable/memory-runs.ts";
 export { type StartOptions } from "./durable/new-run.ts";
 export { type StrandedRun } from "./durable/stranded.ts";
 export { type RunWorker, type WorkOptions } from "./durable/worker.ts";

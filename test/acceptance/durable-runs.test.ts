@@ -16,6 +16,7 @@ import {
   type DurableOptions,
   durableRuns,
   type DurableRuns,
+  memoryRuns,
   type RunJournal,
   type RunStore,
   type RunWorker,
@@ -49,6 +50,10 @@ type OpenStore = RunStore & { readonly close: () => unknown };
 /** Opens the store of a test, as a process of its own does. */
 const inFile = (): OpenStore => sqliteRuns(join(folder, `runs-${place}.db`));
 const inServer = (): OpenStore => postgresRuns(server?.url, { schema: `runs ${place}`, connections: 2 });
+let memory: RunStore | undefined;
+/** All have the same memory: that of a test. */
+const inMemory = (): OpenStore =>
+  Object.assign((memory ??= memoryRuns()), { close: () => (memory = undefined) });
 let open = inFile;
 function newStore(): OpenStore {
   const store = open();
@@ -117,6 +122,7 @@ const answered = (content: string) => ({ outcome: { type: "answered", content } 
 const kinds = [
   { where: "a SQLite file", kind: inFile },
   { where: "PostgreSQL", kind: inServer },
+  { where: "memory", kind: inMemory },
 ];
 
 describe.each(kinds)("a durable run in $where", ({ where, kind }) => {

@@ -1,6 +1,6 @@
 import { postgresRuns } from "../../src/postgres.ts";
 import type { PostgresServer } from "../postgres-server.ts";
-import type { OpenRuns, StoreUnderTest } from "./run-store.ts";
+import type { OpenRuns, SharedStoreUnderTest } from "./run-store.ts";
 
 /** An address is the one of the server with a schema behind `#`. */
 export const openRuns: OpenRuns = async (address) => {
@@ -9,7 +9,7 @@ export const openRuns: OpenRuns = async (address) => {
 };
 
 /** Stores in a PostgreSQL, each in a schema of its own. */
-export function postgresUnderTest(server: () => PostgresServer): StoreUnderTest {
+export function postgresUnderTest(server: () => PostgresServer): SharedStoreUnderTest {
   let places = 0;
   return {
     module: import.meta.url,

@@ -10,8 +10,8 @@ export type OpenRuns = (address: string) => Promise<RunStore & { readonly close:
 
 /** A kind of store under test. */
 export interface StoreUnderTest {
-  /** The URL of the module that exports `openRuns`, for processes of their own. */
-  readonly module: string;
+  /** The URL of the module that exports `openRuns`, for processes of their own. Left out by a store of one process. */
+  readonly module?: string;
   readonly openRuns: OpenRuns;
   /** Makes an empty place for runs and gives its address, and what removes it. */
   readonly place: () => Promise<{ readonly address: string; readonly remove: () => unknown }>;
@@ -44,6 +44,9 @@ const ask = (journal: RunJournal, key: string, hash = key) => journal.ask?.({ ke
 const yes = (hash: string) => ({ approved: true, hash });
 const ids = (runs: readonly { readonly id: string }[]) => runs.map(({ id }) => id);
 
+/** A kind of store that several processes share. */
+export type SharedStoreUnderTest = Required<StoreUnderTest>;
+
 /** Registers the tests of the port in src/durable/run-store.ts. */
 export function runStoreContract(name: string, { module, openRuns, place }: StoreUnderTest): void {
   describe(`run store contract: ${name}`, () => {
@@ -65,7 +68,14 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
 
     /** A process that has the run. */
     async function holder(runId: string, what = "hold"): Promise<ChildProcess> {
-      const child = spawn(process.execPath, ["--no-warnings", program, module, at.address, runId, what]);
+      const child = spawn(process.execPath, [
+        "--no-warnings",
+        program,
+        String(module),
+        at.address,
+        runId,
+        what,
+      ]);
       children.push(child);
       const said = { text: "" };
       child.stderr.on("data", (data) => (said.text += String(data)));
@@ -299,7 +309,8 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         });
       });
 
-      it("are taken from a process that died, not from one that lives", async () => {
+      it("are taken from a process that died, not from one that lives", async ({ skip }) => {
+        skip(module === undefined, "a store of one process");
         await store.begin(newRun("r"));
         const child = await holder("r", "begin");
         await expect(store.open("r")).rejects.toMatchObject({ code: "run-claimed" });

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { sqliteUnderTest } from "../../test/contract/run-store-sqlite.ts";
-import type { StoreUnderTest } from "../../test/contract/run-store.ts";
+import type { SharedStoreUnderTest } from "../../test/contract/run-store.ts";
 
 const program = fileURLToPath(new URL("process.ts", import.meta.url));
 const execute = promisify(execFile);
@@ -31,7 +31,7 @@ interface Ended {
 export interface KillOptions {
   readonly waits?: boolean;
   /** Default: a SQLite file. */
-  readonly store?: StoreUnderTest;
+  readonly store?: SharedStoreUnderTest;
 }
 
 /**
@@ -71,7 +71,7 @@ export async function killRun(
  */
 export async function wakeOwner(
   point: string,
-  { store, loses }: { readonly store: StoreUnderTest; readonly loses: () => Promise<void> },
+  { store, loses }: { readonly store: SharedStoreUnderTest; readonly loses: () => Promise<void> },
 ): Promise<KilledRun> {
   const folder = mkdtempSync(join(tmpdir(), "writ-kill-"));
   const ledger = join(folder, "ledger");
@@ -126,7 +126,7 @@ async function carryOn(given: readonly string[]): Promise<Ended | undefined> {
 }
 
 /** Approves the oldest question, as a process of its own would. */
-async function approveOne({ openRuns }: StoreUnderTest, address: string): Promise<void> {
+async function approveOne({ openRuns }: SharedStoreUnderTest, address: string): Promise<void> {
   const runs = await openRuns(address);
   const [question] = await runs.questions("run");
   if (question === undefined) throw new Error("the run waits for nothing");

@@ -1,0 +1,161 @@
+import { WritError } from "../error/writ-error.ts";
+import { type JournalRecord, type KeptQuestion, recordedJournal } from "../journal/recorded-journal.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import {
+  answerRecord,
+  type NewRun,
+  type QuestionAnswer,
+  type RunEnd,
+  type RunJournal,
+  type StoredRun,
+  type WaitingQuestion,
+} from "./run-store.ts";
+
+/** A question in memory. Those with a smaller place were asked before. */
+export interface MemoryQuestion extends WaitingQuestion, Pick<KeptQuestion, "fingerprint"> {
+  readonly place: number;
+}
+
+/** The parts of a store that its runs use. */
+export interface MemoryAround {
+  readonly told: (id: string) => void;
+  readonly nextPlace: () => number;
+}
+
+/** A run in memory, with all that belongs to it. */
+export class MemoryRun {
+  run: StoredRun;
+  readonly records: Map<string, JournalRecord> = new Map();
+  readonly questions: Map<string, MemoryQuestion> = new Map();
+  /** A journal of this process has it. */
+  private isHeld = false;
+  /** The number of times that it was taken: what an earlier journal writes is refused. */
+  private epoch = 0;
+  /** Somebody has answered since it was taken. */
+  private isWoken = false;
+  private readonly around: MemoryAround;
+
+  constructor(run: NewRun, around: MemoryAround) {
+    this.run = { ...structuredClone(run), status: "ready", begunAt: Date.now() };
+    this.around = around;
+  }
+
+  get id(): string {
+    return this.run.id;
+  }
+
+  /** @throws WritError `run-claimed` */
+  checkFree(): void {
+    if (this.isHeld) throw new WritError("run-claimed", { id: this.id, owner: "this process" });
+  }
+
+  /** True where it ended before a time, and nobody has it. */
+  isOlder(time: number): boolean {
+    return !this.isHeld && this.run.endedAt !== undefined && this.run.endedAt < time;
+  }
+
+  /** Lets no journal of it write any more. */
+  fence(): void {
+    this.epoch += 1;
+    this.isHeld = false;
+  }
+
+  /** @throws WritError `question-unknown`, `question-changed` */
+  answer(key: string, answer: QuestionAnswer): void {
+    const question = this.questions.get(key);
+    if (question === undefined) throw new WritError("question-unknown", { id: this.id, key });
+    const json = answerRecord(question, answer);
+    this.records.set(key, { key, fingerprint: question.fingerprint, json });
+    this.questions.delete(key);
+    this.isWoken = true;
+    if (this.run.status === "waiting") this.changed("ready");
+  }
+
+  /** Ends it, where it has not ended. */
+  finish(end: RunEnd): void {
+    if (this.run.end !== undefined) return;
+    this.run = { ...this.run, endedAt: Date.now(), end: structuredClone(end) };
+    this.questions.clear();
+    this.changed(end.outcome.type);
+  }
+
+  /** Takes the end back, unless it is for good. */
+  reopen(): void {
+    const { end: _end, endedAt, ...before } = this.run;
+    if (endedAt === undefined || before.status === "answered" || before.status === "cancelled") return;
+    this.run = before;
+    this.changed("ready");
+  }
+
+  /** Takes the run. */
+  taken(): RunJournal {
+    this.fence();
+    const { epoch } = this;
+    this.isHeld = true;
+    this.isWoken = false;
+    if (this.run.end === undefined) this.changed("running");
+    const journal = recordedJournal(
+      [...this.records.values()],
+      (record) => this.keep(epoch, record),
+      (question) => this.keepQuestion(epoch, question),
+    );
+    const close = async (): Promise<void> => this.leave(epoch, false);
+    return {
+      ...journal,
+      run: structuredClone(this.run),
+      end: async (end) => {
+        this.checkMine(epoch);
+        this.finish(end);
+        this.leave(epoch, false);
+      },
+      wait: async () => this.leave(epoch, true),
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  }
+
+  private keep(epoch: number, record: JournalRecord): void {
+    const begun = this.records.get(record.key);
+    const isResult = record.json !== undefined && begun !== undefined && begun.json === undefined;
+    this.checkOpen(epoch, isResult);
+    this.records.delete(record.key); // they stand in the order of their results
+    this.records.set(record.key, record);
+    this.around.told(this.id);
+  }
+
+  private keepQuestion(epoch: number, { key, fingerprint, request }: KeptQuestion): string | undefined {
+    const known = this.records.get(key);
+    const json = known?.fingerprint === fingerprint ? known.json : undefined;
+    this.checkOpen(epoch, json !== undefined);
+    if (json !== undefined) return json;
+    const { since, place } = this.questions.get(key) ?? {
+      since: Date.now(),
+      place: this.around.nextPlace(),
+    };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run asks about a call
+    const asked = structuredClone(request) as unknown as ApprovalRequest;
+    this.questions.set(key, { runId: this.id, key, fingerprint, request: asked, since, place });
+    return undefined;
+  }
+
+  private leave(epoch: number, waits: boolean): void {
+    if (this.epoch !== epoch || !this.isHeld) return;
+    this.isHeld = false;
+    if (this.run.end === undefined) this.changed(waits && !this.isWoken ? "waiting" : "ready");
+  }
+
+  private checkMine(epoch: number): void {
+    if (this.epoch !== epoch) throw new WritError("run-taken", { id: this.id });
+  }
+
+  private checkOpen(epoch: number, isResult: boolean): void {
+    this.checkMine(epoch);
+    const { end, status } = this.run;
+    if (end !== undefined && !isResult) throw new WritError("run-ended", { id: this.id, status });
+  }
+
+  private changed(status: StoredRun["status"]): void {
+    this.run = { ...this.run, status };
+    this.around.told(this.id);
+  }
+}

@@ -1,0 +1,144 @@
+import { WritError } from "../error/writ-error.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+import { MemoryRun } from "./memory-run.ts";
+import { protocol } from "./protocol.ts";
+import type {
+  Erased,
+  NewRun,
+  QuestionAnswer,
+  RunFilter,
+  RunJournal,
+  RunStore,
+  StoredRun,
+  WaitingQuestion,
+} from "./run-store.ts";
+
+/**
+ * Keeps runs in the memory of this process, for tests and trials: when it ends, they are gone. All else is as in the other stores.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { durableRuns, memoryRuns } from "writ/durable";
+ *
+ * const echo = agent({ name: "echo", model: () => "hello" });
+ * const runs = durableRuns({ store: memoryRuns(), agents: [echo] });
+ * const worker = runs.work();
+ * await runs.start(echo, "hi", { id: "r" });
+ * console.log((await runs.result("r")).output);
+ * await worker.drain();
+ * ```
+ */
+export function memoryRuns(): RunStore {
+  return new MemoryRuns();
+}
+
+class MemoryRuns implements RunStore {
+  /** In the order in which they were begun. */
+  private readonly runs = new Map<string, MemoryRun>();
+  private readonly watching = new Set<(id?: string) => void>();
+  private places = 0;
+
+  async begin(run: NewRun): Promise<StoredRun> {
+    return structuredClone(this.begun(run).run);
+  }
+
+  async open(id: string): Promise<RunJournal> {
+    const run = this.begun({ id, agent: "", input: null, options: {}, protocol });
+    run.checkFree();
+    return run.taken();
+  }
+
+  async claim(agents: readonly string[]): Promise<RunJournal | undefined> {
+    const canGoOn = ({ status, agent, protocol: form }: StoredRun): boolean =>
+      status === "ready" && agents.includes(agent) && form <= protocol;
+    return [...this.runs.values()].find(({ run }) => canGoOn(run))?.taken();
+  }
+
+  async read(id: string): Promise<StoredRun | undefined> {
+    return structuredClone(this.runs.get(id)?.run);
+  }
+
+  async list(wanted: RunFilter = {}): Promise<readonly StoredRun[]> {
+    const { before, prefix = "", limit = 100 } = wanted;
+    const runs = [...this.runs.values()].map(({ run }) => run);
+    const place = runs.findIndex(({ id }) => id === before);
+    const older = before === undefined ? runs : runs.slice(0, Math.max(0, place));
+    const fields = ["status", "agent", "session"] as const;
+    const isWanted = (run: StoredRun): boolean =>
+      fields.every((field) => wanted[field] === undefined || wanted[field] === run[field]) &&
+      run.id.startsWith(prefix);
+    return structuredClone(older.filter(isWanted).toReversed().slice(0, limit));
+  }
+
+  async records(id: string): Promise<readonly JournalRecord[]> {
+    return [...(this.runs.get(id)?.records.values() ?? [])];
+  }
+
+  async questions(id?: string): Promise<readonly WaitingQuestion[]> {
+    return [...this.runs.values()]
+      .filter((run) => id === undefined || run.id === id)
+      .flatMap(({ questions }) => [...questions.values()])
+      .toSorted((one, other) => one.place - other.place)
+      .map(({ fingerprint: _fingerprint, place: _place, ...question }) => structuredClone(question));
+  }
+
+  async answer(id: string, key: string, answer: QuestionAnswer): Promise<void> {
+    const run = this.runs.get(id);
+    if (run === undefined) throw new WritError("question-unknown", { id, key });
+    run.answer(key, answer);
+  }
+
+  async cancel(id: string, reason: string): Promise<StoredRun> {
+    const run = this.get(id);
+    run.finish({ outcome: { type: "cancelled", reason } });
+    return structuredClone(run.run);
+  }
+
+  async reopen(id: string): Promise<StoredRun> {
+    const run = this.get(id);
+    run.reopen();
+    return structuredClone(run.run);
+  }
+
+  async erase(which: Erased): Promise<number> {
+    const runs = [...this.runs.values()];
+    const some =
+      "endedBefore" in which
+        ? runs.filter((run) => run.isOlder(which.endedBefore)).slice(0, which.most)
+        : runs.filter(({ run }) => ("id" in which ? run.id === which.id : run.session === which.session));
+    for (const run of some) run.checkFree();
+    for (const run of some) {
+      run.fence();
+      this.runs.delete(run.id);
+      this.told(run.id);
+    }
+    return some.length;
+  }
+
+  watch(onChange: (id?: string) => void): () => void {
+    const own = (id?: string): void => onChange(id); // the same function may watch twice
+    this.watching.add(own);
+    return () => void this.watching.delete(own);
+  }
+
+  private begun(run: NewRun): MemoryRun {
+    const known = this.runs.get(run.id);
+    if (known !== undefined) return known;
+    const around = { told: (id: string) => this.told(id), nextPlace: () => (this.places += 1) };
+    const begun = new MemoryRun(run, around);
+    this.runs.set(run.id, begun);
+    this.told(run.id);
+    return begun;
+  }
+
+  private get(id: string): MemoryRun {
+    const run = this.runs.get(id);
+    if (run === undefined) throw new WritError("run-missing", { id });
+    return run;
+  }
+
+  private told(id: string): void {
+    queueMicrotask(() => this.watching.forEach((onChange) => onChange(id)));
+  }
+}
