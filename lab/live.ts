@@ -1,10 +1,10 @@
 import type { DriverChoice } from "../src/driver/choose.ts";
-import { driversFor } from "../src/driver/choose.ts";
 import { isWritError, messageOf } from "../src/error/writ-error.ts";
 import { type Message, userMessage } from "../src/message/message.ts";
 import { addUsage, noUsage, type Usage } from "../src/message/usage.ts";
 import type { Model, ModelSettings } from "../src/model/model.ts";
 import { type AllowList, allowList } from "../src/policy/allow-list.ts";
+import { driversFor } from "../src/turn/ask-model.ts";
 import { tool } from "../src/tool/tool.ts";
 import { askOnce, type Replied } from "./ask-once.ts";
 import type { BfclCase } from "./bfcl/cases.ts";

@@ -9,7 +9,7 @@ import { RunWaits } from "../run/waits.ts";
 import type { Executor } from "../run/executor.ts";
 import { executeAlone } from "../call/call-tool.ts";
 import { executorError } from "../call/handed.ts";
-import { lostResult } from "../call/call.ts";
+import { lostResult } from "../call/refused.ts";
 import { readableCall } from "../call/readable-call.ts";
 import type { Hook } from "../hook/hook.ts";
 import { sortHooks } from "../hook/run-hooks.ts";

@@ -1,10 +1,10 @@
 import { WritError } from "../error/writ-error.ts";
 import { withoutSecrets } from "../run/secrets.ts";
-import { driversFor } from "../driver/choose.ts";
 import type { Host } from "../journal/host.ts";
 import { type Checkpoint, checkpointFault } from "../run/checkpoint.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import { type Finished, type Frame, frame } from "../run/frame.ts";
+import { driversFor } from "../turn/ask-model.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
 import { isAsked, type SystemMessage } from "../message/message.ts";

@@ -4,25 +4,34 @@ import { messageOf } from "../error/writ-error.ts";
 import { approvalRequest, type ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { Warning } from "../journal/host.ts";
 import type { Step } from "../journal/journal.ts";
+import type { ToolCall } from "../message/message.ts";
 import type { Approval } from "../run/approval.ts";
 import type { RunContext } from "../run/context.ts";
 import { RunWaits } from "../run/waits.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
-import { type Call, cancelled, type Fate, fingerprintOf, type Ready, withArguments } from "./call.ts";
-import { checkCall } from "./check.ts";
+import type { Call, Fate, Ready } from "./call.ts";
+import { cancelled } from "./refused.ts";
+import { withArguments } from "./readable-call.ts";
+import { fingerprintOf } from "./step.ts";
 
 /** The answer, as the journal keeps it. */
 export type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for"> & {
   readonly edited?: JsonObject;
 };
 
+/** The call as a person changed it: it has yet to be judged like any other. */
+export interface Edited {
+  readonly type: "edited";
+  readonly call: ToolCall;
+}
+
 /**
  * Asks a person about a call that the policy is not sure of. Nobody to ask means no; when the run is stopped meanwhile, the call is
  * cancelled.
  */
-export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
+export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   const { run, turn } = at.batch;
   const { call, request, decision } = fate;
   if (run.stop.reason !== undefined) return cancelled(call);
@@ -53,21 +62,12 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate> {
     const text = `Tool '${name}' was denied: ${answer.reason ?? "a person said no"}`;
     return { type: "refused", call, result: { status: "denied", text } };
   }
-  if (answer.edited !== undefined) return edited(at, withArguments(call, answer.edited));
+  if (answer.edited !== undefined) return { type: "edited", call: withArguments(call, answer.edited) };
   return answer.for === "run" ? { ...fate, approvedAs: hash } : fate;
 }
 
 function handedOver(): RunWaits {
   return new RunWaits([], true);
-}
-
-/** A call with a person's arguments is judged like any other; asking again is not needed, since it is the person's own. */
-async function edited(at: Call, proposed: Call["proposed"]): Promise<Fate> {
-  const { known: _decided, ...call } = at;
-  const fate = await checkCall({ ...call, proposed });
-  const { run, turn } = at.batch;
-  if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
-  return fate.type === "refused" ? fate : { ...fate, isEdited: true };
 }
 
 /** Asks a person of this process, or of any where nobody here answers and the run can wait in its journal. */

@@ -13,10 +13,12 @@ import type { Executor } from "../run/executor.ts";
 import type { Inside } from "../run/scope.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
-import { type Batch, type CallRecord, type Fate, haltedBy, skipped } from "./call.ts";
+import type { Batch, Call, CallRecord, Fate } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
+import { skipped } from "./refused.ts";
 import { type BatchEnd, type BatchJudging, groupsOf, RunningBatch } from "./running.ts";
+import { haltedBy } from "./settle.ts";
 
 /** The end of a batch: one result for each call, in the order of the calls. */
 export interface Executed extends BatchEnd {
@@ -67,14 +69,23 @@ function judgeNext(proposed: ToolCall, batch: Batch, judging: BatchJudging): May
       judging.fates.push(skipped(proposed, judging.ended.reason));
       return;
     }
-    const { uses, approved } = judging.ledger;
     const { outer } = batch.run.scope;
     outer?.count(proposed.name); // before it is judged: what runs beside it must see it
-    return after(judge({ batch, index, proposed, learned: batch.learned, uses, approved }), (fate) => {
+    return after(judge(callAt(batch, { index, proposed, ledger: judging.ledger })), (fate) => {
       if (fate.type === "refused") outer?.count(proposed.name, -1);
       note(fate, batch, judging);
     });
   });
+}
+
+/** A call of a batch, as the model wrote it; the ledger has the calls before it. */
+export function callAt(
+  batch: Batch,
+  { index, proposed, ledger }: Pick<Call, "index" | "proposed"> & Pick<Batch, "ledger">,
+): Call {
+  const { turn, learned } = batch;
+  const { uses, approved } = ledger;
+  return { batch, index, key: `turn/${turn}/call/${index}`, proposed, learned, uses, approved };
 }
 
 /** Remembers what was decided: that the call runs, where that is counted, that a person approved it for the whole run, and what it ends. */

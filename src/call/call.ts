@@ -1,23 +1,19 @@
-import type { Step } from "../journal/journal.ts";
-import { partsText } from "../journal/parts.ts";
 import type { Label } from "../message/label.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Ledger, Limits } from "../policy/account/budget.ts";
 import type { ToolUse } from "../policy/account/constraints.ts";
 import type { CallRequest, Decision } from "../policy/decision.ts";
-import { joinLearned, type Learned } from "../policy/knowledge/learned.ts";
+import type { Learned } from "../policy/knowledge/learned.ts";
 import type { Inside, OpenScope } from "../run/scope.ts";
 import type { OpenCall } from "../run/around.ts";
-import type { Ordering, RunContext } from "../run/context.ts";
+import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
 import type { OpenQuestion } from "../run/waits.ts";
 import type { CallPowers } from "../run/powers.ts";
-import { mayRunAgain } from "../tool/after-crash.ts";
 import type { AccessRecord } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Maybe } from "../util/maybe.ts";
 import type { Fatal } from "./fatal.ts";
 
 /** The calls of one reply, and the run that they stand in. */
@@ -42,6 +38,8 @@ export interface Batch {
 export interface Call {
   readonly batch: Batch;
   readonly index: number;
+  /** Its key in the journal. */
+  readonly key: string;
   readonly proposed: ToolCall;
   /** The knowledge of the run, joined with what was read while the call was mended. */
   readonly learned: Learned;
@@ -80,6 +78,8 @@ export interface Refused {
 /** A call that may run: its arguments are parsed. */
 export interface Ready {
   readonly type: "ready";
+  /** The call as it was judged: hooks, mending and people may have made another one of the model's. */
+  readonly at: Call;
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly args: unknown;
@@ -142,7 +142,6 @@ export type Settled = Pick<CallRecord, "result" | "fatal" | "escalated"> & {
 export interface OngoingCall {
   readonly at: Call;
   readonly ready: Ready;
-  readonly key: string;
   /** Told to the runs inside. */
   readonly around: OpenCall;
   /** The powers around all that the tool calls. */
@@ -163,123 +162,9 @@ export interface OngoingCall {
   isMended?: boolean;
 }
 
-/** The place of a call in its run: its key in the journal. */
-export function keyOf({ batch, index }: Pick<Call, "batch" | "index">): string {
-  return `turn/${batch.turn}/call/${index}`;
-}
-
-/** The key by which a service knows a call again: a hash of fixed length, the same at every attempt. */
-export function idempotencyKeyOf({ host, runId }: Pick<RunContext, "host" | "runId">, key: string): string {
-  return host.digest(`${runId}/${key}`);
-}
-
-/** A ready call at its place in its batch. */
-export function callOf(batch: Batch, index: number, { call: proposed, inside }: Ready): Call {
-  const learned = inside === undefined ? batch.learned : joinLearned(batch.learned, inside.label);
-  return { batch, index, proposed, learned };
-}
-
-/** A call as a step of the journal. One that may not run twice is `lost` where an earlier process began it and left no result. */
-export function stepOf(
-  at: Call,
-  { tool, early, decision, askedBy = decision }: Ready,
-  perform: (isLost: boolean) => Maybe<CallRecord>,
-): Step<CallRecord> {
-  const step = {
-    key: keyOf(at),
-    fingerprint: () => fingerprintOf(at.proposed),
-    run: async () => ({ ...(await perform(false)), decision: askedBy }),
-  };
-  if (tool.isAgent === true || early !== undefined) return { ...step, isOuter: true };
-  return mayRunAgain(tool)
-    ? step
-    : { ...step, lost: async () => ({ ...(await perform(true)), decision: askedBy }) };
-}
-
-/** A call with other arguments, which can be read. */
-export function withArguments(
-  { malformed: _malformed, ...call }: ToolCall,
-  args: ToolCall["arguments"],
-): ToolCall {
-  return { ...call, arguments: args };
-}
-
-/** The text by which a record of the call is recognised. */
-export function fingerprintOf({ name, arguments: args }: ToolCall): string {
-  return partsText({ tool: name, arguments: args });
-}
-
-/** A call that does not run, by a decision. */
-export function refused(call: ToolCall, decision: Decision, result: ToolResult): Refused {
-  return { type: "refused", call, decision, result };
-}
-
-/** A call that a decision says no to. */
-export function deniedBy(decision: Decision, call: ToolCall): Refused {
-  const text = `Tool '${call.name}' was denied: ${decision.reason}`;
-  return refused(call, decision, { status: "denied", text, note: decision.rule });
-}
-
-/** A call that a rule, a hook or the runtime says no to. */
-export function denied(call: ToolCall, rule: string, reason: string): Refused {
-  return deniedBy({ verdict: "deny", rule, reason }, call);
-}
-
-/** A call that does not run because of what came before it. */
-export function skipped(call: ToolCall, reason: string): Refused {
-  return { type: "refused", call, result: skippedResult(reason) };
-}
-
-/** A call that the end of the run overtook before it began. */
-export function cancelled(call: ToolCall): Refused {
-  return { type: "refused", call, result: cancelledResult(call.name) };
-}
-
-/** The result of a call that does not run because of what came before it. */
-export function skippedResult(reason: string): ToolResult {
-  return { status: "skipped", text: `Not run: ${reason}.` };
-}
-
-/** The result of a call that the end of the run stopped. */
-export function cancelledResult(name: string): ToolResult {
-  return { status: "cancelled", text: `Tool '${name}' was cancelled.` };
-}
-
-/** The result of a call that the run lost sight of. */
-export const lostResult: ToolResult = { status: "unknown", text: "No result." };
-
-/**
- * Tells whether a call of the tool waits for the calls before it, and the calls after it wait for it: by default when the tool changes
- * something. Where a failure ends the run, a tool that does not say what it does may change something too.
- */
-export function isOrdered({ effect }: Tool, { concurrency, endOn }: Ordering): boolean {
-  if (concurrency !== undefined) return concurrency === 1;
-  return (
-    effect === "write" ||
-    effect === "irreversible" ||
-    (effect === "undeclared" && endOn.includes("tool-failure"))
-  );
-}
-
 /** The reason why the calls of a batch that have not begun do not begin any more. */
 export interface Halt {
   reason?: string;
   /** The journal failed inside a call: nothing that begins now could be recorded. */
   lost?: { readonly error: unknown };
-}
-
-const failures: ReadonlySet<ToolResult["status"]> = new Set(["error", "invalid", "timeout", "unknown"]);
-
-/** Tells whether a call failed, and nobody said that the model is told. */
-export function isFailure({ result, escalated = false }: Pick<CallRecord, "result" | "escalated">): boolean {
-  return failures.has(result.status) && !escalated;
-}
-
-/** The reason why a call that ended so keeps the calls after it from beginning; undefined when it does not. */
-export function haltedBy(
-  ended: Pick<CallRecord, "result" | "escalated" | "fatal">,
-  { endOn }: Ordering,
-): string | undefined {
-  if (ended.fatal !== undefined) return "an earlier call ended the run";
-  return endOn.includes("tool-failure") && isFailure(ended) ? "an earlier call failed" : undefined;
 }

@@ -8,14 +8,8 @@ import { checkResult } from "../tool/result.ts";
 import { unlabelled, workOf } from "./run.ts";
 import type { CallRun } from "../run/executor.ts";
 import { fits, record, string } from "../util/shape.ts";
-import {
-  type Call,
-  type CallRecord,
-  cancelledResult,
-  type Ready,
-  type Settled,
-  skippedResult,
-} from "./call.ts";
+import type { CallRecord, Ready, Settled } from "./call.ts";
+import { cancelledResult, skippedResult } from "./refused.ts";
 
 /**
  * The end of a call that the runtime did not run: an executor's value or error in the place of what the tool gives or throws, or a result
@@ -24,7 +18,6 @@ import {
 export type GivenEnd = { readonly value: unknown } | { readonly error: unknown } | Settled;
 
 interface NotRun {
-  readonly at: Call;
   readonly ready: Ready;
   readonly startedAt: number;
   /** The label of all that the executor had read by then. */
@@ -35,9 +28,9 @@ interface NotRun {
  * The record of a call that an executor ended in the place of the runtime: what it gave is held to all that a tool's own is held to, but for
  * its time and its recovery. @throws only the error of a journal
  */
-export function settleGiven({ at, ready, startedAt, label }: NotRun, given: GivenEnd): Maybe<CallRecord> {
-  const work = workOf(at, ready);
-  const { host, stop } = at.batch.run;
+export function settleGiven({ ready, startedAt, label }: NotRun, given: GivenEnd): Maybe<CallRecord> {
+  const work = workOf(ready);
+  const { host, stop } = ready.at.batch.run;
   const stopped: Settled = { result: cancelledResult(ready.tool.name), isOvertaken: true };
   work.isMended = true;
   work.around.saw(label);

@@ -4,21 +4,9 @@ import { labelOf } from "../message/message.ts";
 import type { CallRun, Executor, ReadyCall } from "../run/executor.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { partsText } from "../journal/parts.ts";
-import type { Maybe } from "../util/maybe.ts";
-import {
-  type Batch,
-  callOf,
-  type CallRecord,
-  type Fate,
-  idempotencyKeyOf,
-  keyOf,
-  type Ready,
-  stepOf,
-  isOrdered,
-} from "./call.ts";
+import type { CallRecord, Ready } from "./call.ts";
 import {
   copyOfPlain,
-  type ResultFault,
   type GivenEnd,
   type HandedCall,
   notGiven,
@@ -26,14 +14,9 @@ import {
   type ReadGiven,
   settleGiven,
 } from "./given.ts";
+import { type BrokenContract, isOrdered, type RunningBatch } from "./running.ts";
 import { asTold } from "./settle.ts";
-
-/** The way in which the author's executor broke its contract. All but the cause is plain data: a journal keeps it. */
-export interface BrokenContract extends ResultFault {
-  readonly code: "executor-failed" | "executor-result-invalid";
-  /** The error that it threw; undefined at a replay. */
-  readonly cause?: unknown;
-}
+import { idempotencyKeyOf, stepOf } from "./step.ts";
 
 /** A broken contract as the error of the run. */
 export function executorError({ code, reason, call, cause }: BrokenContract, name: string): WritError {
@@ -41,16 +24,6 @@ export function executorError({ code, reason, call, cause }: BrokenContract, nam
   return code === "executor-failed"
     ? new WritError(code, { name, reason }, options)
     : new WritError(code, { name, reason, call }, options);
-}
-
-/** A judged batch, as it is handed to an executor. */
-export interface HandedBatch {
-  readonly batch: Batch;
-  readonly fates: readonly Fate[];
-  /** Runs one call as the runtime does, or finds out about one that an earlier process began. */
-  perform(index: number, isLost?: boolean): Maybe<CallRecord>;
-  /** Takes down how a call ended. */
-  end(index: number, record: CallRecord): void;
 }
 
 /** The record of an executor's work in the journal. A call without a record here was run, and has a record of its own. */
@@ -67,7 +40,7 @@ interface HandedRecord {
  */
 export async function carryOutBy(
   executor: Executor,
-  handed: HandedBatch,
+  handed: RunningBatch,
 ): Promise<BrokenContract | undefined> {
   const { run, turn } = handed.batch;
   const work = new HandedWork(handed);
@@ -92,7 +65,7 @@ interface AskedExecutor {
 class HandedWork {
   /** The error that the executor threw. */
   thrown: unknown;
-  private readonly handed: HandedBatch;
+  private readonly handed: RunningBatch;
   /** The places of the calls, by id. */
   private readonly places = new Map<string, number>();
   /** The calls that were begun here, in this order. */
@@ -103,7 +76,7 @@ class HandedWork {
   private alone: readonly Promise<CallRecord>[] = [];
   private isOver = false;
 
-  constructor(handed: HandedBatch) {
+  constructor(handed: RunningBatch) {
     this.handed = handed;
     handed.fates.forEach((fate, index) => {
       if (fate.type === "ready") this.places.set(fate.call.id, index);
@@ -149,7 +122,7 @@ class HandedWork {
     await Promise.allSettled(before);
     const { batch } = this.handed;
     const ready = this.readyAt(index);
-    const step = stepOf(callOf(batch, index, ready), ready, (isLost) => this.handed.perform(index, isLost));
+    const step = stepOf(ready, (isLost) => this.handed.perform(index, isLost));
     return batch.run.journal.step(step);
   }
 
@@ -201,14 +174,14 @@ class HandedWork {
   /** A call as the executor sees it: it can change nothing of what was judged. */
   private shown(index: number): ReadyCall {
     const { batch } = this.handed;
-    const { call, args, tool } = this.readyAt(index);
+    const { at, call, args, tool } = this.readyAt(index);
     return {
       id: call.id,
       name: call.name,
       arguments: structuredClone(call.arguments),
       args: copyOfPlain(args),
       effect: tool.effect,
-      idempotencyKey: idempotencyKeyOf(batch.run, keyOf({ batch, index })),
+      idempotencyKey: idempotencyKeyOf(batch.run, at.key),
     };
   }
 
@@ -218,9 +191,8 @@ class HandedWork {
     { startedAt, seen }: { readonly startedAt: number; readonly seen: readonly Label[] },
   ): Promise<CallRecord> {
     const ready = this.readyAt(index);
-    const at = callOf(this.handed.batch, index, ready);
-    const label = seen.reduce(joinLabels, at.learned.label);
-    return asTold(ready, await settleGiven({ at, ready, startedAt, label }, given));
+    const label = seen.reduce(joinLabels, ready.at.learned.label);
+    return asTold(ready, await settleGiven({ ready, startedAt, label }, given));
   }
 
   private readyAt(index: number): Ready {

@@ -1,40 +1,30 @@
 import { messageOf } from "../error/writ-error.ts";
-import { consult } from "../hook/consult.ts";
-import { hookFailure } from "../hook/run-hooks.ts";
-import type { ToolCall, ToolResult } from "../message/message.ts";
-import { violation } from "../policy/account/constraints.ts";
-import type { Decision } from "../policy/decision.ts";
-import { joinLearned } from "../policy/knowledge/learned.ts";
-import { type Inside, openCallScope } from "../run/scope.ts";
-import { openCall } from "../run/around.ts";
-import { okResult } from "../tool/result.ts";
-import { assertNever } from "../util/assert-never.ts";
 import { directJournal } from "../journal/direct-journal.ts";
+import type { Warning } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { ToolCall } from "../message/message.ts";
+import { violation } from "../policy/account/constraints.ts";
+import { refusal } from "../policy/allow-list.ts";
+import type { CallRequest, Decision, Policy, RunKnowledge } from "../policy/decision.ts";
+import { knowing } from "../policy/knowledge/learned.ts";
+import { judgeOf } from "../run/gate.ts";
+import { propertyNames } from "../schema/property-names.ts";
+import type { ParseResult } from "../schema/schema.ts";
+import { isReader, readResult } from "../tool/read-result.ts";
+import type { Tool } from "../tool/tool.ts";
+import { argumentProblem } from "../tool/wrong-values.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { toJson } from "../util/json.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
 import { after, type Maybe } from "../util/maybe.ts";
+import { plainJson } from "../util/plain-json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { askPerson, decidedFact } from "./ask.ts";
-import {
-  type Batch,
-  type Call,
-  type CallRecord,
-  cancelled,
-  denied,
-  deniedBy,
-  type EarlyCall,
-  type Fate,
-  fingerprintOf,
-  keyOf,
-  type Ready,
-  type Refused,
-  refused,
-  withArguments,
-} from "./call.ts";
-import { checkCall } from "./check.ts";
+import type { Batch, Call, CallRecord, EarlyCall, Fate, Ready } from "./call.ts";
+import { askHooksBefore } from "./hooked.ts";
+import { isMendable, mend } from "./mend.ts";
+import { cancelled, denied, deniedBy, invalid, refused } from "./refused.ts";
 import { notRun } from "./settle.ts";
-import { repairArguments, type RepairedArguments } from "./recovery.ts";
+import { fingerprintOf } from "./step.ts";
 
 /**
  * Decides about one call: constraints of its tool, hooks, allow-list, arguments (mended where the author says how), policy, and a person
@@ -51,19 +41,18 @@ export function judge(call: Call): Maybe<Fate> {
 const begunBefore: Decision = { verdict: "allow", rule: "begun", reason: "an earlier process began it" };
 
 /** The decision that stands in the journal. A policy that says something else today changes nothing of what has happened. */
-function knownDecision(call: Call, { find, hasBegun }: Journal): Decision | undefined {
-  const key = keyOf(call);
+function knownDecision({ key }: Call, { find, hasBegun }: Journal): Decision | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
   const record = find?.(key) as Pick<CallRecord, "decision"> | undefined;
   return record?.decision ?? (hasBegun?.(key) === true ? begunBefore : undefined);
 }
 
 /** Keeps a no of the policy, since a call that does not run has no other record: the policy may say yes the next time. */
-function keepDenial(fate: Fate, { batch, index }: Call): Maybe<Fate> {
+function keepDenial(fate: Fate, { batch, key }: Call): Maybe<Fate> {
   if (fate.type === "ready" || fate.isDenied !== true) return fate;
   const record = { ...notRun(fate), decision: fate.decision };
   const run = (): Promise<CallRecord> => Promise.resolve(record);
-  const step = { key: keyOf({ batch, index }), fingerprint: () => fingerprintOf(fate.call), run };
+  const step = { key, fingerprint: () => fingerprintOf(fate.call), run };
   return batch.run.journal.step(step).then(() => fate);
 }
 
@@ -74,7 +63,7 @@ function judgeAnew(call: Call): Maybe<Fate> {
   const against = constraintAgainst(call);
   if (against !== undefined) return decided(deniedBy(against, proposed), call);
   const early = startedEarly(batch, proposed);
-  if (early !== undefined) return decided({ ...early.ready, early }, call);
+  if (early !== undefined) return decided({ ...early.ready, at: call, early }, call);
   if (hooks.beforeToolCall === undefined) return settled(checkCall(call), call);
   return judgeHooked(call);
 }
@@ -102,25 +91,26 @@ async function judgeHooked(call: Call): Promise<Fate> {
 
 /** Has wrong arguments mended where the author says how, then tells what was decided. */
 function settled(checked: Maybe<Fate>, call: Call): Maybe<Fate> {
-  if (!(checked instanceof Promise) && !isMendable(checked)) return decided(checked, call);
-  return mendedOr(checked, call);
+  const isWhole = !(checked instanceof Promise) && (checked.type === "ready" || !isMendable(checked));
+  return isWhole ? decided(checked, call) : mendedOr(checked, call);
 }
 
 async function mendedOr(checking: Maybe<Fate>, call: Call): Promise<Fate> {
   const { stop } = call.batch.run;
   const checked = checking instanceof Promise ? await untilStopped(checking, stop) : checking;
   if (checked === "stopped") return cancelled(call.proposed);
-  if (!isMendable(checked)) return decided(checked, call);
+  if (checked.type === "ready" || !isMendable(checked)) return decided(checked, call);
   const mended = await mend(call, checked);
-  const { inside } = mended.fate;
-  const fate = mended.fate.type === "ready" ? await judgeMended(mended.fate, mended.call) : mended.fate;
-  const final = await decided(fate, mended.call);
+  const { inside } = mended;
+  const fate = mended.fate ?? (await judgeMended(mended.call));
+  const final = await decided(inside === undefined ? fate : { ...fate, inside }, mended.call);
   return inside === undefined ? final : { ...final, inside };
 }
 
 /** A mended call is another one than the hooks saw. */
-async function judgeMended(fate: Ready, call: Call): Promise<Fate> {
-  if (call.batch.run.hooks.beforeToolCall === undefined) return fate;
+async function judgeMended(call: Call): Promise<Fate> {
+  const fate = await checkCall(call);
+  if (fate.type === "refused" || call.batch.run.hooks.beforeToolCall === undefined) return fate;
   const hooked = await askHooksBefore({ ...call, proposed: fate.call }, "/mended");
   if ("type" in hooked) return hooked;
   return hooked.proposed === fate.call ? fate : checkCall(hooked);
@@ -137,116 +127,175 @@ function decided(fate: Fate, call: Call): Maybe<Fate> {
 /** A person's arguments make another call than the hooks saw: hooks may deny it, and change nothing that a person decided. */
 async function askAbout(fate: Ready, call: Call): Promise<Fate> {
   const answered = await askPerson(fate, call);
-  if (answered.type === "refused" || answered.isEdited !== true) return answered;
-  return judgeEdited({ ...answered, askedBy: fate.decision }, call);
+  if (answered.type !== "edited") return answered;
+  const { known: _decided, ...asked } = call;
+  const edited = await judgeEdited({ ...asked, proposed: answered.call });
+  return edited.type === "ready" ? { ...edited, askedBy: fate.decision } : edited;
 }
 
-async function judgeEdited(answered: Ready, call: Call): Promise<Fate> {
-  if (call.batch.run.hooks.beforeToolCall === undefined) return answered;
-  const hooked = await askHooksBefore({ ...call, proposed: answered.call }, "/edited");
+/** A call with a person's arguments is judged like any other; asking again is not needed, since it is the person's own. */
+async function judgeEdited(call: Call): Promise<Fate> {
+  const { run, turn } = call.batch;
+  const fate = await checkCall(call);
+  if (fate.decision !== undefined) run.tell?.(decidedFact(fate, fate.decision, turn));
+  if (fate.type === "refused") return fate;
+  const edited = { ...fate, isEdited: true };
+  if (run.hooks.beforeToolCall === undefined) return edited;
+  const hooked = await askHooksBefore({ ...call, proposed: fate.call }, "/edited");
   if ("type" in hooked) return hooked;
-  if (hooked.proposed === answered.call) return answered;
-  return denied(answered.call, "hook", "a hook wants other arguments than the person who approved it");
+  if (hooked.proposed === fate.call) return edited;
+  return denied(fate.call, "hook", "a hook wants other arguments than the person who approved it");
 }
 
-/** Asks the author's hooks about a call that the allow-list has. A hook that fails denies the call. */
-async function askHooksBefore(call: Call, part = ""): Promise<Call | Fate> {
-  const { proposed, batch, index } = call;
-  const { run, turn, gate } = batch;
-  const { id: callId, name: tool } = proposed;
-  if (!gate.allowed.tools.has(tool)) return call;
-  const at = { turn, callId, tool, arguments: proposed.arguments };
-  try {
-    const question = { place: "beforeToolCall" as const, at, turn, part: `${index}${part}`, callId };
-    const answer = await consult(run, question);
-    if (answer.deny !== undefined) return denied(proposed, "hook", answer.deny);
-    if (answer.result !== undefined) return substituted(proposed, answer.result);
-    if (answer.arguments === undefined) return call;
-    return { ...call, proposed: withArguments(proposed, answer.arguments) };
-  } catch (error) {
-    if (run.stop.reason !== undefined) return cancelled(proposed);
-    if (hookFailure(error) === undefined) throw error; // the journal failed, which says nothing of the call
-    const text = `A \`beforeToolCall\` hook of agent "${gate.agent}" failed, and the call of "${tool}" was denied: ${messageOf(error)}`;
-    run.host.warn?.({ code: "WRIT_HOOK_FAILED", text, isDeprecation: false });
-    return denied(proposed, "hook-failed", messageOf(error));
+/**
+ * Checks one call: allow-list, then arguments, then policy. Gives a promise only where a schema checks asynchronously. Never throws for what
+ * a model wrote.
+ */
+export function checkCall(call: Call): Maybe<Fate> {
+  const { proposed } = call;
+  const { allowed } = call.batch.gate;
+  const tool = allowed.tools.get(proposed.name);
+  if (tool === undefined) {
+    const decision = refusal(allowed, proposed.name);
+    const result = { status: "denied", text: decision.reason } as const;
+    return { ...refused(proposed, decision, result), isUnknown: true };
   }
+  if (proposed.malformed !== undefined)
+    return invalid(proposed, tool, `the arguments cannot be read: ${proposed.malformed}`);
+  return after(tool.input.parse(copyOf(proposed.arguments)), weigh, { call, tool });
 }
 
-function substituted(call: ToolCall, value: unknown): Fate {
-  const json = toJson(value);
-  const result: ToolResult = json.ok
-    ? okResult(json.value)
-    : { status: "error", text: `Tool '${call.name}' failed: what a hook gave for it is not JSON.` };
-  const decision = {
-    verdict: "allow",
-    rule: "hook",
-    reason: "a hook answered in place of the tool",
-  } as const;
-  return refused(call, decision, result);
+/** Copies what the model sent: changes by a schema or a tool must not reach the transcript. */
+function copyOf(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isJsonObject(value)) return value;
+  const copy: Record<string, Json> = { ...value };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the key is one of the copy
+  for (const key in copy) copy[key] = copyOf(copy[key] as Json);
+  return copy;
 }
 
-/** A call whose arguments are wrong. */
-type Wrong = Refused & Required<Pick<Refused, "wrong">>;
-
-/** Tells whether the author says what to do about wrong arguments of this call. */
-function isMendable(fate: Fate): fate is Wrong {
-  return fate.type === "refused" && fate.wrong?.tool.recover?.invalidArguments !== undefined;
-}
-
-/** A call after its mending: it is no better than what was read for that. */
-export interface Mended {
+interface Read {
   readonly call: Call;
-  readonly fate: Fate;
+  readonly tool: Tool;
 }
 
-/** Has wrong arguments mended, as one step of the journal; the mended call is decided about like any other. */
-async function mend(at: Call, wrong: Wrong): Promise<Mended> {
-  const { run } = at.batch;
-  const { call } = wrong;
-  const key = `${keyOf(at)}/repair`;
-  const step = { key, fingerprint: () => fingerprintOf(call), run: () => askAuthor(at, wrong, key) };
-  const record = await untilStopped(run.journal.step(step), run.stop);
-  if (record === "stopped") return { call: at, fate: cancelled(call) };
-  const { repaired, inside } = record;
-  const after = inside === undefined ? at : { ...at, learned: joinLearned(at.learned, inside.label) };
-  const fate = await fateOf(repaired, wrong, after);
-  return { call: after, fate: inside === undefined ? fate : { ...fate, inside } };
+/** Asks the policy about a call whose arguments were read. */
+function weigh(parsed: ParseResult<unknown>, { call: at, tool }: Read): Fate {
+  const { proposed: call } = at;
+  if (!parsed.ok) return invalid(call, tool, argumentProblem(tool.input, call.arguments, parsed.issues));
+  const { value: args, coerced } = parsed;
+  const request = new JudgedCall(at, tool, args);
+  const { gate } = at.batch;
+  const policy = gate.outer === undefined ? gate.policy : judgeOf(gate);
+  const decision =
+    at.known ?? (tool.name === readResult && isReader(tool) ? readingOn : decisionOf(policy, request));
+  const { verdict, rule } = decision;
+  if (rule === policyError) at.batch.run.host.warn?.(brokenPolicy(request, decision));
+  const unseen = verdict === "ask" ? unseenIn(request) : undefined;
+  if (verdict === "deny" || unseen !== undefined)
+    return { ...deniedBy(unseen ?? decision, call), ...(at.known === undefined ? { isDenied: true } : {}) };
+  if (decision.flags?.includes("effect-undeclared") === true) at.batch.run.host.warn?.(unguarded(request));
+  return { type: "ready", at, call, tool, args, decision, request, coerced };
 }
 
-function fateOf(repaired: RepairedArguments, wrong: Wrong, at: Call): Fate | Promise<Fate> {
-  switch (repaired.type) {
-    case "unhandled":
-      return wrong;
-    case "escalated":
-      return { ...wrong, result: repaired.result, escalated: true };
-    case "failed":
-      return { ...wrong, result: repaired.result, fatal: repaired.fatal };
-    case "repaired":
-      return checkCall({ ...at, proposed: withArguments(wrong.call, repaired.arguments) });
-    default:
-      return assertNever(repaired);
+/** Reading on shows a run what a call of it gave already: whoever allowed that call allowed this. */
+const readingOn: Decision = {
+  verdict: "allow",
+  rule: "read-on",
+  reason: "it is the rest of a result that the run was given",
+};
+
+/** The model is told of a broken policy by each denial, and its author by this. */
+function brokenPolicy({ agent, tool }: CallRequest, { reason }: Decision): Warning {
+  const text = `Agent "${agent}" was denied the call of "${tool}": ${reason}`;
+  return { code: "WRIT_POLICY_FAILED", text, isDeprecation: false };
+}
+
+/** Left out, an effect spares a question: an author has to know what that means. */
+function unguarded({ agent, tool }: CallRequest): Warning {
+  const text = `Agent "${agent}" ran "${tool}", which declares no effect, after it had read data of strangers, and nobody was asked. Declare it: \`effect: "none"\` or \`"read"\` for a tool that changes nothing, else \`"write"\` or \`"irreversible"\`, for which a person is asked.`;
+  return { code: "WRIT_EFFECT_UNDECLARED", text, isDeprecation: false };
+}
+
+/** A person agrees to nothing that cannot be shown. */
+function unseenIn(request: CallRequest): Decision | undefined {
+  try {
+    void request.arguments;
+    return undefined;
+  } catch (error) {
+    const reason = `a person must agree to it, and ${messageOf(error)}`;
+    return { verdict: "deny", rule: "policy-error", reason };
   }
 }
 
-interface MendRecord {
-  readonly repaired: RepairedArguments;
-  readonly inside?: Inside;
+/**
+ * A call as policies and people see it: what the tool would get, not what the model wrote. Its arguments are made JSON whenever somebody
+ * looks; what JSON cannot show in full (an object of a class, a function) throws then, which allows nothing. A class, since every call has
+ * one: what is costly to make and rarely looked at stays behind getters of the prototype, which a spread does not copy.
+ */
+class JudgedCall implements CallRequest {
+  readonly agent: string;
+  readonly skill: string;
+  readonly turn: number;
+  readonly callId: string;
+  readonly tool: string;
+  readonly effect: Tool["effect"];
+  readonly parameters: CallRequest["parameters"];
+  readonly kind: Tool["kind"];
+  readonly #call: Call;
+  readonly #input: Tool["input"];
+  readonly #args: unknown;
+
+  constructor(call: Call, { name, effect, parameters = noParameters, kind, input }: Tool, args: unknown) {
+    const { gate, turn } = call.batch;
+    this.agent = gate.agent;
+    this.skill = gate.allowed.skill;
+    this.turn = turn;
+    this.callId = call.proposed.id;
+    this.tool = name;
+    this.effect = effect;
+    this.parameters = parameters;
+    this.kind = kind;
+    this.#call = call;
+    this.#input = input;
+    this.#args = args;
+  }
+
+  get arguments(): Json {
+    const shown = plainJson(this.#args);
+    if (!shown.ok) throw new TypeError(`its parsed arguments cannot be shown as JSON: ${shown.reason}`);
+    return shown.value;
+  }
+
+  get fields(): ReadonlySet<string> {
+    return propertyNames(this.#input.jsonSchema);
+  }
+
+  get knows(): RunKnowledge {
+    const { batch, learned, uses } = this.#call;
+    return knowing(batch.gate.intent, learned, uses);
+  }
 }
 
-async function askAuthor({ batch, learned }: Call, { call, wrong }: Wrong, key: string): Promise<MendRecord> {
-  const { run, gate } = batch;
-  const { recover: recovery } = wrong.tool;
-  if (recovery === undefined) return { repaired: { type: "unhandled" } };
-  const around = openCall(gate.intent, run.scope, () => learned.label);
-  const scope = openCallScope({ callId: call.id, key, ...batch, around }, run);
-  const repaired = await repairArguments({
-    call,
-    tool: wrong.tool,
-    recovery,
-    stopped: () => run.stop.reason !== undefined,
-    context: { signal: run.stop.signal, parent: scope.run },
-    onThrow: (error) => run.onThrow(call.id, error),
-  });
-  const inside = await scope.close();
-  return inside === undefined ? { repaired } : { repaired, inside };
+const noParameters = {};
+
+/** The rule of a policy that gives nothing that can be a decision. */
+const policyError = "policy-error";
+
+/** Whatever is not clearly a decision is a no: a policy that throws, and one that gives something else. */
+function decisionOf(policy: Policy, request: CallRequest): Decision {
+  try {
+    const decision: Decision | undefined = policy(request);
+    const known =
+      decision?.verdict === "allow" || decision?.verdict === "ask" || decision?.verdict === "deny";
+    if (known) return decision;
+    const gave =
+      (decision as unknown) instanceof Promise
+        ? "a promise: it must answer at once"
+        : "no verdict (allow, ask or deny)";
+    return { verdict: "deny", rule: policyError, reason: `the policy gave ${gave}` };
+  } catch (error) {
+    return { verdict: "deny", rule: policyError, reason: `the policy failed: ${messageOf(error)}` };
+  }
 }

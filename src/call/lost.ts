@@ -3,7 +3,7 @@ import type { ToolResult } from "../message/message.ts";
 import type { Reconciled } from "../tool/after-crash.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { after, type Maybe } from "../util/maybe.ts";
-import type { Call, CallRecord, Halt, Ready } from "./call.ts";
+import type { CallRecord, Halt, Ready } from "./call.ts";
 import { settleGiven } from "./given.ts";
 import { runCall } from "./run.ts";
 import { EndKnown } from "./thrown.ts";
@@ -13,12 +13,12 @@ import { EndKnown } from "./thrown.ts";
  *
  * @throws only the error of a journal that failed inside the call
  */
-export function runLost(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
+export function runLost(ready: Ready, halt: Halt): Maybe<CallRecord> {
   const { tool } = ready;
   const result = unknownResult(tool.name);
-  const given = { at, ready, startedAt: at.batch.run.host.now(), label: trustedLabel };
+  const given = { ready, startedAt: ready.at.batch.run.host.now(), label: trustedLabel };
   if (tool.reconcile === undefined) return settleGiven(given, { result });
-  return after(runCall(at, { ...ready, tool: reconciling(tool) }, halt), (record) =>
+  return after(runCall({ ...ready, tool: reconciling(tool) }, halt), (record) =>
     mayHaveHappened.has(record.result.status) ? { ...record, result } : record,
   );
 }

@@ -7,3 +7,11 @@ export function readableCall(call: ToolCall): ToolCall {
   const json = toJson(call.arguments);
   return json.ok ? call : { ...call, arguments: "", malformed: json.reason };
 }
+
+/** A call with other arguments, which can be read. */
+export function withArguments(
+  { malformed: _malformed, ...call }: ToolCall,
+  args: ToolCall["arguments"],
+): ToolCall {
+  return { ...call, arguments: args };
+}

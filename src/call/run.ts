@@ -15,22 +15,12 @@ import type { Host } from "../journal/host.ts";
 import type { Json } from "../util/json.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { always, type Maybe, rescue } from "../util/maybe.ts";
-import {
-  idempotencyKeyOf,
-  type Call,
-  type CallRecord,
-  cancelledResult,
-  type Halt,
-  haltedBy,
-  keyOf,
-  type Ready,
-  type Settled,
-  skippedResult,
-  type OngoingCall,
-} from "./call.ts";
+import type { CallRecord, Halt, OngoingCall, Ready, Settled } from "./call.ts";
 import { fatalOf } from "./fatal.ts";
 import { runWithRecovery } from "./recovery.ts";
-import { settle } from "./settle.ts";
+import { cancelledResult, skippedResult } from "./refused.ts";
+import { haltedBy, settle } from "./settle.ts";
+import { idempotencyKeyOf } from "./step.ts";
 import { thrownResult } from "./thrown.ts";
 
 /**
@@ -39,10 +29,10 @@ import { thrownResult } from "./thrown.ts";
  *
  * @throws only the error of a journal that failed inside the call: then it has no result
  */
-export function runCall(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
+export function runCall(ready: Ready, halt: Halt): Maybe<CallRecord> {
+  const { at, tool, args } = ready;
   const { run } = at.batch;
-  const { tool, args } = ready;
-  const work = workOf(at, ready);
+  const work = workOf(ready);
   let entering: Promise<() => void> | undefined;
   try {
     const key = tool.exclusiveKey(args);
@@ -55,17 +45,16 @@ export function runCall(at: Call, ready: Ready, halt: Halt): Maybe<CallRecord> {
 }
 
 /** The work of a call that is carried out, with its scopes open. */
-export function workOf(at: Call, ready: Ready): OngoingCall {
+export function workOf(ready: Ready): OngoingCall {
+  const { at, tool, call } = ready;
   const { turn, gate, transcript, run } = at.batch;
-  const { tool, call } = ready;
   const { needs = noNeeds } = tool;
   const { id: callId } = call;
-  const key = keyOf(at);
   const around = openCall(gate.intent, run.scope, () => joinLabels(at.learned.label, handedOver(work)));
   const powers = gate.powers.concat([needs]);
   const { scope: inside, end } = openScope({ tool: tool.name, callId, powers, from: around }, run.host);
-  const scope = openCallScope({ callId, key, around, needs, turn, gate, transcript }, run);
-  const work: OngoingCall = { at, ready, key, around, within: inside, end, scope };
+  const scope = openCallScope({ callId, key: at.key, around, needs, turn, gate, transcript }, run);
+  const work: OngoingCall = { at, ready, around, within: inside, end, scope };
   return work;
 }
 
@@ -283,7 +272,7 @@ class CallContext implements ToolContext {
   }
 
   get idempotencyKey(): string {
-    return idempotencyKeyOf(this.#work.at.batch.run, this.#work.key);
+    return idempotencyKeyOf(this.#work.at.batch.run, this.#work.at.key);
   }
 
   get call(): ToolCall {

@@ -5,24 +5,22 @@ import type { Excess, Ledger, Limits } from "../policy/account/budget.ts";
 import { RunWaits } from "../run/waits.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
-import {
-  type Batch,
-  callOf,
-  type CallRecord,
-  type Fate,
-  type Halt,
-  haltedBy,
-  isOrdered,
-  keyOf,
-  type Ready,
-  skippedResult,
-  stepOf,
-} from "./call.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Batch, CallRecord, Fate, Halt, Ready } from "./call.ts";
 import type { Fatal } from "./fatal.ts";
-import type { BrokenContract } from "./handed.ts";
+import type { ResultFault } from "./given.ts";
 import { runLost } from "./lost.ts";
 import { runCall } from "./run.ts";
-import { asTold, notRun, tellEnd } from "./settle.ts";
+import { skippedResult } from "./refused.ts";
+import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
+import { stepOf } from "./step.ts";
+
+/** The way in which the author's executor broke its contract. All but the cause is plain data: a journal keeps it. */
+export interface BrokenContract extends ResultFault {
+  readonly code: "executor-failed" | "executor-result-invalid";
+  /** The error that it threw; undefined at a replay. */
+  readonly cause?: unknown;
+}
 
 /** The reason why a batch ended before its last call, and why the rest of it is skipped. */
 export interface BatchEnd {
@@ -101,7 +99,7 @@ export class RunningBatch {
     const { batch } = this;
     const steps = group.map((index) => {
       const ready = this.readyAt(index);
-      return stepOf(callOf(batch, index, ready), ready, (isLost) => this.perform(index, isLost));
+      return stepOf(ready, (isLost) => this.perform(index, isLost));
     });
     const kept = await recorded(steps, batch.run.journal).catch((error: unknown) => this.waitInside(error));
     kept?.forEach((record, place) => {
@@ -123,11 +121,10 @@ export class RunningBatch {
 
   /** Runs one call, or finds out about one that an earlier process began. */
   perform(index: number, isLost = false): Maybe<CallRecord> {
-    const { batch, halt } = this;
     const ready = this.readyAt(index);
     const carryOut = isLost ? runLost : runCall;
-    ready.early?.release?.(keyOf({ batch, index }));
-    const ended = ready.early?.record ?? carryOut(callOf(batch, index, ready), ready, halt);
+    ready.early?.release?.(ready.at.key);
+    const ended = ready.early?.record ?? carryOut(ready, this.halt);
     return ended instanceof Promise
       ? ended.then((record) => this.end(index, asTold(ready, record)))
       : this.end(index, asTold(ready, ended));
@@ -194,4 +191,17 @@ export function groupsOf(fates: readonly Fate[], ordering: Ordering): readonly (
     isOpen = !isAlone;
   });
   return groups;
+}
+
+/**
+ * Tells whether a call of the tool waits for the calls before it, and the calls after it wait for it: by default when the tool changes
+ * something. Where a failure ends the run, a tool that does not say what it does may change something too.
+ */
+export function isOrdered({ effect }: Tool, { concurrency, endOn }: Ordering): boolean {
+  if (concurrency !== undefined) return concurrency === 1;
+  return (
+    effect === "write" ||
+    effect === "irreversible" ||
+    (effect === "undeclared" && endOn.includes("tool-failure"))
+  );
 }

@@ -7,6 +7,7 @@ import { isDefaultLabel, labelOf, textOf, type ToolCall, type ToolResult } from 
 import { labelOfArguments } from "../policy/knowledge/learned.ts";
 import { addedLabel, describedLabel } from "../policy/knowledge/result-label.ts";
 import { addSpending, noSpending } from "../run/powers.ts";
+import type { Ordering } from "../run/context.ts";
 import type { Inside } from "../run/scope.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import { actsMessage } from "../tool/acts.ts";
@@ -168,6 +169,22 @@ function toldOfMending({ id, name }: ToolCall, inside: Inside | undefined, recor
   const { result } = record;
   const own = labelOf({ role: "tool", callId: id, name, ...result });
   return { ...record, result: { ...result, label: joinLabels(own, inside.label) } };
+}
+
+const failures: ReadonlySet<ToolResult["status"]> = new Set(["error", "invalid", "timeout", "unknown"]);
+
+/** Tells whether a call failed, and nobody said that the model is told. */
+export function isFailure({ result, escalated = false }: Pick<CallRecord, "result" | "escalated">): boolean {
+  return failures.has(result.status) && !escalated;
+}
+
+/** The reason why a call that ended so keeps the calls after it from beginning; undefined when it does not. */
+export function haltedBy(
+  ended: Pick<CallRecord, "result" | "escalated" | "fatal">,
+  { endOn }: Ordering,
+): string | undefined {
+  if (ended.fatal !== undefined) return "an earlier call ended the run";
+  return endOn.includes("tool-failure") && isFailure(ended) ? "an earlier call failed" : undefined;
 }
 
 /** Tells the end of a call, after what happened inside it. */

@@ -5,7 +5,7 @@ import { evaluateInjection, type InjectionReport } from "../eval/injection/evalu
 import { type ArmName, argumentsOf, armNames, type Failure } from "../eval/injection/measure.ts";
 import { readPolicyFile } from "../eval/injection/policy-file.ts";
 import { type Suite, readSuite } from "../eval/injection/suite.ts";
-import { visibleJson } from "../util/visible-json.ts";
+import { visibleJson } from "../util/json.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
 import { countText, durationText, jsonLine, oneLine, type Output, processOutput } from "./output.ts";

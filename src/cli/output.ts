@@ -1,6 +1,6 @@
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
-import { visibleJson } from "../util/visible-json.ts";
+import { visibleJson } from "../util/json.ts";
 
 /** Look of a piece of text. */
 export type Style = "bold" | "cyan" | "dim" | "green" | "red" | "yellow";

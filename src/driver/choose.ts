@@ -1,5 +1,4 @@
 import type { DriverName } from "../model/driver-names.ts";
-import type { Model } from "../model/model.ts";
 import type { Json } from "../util/json.ts";
 import { commandDriver } from "./command.ts";
 import type { Driver, JsonAnswering } from "./driver.ts";
@@ -29,13 +28,14 @@ export type AnswerIn<Choice> = DriverChoice extends Choice
  */
 export function answersJson(choice: DriverChoice = "auto"): boolean {
   if (choice === "auto") return false;
-  return (typeof choice === "string" ? named[choice] : choice).answers === "json";
+  return (typeof choice === "string" ? driversByName[choice] : choice).answers === "json";
 }
 
 /** The drivers to try, the best first. The next one is tried when the provider says that the model has no native tools. */
 export type Drivers = readonly [Driver, ...Driver[]];
 
-const named: Readonly<Record<DriverName, Driver>> = {
+/** The drivers by their names, with their default options. */
+export const driversByName: Readonly<Record<DriverName, Driver>> = {
   native: nativeDriver,
   json: jsonDriver(),
   inline: jsonDriver({ dialect: "inline" }),
@@ -46,37 +46,3 @@ const named: Readonly<Record<DriverName, Driver>> = {
   select: selectDriver(),
   lines: linesDriver,
 };
-
-/** The driver of a name, with its default options. */
-export function driverNamed(name: DriverName): Driver {
-  return named[name];
-}
-
-/**
- * Models whose provider answered that they have no native tools: they are not asked again. Register, not a part of any driver: it decides only
- * which driver a later run begins with, and a run that is replayed keeps the one that its records name. Depends on: the model.
- */
-const withoutTools = new WeakSet<Model>();
-
-/**
- * The drivers that fit the model. `auto` takes the one that measured best, if the model's card says so; else
- * native calls where the model has them or may have them, the JSON protocol elsewhere, and lines with a model
- * that is too weak for JSON.
- */
-export function driversFor(choice: DriverChoice, model: Model): Drivers {
-  if (typeof choice === "object") return [choice];
-  const name = choice === "auto" ? bestFor(model) : choice;
-  return choice === "auto" && name === "native" ? [named.native, named.json] : [named[name]];
-}
-
-function bestFor(model: Model): DriverName {
-  const { driver = "native", small, completion, tools } = model.features;
-  if (driver !== "native") return driver;
-  if (model.features.driver === undefined && small === true && completion === true) return "lines";
-  return tools === false || withoutTools.has(model) ? "json" : "native";
-}
-
-/** Remembers that the model has no native tools, so that later runs begin with the JSON protocol. */
-export function latchOntoText(model: Model): void {
-  withoutTools.add(model);
-}

@@ -1,7 +1,6 @@
 import type { ResultMessage, ToolCall } from "../message/message.ts";
-import { isJsonObject, type JsonObject } from "../util/json.ts";
+import { isJsonObject, type JsonObject, visibleJson } from "../util/json.ts";
 import { lenientJson } from "../util/lenient-json.ts";
-import { visibleJson } from "../util/visible-json.ts";
 import type { JsonSettings } from "./json-settings.ts";
 import {
   protocolGrammar,

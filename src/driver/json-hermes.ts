@@ -1,7 +1,6 @@
 import { offeredTools } from "../policy/allow-list.ts";
 import type { ResultMessage, ToolCall } from "../message/message.ts";
-import { isJsonObject } from "../util/json.ts";
-import { visibleJson } from "../util/visible-json.ts";
+import { isJsonObject, visibleJson } from "../util/json.ts";
 import { describeType } from "./describe-type.ts";
 import { textWithout } from "./free-text.ts";
 import { terminal } from "./grammar/grammar.ts";

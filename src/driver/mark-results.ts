@@ -3,9 +3,8 @@ import { inWords } from "../message/place-files.ts";
 import { shownAs } from "../message/transcript.ts";
 import type { AllowList } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
-import { isJsonObject, type Json, parseJson } from "../util/json.ts";
+import { isJsonObject, type Json, parseJson, visibleJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
-import { visibleJson } from "../util/visible-json.ts";
 import type { Driver, TurnInput } from "./driver.ts";
 
 /**

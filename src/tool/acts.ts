@@ -8,7 +8,7 @@ import {
   type ToolCall,
   type UserMessage,
 } from "../message/message.ts";
-import { visibleJson } from "../util/visible-json.ts";
+import { visibleJson } from "../util/json.ts";
 import type { Effect } from "./tool.ts";
 
 /** A call that may have changed something, in short: it is told on where the messages of the call are not. */

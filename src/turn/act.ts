@@ -1,5 +1,6 @@
 import { execute, type Executed } from "../call/batch.ts";
-import { isFailure, lostResult } from "../call/call.ts";
+import { lostResult } from "../call/refused.ts";
+import { isFailure } from "../call/settle.ts";
 import { WritError } from "../error/writ-error.ts";
 import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../message/message.ts";
 import { addReply, type OpenTranscript, settleAll } from "../message/transcript.ts";

@@ -1,4 +1,4 @@
-import { latchOntoText } from "../driver/choose.ts";
+import { type DriverChoice, driversByName, type Drivers } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
 import { withMarks } from "../driver/mark-results.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
@@ -15,7 +15,8 @@ import {
 import { acceptableId } from "../message/transcript.ts";
 import { addUsage, completeUsage, noUsage, type Usage } from "../message/usage.ts";
 import { assemble, type CallStart, type NameCall, type Reply } from "../model/assemble.ts";
-import type { Delta, ModelRequest, StreamOptions, UnreadableCall } from "../model/model.ts";
+import type { DriverName } from "../model/driver-names.ts";
+import type { Delta, Model, ModelRequest, StreamOptions, UnreadableCall } from "../model/model.ts";
 import { WholeReply } from "../model/function-model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
@@ -83,6 +84,32 @@ export function askModel(question: ModelQuestion): Maybe<ModelRecord> {
   return askBy(0, question, question.host.now());
 }
 
+/**
+ * Models whose provider answered that they have no native tools: they are not asked again. Register, not a part of any driver: it decides only
+ * which driver a later run begins with, and a run that is replayed keeps the one that its records name. Depends on: the model.
+ */
+const withoutTools = new WeakSet<Model>();
+
+/**
+ * The drivers that fit the model. `auto` takes the one that measured best, if the model's card says so; else
+ * native calls where the model has them or may have them, the JSON protocol elsewhere, and lines with a model
+ * that is too weak for JSON.
+ */
+export function driversFor(choice: DriverChoice, model: Model): Drivers {
+  if (typeof choice === "object") return [choice];
+  const name = choice === "auto" ? bestFor(model) : choice;
+  return choice === "auto" && name === "native"
+    ? [driversByName.native, driversByName.json]
+    : [driversByName[name]];
+}
+
+function bestFor(model: Model): DriverName {
+  const { driver = "native", small, completion, tools } = model.features;
+  if (driver !== "native") return driver;
+  if (model.features.driver === undefined && small === true && completion === true) return "lines";
+  return tools === false || withoutTools.has(model) ? "json" : "native";
+}
+
 /** Asks by the driver of this index, and by the next when the provider says that the model has no native tools. */
 function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe<ModelRecord> {
   const { host, drivers, input } = question;
@@ -102,7 +129,7 @@ function askBy(index: number, question: ModelQuestion, startedAt: number): Maybe
       const isLast = index === drivers.length - 1;
       if (isLast || allowed.tools.size === 0 || !isWritError(error, "model-without-tools"))
         throw asWritError(error, model.id);
-      latchOntoText(model);
+      withoutTools.add(model); // later runs begin with the JSON protocol
       return askBy(index + 1, question, startedAt);
     },
   );

@@ -1,15 +1,8 @@
-import { sizeOf } from "../call/batch.ts";
-import {
-  type Batch,
-  type Call,
-  type EarlyCall,
-  type Fate,
-  isOrdered,
-  keyOf,
-  type Ready,
-} from "../call/call.ts";
-import { checkCall } from "../call/check.ts";
+import { callAt, sizeOf } from "../call/batch.ts";
+import type { Batch, EarlyCall, Fate, Ready } from "../call/call.ts";
+import { checkCall } from "../call/judge.ts";
 import { runCall } from "../call/run.ts";
+import { isOrdered } from "../call/running.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import { heldJournal } from "../journal/held-journal.ts";
 import type { ToolCall } from "../message/message.ts";
@@ -65,14 +58,14 @@ export class EarlyCalls {
     if (this.ledger === undefined || run.leaving?.aborted === true) return;
     const batch: Batch = { ...state, run, turn: state.ledger.turns, calls: [] };
     const tool = state.gate.allowed.tools.get(proposed.name);
-    const at = { batch, index: this.index, proposed, learned: state.learned, uses: state.ledger.uses };
+    const at = callAt(batch, { index: this.index, proposed, ledger: state.ledger });
     const fate = isLooking(tool, batch) ? checkCall(at) : undefined;
     if (holdsUp({ tool, fate }, run)) this.ledger = undefined;
     if (fate === undefined || fate instanceof Promise) return;
     if (fate.type === "refused" || fate.decision.verdict !== "allow" || !mayOverlap(fate)) return;
     if (this.takesUp(proposed, fate)) return;
     run.scope.outer?.spend({ usage: noUsage, costUsd: 0, toolCalls: 1 });
-    this.start(at, fate);
+    this.start(fate);
   }
 
   /** Ends what was started for a reply and is not used: a run must not end before what goes on inside it. */
@@ -113,12 +106,13 @@ export class EarlyCalls {
     return reservation.ok ? reservation.ledger : undefined;
   }
 
-  private start(at: Call, ready: Ready): void {
+  private start(ready: Ready): void {
+    const { at } = ready;
     const { context, end } = (this.running ??= beside(this.run));
     const held =
-      context.journal === directJournal ? undefined : heldJournal(context.journal, keyOf(at), context.stop);
+      context.journal === directJournal ? undefined : heldJournal(context.journal, at.key, context.stop);
     const run = held === undefined ? context : { ...context, journal: held.journal };
-    const record = Promise.resolve(runCall({ ...at, batch: { ...at.batch, run } }, ready, {}));
+    const record = Promise.resolve(runCall({ ...ready, at: { ...at, batch: { ...at.batch, run } } }, {}));
     record.catch(() => undefined); // thrown where its batch waits for it, if it comes to that
     const giveUp = (): Promise<unknown> => {
       end();

@@ -1,4 +1,3 @@
-import { driversFor } from "../driver/choose.ts";
 import type { Reading, TurnInput } from "../driver/driver.ts";
 import { WritError } from "../error/writ-error.ts";
 import { surrounding } from "../run/around.ts";
@@ -21,7 +20,7 @@ import { type AllowList, allowList } from "../policy/allow-list.ts";
 import { tool } from "../tool/tool.ts";
 import { type Interrupt, interruptBy, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type JsonObject } from "../util/json.ts";
-import { askModel, type ModelRecord, noFailures } from "./ask-model.ts";
+import { askModel, driversFor, type ModelRecord, noFailures } from "./ask-model.ts";
 import { readingOf } from "./reply.ts";
 
 /** A tool as plain data: nothing in it can be run. */

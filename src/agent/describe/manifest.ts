@@ -8,8 +8,7 @@ import type { PolicyJson } from "../../policy/rules/rule.ts";
 import { capabilityText } from "../../tool/capability.ts";
 import type { Parameter, Parameters } from "../../tool/parameters.ts";
 import type { Tool, ToolOrigin } from "../../tool/tool.ts";
-import { isJsonObject, type Json, toJson } from "../../util/json.ts";
-import { visibleJson } from "../../util/visible-json.ts";
+import { isJsonObject, type Json, toJson, visibleJson } from "../../util/json.ts";
 import type {
   AgentManifest,
   ModelManifest,

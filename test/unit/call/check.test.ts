@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { nodeHost } from "../../../src/adapters/clock.ts";
-import { checkCall } from "../../../src/call/check.ts";
+import { callAt } from "../../../src/call/batch.ts";
+import { checkCall } from "../../../src/call/judge.ts";
 import { emptyTranscript } from "../../../src/message/transcript.ts";
 import { emptyLedger, limitsOf } from "../../../src/policy/account/budget.ts";
 import { programContext } from "../../../src/run/context.ts";
@@ -47,7 +48,7 @@ it("what a schema does to arguments does not reach the call, at no depth", async
     transcript: emptyTranscript(),
     learned: learnIntent(intent, gate.allowed),
   };
-  const prepared = await checkCall({ batch, index: 0, proposed: call, learned: batch.learned });
+  const prepared = await checkCall(callAt(batch, { index: 0, proposed: call, ledger: batch.ledger }));
   expect(sent).toEqual({ first: 1, deep: { list: [{ a: null }] } });
   expect(prepared).toMatchObject({
     type: "ready",

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { driverNamed } from "../../../src/driver/choose.ts";
+import { driversByName } from "../../../src/driver/choose.ts";
 import { commandDriver } from "../../../src/driver/command.ts";
 import { tool } from "../../../src/index.ts";
-import { driverNames } from "../../../src/drivers.ts";
 import { fakeTool } from "../../../src/testing.ts";
 import { replyOf, turnOf } from "./turn.ts";
 
@@ -43,7 +42,7 @@ describe("replies of 60 kB that are nothing", () => {
     "are read at once by every driver: %j, many times %j, and %j",
     (before, unit, after) => {
       const text = before + unit.repeat(60_000 / unit.length) + after;
-      for (const driver of [...driverNames.map(driverNamed), commandDriver({ prose: "keep" })])
+      for (const driver of [...Object.values(driversByName), commandDriver({ prose: "keep" })])
         expect(driver.read(replyOf(text), page).message.parts.length).toBeGreaterThan(0);
     },
     4_000,

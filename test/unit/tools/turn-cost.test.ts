@@ -21,6 +21,6 @@ it("a turn makes no promise that nothing waits for, little garbage, and a short 
   expect(cost.bytesOfAWaitingRun).toBeLessThan(14_000);
   expect(cost.answer.files).toBeLessThanOrEqual(26);
   expect(cost.answer.functions).toBeLessThanOrEqual(192);
-  expect(cost.call.files).toBeLessThanOrEqual(44);
+  expect(cost.call.files).toBeLessThanOrEqual(39);
   expect(cost.call.functions).toBeLessThanOrEqual(330);
 });

@@ -1,0 +1,45 @@
+import { messageOf } from "../error/writ-error.ts";
+import { consult } from "../hook/consult.ts";
+import { hookFailure } from "../hook/run-hooks.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
+import { okResult } from "../tool/result.ts";
+import { toJson } from "../util/json.ts";
+import type { Call, Fate } from "./call.ts";
+import { cancelled, denied, refused } from "./refused.ts";
+import { withArguments } from "./readable-call.ts";
+
+/** Asks the author's hooks about a call that the allow-list has. A hook that fails denies the call. */
+export async function askHooksBefore(call: Call, part = ""): Promise<Call | Fate> {
+  const { proposed, batch, index } = call;
+  const { run, turn, gate } = batch;
+  const { id: callId, name: tool } = proposed;
+  if (!gate.allowed.tools.has(tool)) return call;
+  const at = { turn, callId, tool, arguments: proposed.arguments };
+  try {
+    const question = { place: "beforeToolCall" as const, at, turn, part: `${index}${part}`, callId };
+    const answer = await consult(run, question);
+    if (answer.deny !== undefined) return denied(proposed, "hook", answer.deny);
+    if (answer.result !== undefined) return substituted(proposed, answer.result);
+    if (answer.arguments === undefined) return call;
+    return { ...call, proposed: withArguments(proposed, answer.arguments) };
+  } catch (error) {
+    if (run.stop.reason !== undefined) return cancelled(proposed);
+    if (hookFailure(error) === undefined) throw error; // the journal failed, which says nothing of the call
+    const text = `A \`beforeToolCall\` hook of agent "${gate.agent}" failed, and the call of "${tool}" was denied: ${messageOf(error)}`;
+    run.host.warn?.({ code: "WRIT_HOOK_FAILED", text, isDeprecation: false });
+    return denied(proposed, "hook-failed", messageOf(error));
+  }
+}
+
+function substituted(call: ToolCall, value: unknown): Fate {
+  const json = toJson(value);
+  const result: ToolResult = json.ok
+    ? okResult(json.value)
+    : { status: "error", text: `Tool '${call.name}' failed: what a hook gave for it is not JSON.` };
+  const decision = {
+    verdict: "allow",
+    rule: "hook",
+    reason: "a hook answered in place of the tool",
+  } as const;
+  return refused(call, decision, result);
+}

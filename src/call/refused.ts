@@ -1,0 +1,62 @@
+import type { ToolCall, ToolResult } from "../message/message.ts";
+import type { Decision } from "../policy/decision.ts";
+import type { Tool } from "../tool/tool.ts";
+import { wrongArguments } from "../tool/wrong-values.ts";
+import type { Refused } from "./call.ts";
+
+/** A call that does not run, by a decision. */
+export function refused(call: ToolCall, decision: Decision, result: ToolResult): Refused {
+  return { type: "refused", call, decision, result };
+}
+
+/** A call that a decision says no to. */
+export function deniedBy(decision: Decision, call: ToolCall): Refused {
+  const text = `Tool '${call.name}' was denied: ${decision.reason}`;
+  return refused(call, decision, { status: "denied", text, note: decision.rule });
+}
+
+/** A call that a rule, a hook or the runtime says no to. */
+export function denied(call: ToolCall, rule: string, reason: string): Refused {
+  return deniedBy({ verdict: "deny", rule, reason }, call);
+}
+
+/** A call that does not run because of what came before it. */
+export function skipped(call: ToolCall, reason: string): Refused {
+  return { type: "refused", call, result: skippedResult(reason) };
+}
+
+/** A call that the end of the run overtook before it began. */
+export function cancelled(call: ToolCall): Refused {
+  return { type: "refused", call, result: cancelledResult(call.name) };
+}
+
+/** The result of a call that does not run because of what came before it. */
+export function skippedResult(reason: string): ToolResult {
+  return { status: "skipped", text: `Not run: ${reason}.` };
+}
+
+/** The result of a call that the end of the run stopped. */
+export function cancelledResult(name: string): ToolResult {
+  return { status: "cancelled", text: `Tool '${name}' was cancelled.` };
+}
+
+/** The result of a call that the run lost sight of. */
+export const lostResult: ToolResult = { status: "unknown", text: "No result." };
+
+/** A call whose arguments the tool cannot be given. */
+export function invalid(call: ToolCall, tool: Tool, problem: string): Refused {
+  const decision: Decision = {
+    verdict: "deny",
+    rule: "arguments",
+    reason: problem,
+    remedy: "arguments that match the input schema",
+  };
+  const text = wrongArguments(tool, problem);
+  const result: ToolResult = { status: "invalid", text, note: `the model sent: ${rawArguments(call)}` };
+  return { ...refused(call, decision, result), wrong: { tool, problem } };
+}
+
+/** The arguments as the model wrote them, as far as that is known. */
+function rawArguments({ arguments: sent }: ToolCall): string {
+  return typeof sent === "string" ? sent : JSON.stringify(sent);
+}

@@ -1,0 +1,33 @@
+import type { Step } from "../journal/journal.ts";
+import { partsText } from "../journal/parts.ts";
+import type { ToolCall } from "../message/message.ts";
+import type { RunContext } from "../run/context.ts";
+import { mayRunAgain } from "../tool/after-crash.ts";
+import type { Maybe } from "../util/maybe.ts";
+import type { CallRecord, Ready } from "./call.ts";
+
+/** A call as a step of the journal. One that may not run twice is `lost` where an earlier process began it and left no result. */
+export function stepOf(
+  { at, tool, early, decision, askedBy = decision }: Ready,
+  perform: (isLost: boolean) => Maybe<CallRecord>,
+): Step<CallRecord> {
+  const step = {
+    key: at.key,
+    fingerprint: () => fingerprintOf(at.proposed),
+    run: async () => ({ ...(await perform(false)), decision: askedBy }),
+  };
+  if (tool.isAgent === true || early !== undefined) return { ...step, isOuter: true };
+  return mayRunAgain(tool)
+    ? step
+    : { ...step, lost: async () => ({ ...(await perform(true)), decision: askedBy }) };
+}
+
+/** The key by which a service knows a call again: a hash of fixed length, the same at every attempt. */
+export function idempotencyKeyOf({ host, runId }: Pick<RunContext, "host" | "runId">, key: string): string {
+  return host.digest(`${runId}/${key}`);
+}
+
+/** The text by which a record of the call is recognised. */
+export function fingerprintOf({ name, arguments: args }: ToolCall): string {
+  return partsText({ tool: name, arguments: args });
+}
