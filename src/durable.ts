@@ -14,6 +14,8 @@ export { type RunWorker, type WorkOptions } from "./durable/worker.ts";
 export {
   answerRecord,
   type Erased,
+  type MovedQuestion,
+  type MovedRun,
   type NewRun,
   type QuestionAnswer,
   type RunEnd,

@@ -5,8 +5,15 @@ import { fromKey } from "./stored-text.ts";
 export type RunRow = Readonly<Record<string, unknown>>;
 
 /** All of a run that no statement asks for. */
-export function startOf({ id: _id, ...start }: NewRun): string {
-  return JSON.stringify(start);
+export function startOf({
+  agent,
+  input,
+  options,
+  session,
+  protocol,
+  moves,
+}: NewRun & Pick<StoredRun, "moves">): string {
+  return JSON.stringify({ agent, input, options, session, protocol, moves });
 }
 
 /** The run of a row. */

@@ -68,7 +68,24 @@ function addRuns(runs: Command, act: Act): void {
   ).action((id: string | undefined, flags: StoreFlags & { readonly session?: string }) =>
     act(flags, async () => (await import("./runs.ts")).eraseRuns(id, flags)),
   );
+  addMoves(runs, act);
   addCheck(runs, act);
+}
+
+function addMoves(runs: Command, act: Act): void {
+  withStore(
+    runs
+      .command("export")
+      .description("take a run out of the store, to go on in another one, and print it as lines of JSON")
+      .argument("<id>"),
+  ).action((id: string, flags: StoreFlags) =>
+    act(flags, async () => (await import("./moves.ts")).exportRun(id, flags)),
+  );
+  withStore(
+    runs.command("import").description("put an exported run into the store, once").argument("<file>"),
+  ).action((file: string, flags: StoreFlags) =>
+    act(flags, async () => (await import("./moves.ts")).importRun(file, flags)),
+  );
 }
 
 function addCheck(runs: Command, act: Act): void {

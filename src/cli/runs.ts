@@ -19,6 +19,7 @@ const statuses = [
   "ready",
   "running",
   "waiting",
+  "moved",
   "answered",
   "failed",
   "cancelled",

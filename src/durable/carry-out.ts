@@ -13,7 +13,7 @@ export interface Carrying {
   readonly done: Promise<void>;
   /** Lets what is at work end, then gives the run up. */
   leave(): void;
-  /** Looks whether somebody has cancelled the run. */
+  /** Looks whether somebody has cancelled or moved the run. */
   look(): void;
 }
 
@@ -27,8 +27,10 @@ export function carryOut(journal: RunJournal, around: DurableAround): Carrying {
   const cancelling = new AbortController();
   const leaving = new AbortController();
   const look = async (): Promise<void> => {
-    const end = (await store.read(id))?.end;
-    if (end?.outcome.type === "cancelled") cancelling.abort(end.outcome.reason);
+    const run = await store.read(id);
+    const outcome = run?.end?.outcome;
+    if (outcome?.type === "cancelled") cancelling.abort(outcome.reason);
+    if (run?.status === "moved") leaving.abort();
   };
   return {
     done: carry(journal, around, { cancelling: cancelling.signal, leaving: leaving.signal }),

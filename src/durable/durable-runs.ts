@@ -5,6 +5,7 @@ import { checkDurable, type DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuestion } from "./run-store.ts";
+import { readRunText, runText } from "./run-text.ts";
 import { type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
@@ -21,7 +22,7 @@ export interface DurableRuns {
   /**
    * Waits until a run has ended, wherever it is carried out, for days if need be; `signal` ends the waiting and not the run.
    *
-   * @throws WritError `run-missing`
+   * @throws WritError `run-missing`, `run-moved`
    */
   result(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
   /** The questions that runs wait for, or one run, the oldest first. */
@@ -70,6 +71,19 @@ export interface DurableRuns {
    * Nothing happens, and whoever carries out a run is not disturbed.
    */
   check(): Promise<readonly StrandedRun[]>;
+  /**
+   * Takes a run out of the store, to go on in another one: its records, children, questions and answers as text, a JSON object a line. Whoever carries it
+   * out writes nothing more, and the run stays behind as `moved`. Exported again it gives the same, for a text that was lost. Do not import one text in two stores.
+   *
+   * @throws WritError `run-missing`
+   */
+  export(id: string): Promise<string>;
+  /**
+   * Puts an exported run into the store, once. It goes on there where it was: nothing that was recorded happens again.
+   *
+   * @throws WritError `run-exists`, `export-broken`, `export-newer`
+   */
+  import(text: string): Promise<StoredRun>;
   /** Carries out runs of the agents in this process, until it is drained. */
   work(options?: WorkOptions): RunWorker;
 }
@@ -93,6 +107,8 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     erase: (which) => store.erase(which),
     events: (id, wanted = {}) => followRun(id, { ...options, host }, wanted),
     replay: (id) => replayRun(id, { ...options, host }),
+    export: async (id) => runText(await store.moveOut(id)),
+    import: async (text) => store.moveIn(readRunText(text)),
     check: () => strandedRuns({ ...options, host }),
     work: (wanted = {}) => new RunsWorker({ ...options, host }, wanted),
   };

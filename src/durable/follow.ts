@@ -65,9 +65,16 @@ async function knownRun(id: string, around: DurableAround): Promise<AskedRun> {
   return askedRun(run, around);
 }
 
-/** The end as the store has it: a run that was cancelled where nobody carried it out has no record of that. */
+/**
+ * The end as the store has it: a run that was cancelled where nobody carried it out has no record of that.
+ *
+ * @throws WritError `run-missing`, `run-moved` of one that is not here any more
+ */
 async function outcomeOf(id: string, { store }: DurableAround, replayed: Outcome): Promise<Outcome> {
-  return (await store.read(id))?.end?.outcome ?? replayed;
+  const run = await store.read(id);
+  if (run === undefined) throw new WritError("run-missing", { id });
+  if (run.end === undefined && run.status === "moved") throw new WritError("run-moved", { id });
+  return run.end?.outcome ?? replayed;
 }
 
 /** A journal that does nothing: each step waits for its record, which whoever carries out the run makes. */
@@ -76,14 +83,14 @@ async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
   const take = (records: readonly JournalRecord[]): void => {
     for (const { key, json } of records) if (json !== undefined) known.set(key, json);
   };
-  /** True once the run has ended. */
+  /** True once there will be no more records here. */
   async function look(): Promise<boolean> {
     const run = await waiter.store.read(id); // first: a run that has ended gets no more records
     take(withEnd(await waiter.store.records(id), run));
-    return run?.end !== undefined;
+    return run === undefined || run.end !== undefined || run.status === "moved";
   }
   await look();
-  /** The record of a step, once it is there; null where the run has ended without it. */
+  /** The record of a step, once it is there; null where there will be none. */
   const recordOf = (key: string): Promise<string | null> =>
     untilChanged(id, waiter, async () => {
       if (known.has(key)) return known.get(key);

@@ -1,8 +1,10 @@
 import { WritError } from "../error/writ-error.ts";
 import { type JournalRecord, type KeptQuestion, recordedJournal } from "../journal/recorded-journal.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import { movedRun } from "./moved-run.ts";
 import {
   answerRecord,
+  type MovedRun,
   type NewRun,
   type QuestionAnswer,
   type RunEnd,
@@ -44,6 +46,36 @@ export class MemoryRun {
     return this.run.id;
   }
 
+  /** A run that was in another store, or in this one before. */
+  static moved({ run, records, questions }: MovedRun, around: MemoryAround): MemoryRun {
+    const moved = new MemoryRun(run, around);
+    moved.run = structuredClone(run);
+    for (const record of records) moved.records.set(record.key, record);
+    for (const question of structuredClone(questions))
+      moved.questions.set(question.key, { ...question, runId: run.id, place: around.nextPlace() });
+    return moved;
+  }
+
+  /** Takes the run out of its store. */
+  moveOut(): MovedRun {
+    this.fence();
+    const run = movedRun(this.run);
+    this.run = { ...this.run, moves: run.moves ?? 0 };
+    this.changed("moved");
+    return {
+      run: structuredClone(run),
+      records: [...this.records.values()],
+      questions: [...this.questions.values()].map(
+        ({ runId: _runId, place: _place, ...question }) => question,
+      ),
+    };
+  }
+
+  /** @throws WritError `run-moved` */
+  checkHere(): void {
+    if (this.run.status === "moved") throw new WritError("run-moved", { id: this.id });
+  }
+
   /** @throws WritError `run-claimed` */
   checkFree(): void {
     if (this.isHeld) throw new WritError("run-claimed", { id: this.id, owner: "this process" });
@@ -60,8 +92,9 @@ export class MemoryRun {
     this.isHeld = false;
   }
 
-  /** @throws WritError `question-unknown`, `question-changed` */
+  /** @throws WritError `question-unknown`, `question-changed`, `run-moved` */
   answer(key: string, answer: QuestionAnswer): void {
+    this.checkHere();
     const question = this.questions.get(key);
     if (question === undefined) throw new WritError("question-unknown", { id: this.id, key });
     const json = answerRecord(question, answer);

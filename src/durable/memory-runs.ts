@@ -1,9 +1,11 @@
 import { WritError } from "../error/writ-error.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { MemoryRun } from "./memory-run.ts";
+import { checkArrival } from "./moved-run.ts";
 import { protocol } from "./protocol.ts";
 import type {
   Erased,
+  MovedRun,
   NewRun,
   QuestionAnswer,
   RunFilter,
@@ -38,6 +40,7 @@ class MemoryRuns implements RunStore {
   private readonly runs = new Map<string, MemoryRun>();
   private readonly watching = new Set<(id?: string) => void>();
   private places = 0;
+  private readonly around = { told: (id: string) => this.told(id), nextPlace: () => (this.places += 1) };
 
   async begin(run: NewRun): Promise<StoredRun> {
     return structuredClone(this.begun(run).run);
@@ -45,6 +48,7 @@ class MemoryRuns implements RunStore {
 
   async open(id: string): Promise<RunJournal> {
     const run = this.begun({ id, agent: "", input: null, options: {}, protocol });
+    run.checkHere();
     run.checkFree();
     return run.taken();
   }
@@ -77,7 +81,7 @@ class MemoryRuns implements RunStore {
 
   async questions(id?: string): Promise<readonly WaitingQuestion[]> {
     return [...this.runs.values()]
-      .filter((run) => id === undefined || run.id === id)
+      .filter(({ run }) => run.status !== "moved" && (id === undefined || run.id === id))
       .flatMap(({ questions }) => [...questions.values()])
       .toSorted((one, other) => one.place - other.place)
       .map(({ fingerprint: _fingerprint, place: _place, ...question }) => structuredClone(question));
@@ -90,14 +94,28 @@ class MemoryRuns implements RunStore {
   }
 
   async cancel(id: string, reason: string): Promise<StoredRun> {
-    const run = this.get(id);
+    const run = this.here(id);
     run.finish({ outcome: { type: "cancelled", reason } });
     return structuredClone(run.run);
   }
 
   async reopen(id: string): Promise<StoredRun> {
-    const run = this.get(id);
+    const run = this.here(id);
     run.reopen();
+    return structuredClone(run.run);
+  }
+
+  async moveOut(id: string): Promise<MovedRun> {
+    return this.get(id).moveOut();
+  }
+
+  async moveIn(moved: MovedRun): Promise<StoredRun> {
+    const { id } = moved.run;
+    checkArrival(moved.run, this.runs.get(id)?.run);
+    this.runs.delete(id);
+    const run = MemoryRun.moved(moved, this.around);
+    this.runs.set(id, run);
+    this.told(id);
     return structuredClone(run.run);
   }
 
@@ -125,8 +143,7 @@ class MemoryRuns implements RunStore {
   private begun(run: NewRun): MemoryRun {
     const known = this.runs.get(run.id);
     if (known !== undefined) return known;
-    const around = { told: (id: string) => this.told(id), nextPlace: () => (this.places += 1) };
-    const begun = new MemoryRun(run, around);
+    const begun = new MemoryRun(run, this.around);
     this.runs.set(run.id, begun);
     this.told(run.id);
     return begun;
@@ -135,6 +152,13 @@ class MemoryRuns implements RunStore {
   private get(id: string): MemoryRun {
     const run = this.runs.get(id);
     if (run === undefined) throw new WritError("run-missing", { id });
+    return run;
+  }
+
+  /** @throws WritError `run-missing`, `run-moved` */
+  private here(id: string): MemoryRun {
+    const run = this.get(id);
+    run.checkHere();
     return run;
   }
 

@@ -2,7 +2,7 @@ import { readAnswer } from "../call/ask.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { JournalRecord } from "../journal/recorded-journal.ts";
+import type { JournalRecord, KeptQuestion } from "../journal/recorded-journal.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Approval } from "../run/approval.ts";
 import type { OpenQuestion } from "../run/waits.ts";
@@ -21,10 +21,10 @@ export interface NewRun {
 }
 
 /**
- * The state of a stored run. `ready`: any process may go on with it. `running`: one has it. `waiting`: it goes on when somebody answers. All others
- * are the type of its outcome.
+ * The state of a stored run. `ready`: any process may go on with it. `running`: one has it. `waiting`: it goes on when somebody answers. `moved`: it is
+ * in another store now. All others are the type of its outcome.
  */
-export type RunStatus = "ready" | "running" | "waiting" | Outcome["type"];
+export type RunStatus = "ready" | "running" | "waiting" | "moved" | Outcome["type"];
 
 /** The end of a stored run. */
 export interface RunEnd {
@@ -42,7 +42,20 @@ export interface StoredRun extends NewRun {
   /** Both are there when it has ended. */
   readonly endedAt?: number;
   readonly end?: RunEnd;
+  /** The number of times that it was moved to another store. Left out before the first. */
+  readonly moves?: number;
 }
+
+/** A run on its way from one store to another, with all that belongs to it. */
+export interface MovedRun {
+  /** The run as it goes on: `ready`, or ended. */
+  readonly run: StoredRun;
+  readonly records: readonly JournalRecord[];
+  readonly questions: readonly MovedQuestion[];
+}
+
+/** A question on its way. */
+export interface MovedQuestion extends Omit<WaitingQuestion, "runId">, Pick<KeptQuestion, "fingerprint"> {}
 
 /** A question of a run, kept until somebody answers it. */
 export interface WaitingQuestion extends OpenQuestion {
@@ -93,7 +106,8 @@ export interface RunJournal extends Journal, AsyncDisposable {
 
 /**
  * A store of runs that outlast their process. Any text is an id. Each change happens whole or not at all, and one process at a time has a run: its
- * journal writes nothing once another has taken it. All functions may be called from any process.
+ * journal writes nothing once another has taken it. All functions may be called from any process. With a run that was moved to another store nothing can
+ * be done but looking, moving and erasing: all else throws `run-moved`.
  */
 export interface RunStore {
   /**
@@ -133,6 +147,19 @@ export interface RunStore {
    * @throws WritError `run-missing`
    */
   reopen(id: string): Promise<StoredRun>;
+  /**
+   * Takes a run out of the store, whoever has it: it stays there as `moved`, and no journal of it writes any more. A run that was moved gives the same
+   * again, for what was lost on its way.
+   *
+   * @throws WritError `run-missing`
+   */
+  moveOut(id: string): Promise<MovedRun>;
+  /**
+   * Puts a run into the store, whole. One that was moved from here may come back, unless what is given was taken out before that.
+   *
+   * @throws WritError `run-exists`
+   */
+  moveIn(moved: MovedRun): Promise<StoredRun>;
   /** Forgets runs with all that was recorded of them. Gives their number. @throws WritError `run-claimed` while a process that lives has one of them */
   erase(which: Erased): Promise<number>;
   /**

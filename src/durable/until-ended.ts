@@ -53,11 +53,12 @@ function nextChange(
   };
 }
 
-/** Waits for the end of a run. @throws WritError `run-missing`; the reason of the signal */
+/** Waits for the end of a run. @throws WritError `run-missing`, `run-moved`; the reason of the signal */
 export function untilEnded(id: string, waiter: Waiter): Promise<RunEnd> {
   return untilChanged(id, waiter, async () => {
     const run = await waiter.store.read(id);
     if (run === undefined) throw new WritError("run-missing", { id });
+    if (run.end === undefined && run.status === "moved") throw new WritError("run-moved", { id });
     return run.end;
   });
 }

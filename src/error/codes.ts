@@ -36,6 +36,8 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "eval-suite-invalid": { message: "The suite {path} is not laid out as a suite: in {field}, {reason}.", hint: "A suite is a JSON object with `suite` (its name), `tools`, `user_tasks`, `injection_tasks` and `pairs`, as docs/injection.md shows. Correct the field, or give `--suite` another file.", retryable: false },
   "executor-failed": { message: "The executor of \"{name}\" failed: {reason}", hint: "Correct the executor, or let it give `{ callId, error }` for the call that failed: the model is told of it, and the run goes on. The calls that it had run keep their results; what it threw is the cause.", retryable: false },
   "executor-result-invalid": { message: "The executor of \"{name}\" broke its contract: {reason}.", hint: "An executor gives one result for each call that it was given: what `run(call)` gave, as it is, or `{ callId, value }`, `{ callId, error }` or `{ callId, skipped: reason }`. The call in question (`data.call`): \"{call}\". `executorContract` in `writ/testing` checks an executor.", retryable: false },
+  "export-broken": { message: "The export of a run is broken in line {line}: {reason}", hint: "Take the whole text that `export` gave, unchanged. The run is still in the store that it left, as `moved`: export it again there.", retryable: false },
+  "export-newer": { message: "The run was exported in the form {version}, and this version of writ reads forms up to {known}.", hint: "Import it with the version of writ that exported it, or a later one.", retryable: false },
   "file-missing": { message: "There is no file {path}.", hint: "Give the path of a TypeScript or JavaScript file that exports an agent, or of a definition in Markdown or JSON.", retryable: false },
   "file-unreadable": { message: "{path} cannot be read: {reason}.", hint: "Give the path of a regular text file in UTF-8 that this process may read.", retryable: false },
   "function-failed": { message: "The function `{function}` of \"{name}\" failed: {reason}", hint: "Correct the function; its own error is the cause.", retryable: false },
@@ -101,8 +103,10 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "run-claimed": { message: "The run \"{id}\" is carried out elsewhere: by {owner}.", hint: "Wait until that process has ended or has closed the journal of the run, then open it again. A process that died holds nothing. If this process has it open itself, use that journal.", retryable: false },
   "run-differs": { message: "The run \"{id}\" was begun before with another {part}.", hint: "An id stands for one run: beginning it again gives that run. Take another id for another one.", retryable: false },
   "run-ended": { message: "The run \"{id}\" has ended as {status}, and nothing more is recorded of it.", hint: "Somebody cancelled it while this process carried it out. A call that was at work keeps its result; nothing else begins.", retryable: false },
+  "run-exists": { message: "There is a run \"{id}\" in this store already.", hint: "What was exported is imported once. A run that went on elsewhere is exported there, and comes back with that.", retryable: false },
   "run-handed-over": { message: "The run of \"{name}\" was handed over before its end, and another process is to go on with it.", hint: "Run again with the same journal and `runId`. `agent.run()` gives this as an outcome, `suspended` with the field \"handover\", instead of throwing.", retryable: false },
   "run-missing": { message: "There is no run \"{id}\".", hint: "Nobody has begun a run of that id, or it was erased. `runs.list()` lists the runs.", retryable: false },
+  "run-moved": { message: "The run \"{id}\" was moved to another store, and nothing is done with it in this one.", hint: "Use the store to which it was moved. Where it never arrived, import what was exported, here or there; `export` gives it again.", retryable: false },
   "run-option-unusable": { message: "\"{name}\" cannot be run with the option `{option}`: {reason}", hint: "Leave the option out, or give it to an agent.", retryable: false },
   "run-refused": { message: "The run of \"{name}\" was refused: {reason}", hint: "Change the policy or the request.", retryable: false },
   "run-suspended": { message: "Agent '{name}' is suspended: {reason}", hint: "Go on with `agent.resume(result.checkpoint)` when `budget.{field}` was raised; the checkpoint is JSON and can be kept anywhere.", retryable: false },
@@ -170,6 +174,8 @@ export interface ErrorData {
   "eval-suite-invalid": { field: string | number; path: string | number; reason: string | number };
   "executor-failed": { name: string | number; reason: string | number };
   "executor-result-invalid": { call: string | number; name: string | number; reason: string | number };
+  "export-broken": { line: string | number; reason: string | number };
+  "export-newer": { known: string | number; version: string | number };
   "file-missing": { path: string | number };
   "file-unreadable": { path: string | number; reason: string | number };
   "function-failed": { function: string | number; name: string | number; reason: string | number };
@@ -235,8 +241,10 @@ export interface ErrorData {
   "run-claimed": { id: string | number; owner: string | number };
   "run-differs": { id: string | number; part: string | number };
   "run-ended": { id: string | number; status: string | number };
+  "run-exists": { id: string | number };
   "run-handed-over": { name: string | number };
   "run-missing": { id: string | number };
+  "run-moved": { id: string | number };
   "run-option-unusable": { name: string | number; option: string | number; reason: string | number };
   "run-refused": { name: string | number; reason: string | number };
   "run-suspended": { field: string | number; name: string | number; reason: string | number };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
+import { runMovesContract } from "./run-moves.ts";
 import { runStoreContract } from "./run-store.ts";
 import { postgresUnderTest } from "./run-store-postgres.ts";
 
@@ -10,8 +11,7 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
   });
   afterAll(() => server.close());
 
-  runStoreContract(
-    "PostgreSQL",
-    postgresUnderTest(() => server),
-  );
+  const underTest = postgresUnderTest(() => server);
+  runStoreContract("PostgreSQL", underTest);
+  runMovesContract("PostgreSQL", underTest);
 });

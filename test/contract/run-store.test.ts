@@ -5,12 +5,15 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { killRun } from "../../tools/kill/kill-runs.ts";
+import { runMovesContract } from "./run-moves.ts";
 import { runStoreContract } from "./run-store.ts";
 import { memoryUnderTest } from "./run-store-memory.ts";
 import { sqliteUnderTest } from "./run-store-sqlite.ts";
 
 runStoreContract("SQLite", sqliteUnderTest);
 runStoreContract("memory", memoryUnderTest);
+runMovesContract("SQLite", sqliteUnderTest);
+runMovesContract("memory", memoryUnderTest);
 
 describe("runs in a SQLite file", () => {
   let folder = "";

@@ -122,6 +122,27 @@ describe("writ runs", () => {
   });
 });
 
+describe("writ runs export and import", () => {
+  it("move a run to another store, once, where it goes on", async () => {
+    const from = store;
+    await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);
+    const { stdout } = await writ(["runs", "export", "r"]);
+    project.file("r.jsonl", stdout);
+    expect((await writ(["runs", "list"])).stdout).toMatch(/^r {2}moved/);
+    expect((await writ(["approvals", "approve", "r"])).stderr).toContain("error[question-unknown]");
+    store = `other-${from}`;
+    expect((await writ(["runs", "import", "nowhere.jsonl"])).stderr).toContain("error[option-invalid]");
+    expect((await writ(["runs", "import", "r.jsonl"])).stdout).toBe("r: ready\n");
+    expect((await writ(["runs", "import", "r.jsonl"])).stderr).toContain("error[run-exists]");
+    await writ(["approvals", "approve", "r"]);
+    const ended = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);
+    expect([ended.code, ended.stdout]).toEqual([0, "paid Ada\n"]);
+    store = from;
+    const gone = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);
+    expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining("error[run-moved]")]);
+  });
+});
+
 describe("writ work", () => {
   it("carries out what waits, and hands over at SIGTERM", async () => {
     await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);

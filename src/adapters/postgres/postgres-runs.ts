@@ -2,12 +2,14 @@ import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
 import { optional, record, shapeOf, string } from "../../util/shape.ts";
 import { protocol } from "../../durable/protocol.ts";
 import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
+import { WritError } from "../../error/writ-error.ts";
 import { recordedJournal } from "../../journal/recorded-journal.ts";
 import { postgresDatabase } from "./database.ts";
 import type { PostgresOptions } from "./options.ts";
 import { quoted } from "./pool.ts";
 import { runChanges, type RunChanges } from "./run-changes.ts";
 import { runClaims, type Taken } from "./run-claims.ts";
+import { runMoves } from "./run-moves.ts";
 import { type RunQuestions, runQuestions } from "./run-questions.ts";
 import { type RunRows, runRows } from "./run-rows.ts";
 import { type RunSteps, runSteps } from "./run-steps.ts";
@@ -50,12 +52,14 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
   const steps = runSteps(database.query, tables);
   const questions = runQuestions(database, tables);
   const claims = runClaims(session, tables);
+  const moves = runMoves(database, tables);
   const changes = runChanges(database.query, session, tables);
   const server: RunServer = { rows, steps, questions, changes };
   async function open(id: string): Promise<RunJournal> {
-    await rows.begin({ id, agent: "", input: null, options: {}, protocol });
+    const { status } = await rows.begin({ id, agent: "", input: null, options: {}, protocol });
+    if (status === "moved") throw new WritError("run-moved", { id });
     const taken = await claims.take(id);
-    return taken === undefined ? open(id) : journalOf(server, taken); // erased in between
+    return taken === undefined ? open(id) : journalOf(server, taken); // erased or moved in between
   }
   /** Those who watch here need not wait for the server to tell them. */
   async function told<Result>(id: string, change: Promise<Result>): Promise<Result> {
@@ -82,6 +86,8 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     answer: (id, key, answer) => told(id, questions.answer(id, key, answer)),
     cancel: (id, reason) => told(id, rows.cancel(id, reason)),
     reopen: (id) => told(id, rows.reopen(id)),
+    moveOut: (id) => told(id, moves.out(id)),
+    moveIn: (moved) => told(moved.run.id, moves.in(moved)),
     erase: (which) => rows.erase(which),
     watch: (onChange) => changes.watch(onChange),
     close,

@@ -44,7 +44,7 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
   const taking = (which: string): string => `UPDATE ${runs} SET epoch = epoch + 1, owner = $2, woken = false,
       status = CASE WHEN ended IS NULL THEN 'running' ELSE status END WHERE ${which}
     RETURNING number, epoch, ${columns}, ${told("''")}`;
-  const takeOne = taking("id = $1");
+  const takeOne = taking("id = $1 AND status <> 'moved'");
   const takeReady = taking("number = $1 AND status IN ('ready', 'running')");
   const find = `SELECT id, owner FROM ${runs} WHERE id = $1`;
   const mine = JSON.stringify({ host: hostname(), pid: process.pid });

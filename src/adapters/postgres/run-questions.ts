@@ -22,8 +22,9 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
   const known = `SELECT json FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3`;
   const insert = `INSERT INTO ${questions} (run, key, fingerprint, request, since) VALUES ($1, $2, $3, $4, ${nowMs})
     ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request`;
-  const select = `SELECT id, key, request, since FROM ${questions} JOIN ${runs} ON number = run WHERE $1::text IS NULL OR id = $1 ORDER BY place`;
-  const lock = `SELECT number FROM ${runs} WHERE id = $1 FOR UPDATE`;
+  const select = `SELECT id, key, request, since FROM ${questions} JOIN ${runs} ON number = run 
+    WHERE ($1::text IS NULL OR id = $1) AND status <> 'moved' ORDER BY place`;
+  const lock = `SELECT number, status FROM ${runs} WHERE id = $1 FOR UPDATE`;
   const take = `DELETE FROM ${questions} WHERE run = $1 AND key = $2 RETURNING fingerprint, request`;
   const record = `INSERT INTO ${steps} (run, key, fingerprint, json) VALUES ($1, $2, $3, $4)`;
   const wake = `UPDATE ${runs} SET woken = true, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END
@@ -48,7 +49,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
     async answer(id, key, answer) {
       let written: string | undefined; // by an attempt whose end nobody saw
       await transaction(async (query) => {
-        const number: unknown = (await query(lock, [toKey(id)]))[0]?.["number"];
+        const { number, status } = (await query(lock, [toKey(id)]))[0] ?? {};
+        if (status === "moved") throw new WritError("run-moved", { id });
         const [row] = await query(take, [number, toKey(key)]);
         if (row === undefined) {
           if (written !== undefined && (await query(kept, [number, toKey(key), written])).length > 0) return;
@@ -62,7 +64,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
   };
 }
 
-function questionIn(row: Row): WaitingQuestion {
+/** The question of a row. */
+export function questionIn(row: Row): WaitingQuestion {
   const { id, key, since } = row;
   return { runId: fromKey(id), key: fromKey(key), request: requestIn(row), since: Number(since) };
 }

@@ -13,9 +13,9 @@ export interface RunRows {
   begin(run: NewRun): Promise<StoredRun>;
   find(id: string): Promise<StoredRun | undefined>;
   list(wanted: RunFilter): Promise<readonly StoredRun[]>;
-  /** @throws WritError `run-missing` */
+  /** @throws WritError `run-missing`, `run-moved` */
   cancel(id: string, reason: string): Promise<StoredRun>;
-  /** @throws WritError `run-missing` */
+  /** @throws WritError `run-missing`, `run-moved` */
   reopen(id: string): Promise<StoredRun>;
   /** @throws WritError `run-claimed` */
   erase(which: Erased): Promise<number>;
@@ -37,7 +37,7 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
     `WITH ending AS (${ending} RETURNING number), gone AS (DELETE FROM ${questions} USING ending WHERE run = ending.number)
       SELECT ${told("$1")} FROM ending`;
   const cancel = withoutQuestions(
-    `UPDATE ${runs} SET status = 'cancelled', ended = ${nowMs}, finish = $3 WHERE id = $2 AND ended IS NULL`,
+    `UPDATE ${runs} SET status = 'cancelled', ended = ${nowMs}, finish = $3 WHERE id = $2 AND ended IS NULL AND status <> 'moved'`,
   );
   const finish =
     withoutQuestions(`UPDATE ${runs} SET owner = NULL, status = CASE WHEN ended IS NULL THEN $4 ELSE status END,
@@ -45,7 +45,7 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
   const leave = `UPDATE ${runs} SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN $3 AND NOT woken THEN 'waiting'
     ELSE 'ready' END WHERE number = $1 AND epoch = $2 RETURNING ${told("$4")}`;
   const reopen = `UPDATE ${runs} SET status = 'ready', ended = NULL, finish = NULL
-    WHERE id = $1 AND ended IS NOT NULL AND status NOT IN ('answered', 'cancelled') RETURNING ${told("$2")}`;
+    WHERE id = $1 AND ended IS NOT NULL AND status NOT IN ('answered', 'cancelled', 'moved') RETURNING ${told("$2")}`;
 
   const { query } = database;
   async function find(id: string): Promise<StoredRun | undefined> {
@@ -55,6 +55,11 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
   async function get(id: string): Promise<StoredRun> {
     const run = await find(id);
     if (run === undefined) throw new WritError("run-missing", { id });
+    return run;
+  }
+  async function here(id: string): Promise<StoredRun> {
+    const run = await get(id);
+    if (run.status === "moved") throw new WritError("run-moved", { id });
     return run;
   }
   return {
@@ -73,11 +78,11 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
     async cancel(id, reason) {
       const end: RunEnd = { outcome: { type: "cancelled", reason } };
       await query(cancel, [changeOf(id), toKey(id), JSON.stringify(end)]);
-      return get(id);
+      return here(id);
     },
     async reopen(id) {
       await query(reopen, [toKey(id), changeOf(id)]);
-      return get(id);
+      return here(id);
     },
     erase: (which) => database.transaction((query) => erased(query, tables, which)),
     async end({ id, number, epoch }, end) {

@@ -1,7 +1,7 @@
 import { WritError } from "../../error/writ-error.ts";
 import type { JournalRecord } from "../../journal/recorded-journal.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import type { Query } from "./database.ts";
+import type { Query, Row } from "./database.ts";
 import type { RunTables } from "./run-tables.ts";
 
 /** A run that this process has, and the number of times that it was taken: what an earlier owner writes is refused. */
@@ -68,11 +68,7 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
 
   return {
     async list(id) {
-      return (await query(select, [toKey(id)])).map(({ key, fingerprint, json }) => ({
-        key: fromKey(key),
-        fingerprint: fromKey(fingerprint),
-        ...(json === null ? {} : { json: String(json) }),
-      }));
+      return (await query(select, [toKey(id)])).map(recordIn);
     },
     keeper(claim) {
       const inBatches = gathered((records: readonly JournalRecord[]) => write(claim, records));
@@ -83,6 +79,15 @@ export function runSteps(query: Query, { runs, steps }: RunTables): RunSteps {
       };
     },
     refusal,
+  };
+}
+
+/** The record of a row. */
+export function recordIn({ key, fingerprint, json }: Row): JournalRecord {
+  return {
+    key: fromKey(key),
+    fingerprint: fromKey(fingerprint),
+    ...(json === null ? {} : { json: String(json) }),
   };
 }
 

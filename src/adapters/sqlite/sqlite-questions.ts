@@ -31,7 +31,8 @@ export function questionsOf(database: Database): Questions {
       ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request`,
   );
   const known = database.prepare("SELECT json FROM writ_steps WHERE run = ? AND key = ? AND fingerprint = ?");
-  const select = database.prepare("SELECT * FROM writ_questions WHERE ?1 IS NULL OR run = ?1 ORDER BY place");
+  const select = database.prepare(`SELECT * FROM writ_questions WHERE (?1 IS NULL OR run = ?1)
+      AND run NOT IN (SELECT id FROM writ_runs WHERE status = 'moved') ORDER BY place`);
   const take = database.prepare("DELETE FROM writ_questions WHERE run = ? AND key = ? RETURNING *");
   const record = database.prepare("INSERT INTO writ_steps (run, key, fingerprint, json) VALUES (?, ?, ?, ?)");
   const remove = database.prepare("DELETE FROM writ_questions WHERE run = ?");
@@ -63,7 +64,8 @@ export function questionsOf(database: Database): Questions {
   };
 }
 
-function questionIn(row: Readonly<Record<string, unknown>>): WaitingQuestion {
+/** The question of a row. */
+export function questionIn(row: Readonly<Record<string, unknown>>): WaitingQuestion {
   return {
     runId: fromKey(row["run"]),
     key: fromKey(row["key"]),

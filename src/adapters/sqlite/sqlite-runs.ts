@@ -1,8 +1,10 @@
+import { checkArrival } from "../../durable/moved-run.ts";
 import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
 import { recordedJournal } from "../../journal/recorded-journal.ts";
 import { type Database, openDatabase, type OpenStore } from "./database.ts";
 import { refuseOtherMachines } from "./local-file.ts";
 import { type RunChanges, runChanges } from "./run-changes.ts";
+import { type RunMoves, runMoves } from "./run-moves.ts";
 import { type RunOwners, runOwners } from "./run-owners.ts";
 import { type RunRows, runRows, runTable, type Taken } from "./run-rows.ts";
 import { refusalIn, type RunSteps, runSteps, stepTable } from "./run-steps.ts";
@@ -38,7 +40,17 @@ export function sqliteRuns(path: string): SqliteRuns {
   const questions = questionsOf(database);
   const owners = runOwners(database);
   const changes = runChanges(database);
-  const file: RunFile = { database, rows, steps, questions, owners, changes, refusal: refusalIn(database) };
+  const moves = runMoves(database, { rows, steps });
+  const file: RunFile = {
+    database,
+    rows,
+    steps,
+    questions,
+    owners,
+    changes,
+    moves,
+    refusal: refusalIn(database),
+  };
   function close(): void {
     changes.stop();
     database.close();
@@ -47,6 +59,7 @@ export function sqliteRuns(path: string): SqliteRuns {
     begin: async (run) => changing(file, run.id, () => rows.begin(run)),
     open: async (id) =>
       database.write(() => {
+        moves.checkHere(id);
         owners.checkFree(id);
         return journalOf(file, rows.take(id, owners.mine));
       }, "NORMAL"),
@@ -62,11 +75,13 @@ export function sqliteRuns(path: string): SqliteRuns {
     questions: async (id) => database.read(() => questions.list(id)),
     answer: async (id, key, answer) =>
       changing(file, id, () => {
+        moves.checkHere(id);
         questions.answer(id, key, answer);
         rows.answered(id);
       }),
     cancel: async (id, reason) =>
       changing(file, id, () => {
+        moves.checkHere(id);
         rows.end(id, { outcome: { type: "cancelled", reason } });
         const run = rows.get(id);
         questions.forget(id);
@@ -74,8 +89,16 @@ export function sqliteRuns(path: string): SqliteRuns {
       }),
     reopen: async (id) =>
       changing(file, id, () => {
+        moves.checkHere(id);
         rows.reopen(id);
         return rows.get(id);
+      }),
+    moveOut: async (id) => changing(file, id, () => moves.out(id)),
+    moveIn: async (moved) =>
+      changing(file, moved.run.id, () => {
+        checkArrival(moved.run, rows.find(moved.run.id));
+        forgotten(file, moved.run.id);
+        return moves.in(moved);
       }),
     erase: async (which) =>
       database.write(
@@ -99,6 +122,7 @@ interface RunFile {
   readonly questions: Questions;
   readonly owners: RunOwners;
   readonly changes: RunChanges;
+  readonly moves: RunMoves;
   readonly refusal: ReturnType<typeof refusalIn>;
 }
 

@@ -1,0 +1,96 @@
+import { checkArrival, movedRun } from "../../durable/moved-run.ts";
+import type { MovedQuestion, MovedRun, StoredRun } from "../../durable/run-store.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { runIn, startOf } from "../stored-run.ts";
+import { fromKey, toKey } from "../stored-text.ts";
+import type { PostgresDatabase, Query, Row } from "./database.ts";
+import { questionIn } from "./run-questions.ts";
+import { recordIn } from "./run-steps.ts";
+import { changeOf, columns, type RunTables } from "./run-tables.ts";
+
+/** The runs of a database on their way to other stores and back. */
+export interface RunMoves {
+  /** @throws WritError `run-missing` */
+  out(id: string): Promise<MovedRun>;
+  /** @throws WritError `run-exists` */
+  in(moved: MovedRun): Promise<StoredRun>;
+}
+
+export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): RunMoves {
+  const { runs, steps, questions, told, lockOf } = tables;
+  const find = `SELECT number, ${columns} FROM ${runs} WHERE id = $1 FOR UPDATE`; // whoever carries it out has written by then, or never will
+  const leave = `UPDATE ${runs} SET epoch = epoch + 1, owner = NULL, status = 'moved', start = $2 WHERE number = $1 RETURNING ${told("$3")}`;
+  const recordsOf = `SELECT key, fingerprint, json FROM ${steps} WHERE run = $1 ORDER BY place`;
+  const questionsOf = `SELECT id, key, fingerprint, request, since FROM ${questions} JOIN ${runs} ON number = run WHERE run = $1 ORDER BY place`;
+  const arrive = `INSERT INTO ${runs} (id, lock, status, agent, session, protocol, begun, ended, start, finish)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING number, ${columns}, ${told("$11")}`;
+  const record = `INSERT INTO ${steps} (run, key, fingerprint, json)
+    SELECT $1, key, fingerprint, json FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS moved (key, fingerprint, json, place)
+    ORDER BY place`;
+  const ask = `INSERT INTO ${questions} (run, key, fingerprint, request, since) VALUES ($1, $2, $3, $4, $5)`;
+  const forget = [steps, questions].map((table) => `DELETE FROM ${table} WHERE run = $1`);
+  const forgetRun = `DELETE FROM ${runs} WHERE number = $1`;
+
+  async function forgetOld(query: Query, { number }: Row): Promise<void> {
+    for (const sql of [...forget, forgetRun]) await query(sql, [number]);
+  }
+  async function put(query: Query, { run, records, questions: asked }: MovedRun): Promise<Row> {
+    const { id, agent, session, status, protocol, begunAt, endedAt = null, end } = run;
+    const place = [
+      toKey(id),
+      lockOf(id),
+      status,
+      toKey(agent),
+      session === undefined ? null : toKey(session),
+    ];
+    const finish = end === undefined ? null : JSON.stringify(end);
+    const [row = {}] = await query(arrive, [
+      ...place,
+      protocol,
+      begunAt,
+      endedAt,
+      startOf(run),
+      finish,
+      changeOf(id),
+    ]);
+    const { number } = row;
+    await query(record, [
+      number,
+      records.map(({ key }) => toKey(key)),
+      records.map(({ fingerprint }) => toKey(fingerprint)),
+      records.map(({ json = null }) => json),
+    ]);
+    for (const { key, fingerprint, request, since } of asked)
+      await query(ask, [number, toKey(key), toKey(fingerprint), JSON.stringify(request), since]);
+    return row;
+  }
+  return {
+    out: (id) =>
+      transaction(async (query) => {
+        const [row] = await query(find, [toKey(id)]);
+        if (row === undefined) throw new WritError("run-missing", { id });
+        const run = movedRun(runIn(row));
+        const { number } = row;
+        await query(leave, [number, startOf(run), changeOf(id)]);
+        const [records, asked] = [await query(recordsOf, [number]), await query(questionsOf, [number])];
+        return { run, records: records.map(recordIn), questions: asked.map(movedQuestion) };
+      }),
+    async in(moved) {
+      let arrived: StoredRun | undefined; // by an attempt whose end nobody saw
+      return transaction(async (query) => {
+        const [known] = await query(find, [toKey(moved.run.id)]);
+        const stored = known && runIn(known);
+        if (arrived !== undefined && JSON.stringify(arrived) === JSON.stringify(stored)) return arrived;
+        checkArrival(moved.run, stored);
+        if (known !== undefined) await forgetOld(query, known);
+        arrived = runIn(await put(query, moved));
+        return arrived;
+      });
+    },
+  };
+}
+
+function movedQuestion(row: Row): MovedQuestion {
+  const { runId: _runId, ...question } = questionIn(row);
+  return { ...question, fingerprint: fromKey(row["fingerprint"]) };
+}
