@@ -23,7 +23,8 @@ export function addDurable(program: Command, act: Act): void {
   );
 }
 
-function withStore(command: Command): Command {
+/** Adds the options of every command that has a store of runs. */
+export function withStore(command: Command): Command {
   return command
     .option("--store <place>", "a SQLite file, or postgresql://…; default: WRIT_STORE, else runs.db")
     .option("--json", "print one JSON object; `work` prints each event as a line of JSON")

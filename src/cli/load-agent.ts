@@ -46,6 +46,11 @@ export async function loadAgent(path: string, { tools, model }: DefinitionFlags 
   return agentAmong(path, await importFile(path));
 }
 
+/** The agents of several files. @throws WritError as {@link loadAgent} */
+export function loadAgents(paths: readonly string[]): Promise<readonly AnyAgent[]> {
+  return Promise.all(paths.map((path) => loadAgent(path)));
+}
+
 /** @throws WritError `file-missing`, `agent-file-broken`, `tools-missing` */
 async function loadTools(path: string): Promise<readonly Tool[]> {
   checkFile(path);

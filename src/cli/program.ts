@@ -9,6 +9,7 @@ import { type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProbeFlags } from "./probe.ts";
 import type { RunFlags } from "./run.ts";
+import { addServer } from "./server-commands.ts";
 import { reporting, runCommand, type SetExitCode } from "./run-command.ts";
 
 /**
@@ -32,6 +33,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
     .showHelpAfterError("(writ --help shows how)");
   addRun(program, act);
   addDurable(program, act);
+  addServer(program, act);
   addDemo(program, act);
   addDoctor(program, act);
   addModels(program, act);

@@ -1,5 +1,5 @@
 import { durableRuns } from "../adapters/durable-runs.ts";
-import { loadAgent } from "./load-agent.ts";
+import { loadAgents } from "./load-agent.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
 import { jsonLine, oneLine, processOutput } from "./output.ts";
@@ -21,9 +21,9 @@ export interface WorkFlags extends CheckFlags {
 
 /** `writ runs check <file…>`: the runs that these agents cannot go on with. */
 export async function checkRuns(files: readonly string[], flags: CheckFlags): Promise<ExitCode> {
-  const agents = await Promise.all(files.map((file) => loadAgent(file)));
+  const agents = await loadAgents(files);
   await using store = await knownStore(flags);
-  const stranded = await durableRuns({ store, agents, ...accepted(flags) }).check();
+  const stranded = await durableRuns({ store, agents, ...acceptedParts(flags) }).check();
   const rows = stranded.map(({ run, error }) =>
     [run.id, run.status, run.agent, error.message].map((cell) => oneLine(cell, 200)),
   );
@@ -38,7 +38,7 @@ export async function checkRuns(files: readonly string[], flags: CheckFlags): Pr
 }
 
 /** The parts that the caller names. @throws WritError `option-invalid` */
-function accepted({ accept }: CheckFlags): Pick<DurableOptions, "accept"> {
+export function acceptedParts({ accept }: CheckFlags): Pick<DurableOptions, "accept"> {
   return accept === undefined
     ? {}
     : { accept: accept.split(",").map((part) => wordOf("--accept", part.trim(), recordParts)) };
@@ -47,10 +47,10 @@ function accepted({ accept }: CheckFlags): Pick<DurableOptions, "accept"> {
 /** `writ work <file…>`: carries out runs of the agents until it is told to end (SIGTERM, Ctrl-C); then it hands them over. */
 export async function work(files: readonly string[], flags: WorkFlags): Promise<ExitCode> {
   const concurrency = countOf("--concurrency", flags.concurrency);
-  const agents = await Promise.all(files.map((file) => loadAgent(file)));
+  const agents = await loadAgents(files);
   await using store = await openStore(flags);
   const onEvent = flags.json === true ? tellJson : tell;
-  const worker = durableRuns({ store, agents, onEvent, ...accepted(flags) }).work({ concurrency });
+  const worker = durableRuns({ store, agents, onEvent, ...acceptedParts(flags) }).work({ concurrency });
   const names = agents.map(({ name }) => name).join(", ");
   processOutput.progress(`Working for ${oneLine(names)}. Ctrl-C hands over and ends.\n`);
   await toldToEnd();
@@ -60,7 +60,7 @@ export async function work(files: readonly string[], flags: WorkFlags): Promise<
 }
 
 /** Resolves at SIGTERM or Ctrl-C. A second one ends the process at once. */
-function toldToEnd(): Promise<void> {
+export function toldToEnd(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const)
       process.once(signal, () => {

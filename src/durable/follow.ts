@@ -51,6 +51,29 @@ export async function* followRun(
   }
 }
 
+/** Tells the facts that are recorded by now; the last is `run-end` where the run has ended. @throws WritError as {@link followRun} */
+export async function* pastOf(
+  id: string,
+  around: DurableAround,
+  after: number,
+): AsyncGenerator<AgentEvent, void> {
+  const { agent, input, options } = await knownRun(id, around);
+  const run = await around.store.read(id);
+  const journal = memoryJournal(withEnd(await around.store.records(id), run), { mode: "replay" });
+  const events = agent.stream(input, { ...options, journal });
+  for (;;) {
+    const next = await events.next().catch(() => undefined);
+    if (next === undefined || next.done === true) return;
+    const event = next.value;
+    if (event.type === "run-end" && event.runId === id) {
+      await events.next().catch(() => undefined);
+      if (run?.end !== undefined && event.seq > after) yield { ...event, outcome: run.end.outcome };
+      return;
+    }
+    if (event.parentRunId === undefined && isFact(event) && event.seq > after) yield event;
+  }
+}
+
 /** Carries out a run from its records alone. @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` for a run that has not ended */
 export async function replayRun(id: string, around: DurableAround): Promise<RunResult<unknown>> {
   const { agent, input, options } = await knownRun(id, around);

@@ -95,6 +95,12 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "question-unknown": { message: "The run \"{id}\" has no question at \"{key}\" that waits for an answer.", hint: "It was answered before, or the run has gone on without it. `runs.questions()` lists what waits.", retryable: false },
   "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
+  "request-forbidden": { message: "The request was refused: {reason}.", hint: "Ask whoever runs the server to allow it.", retryable: false },
+  "request-invalid": { message: "{where} cannot be taken: {reason}.", hint: "Correct the request; `GET /openapi.json` describes all of them.", retryable: false },
+  "request-too-large": { message: "The body of the request has more than {limit} bytes.", hint: "Send less, or raise `limits.bodyBytes` of the server.", retryable: false },
+  "request-too-many": { message: "The caller has more than {limit} {what}.", hint: "Try again later; `retry-after` says when.", retryable: true },
+  "request-unauthorized": { message: "The request has no valid token.", hint: "Send `authorization: Bearer <token>` with a token of this server.", retryable: false },
+  "request-unknown": { message: "There is nothing at {where}.", hint: "`GET /openapi.json` lists all that there is.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` gives a list of `{ text, source?, score? }`: text and source are texts, score is a number. An empty list says that nothing was found.", retryable: false },
   "rounds-used-up": { message: "\"{name}\" was not done after {max} rounds.", hint: "Raise `max`, or let `until` take what there is in the last round: it is told which round it is.", retryable: false },
   "run-agent-missing": { message: "The run \"{id}\" is of the agent \"{name}\", which is not among those that were given here.", hint: "Give `durableRuns` the agent of that name: the facts of a run come from its records and from its agent.", retryable: false },
@@ -115,6 +121,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "schema-invalid": { message: "The {role} schema of \"{name}\" cannot be used: {reason}", hint: "Give a Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12 object.", retryable: false },
   "schema-without-json-schema": { message: "The {role} schema of \"{name}\" is a {vendor} schema that cannot describe itself as JSON Schema.", hint: "{advice}", retryable: false },
   "secret-missing": { message: "There is no secret \"{name}\".", hint: "Set the environment variable {name} where the program runs.", retryable: false },
+  "server-leaving": { message: "The server is about to end and takes nothing new.", hint: "Try again; another one goes on with its runs.", retryable: true },
   "session-busy": { message: "Another run uses the session \"{id}\".", hint: "Give the run again when that one has ended, or leave `whenBusy: \"refuse\"` out of `session(store, id, options)`: then it waits for its turn.", retryable: false },
   "session-conflict": { message: "The session \"{id}\" has version {found}, and the change was made from version {expected}.", hint: "Somebody else has changed it since it was read. Read it again and repeat the change. A run that ends with this before its first call with an effect has changed nothing: give it again.", retryable: false },
   "session-exists": { message: "There is a session \"{id}\" already.", hint: "Go on with that one, or choose another id.", retryable: false },
@@ -129,6 +136,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "skill-unknown": { message: "The agent \"{name}\" has no skill \"{skill}\". It has: {skills}.", hint: "Correct the name that `selectSkill` or the run gives.", retryable: false },
   "stage-failed": { message: "In \"{name}\", the run of \"{stage}\" at place {place} did not answer: {reason}", hint: "The cause is that run's own error; its events, under its own run id, show what happened.", retryable: false },
   "summary-failed": { message: "There is no summary of {where}: {reason}.", hint: "Correct the function that was given for it; it must give a text. Nothing was shortened.", retryable: false },
+  "tokens-invalid": { message: "{path} cannot be used: {reason}", hint: "Make each line with `writ token <name>`.", retryable: false },
   "tool-escalated": { message: "Escalated with severity {severity}: {reason}", hint: "A fixer could not mend the failure of a tool and says why. Where it was asked by `recover`, the model is told the reason and goes on.", retryable: false },
   "tool-failed": { message: "{reason}", hint: "The agent has \"tool-failure\" in `endOn`, or what `recover` says of \"{tool}\" did not help. Otherwise the model is told and the run goes on. The tool's own error is the cause.", retryable: false },
   "tool-not-allowed": { message: "Tool '{tool}' is not allowed for skill '{skill}'. Allowed: [{allowed}]", hint: "The model asked for a tool outside the allow-list and the agent has \"unknown-tool\" in `endOn`. Without it the model is told and the run goes on.", retryable: false },
@@ -233,6 +241,12 @@ export interface ErrorData {
   "question-unknown": { id: string | number; key: string | number };
   "reply-cut": { limit: string | number; model: string | number };
   "reply-invalid": { model: string | number; reason: string | number };
+  "request-forbidden": { reason: string | number };
+  "request-invalid": { reason: string | number; where: string | number };
+  "request-too-large": { limit: string | number };
+  "request-too-many": { limit: string | number; what: string | number };
+  "request-unauthorized": Readonly<Record<string, never>>;
+  "request-unknown": { where: string | number };
   "retriever-invalid": { name: string | number; reason: string | number };
   "rounds-used-up": { max: string | number; name: string | number };
   "run-agent-missing": { id: string | number; name: string | number };
@@ -253,6 +267,7 @@ export interface ErrorData {
   "schema-invalid": { name: string | number; reason: string | number; role: string | number };
   "schema-without-json-schema": { advice: string | number; name: string | number; role: string | number; vendor: string | number };
   "secret-missing": { name: string | number };
+  "server-leaving": Readonly<Record<string, never>>;
   "session-busy": { id: string | number };
   "session-conflict": { expected: string | number; found: string | number; id: string | number };
   "session-exists": { id: string | number };
@@ -267,6 +282,7 @@ export interface ErrorData {
   "skill-unknown": { name: string | number; skill: string | number; skills: string | number };
   "stage-failed": { name: string | number; place: string | number; reason: string | number; stage: string | number };
   "summary-failed": { reason: string | number; where: string | number };
+  "tokens-invalid": { path: string | number; reason: string | number };
   "tool-escalated": { reason: string | number; severity: string | number };
   "tool-failed": { reason: string | number; tool: string | number };
   "tool-not-allowed": { allowed: string | number; skill: string | number; tool: string | number };

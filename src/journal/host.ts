@@ -33,7 +33,8 @@ export interface Warning {
     | "WRIT_ANSWER_CUT"
     | "WRIT_PROVIDER_WARNING"
     | "WRIT_STREAM_UNREAD"
-    | "WRIT_STORE_FAILED";
+    | "WRIT_STORE_FAILED"
+    | "WRIT_SERVER_FAILED";
   readonly text: string;
   readonly isDeprecation: boolean;
 }

@@ -1,0 +1,95 @@
+import type { AddressInfo } from "node:net";
+import { serve as listen, type ServerType } from "@hono/node-server";
+import { serve as serverOf } from "../server/serve.ts";
+import { WritError } from "../error/writ-error.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { loadAgents } from "./load-agent.ts";
+import { countOf, listOf } from "./options.ts";
+import { oneLine, processOutput } from "./output.ts";
+import { openStore } from "./run-store.ts";
+import { readPrincipals } from "./tokens.ts";
+import { acceptedParts, toldToEnd, type WorkFlags } from "./work.ts";
+
+/** The options of `writ serve`. */
+export interface ServeFlags extends WorkFlags {
+  readonly port: string;
+  readonly host: string;
+  readonly tokens?: string;
+  readonly origin?: string;
+}
+
+const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
+
+/** `writ serve <file…>`: agents behind HTTP, until it is told to end (SIGTERM, Ctrl-C); then their runs are handed over. */
+export async function serve(files: readonly string[], flags: ServeFlags): Promise<ExitCode> {
+  const concurrency = countOf("--concurrency", flags.concurrency);
+  const port = portOf(flags.port);
+  const principals = flags.tokens === undefined ? undefined : readPrincipals(flags.tokens);
+  if (principals === undefined && !loopback.test(flags.host)) {
+    const advice = "Others reach it there: give the callers tokens with `writ token <name>` and --tokens.";
+    throw new WritError("option-invalid", { option: "--host", value: flags.host, advice });
+  }
+  const agents = await loadAgents(files);
+  await using store = await openStore(flags);
+  const server = serverOf({
+    store,
+    agents,
+    work: { concurrency },
+    ...(principals === undefined ? {} : { principals }),
+    ...(flags.origin === undefined ? {} : { origins: listOf(flags.origin) }),
+    ...acceptedParts(flags),
+    onError: (error) => processOutput.progress(`${oneLine(String(error), 500)}\n`),
+  });
+  const listener = await listening(server.fetch, port, flags.host);
+  const names = agents.map(({ name }) => name).join(", ");
+  processOutput.progress(`Serving ${oneLine(names)} at ${listener.address}. Ctrl-C hands over and ends.\n`);
+  await toldToEnd();
+  processOutput.progress("Handing over.\n");
+  const closed = listener.close();
+  await server.drain();
+  await closed;
+  return exitCodes.answered;
+}
+
+interface Listener {
+  readonly address: string;
+  /** Takes no connection any more, and resolves when the last has ended. */
+  readonly close: () => Promise<void>;
+}
+
+/** @throws WritError `option-invalid` for a port that cannot be had */
+function listening(
+  fetch: (request: Request) => Promise<Response>,
+  port: number,
+  host: string,
+): Promise<Listener> {
+  const { promise, resolve, reject } = Promise.withResolvers<Listener>();
+  // A body that does not come ends its request, and not the server.
+  const serverOptions = { headersTimeout: 10_000, requestTimeout: 30_000 };
+  const server: ServerType = listen({ fetch, port, hostname: host, serverOptions }, (info) =>
+    resolve({ address: addressOf(info, host), close: () => closed(server) }),
+  );
+  server.once("error", (error: NodeJS.ErrnoException) => {
+    const advice = `${error.code ?? error.message}: take another port, or another address of this machine.`;
+    reject(new WritError("option-invalid", { option: "--port", value: String(port), advice }));
+  });
+  return promise;
+}
+
+function closed(server: ServerType): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    if ("closeIdleConnections" in server) server.closeIdleConnections();
+  });
+}
+
+function addressOf({ port }: AddressInfo, host: string): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** @throws WritError `option-invalid` */
+function portOf(value: string): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
+  const advice = "Give a number from 0 (any free port) to 65535.";
+  throw new WritError("option-invalid", { option: "--port", value, advice });
+}

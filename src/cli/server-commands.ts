@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { withStore } from "./durable-commands.ts";
+import type { OutputFlags } from "./options.ts";
+import type { ServeFlags } from "./serve.ts";
+import type { TokenFlags } from "./tokens.ts";
+
+type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
+
+/** Adds `writ serve` and `writ token`. */
+export function addServer(program: Command, act: Act): void {
+  withStore(
+    program
+      .command("serve")
+      .description(
+        "put agents behind HTTP, over runs that outlast this process, until told to end (Ctrl-C, SIGTERM)",
+      )
+      .argument("<file...>", "programs (.ts, .js) that export an agent, or definitions (.md, .json)")
+      .option("--port <n>", "0 takes any free one", "8787")
+      .option(
+        "--host <address>",
+        "the address to listen at; without --tokens one of this machine",
+        "127.0.0.1",
+      )
+      .option("--tokens <file>", "who may use it; `writ token <name>` makes the file")
+      .option("--origin <origins>", "pages of other origins that may use it, like https://app.example")
+      .option("--concurrency <n>", "so many runs at a time", "10")
+      .option("--accept <parts>", "parts of runs that were meant to change since, like tools,instructions"),
+  ).action((files: string[], flags: ServeFlags) =>
+    act(flags, async () => (await import("./serve.ts")).serve(files, flags)),
+  );
+  program
+    .command("token")
+    .description(
+      "make a token for somebody who may use the server; it is printed this once, and its hash kept",
+    )
+    .argument("<name>", "letters, digits, `.`, `_` or `-`; their runs are theirs alone")
+    .option("--tokens <file>", "the file of the hashes", "tokens.json")
+    .option("--agents <names>", "the agents that they may use; default: all")
+    .option("--json", "print one JSON object")
+    .action((name: string, flags: TokenFlags) =>
+      act(flags, async () => (await import("./tokens.ts")).makeToken(name, flags)),
+    );
+}

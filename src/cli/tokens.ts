@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { messageOf, WritError } from "../error/writ-error.ts";
+import { hashToken, type Principal } from "../server/callers.ts";
+import { checkPrincipals } from "../server/principals.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { listOf, type OutputFlags } from "./options.ts";
+import { jsonLine, processOutput } from "./output.ts";
+
+/** The options of `writ token`. */
+export interface TokenFlags extends OutputFlags {
+  readonly tokens: string;
+  readonly agents?: string;
+}
+
+/** The principals of a file. @throws WritError `tokens-invalid` */
+export function readPrincipals(path: string): readonly Principal[] {
+  try {
+    const { principals } = JSON.parse(readFileSync(path, "utf8"));
+    checkPrincipals(principals);
+    return principals;
+  } catch (error) {
+    throw new WritError("tokens-invalid", { path, reason: messageOf(error) });
+  }
+}
+
+/** `writ token <name>`: makes a token for somebody, keeps its hash in the file, and prints it, this once. */
+export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCode> {
+  const { tokens: path } = flags;
+  const known = existsSync(path) ? readPrincipals(path) : [];
+  const token = `writ_${randomBytes(24).toString("base64url")}`;
+  const before = known.find((one) => one.name === name);
+  const agents = flags.agents === undefined ? {} : { agents: listOf(flags.agents) };
+  const principal: Principal = {
+    ...before,
+    name,
+    ...agents,
+    tokens: [...(before?.tokens ?? []), hashToken(token)],
+  };
+  const principals = [...known.filter((one) => one !== before), principal];
+  try {
+    checkPrincipals(principals);
+  } catch (error) {
+    throw new WritError("tokens-invalid", { path, reason: messageOf(error) });
+  }
+  writeFileSync(path, `${JSON.stringify({ principals }, undefined, 2)}\n`, { mode: 0o600 });
+  await processOutput.answer(flags.json === true ? jsonLine({ type: "token", name, token }) : `${token}\n`);
+  processOutput.progress(`Its hash is in ${path}; the token itself is nowhere else.\n`);
+  return exitCodes.answered;
+}

@@ -1,0 +1,8 @@
+/**
+ * Agents behind HTTP: runs are started, followed, answered and cancelled over a `fetch` handler that any framework mounts.
+ *
+ * @module writ/server
+ */
+export { hashToken, type Principal } from "./server/callers.ts";
+export { type ServerLimits } from "./server/limits.ts";
+export { serve, type Server, type ServeOptions } from "./server/serve.ts";

@@ -1,0 +1,77 @@
+import { WritError } from "../error/writ-error.ts";
+import { describeIssues, type JsonSchema } from "../schema/schema.ts";
+import { toSchema } from "../schema/to-schema.ts";
+import type { Json } from "../util/json.ts";
+import type { Caller } from "./callers.ts";
+import { type Bounds, boundedText, type Usages } from "./limits.ts";
+import type { Asked, Route, RunsAround } from "./route.ts";
+
+/** What stands around all routes of a server. */
+export interface Handling {
+  readonly around: RunsAround;
+  readonly callerOf: (request: Request) => Caller;
+  readonly usages: Usages;
+  readonly bounds: Bounds;
+  /** Aborted when the server is about to end. */
+  readonly leaving: AbortSignal;
+}
+
+type Handler = (request: Request, params: Asked["params"]) => Promise<Response>;
+
+const nobody: Caller = { name: "nobody", prefix: "", mayUse: () => false };
+
+/**
+ * Makes what a request goes through before its route acts: who asks, how often, and whether it fits what the route says of itself.
+ *
+ * @throws WritError (the handler) `request-unauthorized`, `request-too-many`, `request-too-large`, `request-invalid`, `server-leaving`
+ */
+export function handlerOf(route: Route, { around, callerOf, usages, bounds, leaving }: Handling): Handler {
+  const query = { type: "object", properties: route.query ?? {}, additionalProperties: false };
+  const readQuery = reader(query, "the query");
+  const readBody = route.body && reader(route.body, "the body");
+  return async (request, params) => {
+    if (leaving.aborted) throw new WritError("server-leaving", {});
+    const caller = route.isOpen === true ? nobody : callerOf(request);
+    usages.count(caller.name);
+    const asked = await readQuery(Object.fromEntries(new URL(request.url).searchParams));
+    return route.act({
+      ...around,
+      request,
+      caller,
+      params,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a query has texts alone
+      query: asked as Asked["query"],
+      body: (await readBody?.(readJson(await boundedText(request, bounds.bodyBytes)))) ?? null,
+      openStream() {
+        const close = usages.stream(caller.name);
+        const left = new AbortController();
+        const end = (): void => {
+          close();
+          left.abort();
+        };
+        return { signal: AbortSignal.any([left.signal, leaving]), end };
+      },
+    });
+  };
+}
+
+/** What holds a value of a request against a schema. @throws WritError `request-invalid` */
+function reader(source: JsonSchema, where: string): (value: unknown) => Promise<Json> {
+  const schema = toSchema<JsonSchema>(source, { name: where, role: "input", coerce: "none" });
+  return async (value) => {
+    const result = await schema.parse(value);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was parsed from JSON
+    if (result.ok) return result.value as Json;
+    throw new WritError("request-invalid", { where, reason: describeIssues(result.issues) });
+  };
+}
+
+/** An empty body is an empty object: who cancels a run needs to say nothing. */
+function readJson(text: string): unknown {
+  if (text === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new WritError("request-invalid", { where: "the body", reason: "it is not JSON" }, { cause });
+  }
+}

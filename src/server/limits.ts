@@ -1,0 +1,74 @@
+import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+
+/** Bounds on what is asked of a server. */
+export interface ServerLimits {
+  /** Bytes of the body of a request. Default 1 000 000. */
+  readonly bodyBytes?: number;
+  /** Requests of a caller in a minute. Default 6 000. */
+  readonly requestsAMinute?: number;
+  /** Streams of a caller that are open at a time. Default 1 000. */
+  readonly streams?: number;
+}
+
+/** All bounds of a server. */
+export type Bounds = Required<ServerLimits>;
+
+export const defaultBounds: Bounds = { bodyBytes: 1_000_000, requestsAMinute: 6000, streams: 1000 };
+
+/** What each caller has used. */
+export class Usages {
+  private readonly bounds: Bounds;
+  private readonly host: Host;
+  private readonly left = new Map<string, { count: number; at: number }>();
+  private readonly open = new Map<string, number>();
+
+  constructor(bounds: Bounds, host: Host) {
+    this.bounds = bounds;
+    this.host = host;
+  }
+
+  /** Counts a request: so many at once, and then as many as the minute gives back. @throws WritError `request-too-many` */
+  count(caller: string): void {
+    const { requestsAMinute: limit } = this.bounds;
+    const now = this.host.now();
+    const known = this.left.get(caller) ?? { count: limit, at: now };
+    const count = Math.min(limit, known.count + ((now - known.at) * limit) / 60_000);
+    if (count < 1) {
+      const retryAfterMs = Math.ceil(((1 - count) * 60_000) / limit);
+      throw new WritError("request-too-many", { limit, what: "requests in a minute" }, { retryAfterMs });
+    }
+    this.left.set(caller, { count: count - 1, at: now });
+  }
+
+  /** Counts a stream until what it returns is called. @throws WritError `request-too-many` */
+  stream(caller: string): () => void {
+    const { streams: limit } = this.bounds;
+    const count = this.open.get(caller) ?? 0;
+    if (count >= limit)
+      throw new WritError("request-too-many", { limit, what: "open streams" }, { retryAfterMs: 1000 });
+    this.open.set(caller, count + 1);
+    let isOpen = true;
+    return () => {
+      if (isOpen) this.open.set(caller, (this.open.get(caller) ?? 1) - 1);
+      isOpen = false;
+    };
+  }
+}
+
+/** The text of a body, read no further than it may be. @throws WritError `request-too-large` */
+export async function boundedText(request: Request, limit: number): Promise<string> {
+  const refuse = (): never => {
+    throw new WritError("request-too-large", { limit });
+  };
+  if (Number(request.headers.get("content-length") ?? 0) > limit) refuse();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > limit) refuse();
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

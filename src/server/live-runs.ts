@@ -1,0 +1,110 @@
+import { type AgentEvent, isFact } from "../event/event.ts";
+
+/** The place of a reader: the `seq` of the last fact that it knows. */
+export interface Reading {
+  readonly after: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What the runs tell that this process carries out, for as long as it has them: all facts of a run, and the live events since the last one. Readers
+ * share both, so that a slow one costs no memory of its own; it finds the whole message where it came too late for its deltas.
+ */
+export class LiveRuns {
+  private readonly runs = new Map<string, LiveRun>();
+  private readonly awaited = new Map<string, Set<() => void>>();
+
+  /** Takes each event of the process. When a run goes on, its past is told first: a run that is here is here from its beginning. */
+  readonly tell = (event: AgentEvent): void => {
+    if (event.parentRunId !== undefined) return;
+    const { runId: id } = event;
+    if (event.type === "run-start") this.begin(id);
+    const run = this.runs.get(id);
+    if (event.type !== "run-end") return run?.tell(event);
+    this.runs.delete(id); // the store says whether that is the end, or the run waits
+    run?.leave();
+  };
+
+  get(id: string): LiveRun | undefined {
+    return this.runs.get(id);
+  }
+
+  /** Calls `onHere` when the run is here. What it returns ends that. */
+  await(id: string, onHere: () => void): () => void {
+    const listeners = this.awaited.get(id) ?? new Set();
+    this.awaited.set(id, listeners.add(onHere));
+    if (this.runs.has(id)) onHere();
+    return () => {
+      listeners.delete(onHere);
+      if (listeners.size === 0) this.awaited.delete(id);
+    };
+  }
+
+  private begin(id: string): void {
+    this.runs.get(id)?.leave();
+    this.runs.set(id, new LiveRun());
+    for (const onHere of this.awaited.get(id) ?? []) onHere();
+  }
+}
+
+/** A run while this process carries it out. */
+export class LiveRun {
+  private readonly facts: AgentEvent[] = [];
+  private tail: AgentEvent[] = [];
+  private hasLeft = false;
+  private readonly wakes = new Set<() => void>();
+
+  tell(event: AgentEvent): void {
+    if (isFact(event)) {
+      this.facts.push(event);
+      this.tail = [];
+    } else this.tail.push(event);
+    this.wake();
+  }
+
+  /** Nothing more is told here: the run has ended, waits, or was given up. */
+  leave(): void {
+    this.hasLeft = true;
+    this.wake();
+  }
+
+  /** The facts after a `seq` and the live events of now, each as soon as it is told; ends when the run leaves. @throws the reason of the signal */
+  async *after({ after: seq, signal }: Reading): AsyncGenerator<AgentEvent, void> {
+    let place = 0;
+    let tail: readonly AgentEvent[] = [];
+    let told = 0;
+    for (;;) {
+      signal.throwIfAborted();
+      const fact = this.facts[place];
+      if (fact !== undefined) {
+        place += 1;
+        if (fact.seq > seq) yield fact;
+        continue;
+      }
+      if (tail !== this.tail) {
+        ({ tail } = this);
+        told = 0;
+      }
+      const live = tail[told];
+      if (live !== undefined) {
+        told += 1;
+        if (live.seq >= seq) yield live;
+      } else if (this.hasLeft) return;
+      else await this.more(signal);
+    }
+  }
+
+  private async more(signal: AbortSignal): Promise<void> {
+    const { promise, resolve: wake } = Promise.withResolvers<void>();
+    const onAbort = (): void => wake();
+    this.wakes.add(wake);
+    signal.addEventListener("abort", onAbort);
+    await promise;
+    this.wakes.delete(wake);
+    signal.removeEventListener("abort", onAbort);
+  }
+
+  private wake(): void {
+    for (const wake of this.wakes) wake();
+  }
+}

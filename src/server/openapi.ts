@@ -1,0 +1,54 @@
+import type { JsonSchema } from "../schema/schema.ts";
+import type { Json, JsonObject } from "../util/json.ts";
+import type { Route } from "./route.ts";
+import { problem } from "./schemas.ts";
+
+/** The routes as OpenAPI 3.1 describes them. What is described is what requests are held against. */
+export function openApi(routes: readonly Route[]): JsonObject {
+  const paths: Record<string, Record<string, JsonObject>> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route);
+  return {
+    openapi: "3.1.0",
+    info: { title: "Agents of writ", version: "1" },
+    servers: [{ url: "." }],
+    security: [{ token: [] }],
+    paths,
+    components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+  };
+}
+
+function operation(route: Route): JsonObject {
+  const { summary, answer, body, query = {}, isOpen = false, path } = route;
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) =>
+    parameter("path", name, { type: "string" }),
+  );
+  const asked = Object.entries(query).map(([name, schema]) => parameter("query", name, schema));
+  return {
+    summary,
+    operationId: `${route.method}${path.replaceAll(/\W+(\w?)/g, (_all, next: string) => next.toUpperCase())}`,
+    parameters: [...named, ...asked],
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: content("application/json", body) } }),
+    responses: {
+      [answer.status]: answered(answer),
+      default: { description: "What went wrong", content: content("application/problem+json", problem) },
+    },
+    ...(isOpen ? { security: [] } : {}),
+  };
+}
+
+function answered({ status, schema, type = "application/json" }: Route["answer"]): JsonObject {
+  const description = status === 204 ? "Done" : "As asked";
+  if (status === 204) return { description };
+  return {
+    description,
+    content: content(type, schema ?? (type === "application/json" ? {} : { type: "string" })),
+  };
+}
+
+function parameter(place: "path" | "query", name: string, schema: JsonSchema): Json {
+  return { name, in: place, required: place === "path", schema };
+}
+
+const content = (type: string, schema: JsonSchema): JsonObject => ({ [type]: { schema } });

@@ -1,0 +1,42 @@
+import { WritError } from "../error/writ-error.ts";
+import { problemResponse } from "./problems.ts";
+
+interface Guarding {
+  readonly origins: readonly string[];
+  /** Undefined: any. */
+  readonly hosts: readonly string[] | undefined;
+}
+
+/**
+ * Makes what stands before a server: a page may use it that comes from the server itself or from one of the origins, and no name may lead to it that is
+ * not meant (DNS rebinding). Answers the questions that browsers ask beforehand.
+ */
+export function originGuard({
+  origins,
+  hosts,
+}: Guarding): (request: Request, next: () => Promise<Response>) => Promise<Response> {
+  return async (request, next) => {
+    const url = new URL(request.url);
+    const origin = request.headers.get("origin");
+    if (hosts?.includes(url.hostname) === false)
+      return refusal(`it is not reached by the name "${url.hostname}"`);
+    if (origin === null || origin === url.origin) return next();
+    if (!origins.includes(origin)) return refusal(`pages of "${origin.slice(0, 200)}" may not use it`);
+    const response = request.method === "OPTIONS" ? new Response(null, { status: 204 }) : await next();
+    return allowing(response, origin);
+  };
+}
+
+function refusal(reason: string): Response {
+  return problemResponse(new WritError("request-forbidden", { reason }));
+}
+
+function allowing(response: Response, origin: string): Response {
+  const headers = new Headers(response.headers);
+  headers.set("access-control-allow-origin", origin);
+  headers.set("access-control-allow-methods", "GET, POST, DELETE");
+  headers.set("access-control-allow-headers", "authorization, content-type, last-event-id");
+  headers.set("access-control-max-age", "600");
+  headers.append("vary", "origin");
+  return new Response(response.body, { status: response.status, headers });
+}

@@ -1,0 +1,60 @@
+import type { ErrorCode } from "../error/codes.ts";
+import { isWritError, type WritError } from "../error/writ-error.ts";
+
+/** The status of an error that a caller can do something about. All others are the server's own, and say no more than that. */
+const statuses: { readonly [Code in ErrorCode]?: number } = {
+  "request-invalid": 400,
+  "input-invalid": 400,
+  "tool-unknown": 400,
+  "request-unauthorized": 401,
+  "request-forbidden": 403,
+  "request-unknown": 404,
+  "run-missing": 404,
+  "question-unknown": 409,
+  "question-changed": 409,
+  "run-differs": 409,
+  "run-claimed": 409,
+  "request-too-large": 413,
+  "request-too-many": 429,
+  "database-failed": 503,
+  "server-leaving": 503,
+};
+
+/** An error as RFC 9457 has it, with its code. Texts of the server's own troubles stay with the server. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly detail?: string;
+  readonly hint?: string;
+}
+
+/** The status of an error, and undefined for what no caller can mend. */
+export function statusOf(error: unknown): number | undefined {
+  return isWritError(error) ? statuses[error.code] : undefined;
+}
+
+/** What a caller is told of an error. */
+export function problemOf(error: unknown): Problem {
+  const status = statusOf(error);
+  if (status === undefined || !isWritError(error))
+    return { type: "about:blank", title: "the server failed", status: 500, code: "server-failed" };
+  const { code, message, hint } = error;
+  const told = { type: `urn:writ:${code}`, title: code.replaceAll("-", " "), status, code };
+  return isOfDatabase(error) ? told : { ...told, detail: message, hint };
+}
+
+/** Words of a database name hosts and files. */
+const isOfDatabase = ({ code }: WritError): boolean => code === "database-failed";
+
+/** The answer to a request that failed. */
+export function problemResponse(error: unknown): Response {
+  const problem = problemOf(error);
+  const headers = new Headers({ "content-type": "application/problem+json" });
+  if (problem.status === 401) headers.set("www-authenticate", "Bearer");
+  const wait = isWritError(error) ? error.retryAfterMs : undefined;
+  if (problem.status === 429 || problem.status === 503)
+    headers.set("retry-after", String(Math.max(1, Math.ceil((wait ?? 1000) / 1000))));
+  return new Response(JSON.stringify(problem), { status: problem.status, headers });
+}

@@ -1,0 +1,122 @@
+import { followRun, pastOf } from "../durable/follow.ts";
+import type { DurableAround } from "../durable/durable-options.ts";
+import type { StoredRun } from "../durable/run-store.ts";
+import { untilChanged } from "../durable/until-ended.ts";
+import { WritError } from "../error/writ-error.ts";
+import { type AgentEvent, isFact } from "../event/event.ts";
+import type { LiveRuns, Reading } from "./live-runs.ts";
+
+/** The runs of a server: those of its store, and those that its own process carries out. */
+export interface ServedRuns extends DurableAround {
+  readonly live: LiveRuns;
+}
+
+/**
+ * Tells the facts of a run by their `seq`, wherever it is carried out, and its live events while that is here, until it ends. Facts come once each;
+ * live events come after the fact whose `seq` they have, and those of a message begin with `message-start`, also for a reader who comes in the middle.
+ *
+ * @throws WritError `run-missing`, `run-agent-missing`; the reason of the signal
+ */
+export async function* runEvents(
+  id: string,
+  served: ServedRuns,
+  { after, signal }: Reading,
+): AsyncGenerator<AgentEvent, void> {
+  let last: AgentEvent | undefined;
+  for (;;) {
+    const here = served.live.get(id);
+    const run = here === undefined ? await known(id, served) : undefined;
+    const reading = { after: last?.seq ?? after, signal };
+    for await (const event of here?.after(reading) ?? inStore(id, served, { ...reading, run })) {
+      if (isFact(event)) last = event;
+      yield event;
+      if (event.type === "run-end") return;
+    }
+    if (run === undefined) {
+      const end = last && endOf(await afterLeaving(id, served, signal), last);
+      if (end === undefined) continue; // the store has all of it
+      yield end;
+      return;
+    }
+    if (run.end !== undefined) return; // its reader knew the end
+    await untilItGoesOn(id, served, signal);
+  }
+}
+
+function inStore(
+  id: string,
+  served: ServedRuns,
+  { run, ...reading }: Reading & { readonly run: StoredRun | undefined },
+): AsyncIterable<AgentEvent> {
+  return run?.status === "running" ? elsewhere(id, served, reading) : pastOf(id, served, reading.after);
+}
+
+/** The facts of a run that another process carries out, until it comes here. */
+async function* elsewhere(
+  id: string,
+  served: ServedRuns,
+  { after, signal }: Reading,
+): AsyncGenerator<AgentEvent, void> {
+  const arrived = new AbortController();
+  const leave = served.live.await(id, () => arrived.abort());
+  try {
+    yield* followRun(id, served, { after, signal: AbortSignal.any([signal, arrived.signal]) });
+  } catch (error) {
+    if (!arrived.signal.aborted || signal.aborted) throw error;
+  } finally {
+    leave();
+  }
+}
+
+/** The run as it stands once what carried it out here has said so to the store. */
+function afterLeaving(id: string, served: ServedRuns, signal: AbortSignal): Promise<StoredRun> {
+  let looks = 0;
+  return untilChanged(id, { ...served, signal }, async () => {
+    const run = await known(id, served);
+    looks += 1;
+    return run.status === "running" && looks === 1 ? undefined : run;
+  });
+}
+
+/** Waits until a run that nobody carries out is taken, or has ended. */
+async function untilItGoesOn(id: string, served: ServedRuns, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const waiting = new AbortController();
+  const leave = served.live.await(id, () => resolve());
+  const ended = untilChanged(
+    id,
+    { ...served, signal: AbortSignal.any([signal, waiting.signal]) },
+    async () => {
+      const { status } = await known(id, served);
+      return status === "waiting" || status === "ready" ? undefined : status;
+    },
+  );
+  try {
+    await Promise.race([promise, ended]);
+  } finally {
+    waiting.abort();
+    ended.catch(() => undefined);
+    leave();
+  }
+}
+
+/** The end of a run whose last fact before it was told here; undefined where only its records have all of it. */
+function endOf({ end, endedAt: at }: StoredRun, last: AgentEvent): AgentEvent | undefined {
+  if (end?.usage === undefined || at === undefined) return undefined;
+  const { agent, runId, sessionId, intent, seq } = last;
+  const envelope = {
+    seq: seq + 1,
+    agent,
+    runId,
+    at,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(intent === undefined ? {} : { intent }),
+  };
+  return { type: "run-end", outcome: end.outcome, usage: end.usage, ...envelope };
+}
+
+async function known(id: string, { store }: ServedRuns): Promise<StoredRun> {
+  const run = await store.read(id);
+  if (run === undefined) throw new WritError("run-missing", { id });
+  return run;
+}

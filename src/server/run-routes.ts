@@ -1,0 +1,222 @@
+import type { StartOptions } from "../durable/new-run.ts";
+import type { QuestionAnswer, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
+import { type AgentEvent, isFact } from "../event/event.ts";
+import type { Caller } from "./callers.ts";
+import { problemOf } from "./problems.ts";
+import { type Asked, json, type Route } from "./route.ts";
+import { runEvents } from "./run-events.ts";
+import * as schemas from "./schemas.ts";
+import { eventStream, type Sent } from "./sse.ts";
+
+/** The routes about runs. A caller sees their own runs alone, by the ids that they gave them; all others are not there for them. */
+export const runRoutes: readonly Route[] = [
+  {
+    method: "get",
+    path: "/agents",
+    summary: "The agents that the caller may use",
+    answer: { status: 200, schema: schemas.agents },
+    act: ({ served: { agents = [] }, caller }) =>
+      json({ agents: agents.filter(({ name }) => caller.mayUse(name)).map(({ name }) => ({ name })) }),
+  },
+  {
+    method: "post",
+    path: "/runs",
+    summary:
+      "Starts a run, which goes on whether or not anybody listens. The same id again gives the same run. Accepting text/event-stream, the answer is its events",
+    body: schemas.start,
+    answer: { status: 201, schema: schemas.run },
+    act: start,
+  },
+  {
+    method: "get",
+    path: "/runs",
+    summary: "The runs of the caller, the latest first",
+    query: schemas.filter,
+    answer: { status: 200, schema: schemas.runs },
+    act: list,
+  },
+  {
+    method: "get",
+    path: "/runs/{id}",
+    summary: "One run: its status, and its end when it has one",
+    answer: { status: 200, schema: schemas.run },
+    act: async (asked) => json(shownRun(await runOf(asked), asked.caller)),
+  },
+  {
+    method: "delete",
+    path: "/runs/{id}",
+    summary: "Forgets a run with all that was recorded of it",
+    answer: { status: 204 },
+    act: async (asked) => {
+      await asked.runs.erase({ id: (await runOf(asked)).id });
+      return new Response(null, { status: 204 });
+    },
+  },
+  {
+    method: "get",
+    path: "/runs/{id}/events",
+    summary:
+      "The events of a run as server-sent events: facts with their number as id, after the one that the header last-event-id or `after` names; live ones without",
+    query: schemas.after,
+    answer: { status: 200, type: "text/event-stream" },
+    act: events,
+  },
+  {
+    method: "get",
+    path: "/runs/{id}/questions",
+    summary: "The questions that a run waits for",
+    answer: { status: 200, schema: schemas.questions },
+    act: async (asked) => questions(asked, (await runOf(asked)).id),
+  },
+  {
+    method: "get",
+    path: "/questions",
+    summary: "The questions that the runs of the caller wait for, the oldest first",
+    answer: { status: 200, schema: schemas.questions },
+    act: (asked) => questions(asked),
+  },
+  {
+    method: "post",
+    path: "/runs/{id}/answers",
+    summary: "Answers a question, once, by the hash of the request that was shown",
+    body: schemas.answer,
+    answer: { status: 204 },
+    act: answer,
+  },
+  {
+    method: "post",
+    path: "/runs/{id}/cancel",
+    summary: "Ends a run for good",
+    body: schemas.cancel,
+    answer: { status: 200, schema: schemas.run },
+    act: cancel,
+  },
+  {
+    method: "post",
+    path: "/runs/{id}/retry",
+    summary: "Lets a run go on that failed or met a bound",
+    body: schemas.nothing,
+    answer: { status: 200, schema: schemas.run },
+    act: async (asked) => json(shownRun(await asked.runs.retry((await runOf(asked)).id), asked.caller)),
+  },
+];
+
+async function runOf({ runs, caller, params }: Asked): Promise<StoredRun> {
+  const id = params["id"] ?? "";
+  const run = await runs.show(caller.prefix + id);
+  if (run === undefined || !caller.mayUse(run.agent)) throw new WritError("run-missing", { id });
+  return run;
+}
+
+async function start(asked: Asked): Promise<Response> {
+  const { runs, served, caller, request } = asked;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+  const { agent: name, input, id, session, ...more } = asked.body as unknown as Start;
+  const agent = caller.mayUse(name) ? served.agents?.find((one) => one.name === name) : undefined;
+  if (agent === undefined)
+    throw new WritError("request-invalid", { where: "`agent`", reason: `there is no agent "${name}"` });
+  const run = await runs.start(agent, input, {
+    ...more,
+    id: caller.prefix + (id ?? served.host.randomId()),
+    ...(session === undefined ? {} : { session: caller.prefix + session }),
+  });
+  if (request.headers.get("accept")?.includes("text/event-stream") === true) return stream(asked, run.id, 0);
+  const shown = shownRun(run, caller);
+  return json(shown, 201, { location: `runs/${encodeURIComponent(shown.id)}` });
+}
+
+function stream({ served, caller, openStream }: Asked, id: string, after: number): Response {
+  const { signal, end } = openStream();
+  const sent = sentOf(runEvents(id, served, { after, signal }), caller);
+  return eventStream(sent, {
+    timer: (afterMs, fire) => served.host.timer(afterMs, fire),
+    onEnd: end,
+    failure: lastSent,
+  });
+}
+
+/** What a reader is told at last where the events fail; nothing where the server leaves, and the reader comes back. */
+function lastSent(error: unknown): Sent | undefined {
+  if (isWritError(error, "server-leaving")) return undefined;
+  return { event: "error", data: JSON.stringify(problemOf(error)) };
+}
+
+async function events(asked: Asked): Promise<Response> {
+  const { id } = await runOf(asked);
+  const after = asked.request.headers.get("last-event-id") ?? asked.query["after"] ?? "0";
+  if (!/^\d{1,15}$/.test(after))
+    throw new WritError("request-invalid", {
+      where: "`last-event-id`",
+      reason: "it is not the number of an event",
+    });
+  return stream(asked, id, Number(after));
+}
+
+async function list({ runs, caller, query }: Asked): Promise<Response> {
+  const { limit, before, session, ...wanted } = query;
+  const found = await runs.list({
+    ...wanted,
+    prefix: caller.prefix,
+    limit: Number(limit ?? 100),
+    ...(before === undefined ? {} : { before: caller.prefix + before }),
+    ...(session === undefined ? {} : { session: caller.prefix + session }),
+  });
+  return json({
+    runs: found.filter(({ agent }) => caller.mayUse(agent)).map((run) => shownRun(run, caller)),
+  });
+}
+
+/** The questions of one run, or of all runs of the caller. */
+async function questions({ runs, caller }: Asked, id?: string): Promise<Response> {
+  const all = await runs.waiting(id);
+  const own = all.filter(({ runId }) => runId.startsWith(caller.prefix));
+  return json({ questions: own.map((question) => shownQuestion(question, caller)) });
+}
+
+async function answer(asked: Asked): Promise<Response> {
+  const { id } = await runOf(asked);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+  const { key, ...given } = asked.body as unknown as QuestionAnswer & { readonly key: string };
+  await asked.runs.answer(id, key, given);
+  return new Response(null, { status: 204 });
+}
+
+async function cancel(asked: Asked): Promise<Response> {
+  const { id } = await runOf(asked);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+  const { reason } = (asked.body ?? {}) as { readonly reason?: string };
+  return json(shownRun(await asked.runs.cancel(id, reason), asked.caller));
+}
+
+type Start = Pick<StartOptions, "id" | "session" | "skill" | "intent" | "tools"> & {
+  readonly agent: string;
+  readonly input: never;
+};
+
+/** A run as its caller sees it: by the id that they gave it. */
+function shownRun(
+  { id, session, options: _options, protocol: _protocol, ...run }: StoredRun,
+  { prefix }: Caller,
+): Omit<StoredRun, "options" | "protocol"> {
+  return { id: own(id, prefix), ...run, ...(session === undefined ? {} : { session: own(session, prefix) }) };
+}
+
+function shownQuestion(question: WaitingQuestion, { prefix }: Caller): WaitingQuestion {
+  return { ...question, runId: own(question.runId, prefix) };
+}
+
+const own = (text: string, prefix: string): string =>
+  text.startsWith(prefix) ? text.slice(prefix.length) : text;
+
+async function* sentOf(
+  events: AsyncGenerator<AgentEvent, void>,
+  { prefix }: Caller,
+): AsyncGenerator<Sent, void> {
+  for await (const event of events) {
+    const { runId, sessionId } = event;
+    const session = sessionId === undefined ? {} : { sessionId: own(sessionId, prefix) };
+    const data = JSON.stringify({ ...event, runId: own(runId, prefix), ...session });
+    yield isFact(event) ? { id: String(event.seq), data } : { data };
+  }
+}

@@ -1,0 +1,135 @@
+import type { JsonSchema } from "../schema/schema.ts";
+
+const text = { type: "string", minLength: 1, maxLength: 500 } as const;
+const words = { type: "string", maxLength: 100_000 } as const;
+
+function object(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema {
+  return { type: "object", properties, required: [...required], additionalProperties: false };
+}
+
+/** A run that is to be started. Instructions and powers are the server's to give, not the caller's. */
+export const start: JsonSchema = object(
+  {
+    agent: text,
+    input: { description: "What the agent takes: text, or a value of its input schema" },
+    id: { ...text, description: "A name of the caller's for the run. Default: a new one" },
+    session: text,
+    skill: text,
+    intent: {
+      ...words,
+      description: "The wish of the user in the user's own words, where the input holds more than that",
+    },
+    tools: { type: "array", items: text, maxItems: 1000, description: "The only tools that may be called" },
+  },
+  ["agent", "input"],
+);
+
+/** An answer to a question. */
+export const answer: JsonSchema = object(
+  {
+    key: text,
+    hash: { ...text, description: "Of the request that was shown: an answer to another one is refused" },
+    approved: { type: "boolean" },
+    for: { enum: ["once", "run"] },
+    arguments: {
+      type: "object",
+      description: "In the place of the model's; they are checked and judged again",
+    },
+    reason: words,
+  },
+  ["key", "hash", "approved"],
+);
+
+export const cancel: JsonSchema = object({ reason: words }, []);
+export const nothing: JsonSchema = object({}, []);
+
+export const filter: Readonly<Record<string, JsonSchema>> = {
+  status: text,
+  agent: text,
+  session: text,
+  before: { ...text, description: "The id of a run: only those that were begun before it" },
+  limit: { type: "string", pattern: "^([1-9][0-9]?[0-9]?|1000)$", description: "At most 1 000. Default 100" },
+};
+
+export const after: Readonly<Record<string, JsonSchema>> = {
+  after: {
+    type: "string",
+    pattern: "^[0-9]{1,15}$",
+    description: "The number of the last event that is known",
+  },
+};
+
+/** Answers are described so far as clients rely on them. */
+export const run: JsonSchema = {
+  type: "object",
+  properties: {
+    id: { type: "string" },
+    agent: { type: "string" },
+    input: {},
+    session: { type: "string" },
+    status: {
+      enum: [
+        "ready",
+        "running",
+        "waiting",
+        "answered",
+        "exhausted",
+        "suspended",
+        "refused",
+        "cancelled",
+        "failed",
+      ],
+    },
+    begunAt: { type: "number", description: "Milliseconds since 1970" },
+    endedAt: { type: "number" },
+    end: {
+      type: "object",
+      properties: {
+        outcome: { type: "object" },
+        output: {},
+        usage: { type: "object" },
+        turns: { type: "integer" },
+      },
+      required: ["outcome"],
+    },
+  },
+  required: ["id", "agent", "input", "status", "begunAt"],
+};
+export const runs: JsonSchema = listIn("runs", run);
+
+export const questions: JsonSchema = listIn("questions", {
+  type: "object",
+  properties: {
+    runId: { type: "string" },
+    key: { type: "string" },
+    since: { type: "number" },
+    request: {
+      type: "object",
+      description: "The call with its arguments, where each value comes from, and its hash",
+    },
+  },
+  required: ["runId", "key", "since", "request"],
+});
+
+export const agents: JsonSchema = listIn("agents", {
+  type: "object",
+  properties: { name: { type: "string" } },
+  required: ["name"],
+});
+
+export const problem: JsonSchema = {
+  type: "object",
+  properties: {
+    type: { type: "string" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    code: { type: "string" },
+    detail: { type: "string" },
+    hint: { type: "string" },
+  },
+  required: ["type", "title", "status", "code"],
+};
+
+function listIn(name: string, items: JsonSchema): JsonSchema {
+  return { type: "object", properties: { [name]: { type: "array", items } }, required: [name] };
+}

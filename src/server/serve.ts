@@ -1,0 +1,181 @@
+import { Hono } from "hono";
+import { nodeHost } from "../adapters/clock.ts";
+import type { DurableOptions } from "../durable/durable-options.ts";
+import { durableRunsWith } from "../durable/durable-runs.ts";
+import type { WorkOptions } from "../durable/worker.ts";
+import { checkShape, closed, fromOne } from "../error/check-shape.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { AgentEvent } from "../event/event.ts";
+import type { Host } from "../journal/host.ts";
+import { list, optional, shapeOf, string } from "../util/shape.ts";
+import { callersOf, type Principal } from "./callers.ts";
+import { handlerOf, type Handling } from "./handle.ts";
+import { type Bounds, defaultBounds, type ServerLimits, Usages } from "./limits.ts";
+import { LiveRuns } from "./live-runs.ts";
+import { openApi } from "./openapi.ts";
+import { originGuard } from "./origins.ts";
+import { checkPrincipals } from "./principals.ts";
+import { problemResponse, statusOf } from "./problems.ts";
+import { json, type Route } from "./route.ts";
+import { runRoutes } from "./run-routes.ts";
+
+/** Options of {@link serve}. */
+export interface ServeOptions extends DurableOptions {
+  /** Those who may use the server. Left out, everybody may who reaches it, and only by the names of this machine: for development. */
+  readonly principals?: readonly Principal[];
+  /** The path under which it is mounted, like `/api/agents`. Default: none. */
+  readonly path?: string;
+  /** Pages of other origins that may use it from a browser, like `https://app.example`. Default: none. */
+  readonly origins?: readonly string[];
+  /** The names by which it is reached. Default: any with `principals`, and those of this machine without. */
+  readonly hosts?: readonly string[];
+  readonly limits?: ServerLimits;
+  /** Carries out the runs in this process. `false`: other processes work. Default: 10 at a time. */
+  readonly work?: WorkOptions | false;
+  /** Told of what a caller was answered with 500 for. Default: a process warning. */
+  readonly onError?: (error: unknown) => unknown;
+}
+
+/** A server of agents. */
+export interface Server extends AsyncDisposable {
+  /** Answers a request: what frameworks and `node:http` adapters mount. Never throws. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /**
+   * Takes nothing new (`/health` says so), ends its streams, lets what is at work end and hands the runs over. Readers come back to another
+   * process by the number of their last event.
+   */
+  drain(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+const names = optional(list(string, "a list of names"));
+const shape = closed({
+  path: optional(shapeOf("a path like `/agents`", (value) => /^(?:\/[\w.~-]+)+$/.test(String(value)))),
+  origins: optional(
+    list(
+      shapeOf("an origin like `https://app.example`", (value) => /^https?:\/\/[^/\s]+$/.test(String(value))),
+      "a list of origins",
+    ),
+  ),
+  hosts: names,
+  limits: optional(
+    closed({
+      bodyBytes: optional(fromOne),
+      requestsAMinute: optional(fromOne),
+      streams: optional(fromOne),
+    }),
+  ),
+  onError: optional(shapeOf("a function", (value) => typeof value === "function")),
+});
+
+/**
+ * Puts agents behind HTTP, over durable runs: they are started, followed, answered and cancelled by requests, and go on whether or not anybody
+ * listens. What it gives is a `fetch` handler, which every framework mounts. `GET /openapi.json` describes the requests.
+ *
+ * @throws WritError `definition-invalid`
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { hashToken, serve } from "writ/server";
+ * import { sqliteRuns } from "writ/sqlite";
+ *
+ * const clerk = agent({ name: "clerk", model: "ollama/qwen2.5:7b" });
+ * const token = process.env["WEB_TOKEN"] ?? "";
+ * const server = serve({
+ *   store: sqliteRuns("runs.db"),
+ *   agents: [clerk],
+ *   principals: [{ name: "web", tokens: [hashToken(token)], agents: ["clerk"] }],
+ * });
+ * export default { fetch: server.fetch }; // Bun, Deno, a worker; `app.mount("/agents", server.fetch)` in Hono
+ * process.once("SIGTERM", () => void server.drain());
+ * ```
+ */
+export function serve(options: ServeOptions): Server {
+  const host = nodeHost;
+  const { principals, path = "", origins, hosts, limits, work, onError, ...durable } = options;
+  checkShape("serve()", dropped({ path: path || undefined, origins, hosts, limits, onError }), shape);
+  if (principals !== undefined) checkPrincipals(principals);
+  const live = new LiveRuns();
+  const told = (event: AgentEvent): unknown => {
+    live.tell(event);
+    return durable.onEvent?.(event);
+  };
+  const runs = durableRunsWith({ ...durable, onEvent: told }, host);
+  const worker = work === false ? undefined : runs.work(work);
+  const leaving = new AbortController();
+  const bounds: Bounds = { ...defaultBounds, ...limits };
+  const handling: Handling = {
+    around: { runs, served: { ...durable, host, live } },
+    callerOf: callersOf(principals),
+    usages: new Usages(bounds, host),
+    bounds,
+    leaving: leaving.signal,
+  };
+  const app = appOf(path, handling, (error) => tellError(error, host, onError));
+  const guard = originGuard({
+    origins: origins ?? [],
+    hosts: hosts ?? (principals === undefined ? local : undefined),
+  });
+  const drain = async (given?: { readonly graceMs?: number }): Promise<void> => {
+    leaving.abort(new WritError("server-leaving", {}));
+    await worker?.drain(given);
+  };
+  return {
+    fetch: (request) => guard(request, async () => app.fetch(request)),
+    drain,
+    [Symbol.asyncDispose]: () => drain(),
+  };
+}
+
+const routes: readonly Route[] = [
+  {
+    method: "get",
+    path: "/health",
+    summary: "Whether the server takes requests",
+    answer: { status: 200 },
+    isOpen: true,
+    act: () => json({ status: "ok" }),
+  },
+  {
+    method: "get",
+    path: "/openapi.json",
+    summary: "This description",
+    answer: { status: 200 },
+    isOpen: true,
+    act: () => json(openApi(routes)),
+  },
+  ...runRoutes,
+];
+
+/** All routes under a path. */
+function appOf(path: string, handling: Handling, tell: (error: unknown) => void): Hono {
+  const app = new Hono({ strict: true });
+  for (const route of routes) {
+    const handle = handlerOf(route, handling);
+    const pattern = path + route.path.replaceAll(/\{(\w+)\}/g, ":$1");
+    app.on(route.method, pattern, ({ req }) => handle(req.raw, req.param()));
+  }
+  app.notFound(({ req: { method, path: asked } }) =>
+    problemResponse(new WritError("request-unknown", { where: `${method} ${asked.slice(0, 200)}` })),
+  );
+  app.onError((error) => {
+    if (statusOf(error) === undefined) tell(error);
+    return problemResponse(error);
+  });
+  return app;
+}
+
+/** The names by which a machine reaches itself. */
+const local: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+const dropped = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+function tellError(error: unknown, host: Host, onError: ServeOptions["onError"]): void {
+  if (onError === undefined)
+    return host.warn?.({ code: "WRIT_SERVER_FAILED", text: String(error), isDeprecation: false });
+  try {
+    onError(error);
+  } catch {
+    // an observer changes nothing
+  }
+}

@@ -1,0 +1,83 @@
+/** A line of a stream of server-sent events, by the HTML Living Standard, section 9.2. */
+export interface Sent {
+  readonly event?: string;
+  readonly data: string;
+  /** What a reader who comes back sends as `last-event-id`. */
+  readonly id?: string;
+}
+
+const keepAliveMs = 15_000;
+const encoder = new TextEncoder();
+
+/** What a stream needs of those around it. */
+export interface Streaming {
+  /** Calls `fire` after a time; what it returns takes that back. */
+  readonly timer: (afterMs: number, fire: () => void) => () => void;
+  /** Called once, when the stream has ended, failed, or was left by its reader. */
+  readonly onEnd: () => void;
+  /** What is sent last where the events fail; undefined where the stream just ends, and its reader comes back. */
+  readonly failure: (error: unknown) => Sent | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Answers with a stream of events. The next one is made when the reader has taken the last: a slow reader holds up itself alone. A comment every
+ * 15 seconds keeps what stands between them from giving up.
+ */
+export function eventStream(
+  events: AsyncGenerator<Sent, void>,
+  { timer, onEnd, failure, headers = {} }: Streaming,
+): Response {
+  let stopTimer: (() => void) | undefined;
+  let isOver = false;
+  function over(): void {
+    if (isOver) return;
+    isOver = true;
+    stopTimer?.();
+    onEnd();
+  }
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const again = (): void => {
+        stopTimer = timer(keepAliveMs, () => {
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": still there\n\n"));
+          again();
+        });
+      };
+      controller.enqueue(encoder.encode(": begins\n\n")); // sends the headers
+      again();
+    },
+    async pull(controller) {
+      try {
+        const next = await events.next();
+        if (isOver) return;
+        if (next.done !== true) return controller.enqueue(encoder.encode(lines(next.value)));
+        over();
+        controller.close();
+      } catch (error) {
+        if (isOver) return;
+        over();
+        const last = failure(error);
+        if (last !== undefined) controller.enqueue(encoder.encode(lines(last)));
+        controller.close();
+      }
+    },
+    cancel() {
+      over();
+    },
+  });
+  return new Response(body, {
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+      ...headers,
+    },
+  });
+}
+
+function lines({ event, id, data }: Sent): string {
+  const text = data.split(/\r\n|[\r\n]/).map((line) => `data: ${line}\n`);
+  const head = `${event === undefined ? "" : `event: ${event}\n`}${id === undefined ? "" : `id: ${id}\n`}`;
+  return `${head}${text.join("")}\n`;
+}
