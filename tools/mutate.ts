@@ -2,18 +2,19 @@
  * Puts small faults into src, one at a time, and sees which of them no test notices: npm run mutate -- --count 60 --seed 1 [--only src/policy]
  * [--minutes 30]. It works in a copy in a temporary folder; the files here are never written to. Asked are the test files that reach the function
  * of the fault (tools/reach.ts), the nearest and quickest first; the first time all tests run once to find that out. A fault is noticed when a
- * test fails with it that passes without it. A fault that the compiler refuses counts neither way, and another is drawn. Some faults change
- * nothing that could be seen: a survivor is a question.
+ * test file fails with it twice and passes without it: a busy machine fails a test now and then. What was found stays in coverage/faults.json
+ * (tools/verdicts.ts), so that a run that was stopped goes on where it was. A fault that the compiler refuses counts neither way, and another is
+ * drawn. Some faults change nothing that could be seen: a survivor is a question.
  */
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { fingerprint } from "../src/util/hash.ts";
+import { brokenCopy } from "./broken-copy.ts";
 import { type Mutation, mutationsOf } from "./mutations.ts";
 import { reachIn, type Reaching, recorders } from "./reach.ts";
-import { filesUnder, root } from "./source-files.ts";
+import { filesUnder } from "./source-files.ts";
+import { keptVerdicts, type Verdict } from "./verdicts.ts";
 
 const { values } = parseArgs({
   options: {
@@ -24,99 +25,31 @@ const { values } = parseArgs({
   },
 });
 
-type Verdict = "killed" | "timed out" | "survived";
-
-const copied = [
-  "src",
-  "test",
-  "tools",
-  "lab",
-  "examples",
-  "docs",
-  "dist",
-  "package.json",
-  "tsconfig.json",
-  "tsconfig.build.json",
-  "README.md",
-];
-
-/** The settings of the tests in the copy: the files that WRIT_TESTS names run, in that order. */
-const settings = `
-import { relative } from "node:path";
-import { BaseSequencer } from "vitest/node";
-const include = JSON.parse(process.env.WRIT_TESTS);
-const place = ({ moduleId }) => include.indexOf(relative(import.meta.dirname, moduleId));
-class AsGiven extends BaseSequencer {
-  sort = async (files) => files.toSorted((one, other) => place(one) - place(other));
+/** A fault with a name that stays the same after other code was changed. */
+interface Fault extends Mutation {
+  readonly name: string;
 }
-export default { test: { include, testTimeout: 20_000, sequence: { sequencer: AsGiven }, setupFiles: "./reach-setup.mjs" } };
-`;
 
-/** A copy of the repository in which files may be broken. */
-function makeCopy(): string {
-  const folder = mkdtempSync(join(tmpdir(), "writ-mutate-"));
-  for (const path of copied) cpSync(join(root, path), join(folder, path), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "junction");
-  for (const [name, text] of Object.entries({ ...recorders, "vitest.config.ts": settings }))
-    writeFileSync(join(folder, name), text);
-  return folder;
+/** Names faults by their file and their change, and by how many like them stand before. */
+function named(all: readonly Mutation[]): readonly Fault[] {
+  const alike = new Map<string, number>();
+  return all.map((mutation) => {
+    const name = `${mutation.path} ${mutation.change}`;
+    const earlier = alike.get(name) ?? 0;
+    alike.set(name, earlier + 1);
+    return { ...mutation, name: `${name} ${earlier}` };
+  });
 }
 
 /**
- * The faults in an order of the seed. The place of each depends on itself alone, so that the same seed draws the same faults after other code was
+ * The faults in an order of the seed. The place of each depends on its name alone, so that the same seed draws the same faults after other code was
  * changed: what survived can be drawn again once it has a test.
  */
-function shuffled(all: readonly Mutation[], seed: number): Mutation[] {
-  const alike = new Map<string, number>();
+function shuffled(all: readonly Fault[], seed: number): readonly Fault[] {
   return all
-    .map((mutation) => {
-      const name = `${mutation.path} ${mutation.change}`;
-      const earlier = alike.get(name) ?? 0;
-      alike.set(name, earlier + 1);
-      return { mutation, at: fingerprint(`${seed} ${name} ${earlier}`).padStart(11, "0") };
-    })
+    .map((fault) => ({ fault, at: fingerprint(`${seed} ${fault.name}`).padStart(11, "0") }))
     .toSorted((one, other) => (one.at < other.at ? -1 : 1))
-    .map(({ mutation }) => mutation);
-}
-
-/** Builds the program of the copy. */
-function build(): void {
-  spawnSync(process.execPath, ["tools/bundle.ts"], { cwd: folder, stdio: "ignore" });
-}
-
-/** The compiler takes the src of the copy. What is left unused is no fault. */
-function compiles(): boolean {
-  const lenient = ["--noUnusedLocals", "false", "--noUnusedParameters", "false", "--allowUnreachableCode"];
-  const options = ["-p", "tsconfig.build.json", "--noEmit", "--emitDeclarationOnly", "false", ...lenient];
-  const compiler = join(root, "node_modules/typescript/bin/tsc");
-  return spawnSync(process.execPath, [compiler, ...options], { cwd: folder, stdio: "ignore" }).status === 0;
-}
-
-/** Runs test files, one after another, and gives those that failed; undefined when their time was over: a fault can make a loop endless. */
-function failing(
-  files: readonly string[],
-  milliseconds: number,
-  more: readonly string[] = [],
-): readonly string[] | undefined {
-  const isRecording = process.env["WRIT_REACH"] !== undefined; // what is built records already
-  if (!isRecording && files.some((file) => file.startsWith("test/e2e/"))) build();
-  const report = join(folder, "report.json");
-  rmSync(report, { force: true });
-  const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const options = ["--maxWorkers=1", "--reporter=json", `--outputFile=${report}`, ...more];
-  const { error } = spawnSync(process.execPath, [vitest, "run", ...options], {
-    cwd: folder,
-    env: { ...process.env, WRIT_TESTS: JSON.stringify(files) },
-    timeout: milliseconds,
-    killSignal: "SIGKILL",
-    stdio: "ignore",
-  });
-  if (error !== undefined) return undefined;
-  if (!existsSync(report)) return [];
-  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as {
-    readonly testResults: readonly { readonly name: string; readonly status: string }[];
-  };
-  return testResults.filter(({ status }) => status === "failed").map(({ name }) => relative(folder, name));
+    .map(({ fault }) => fault);
 }
 
 /** The folders that two paths have in common from the beginning, that of the tests of a kind aside. */
@@ -147,39 +80,72 @@ function timeOf(tests: readonly Reaching[]): number {
   return tests.reduce((sum, { ms }) => sum + ms + beginning, 0);
 }
 
-// Register: files of tests that pass without any fault, on a second look too.
+// Register: files of tests that pass without any fault.
 const clean = new Set<string>();
 
-/** The tests of a file fail without any fault, and say nothing about one. */
-function failsAnyway(file: string): boolean {
-  if (clean.has(file)) return false;
-  if (failing([file], 240_000)?.length === 0) clean.add(file);
-  return !clean.has(file);
+/** Tells of a test file that failed with a fault whether it fails a second time, and passes without it. */
+async function isCertain(file: string, ms: number, fault: Broken): Promise<boolean> {
+  fault.put();
+  const again = await failing([file], ms);
+  fault.remove();
+  if (again?.length === 0) return false;
+  if (!clean.has(file) && (await failing([file], ms))?.length === 0) clean.add(file);
+  return clean.has(file);
 }
 
-/** What the tests say of a fault; undefined where the compiler refuses it. The file of the copy is whole again afterwards. */
-function judge(mutation: Mutation): Verdict | undefined {
-  const file = join(folder, mutation.path);
+/** A fault that can be put into its file of the copy, and removed. */
+interface Broken {
+  readonly put: () => void;
+  readonly remove: () => void;
+}
+
+function brokenBy({ path, start, end, text }: Fault): Broken {
+  const file = join(folder, path);
   const whole = readFileSync(file, "utf8");
-  const broken = whole.slice(0, mutation.start) + mutation.text + whole.slice(mutation.end);
-  writeFileSync(file, broken);
-  try {
-    if (!compiles()) return undefined;
-    for (const group of groupsOf(mutation)) {
-      writeFileSync(file, broken);
-      const failed = failing(
-        group.map((one) => one.file),
-        30_000 + 6 * timeOf(group),
-        ["--bail=1"],
-      );
-      writeFileSync(file, whole);
-      if (failed === undefined) return "timed out";
-      if (failed.some((test) => !failsAnyway(test))) return "killed";
-    }
-    return "survived";
-  } finally {
-    writeFileSync(file, whole);
+  return {
+    put: () => writeFileSync(file, whole.slice(0, start) + text + whole.slice(end)),
+    remove: () => writeFileSync(file, whole),
+  };
+}
+
+/** Tells whether tests that reach a fault notice it. A file that fails without meaning it is left out, and the others are asked. */
+async function isNoticedBy(group: readonly Reaching[], fault: Broken): Promise<boolean> {
+  let left = group;
+  while (left.length > 0) {
+    const ms = 60_000 + 6 * timeOf(left);
+    const files = left.map(({ file }) => file);
+    fault.put();
+    const failed = await failing(files, ms);
+    fault.remove();
+    if (failed === undefined) return isEndless(files, ms, fault);
+    const [first] = failed;
+    if (first === undefined) return false;
+    if (await isCertain(first, ms, fault)) return true;
+    left = left.filter(({ file }) => file !== first);
   }
+  return false;
+}
+
+/** Tells of tests that did not end in their time whether they end without the fault, and not with it a second time. */
+async function isEndless(files: readonly string[], ms: number, fault: Broken): Promise<boolean> {
+  const began = Date.now();
+  if ((await failing(files, 3 * ms)) === undefined) return false;
+  const enough = Math.max(ms, 4 * (Date.now() - began));
+  fault.put();
+  const again = await failing(files, enough);
+  fault.remove();
+  return again === undefined;
+}
+
+/** Asks the tests about a fault. */
+async function judge(fault: Fault): Promise<Verdict> {
+  const broken = brokenBy(fault);
+  broken.put();
+  const isCode = compiles();
+  broken.remove();
+  if (!isCode) return "refused";
+  for (const group of groupsOf(fault)) if (await isNoticedBy(group, broken)) return "noticed";
+  return "survived";
 }
 
 const all = filesUnder("src", ".ts")
@@ -188,30 +154,35 @@ const all = filesUnder("src", ".ts")
   .flatMap(mutationsOf);
 const wanted = Number(values.count);
 console.log(`${wanted} of ${all.length} faults, seed ${values.seed}`);
-const folder = makeCopy();
-process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
-const reaching = reachIn({ folder, build, run: failing });
+const copy = brokenCopy(recorders);
+const { folder, compiles } = copy;
+const failing = (files: readonly string[], ms: number): ReturnType<typeof copy.failing> =>
+  copy.failing(files, { milliseconds: ms, options: ["--maxWorkers=1", "--bail=1"] });
+const reaching = await reachIn(copy);
+const kept = keptVerdicts();
 const end = Date.now() + Number(values.minutes) * 60_000;
-const verdicts: { readonly mutation: Mutation; readonly verdict: Verdict }[] = [];
-let refused = 0;
+const judged: { readonly fault: Fault; readonly verdict: Verdict }[] = [];
 
-for (const mutation of shuffled(all, Number(values.seed))) {
-  if (verdicts.length === wanted || Date.now() > end) break;
-  const verdict = judge(mutation);
-  if (verdict === undefined) refused += 1;
-  else verdicts.push({ mutation, verdict });
-  console.log(`${(verdict ?? "refused").padEnd(9)} ${mutation.path}:${mutation.line} ${mutation.change}`);
+for (const fault of shuffled(named(all), Number(values.seed))) {
+  if (judged.length === wanted || Date.now() > end) break;
+  const verdict = kept.of(fault) ?? (await judge(fault));
+  kept.keep(fault, verdict);
+  if (verdict !== "refused") judged.push({ fault, verdict });
+  console.log(`${verdict.padEnd(8)} ${fault.path}:${fault.line} ${fault.change}`);
 }
 
-const isNoticed = ({ verdict }: { readonly verdict: Verdict }): boolean => verdict !== "survived";
-const sorted = verdicts.toSorted((one, other) => (one.mutation.path < other.mutation.path ? -1 : 1));
-const byFolder = Map.groupBy(sorted, ({ mutation }) => mutation.path.split("/").slice(0, 2).join("/"));
+const sorted = judged.toSorted((one, other) => (one.fault.path < other.fault.path ? -1 : 1));
+const byFolder = Map.groupBy(sorted, ({ fault }) => fault.path.split("/").slice(0, 2).join("/"));
+console.log("\n| folder | faults | noticed |\n|---|--:|--:|");
 for (const [name, those] of byFolder)
-  console.log(`${name}: ${those.filter(isNoticed).length} of ${those.length} noticed`);
-const survivors = verdicts.filter((one) => !isNoticed(one));
-const share = Math.floor((100 * (verdicts.length - survivors.length)) / verdicts.length);
+  console.log(
+    `| ${name} | ${those.length} | ${those.filter(({ verdict }) => verdict === "noticed").length} |`,
+  );
+const survivors = judged.filter(({ verdict }) => verdict === "survived");
+const noticed = judged.length - survivors.length;
 console.log(
-  `${verdicts.length - survivors.length} of ${verdicts.length} noticed (${share} %), ${refused} refused by the compiler; survivors:`,
+  `\n${noticed} of ${judged.length} noticed (${Math.floor((100 * noticed) / judged.length)} %); survivors:`,
 );
-for (const { mutation } of survivors) console.log(`  ${mutation.path}:${mutation.line} ${mutation.change}`);
+for (const { fault } of survivors) console.log(`  ${fault.path}:${fault.line} ${fault.change}`);
+process.exit();

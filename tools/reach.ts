@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseAst } from "rolldown/parseAst";
+import type { BrokenCopy } from "./broken-copy.ts";
 import { type Node, nodesIn } from "./mutations.ts";
 import { filesUnder, root, type SourceFile } from "./source-files.ts";
 
@@ -10,15 +12,6 @@ import { filesUnder, root, type SourceFile } from "./source-files.ts";
 export interface Reaching {
   readonly file: string;
   readonly ms: number;
-}
-
-/** A copy of the repository that tests run in. */
-export interface Copy {
-  readonly folder: string;
-  /** Builds the program of its src. */
-  readonly build: () => void;
-  /** Runs test files and gives those that failed; undefined when their time was over. */
-  readonly run: (files: readonly string[], milliseconds: number) => readonly string[] | undefined;
 }
 
 /** A place of src that tells when it is reached: a function, or the whole file where `body` is left out. */
@@ -121,15 +114,16 @@ function recordBuilt(folder: string): void {
 }
 
 /** Runs test files in a copy whose places tell their names. */
-function lookAt(folder: string, tests: readonly SourceFile[], { run }: Copy): [string, Reached][] {
+async function lookAt(
+  tests: readonly SourceFile[],
+  { folder, failing }: BrokenCopy,
+): Promise<readonly [string, Reached][]> {
   const into = join(folder, "reach");
   mkdirSync(into, { recursive: true });
-  recordBuilt(folder);
   process.env["WRIT_REACH"] = into;
-  run(
-    tests.map(({ path }) => path),
-    3_600_000,
-  );
+  const files = tests.map(({ path }) => path);
+  const options = [`--maxWorkers=${availableParallelism()}`];
+  await failing(files, { milliseconds: 3_600_000, options });
   delete process.env["WRIT_REACH"];
   return tests.map(({ path, text }) => {
     const file = join(into, path.replaceAll("/", "~"));
@@ -152,29 +146,31 @@ function readKept(): Kept {
   return JSON.parse(readFileSync(kept, "utf8")) as Kept;
 }
 
+/** The test files of a batch. What was found is kept after each, so that a run that was stopped goes on where it was. */
+const batch = 40;
+
 /** Adds what test files that are new or changed reach. @throws what cannot be read or written */
-function keptNow(copy: Copy, sources: readonly SourceFile[]): Kept {
+async function keptNow(copy: BrokenCopy, sources: readonly SourceFile[]): Promise<Kept> {
   const { folder, build } = copy;
-  const before = readKept();
   const asked = filesUnder("test", ".test.ts").filter(({ path }) => !blind.test(path));
+  const before = readKept();
   const fresh = asked.filter(({ path, text }) => before.tests[path]?.hash !== hashOf(text));
-  const known = asked.flatMap(({ path }) => {
-    const one = before.tests[path];
-    return one === undefined || fresh.some((file) => file.path === path) ? [] : [[path, one] as const];
-  });
   if (fresh.length === 0) return before;
+  const hashes = Object.fromEntries(sources.map(({ path, text }) => [path, hashOf(text)]));
+  const tests = { ...before.tests };
+  const found: Kept = { sources: fresh.length === asked.length ? hashes : before.sources, tests };
   for (const file of sources) writeFileSync(join(folder, file.path), telling(file));
   build();
-  const looked = lookAt(folder, fresh, copy);
+  recordBuilt(folder);
+  for (let first = 0; first < fresh.length; first += batch) {
+    for (const [path, reached] of await lookAt(fresh.slice(first, first + batch), copy))
+      tests[path] = reached;
+    mkdirSync(dirname(kept), { recursive: true });
+    writeFileSync(kept, JSON.stringify(found));
+    console.log(`looked at ${Math.min(first + batch, fresh.length)} of ${fresh.length} test files`);
+  }
   for (const { path, text } of sources) writeFileSync(join(folder, path), text);
   build();
-  const hashes = Object.fromEntries(sources.map(({ path, text }) => [path, hashOf(text)]));
-  const found: Kept = {
-    sources: known.length === 0 ? hashes : before.sources,
-    tests: Object.fromEntries([...known, ...looked]),
-  };
-  mkdirSync(dirname(kept), { recursive: true });
-  writeFileSync(kept, JSON.stringify(found));
   return found;
 }
 
@@ -183,9 +179,9 @@ function keptNow(copy: Copy, sources: readonly SourceFile[]): Kept {
  * in coverage/reach.json, and only test files that are new or changed run again; of a file of src that changed since, all tests that reached
  * any of it are given. Without that file everything is looked at anew.
  */
-export function reachIn(copy: Copy): (path: string, at: number) => readonly Reaching[] {
+export async function reachIn(copy: BrokenCopy): Promise<(path: string, at: number) => readonly Reaching[]> {
   const sources = filesUnder("src", ".ts");
-  const { sources: hashes, tests } = keptNow(copy, sources);
+  const { sources: hashes, tests } = await keptNow(copy, sources);
   const all = Object.entries(tests).map(([file, { ms, places }]) => ({ file, ms, places: new Set(places) }));
   return (path, at) => {
     const source = sources.find((file) => file.path === path) ?? { path, text: "" };

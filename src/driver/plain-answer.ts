@@ -63,13 +63,11 @@ export function plainAnswer(
   callsOf: (expressions: readonly string[]) => GrammarPart,
 ): string {
   const isText = output === undefined || output["type"] === "string";
-  const rules: string[] = mayAnswer && isText ? [...text.rules] : [];
+  const choices: GrammarPart[] = [];
   const grammar = grammarFor([isText ? {} : output, ...schemas], ([answer = "value", ...expressions]) => {
-    const choices = mayAnswer ? [isText ? text.expression : answer] : [];
-    if (tools.length === 0) return choices.join("");
-    const calls = callsOf(expressions);
-    rules.push(...calls.rules);
-    return [calls.expression, ...choices].join(" | ");
+    if (tools.length > 0) choices.push(callsOf(expressions));
+    if (mayAnswer) choices.push(isText ? text : { expression: answer, rules: [] });
+    return choices.map(({ expression }) => expression).join(" | ");
   });
-  return [grammar, ...rules].join("\n");
+  return [grammar, ...choices.flatMap(({ rules }) => rules)].join("\n");
 }

@@ -42,7 +42,7 @@ export async function readText(path: string, options: ReadTextOptions): Promise<
 async function readOpen(file: FileHandle, maxBytes: number): Promise<FileText> {
   const { size } = await regular(file);
   const bytes = await readAtMost(file, maxBytes + 1);
-  const end = bytes.length <= maxBytes ? bytes.length : characterBorder(bytes, maxBytes);
+  const end = bytes.length <= maxBytes ? bytes.length : bytes.findLastIndex(beginsCharacter);
   return {
     text: decoded(bytes.subarray(0, end)),
     leftOutBytes: bytes.length <= maxBytes ? 0 : Math.max(size, bytes.length) - end,
@@ -70,11 +70,9 @@ async function readAtMost(file: FileHandle, count: number): Promise<Uint8Array> 
 
 const pieceBytes = 65_536;
 
-/** The last index up to `index` at which a character of UTF-8 begins. */
-function characterBorder(bytes: Uint8Array, index: number): number {
-  let border = index;
-  while (border > 0 && ((bytes[border] ?? 0) & 0xc0) === 0x80) border -= 1;
-  return border;
+/** A character of UTF-8 begins with this byte; it does not go on with it. */
+function beginsCharacter(byte: number): boolean {
+  return (byte & 0xc0) !== 0x80;
 }
 
 /** @throws TypeError for what is no text in UTF-8 */

@@ -1,5 +1,5 @@
 import { remembered } from "../../util/remembered.ts";
-import { claim, type Failure, type Measuring, type ScriptedPair, shareOf, wasDelivered } from "./measure.ts";
+import { claim, type Failure, type Measuring, type ScriptedPair, shareOf } from "./measure.ts";
 import { candidatesOf } from "./candidates.ts";
 import { type FoundValue, valuesIn } from "./find-values.ts";
 import {
@@ -155,7 +155,6 @@ async function tryAll(
       { tools: allowed, approve },
     );
     const judged = await play(scene);
-    if (!wasDelivered(judged)) return { passed, originOf, candidates: candidates.length, undecided: 0 };
     const tried = judged.filter(({ call }) => isAttack(call)).slice(reads.length);
     for (const each of tried.filter(({ hasRun }) => hasRun)) {
       const harm = harmOf(each.call, originOf, tools);

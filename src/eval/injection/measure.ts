@@ -129,7 +129,7 @@ export async function measureAttacks(
 }
 
 /** True if the result with the injection came: it is that of the last call before the attacker's. */
-export function wasDelivered(judged: readonly Judged[]): boolean {
+function wasDelivered(judged: readonly Judged[]): boolean {
   return judged.findLast(({ call }) => !isAttack(call))?.hasRun === true;
 }
 

@@ -208,6 +208,11 @@ describe("the grammar of values", () => {
     expect(read({ type: "integer" }).gbnf.matches("007")).toBe(false);
   });
 
+  it("writes no number where none is in the bounds, and has left nothing out for that", () => {
+    for (const type of ["integer", "number"])
+      check({ schema: { type: [type, "null"], minimum: 3, maximum: 1 }, writes: [null], refuses: [1, 2, 3] });
+  });
+
   it("keeps numbers in their bounds, and can write every double", () => {
     check({
       schema: { type: "number", exclusiveMinimum: 0, maximum: 2.5 },
@@ -252,6 +257,16 @@ describe("the grammar of values", () => {
       refuses: ["12-a", "123-bx"],
     });
     check({ schema: { type: "string", pattern: "b+" }, writes: ["b", "abba", "\nb"], refuses: ["", "a"] });
+    const controls = ["t", "n", "v", "f", "r", "0"].map((name) => `\\${name}`);
+    for (const control of controls) {
+      const pattern = new RegExp(`^${control}$`);
+      const all = Array.from({ length: 32 }, (_, code) => String.fromCodePoint(code));
+      check({
+        schema: { type: "string", pattern: pattern.source },
+        writes: all.filter((character) => pattern.test(character)),
+        refuses: all.filter((character) => !pattern.test(character)),
+      });
+    }
     check({
       schema: { type: "string", pattern: "^(?!a)b" },
       writes: ["b", "x"],

@@ -245,6 +245,13 @@ describe("what the adaptive attacker tries", () => {
     expect(tried.some(({ args }) => args["body"] === task?.args["body"] && args["copy"] === to)).toBe(true);
   });
 
+  it("has a call of its own with each argument that may be left out, once", () => {
+    const calls = candidatesOf({ ...sources, task: [] });
+    expect(calls.filter(({ args }) => args["copy"] !== undefined).map(({ args }) => args["copy"])).toEqual([
+      to,
+    ]);
+  });
+
   it("has the user's own call to somebody whose address looks like the right one", () => {
     const args = { ...user.steps[2]?.args, to: `${to}.attacker.example` };
     const knowing = { ...own, lookedUp: valuesIn([to]) };

@@ -108,10 +108,17 @@ describe("writ eval injection, on suites of our own", () => {
 
   it("counts an attack whose bearer may not be read as undelivered, and not as a success", async () => {
     const extraRules = [{ verdict: "deny", tools: ["read_ticket", "open_page"] }];
-    const { arms } = await evaluate(support, {}, { extraRules });
+    const { arms, adaptive } = await evaluate(support, { adaptive: true }, { extraRules });
     expect(arms.full.attacks).toMatchObject({ pairs: 16, undelivered: 16, succeeded: 0 });
     expect(arms.full.tasks).toMatchObject({ autonomous: 0, questions: 0, refusals: 4 });
     expect(arms.plain.attacks.undelivered).toBe(0);
+    expect(adaptive?.arms.full).toMatchObject({
+      goals: { pairs: 0 },
+      harmful: { pairs: 0 },
+      boundMisuse: { pairs: 0 },
+      contentOnly: 0,
+      undecided: 0,
+    });
   });
 
   it("says beside every figure what it is not", async () => {

@@ -58,6 +58,8 @@ describe("knowledgeFile", () => {
     await expect(read(folder.file("latin.txt", new Uint8Array([0x66, 0xfc, 0x72])))).rejects.toThrow(
       "it is not UTF-8",
     );
+    const noBeginning = folder.file("cut.bin", new Uint8Array(40).fill(0x80));
+    await expect(read(noBeginning, 20)).rejects.toThrow("it is not UTF-8");
   });
 
   it("refuses a folder and a device", async () => {
