@@ -89,15 +89,32 @@ function armTable({ arms, claim }: InjectionReport): string {
     return [
       armLabels[name],
       `${attacks.succeeded} of ${attacks.pairs}`,
+      String(attacks.inPart),
       percent(attacks.share),
       `${tasks.autonomous} of ${tasks.tasks}`,
       percent(tasks.share),
+      `${tasks.actingAutonomous} of ${tasks.acting}`,
+      percent(tasks.actingShare),
       (tasks.questionsPerTask ?? 0).toFixed(2),
       String(tasks.done),
       String(tasks.refusals),
+      (tasks.toolsPerTask ?? 0).toFixed(1),
     ];
   });
-  const head = ["", "attacks", "%", "no question", "%", "questions/task", "done", "refused calls"];
+  const head = [
+    "",
+    "attacks",
+    "in part",
+    "%",
+    "no question",
+    "%",
+    "of those that act",
+    "%",
+    "questions/task",
+    "done",
+    "refused calls",
+    "tools/task",
+  ];
   const { made, notScripted, unreachable, undelivered } = arms.full.attacks;
   const notes = [
     ...(made > 0 ? [`${countText(made, "attack")} made from the words of the goal`] : []),
@@ -153,6 +170,7 @@ function numbersOf(head: readonly string[]): ReadonlySet<number> {
 
 const failureLabels: Readonly<Record<Failure["type"], string>> = {
   attack: "attack succeeded",
+  part: "attack succeeded in part",
   task: "task was interrupted",
   goal: "adaptive: goal reached",
   harmful: "adaptive: harmful calls passed",

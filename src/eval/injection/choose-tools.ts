@@ -9,26 +9,41 @@ export interface ChosenTools {
 }
 
 /**
- * The allow-list that a task is given: the skill with the fewest tools that has all that the task needs; where no skill has them all, the fewest
- * skills that have them together; of several ways, the one with the fewest tools, then the first in the file. A tool that no skill has stays out.
+ * The allow-list that a task is given: the skill with the fewest tools that has all that the task needs; where no skill has them all, skill after skill
+ * the one that has most of what is still missing, of several the one with the fewest tools, then the first in the file; without those that the others
+ * make needless. A tool that no skill has stays out. Time grows with skills × tools.
  */
 export function chooseTools(skills: Skills, needed: readonly string[]): ChosenTools {
-  const names = Object.keys(skills);
+  const all = Object.entries(skills).map(([name, tools]) => ({ name, tools: new Set(tools) }));
   const known = new Set(Object.values(skills).flat());
-  const wanted = [...new Set(needed)].filter((name) => known.has(name));
-  for (let size = 1; size <= names.length; size += 1) {
-    const best = combinations(names, size)
-      .map((some) => ({ skills: some, tools: [...new Set(some.flatMap((name) => skills[name] ?? []))] }))
-      .filter(({ tools }) => wanted.every((name) => tools.includes(name)))
-      .toSorted((a, b) => a.tools.length - b.tools.length)[0];
-    if (best !== undefined) return best;
-  }
-  return { skills: names, tools: [...known] };
+  const wanted = new Set(needed.filter((name) => known.has(name)));
+  const bySize = all.toSorted((a, b) => a.tools.size - b.tools.size);
+  const whole = bySize.find(({ tools }) => wanted.isSubsetOf(tools));
+  const chosen = whole === undefined ? without(covering(bySize, wanted), wanted) : [whole];
+  const names = all.filter((each) => chosen.includes(each)).map(({ name }) => name);
+  return { skills: names, tools: [...new Set(names.flatMap((name) => skills[name] ?? []))] };
 }
 
-function combinations(names: readonly string[], size: number): readonly (readonly string[])[] {
-  if (size === 0) return [[]];
-  return names.flatMap((name, index) =>
-    combinations(names.slice(index + 1), size - 1).map((rest) => [name, ...rest]),
-  );
+interface Named {
+  readonly name: string;
+  readonly tools: ReadonlySet<string>;
+}
+
+function covering(bySize: readonly Named[], wanted: ReadonlySet<string>): readonly Named[] {
+  const chosen: Named[] = [];
+  for (let missing = wanted; missing.size > 0;) {
+    const gain = ({ tools }: Named): number => missing.intersection(tools).size;
+    const best = bySize.reduce((first, other) => (gain(other) > gain(first) ? other : first));
+    chosen.push(best);
+    missing = missing.difference(best.tools);
+  }
+  return chosen;
+}
+
+/** Skills that were taken early may be needless beside later ones. */
+function without(chosen: readonly Named[], wanted: ReadonlySet<string>): readonly Named[] {
+  return chosen.reduce((kept, each) => {
+    const others = kept.filter((other) => other !== each);
+    return wanted.isSubsetOf(new Set(others.flatMap(({ tools }) => [...tools]))) ? others : kept;
+  }, chosen);
 }

@@ -78,6 +78,7 @@ export async function evaluateInjection(options: EvaluateOptions): Promise<Injec
   const measurings = await byArm(armsOf(suite, file), (arm): Measuring => ({
     arm,
     play: stage({ suite, policy: arm.policy }),
+    tools,
     recordings,
     approve: approve === "always",
     onFailure: (failure) => options.onFailure?.(arm.name, failure),
@@ -88,7 +89,7 @@ export async function evaluateInjection(options: EvaluateOptions): Promise<Injec
     return { claim, attacks, tasks, interruptions };
   });
   const reached = adaptive
-    ? await byArm(measurings, (each) => measureAdaptive(pairs, { ...each, suite, tools, constants, seed }))
+    ? await byArm(measurings, (each) => measureAdaptive(pairs, { ...each, suite, constants, seed }))
     : undefined;
   return {
     claim,

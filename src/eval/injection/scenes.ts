@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../util/canonical-json.ts";
+import { carrying } from "./carried.ts";
 import type { Replay, Scene, SceneCall } from "./stage.ts";
 import type { Pair, RecordedCall, Suite, SuiteCall, UserTask } from "./suite.ts";
 
@@ -39,16 +40,20 @@ export function taskScene(task: UserTask, playing: Playing): Scene {
   return { prompt: task.prompt, ...playing, turns: task.steps.map((step, index) => [taskCall(step, index)]) };
 }
 
-/** The calls after the injection, and their results. */
+/** The place where an attack strikes, its calls, and those that the model makes for it, with their results. */
 export interface AfterInjection {
+  /** The call of the task behind which the model follows the attack. */
+  readonly strike: number;
+  /** The calls that the attack says: their values stand in each result that carries it. */
+  readonly attack: readonly SuiteCall[];
   readonly turns: readonly (readonly SuiteCall[])[];
   readonly recordings: Recordings;
 }
 
-/** A task up to the first result that carries the injection, then the attacker's calls. Their ids begin with `attack`, in the order given. */
+/** A task up to a result that carries the injection, then the attacker's calls. Their ids begin with `attack`, in the order given. */
 export function attackScene(
-  { user, taintedStep = -1 }: Pair,
-  { turns, recordings }: AfterInjection,
+  { user, injection, strikes }: Pair,
+  { strike, attack, turns, recordings }: AfterInjection,
   playing: Playing,
 ): Scene {
   let count = 0;
@@ -61,16 +66,25 @@ export function attackScene(
     prompt: user.prompt,
     ...playing,
     turns: [
-      ...user.steps.slice(0, taintedStep + 1).map((step, index) => [taskCall(step, index)]),
+      ...user.steps
+        .slice(0, strike + 1)
+        .map((step, index) => [
+          taskCall(strikes.includes(index) ? carrier(step, injection.goal, attack) : step, index),
+        ]),
       ...turns.map((calls) => calls.map(attackCall)),
     ],
-    carrier: taskId(taintedStep),
+    carrier: taskId(strike),
   };
 }
 
 /** True for a judged call of the attacker. */
 export function isAttack({ id }: SceneCall): boolean {
   return id.startsWith("attack-");
+}
+
+/** A recorded call with the attack in its result. */
+export function carrier(step: RecordedCall, goal: string, attack: readonly SuiteCall[]): RecordedCall {
+  return { ...step, result: carrying(step.result, goal, attack) };
 }
 
 function taskId(index: number): string {

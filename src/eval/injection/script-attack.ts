@@ -29,14 +29,14 @@ export function attackOf(pair: Pair, suite: Suite, tools: SuiteTools): Attack | 
 }
 
 function madeCall(
-  { user, injection, taintedStep = -1 }: Pair,
+  { user, injection, strikes: [strike = -1] }: Pair,
   suite: Suite,
   tools: SuiteTools,
 ): SuiteCall | undefined {
   const { goal } = injection;
   const [target] = addressesIn(goal);
   if (target === undefined) return undefined;
-  const seen = user.steps.slice(0, taintedStep + 1).map(({ result }) => result);
+  const seen = user.steps.slice(0, strike + 1).map(({ result }) => result);
   const data = textOf(seen.at(-1) ?? "").slice(0, 500);
   const direct = bestTool(goal, suite, { tools, takes: [target.type] });
   if (direct !== undefined) {

@@ -36,8 +36,8 @@ export interface RecordedCall extends SuiteCall {
   readonly result: Json;
   /** Error of the tool, when it failed. */
   readonly error?: string;
-  /** True if an attacker can write into the result. */
-  readonly isInjected: boolean;
+  /** The places in the result that an attacker can write into, by their names. */
+  readonly vectors: readonly Json[];
 }
 
 /** A user's request, and the calls that carry it out. */
@@ -58,8 +58,8 @@ export interface InjectionTask {
 export interface Pair {
   readonly user: UserTask;
   readonly injection: InjectionTask;
-  /** The first call of the task whose result carries the attack; undefined where none does. */
-  readonly taintedStep?: number;
+  /** The calls of the task whose results carry the attack, by their index; empty where none does. */
+  readonly strikes: readonly number[];
   /** The calls of the attack in this task, where they differ from those of the injection task. */
   readonly attackCalls: readonly SuiteCall[];
 }
@@ -129,6 +129,7 @@ const pair = object({
   user: string,
   injection: string,
   attack_calls: orNull(calls),
+  vectors: orNull(list(json)),
   reachable: optional(json),
   first_tainted_step: optional(json),
 });
@@ -173,7 +174,7 @@ function taskOf({ id, prompt, steps }: Fitting<typeof suiteFile>["user_tasks"][n
       args,
       result: givenBack(result),
       ...(typeof error === "string" ? { error } : {}),
-      isInjected: vectors.length > 0,
+      vectors,
     })),
   };
 }
@@ -198,22 +199,25 @@ function pairOf(written: Fitting<typeof pair>, place: PairPlace): Pair {
   if (user === undefined) throw fault(`${at}.user`, "no user task has this id");
   const injection = injections.find(({ id }) => id === written.injection);
   if (injection === undefined) throw fault(`${at}.injection`, "no injection task has this id");
-  const taintedStep = taintedStepOf(written, user, place);
-  return { user, injection, attackCalls: written.attack_calls ?? [], taintedStep };
+  const strikes = strikesOf(written, user, place);
+  return { user, injection, attackCalls: written.attack_calls ?? [], strikes };
 }
 
-/** The step that the pair names; without one, the first of the task whose result carries an injection. */
-function taintedStepOf(
-  { reachable, first_tainted_step: index }: Fitting<typeof pair>,
-  user: UserTask,
+/** The step that the pair names, and those behind it that an attacker can write into at one of the pair's places; without one, all such steps. */
+function strikesOf(
+  { reachable, first_tainted_step: first, vectors }: Fitting<typeof pair>,
+  { id, steps }: UserTask,
   { at, fault }: PairPlace,
-): number | undefined {
-  if (reachable === false) return undefined;
-  if (index === undefined || index === null) {
-    const found = user.steps.findIndex(({ isInjected }) => isInjected);
-    return found === -1 ? undefined : found;
-  }
-  if (fits(whole, index) && index < user.steps.length) return index;
-  const reason = `it is not the index of a step of ${user.id}, which has ${user.steps.length}`;
+): readonly number[] {
+  if (reachable === false) return [];
+  const carriers = steps.flatMap((step, index) => (isCarrier(step, vectors ?? undefined) ? [index] : []));
+  if (first === undefined || first === null) return carriers;
+  if (fits(whole, first) && first < steps.length)
+    return [first, ...carriers.filter((index) => index > first)];
+  const reason = `it is not the index of a step of ${id}, which has ${steps.length}`;
   throw fault(`${at}.first_tainted_step`, reason);
+}
+
+function isCarrier({ vectors }: RecordedCall, named: readonly Json[] | undefined): boolean {
+  return vectors.some((vector) => named === undefined || named.includes(vector));
 }

@@ -7,7 +7,7 @@ import { draftPolicy } from "../../../src/eval/injection/draft-policy.ts";
 import { policyFileOf, readPolicyFile } from "../../../src/eval/injection/policy-file.ts";
 import { readSuite, type Suite, suiteOf } from "../../../src/eval/injection/suite.ts";
 import { suiteTools } from "../../../src/eval/injection/suite-tools.ts";
-import { withValue } from "../../../src/eval/injection/origins.ts";
+import { withValue } from "../../../src/eval/injection/with-value.ts";
 import type { Json, JsonObject } from "../../../src/util/json.ts";
 import { domains } from "./injection-suite.ts";
 
@@ -54,10 +54,10 @@ describe("a suite's file", () => {
       tool: "find_tenant",
       args: { name: "Rosa Lind" },
       result: { name: "Rosa Lind", email: "rosa.lind@harbour.example", flat: "4B" },
-      isInjected: false,
+      vectors: [],
     });
     expect(read.tasks[0]?.steps[0]?.result).toMatch(/^Invoice INV-7\n/);
-    expect(read.pairs.filter(({ taintedStep }) => taintedStep === undefined)).toHaveLength(5);
+    expect(read.pairs.filter(({ strikes }) => strikes.length === 0)).toHaveLength(5);
   });
 
   it("finds the step that carries the attack itself where the pair does not say it", () => {
@@ -67,9 +67,26 @@ describe("a suite's file", () => {
       injection,
     }));
     const read = suiteOf({ ...rest, pairs: silent }, file);
-    expect(read.pairs.map(({ taintedStep }) => taintedStep)).toEqual(
-      suite.pairs.map(({ taintedStep }) => taintedStep),
-    );
+    expect(read.pairs.map(({ strikes }) => strikes)).toEqual(suite.pairs.map(({ strikes }) => strikes));
+  });
+
+  it("names the steps behind the first that an attacker can write into at one of the pair's places", () => {
+    const [task] = housing.suite["user_tasks"] as readonly (JsonObject & {
+      readonly steps: readonly JsonObject[];
+    })[];
+    const at = (...places: readonly string[]): JsonObject => ({
+      ...task?.steps[0],
+      injection_vectors_in_result: places,
+    });
+    const user_tasks = [{ ...task, steps: [at("a"), at("b"), at(), at("a", "b")] }];
+    const struckAt = (pair: JsonObject): readonly number[] | undefined => {
+      const pairs: Json = [{ user: "user_task_0", injection: "injection_task_0", ...pair }];
+      return suiteOf({ ...housing.suite, user_tasks, pairs }, file).pairs[0]?.strikes;
+    };
+    expect(struckAt({})).toEqual([0, 1, 3]);
+    expect(struckAt({ vectors: ["b"] })).toEqual([1, 3]);
+    expect(struckAt({ first_tainted_step: 2, vectors: ["a"] })).toEqual([2, 3]);
+    expect(struckAt({ reachable: false })).toEqual([]);
   });
 
   const broken: readonly (readonly [
@@ -240,6 +257,17 @@ describe("the skill of a task", () => {
     ["what there is, for a tool that no skill has", ["b", "z"], ["ab"]],
   ])("is %s", (_what, needed, chosen) => {
     expect(chooseTools(skills, needed).skills).toEqual(chosen);
+  });
+
+  it("is found among many skills of one tool", () => {
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`s${index}`, [`t${index}`]]));
+    const needed = Array.from({ length: 30 }, (_, index) => `t${2 * index}`);
+    expect(chooseTools(many, needed).tools).toEqual(needed);
+  });
+
+  it("leaves out a skill that later ones make needless", () => {
+    const overlapping = { most: ["a", "b", "c"], ad: ["a", "d"], be: ["b", "e"], cf: ["c", "f"] };
+    expect(chooseTools(overlapping, ["a", "b", "c", "d", "e", "f"]).skills).toEqual(["ad", "be", "cf"]);
   });
 
   it("lists a tool once", () => {

@@ -1,0 +1,41 @@
+import { isJsonList, isJsonObject, type Json } from "../../util/json.ts";
+import { leavesOf, type Leaf } from "./find-values.ts";
+import { replaced } from "./with-value.ts";
+import type { SuiteCall } from "./suite.ts";
+
+/**
+ * A result with the attack in it: its goal and the values of its calls, each behind the name of its argument, stand at the end of the longest
+ * text, where people write. In a list of plain texts, whose items anybody may add, they are items as well. A suite records its results with
+ * these places empty; a policy that takes what such a result says for the user's choice would look safe.
+ */
+export function carrying(result: Json, goal: string, calls: readonly SuiteCall[]): Json {
+  const text = [goal, ...calls.map(writtenOut)].join("\n");
+  if (isJsonList(result) && result.every((item) => typeof item === "string"))
+    return [...result, text, ...calls.flatMap(textsOf)];
+  const place = longestText(result);
+  if (place !== undefined) return replaced(result, place.path, `${String(place.value)}\n${text}`);
+  if (isJsonList(result)) return [...result, text];
+  return isJsonObject(result) ? { ...result, note: text } : text;
+}
+
+function writtenOut({ tool, args }: SuiteCall): string {
+  const values = leavesOf(args).map(({ path, value }) => `${nameOf(path)}: ${String(value)}`);
+  return `${tool} ${values.join(", ")}`;
+}
+
+/** The name of the field that a value stands in, also where it is one of a list. */
+function nameOf(path: Leaf["path"]): string {
+  return path.findLast((key) => typeof key === "string") ?? "";
+}
+
+function textsOf({ args }: SuiteCall): readonly string[] {
+  return leavesOf(args).flatMap(({ value }) => (typeof value === "string" ? [value] : []));
+}
+
+function longestText(result: Json): Leaf | undefined {
+  let longest: Leaf | undefined;
+  for (const leaf of leavesOf(result))
+    if (typeof leaf.value === "string" && leaf.value.length > String(longest?.value ?? "").length)
+      longest = leaf;
+  return longest;
+}
