@@ -6,12 +6,15 @@ import type { Host } from "../journal/host.ts";
 import { type RecordPart, recordParts } from "../journal/parts.ts";
 import type { SessionHandle } from "../session/session.ts";
 import { count, having, list, oneOf, optional, shapeOf } from "../util/shape.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 import type { RunStore } from "./run-store.ts";
 
 /** Options of {@link durableRuns}. */
 export interface DurableOptions {
   /** The store of the runs: `sqliteRuns(file)`, or another one. */
   readonly store: RunStore;
+  /** Says which worker goes on with which run: `dbosDispatcher(url)`, or one of your own. Default: each worker takes the oldest from the store. */
+  readonly dispatcher?: Dispatcher;
   /** Those who carry out runs, by their names. A process that only starts, answers or looks needs none of the others. Default: none. */
   readonly agents?: readonly Runnable[];
   /** Opens the session that a run was started with. Left out, a session only groups runs. */
@@ -36,6 +39,7 @@ const agents = list(
 );
 const optionsShape = closed({
   store: having("a store of runs", "claim"),
+  dispatcher: optional(having("a dispatcher", "wake")),
   agents: optional(agents),
   sessions: optional(aFunction),
   onEvent: optional(aFunction),

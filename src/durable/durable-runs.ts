@@ -8,6 +8,7 @@ import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuest
 import { readRunText, runText } from "./run-text.ts";
 import { type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
+import { waking } from "./waking.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
 
 /** Runs that outlast their process. Each function may be called in any process that has the store. */
@@ -92,23 +93,28 @@ export interface DurableRuns {
 export function durableRunsWith(options: DurableOptions, host: Host): DurableRuns {
   checkDurable(options);
   const { store } = options;
+  const woken = waking(options, host);
   return {
     async start(agent, input, more = {}) {
       const run = await newRunOf(agent, input, { ...more, id: more.id ?? host.randomId() });
-      return sameRun(run, await store.begin(run));
+      return woken(sameRun(run, await store.begin(run)));
     },
     result: (id, { signal } = {}) => untilEnded(id, { store, host, signal }),
     waiting: (id) => store.questions(id),
-    answer: (id, key, answer) => store.answer(id, key, answer),
+    async answer(id, key, answer) {
+      await store.answer(id, key, answer);
+      const run = options.dispatcher && (await store.read(id));
+      if (run !== undefined) await woken(run);
+    },
     cancel: (id, reason = "it was cancelled") => store.cancel(id, reason),
-    retry: (id) => store.reopen(id),
+    retry: async (id) => woken(await store.reopen(id)),
     list: (wanted) => store.list(wanted),
     show: (id) => store.read(id),
     erase: (which) => store.erase(which),
     events: (id, wanted = {}) => followRun(id, { ...options, host }, wanted),
     replay: (id) => replayRun(id, { ...options, host }),
     export: async (id) => runText(await store.moveOut(id)),
-    import: async (text) => store.moveIn(readRunText(text)),
+    import: async (text) => woken(await store.moveIn(readRunText(text))),
     check: () => strandedRuns({ ...options, host }),
     work: (wanted = {}) => new RunsWorker({ ...options, host }, wanted),
   };

@@ -53,9 +53,9 @@ class MemoryRuns implements RunStore {
     return run.taken();
   }
 
-  async claim(agents: readonly string[]): Promise<RunJournal | undefined> {
-    const canGoOn = ({ status, agent, protocol: form }: StoredRun): boolean =>
-      status === "ready" && agents.includes(agent) && form <= protocol;
+  async claim(agents: readonly string[], wanted?: string): Promise<RunJournal | undefined> {
+    const canGoOn = ({ id, status, agent, protocol: form }: StoredRun): boolean =>
+      status === "ready" && agents.includes(agent) && form <= protocol && id === (wanted ?? id);
     return [...this.runs.values()].find(({ run }) => canGoOn(run))?.taken();
   }
 

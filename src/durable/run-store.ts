@@ -121,8 +121,11 @@ export interface RunStore {
    * @throws WritError `run-claimed` while another process that lives carries it out, or another journal of this one
    */
   open(id: string): Promise<RunJournal>;
-  /** Takes the oldest run of these agents that can go on: it is ready, or its process died. Leaves those of a later protocol. Undefined when there is none. */
-  claim(agents: readonly string[]): Promise<RunJournal | undefined>;
+  /**
+   * Takes the oldest run of these agents that can go on, or the one of an id: it is ready, or its process died. Leaves those of a later protocol.
+   * Undefined when there is none.
+   */
+  claim(agents: readonly string[], id?: string): Promise<RunJournal | undefined>;
   read(id: string): Promise<StoredRun | undefined>;
   list(wanted?: RunFilter): Promise<readonly StoredRun[]>;
   /** The records of a run, in the order in which they were made. Whoever carries it out is not disturbed. */

@@ -2,7 +2,15 @@ import { messageOf } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
 
 /** Tells the author that the store of a worker failed. Nothing is lost: the worker asks it again and again. */
-export function tellStoreFailed(error: unknown, { warn }: Host): void {
-  const text = `A worker cannot use its store of runs, and tries again: ${messageOf(error)}`;
-  warn?.({ code: "WRIT_STORE_FAILED", text, isDeprecation: false });
+export function tellStoreFailed(error: unknown, host: Host): void {
+  tell("A worker cannot use its store of runs, and tries again", error, host);
+}
+
+/** Tells the author that a run could not be handed out. It is in the store, where a dispatcher finds it later. */
+export function tellDispatcherFailed(error: unknown, host: Host): void {
+  tell("A run is kept, but its dispatcher could not be told of it", error, host);
+}
+
+function tell(what: string, error: unknown, { warn }: Host): void {
+  warn?.({ code: "WRIT_STORE_FAILED", text: `${what}: ${messageOf(error)}`, isDeprecation: false });
 }

@@ -1,9 +1,11 @@
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { optional } from "../util/shape.ts";
 import { carryOut, type Carrying } from "./carry-out.ts";
+import type { Serving, Workplace } from "./dispatcher.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { keepTidy } from "./retention.ts";
-import type { RunJournal } from "./run-store.ts";
+import type { RunJournal, StoredRun } from "./run-store.ts";
+import { storeDispatcher } from "./store-dispatcher.ts";
 import { tellStoreFailed } from "./store-failed.ts";
 
 /** Options of a worker. */
@@ -28,41 +30,63 @@ const lookMs = 200;
 
 const shape = closed({ concurrency: optional(fromOne) });
 
-/** Carries out the runs that can go on, so many at a time. */
-export class RunsWorker implements RunWorker {
+/** Carries out the runs that its dispatcher hands out. */
+export class RunsWorker implements RunWorker, Workplace {
+  readonly agents: readonly string[];
+  readonly concurrency: number;
   private readonly around: DurableAround;
-  private readonly concurrency: number;
-  private readonly names: readonly string[];
   private readonly carried = new Map<string, Carrying>();
   private readonly stops: (() => void)[] = [];
+  private readonly serving: Serving;
   private isLeaving = false;
-  private filling: Promise<void> | undefined;
-  private wantsMore = false;
 
   constructor(around: DurableAround, options: WorkOptions) {
     checkShape("work()", options, shape);
     this.around = around;
     this.concurrency = options.concurrency ?? 10;
-    this.names = (around.agents ?? []).map(({ name }) => name);
+    this.agents = (around.agents ?? []).map(({ name }) => name);
+    this.serving = (around.dispatcher ?? storeDispatcher).serve(this);
     this.stops.push(
       around.store.watch((id) => this.changed(id)),
       keepTidy(around),
       this.lookOften(),
     );
-    this.fill();
+    this.serving.look();
   }
 
   get runs(): readonly string[] {
     return [...this.carried.keys()];
   }
 
+  async begin(id?: string): Promise<Carrying | undefined> {
+    if (this.isLeaving) return undefined;
+    const { store, host } = this.around;
+    try {
+      const journal = await store.claim(this.agents, id);
+      return journal && this.carry(journal);
+    } catch (error) {
+      if (this.isLeaving) return undefined;
+      tellStoreFailed(error, host);
+      throw error;
+    }
+  }
+
+  async canGoOn(id: string): Promise<boolean> {
+    const status = (await this.around.store.read(id))?.status;
+    return status === "ready" || status === "running";
+  }
+
+  async ready(): Promise<readonly StoredRun[]> {
+    const runs = this.agents.map((agent) => this.around.store.list({ status: "ready", agent }));
+    return (await Promise.all(runs)).flat();
+  }
+
   async drain({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {
     this.isLeaving = true;
-    await this.filling;
     for (const carrying of this.carried.values()) carrying.leave();
     const { promise, resolve } = Promise.withResolvers<void>();
     const stopTimer = this.around.host.timer(graceMs, resolve);
-    await Promise.race([promise, Promise.all([...this.carried.values()].map(({ done }) => done))]);
+    await Promise.race([promise, this.left()]);
     stopTimer();
     for (const stop of this.stops.splice(0)) stop();
   }
@@ -71,9 +95,14 @@ export class RunsWorker implements RunWorker {
     return this.drain();
   }
 
+  private async left(): Promise<void> {
+    await this.serving.leave();
+    await Promise.all([...this.carried.values()].map(({ done }) => done));
+  }
+
   private changed(id: string | undefined): void {
     for (const [runId, carrying] of this.carried) if (id === undefined || id === runId) carrying.look();
-    this.fill();
+    this.serving.look();
   }
 
   private lookOften(): () => void {
@@ -88,42 +117,15 @@ export class RunsWorker implements RunWorker {
     return () => stop();
   }
 
-  /** Takes runs until there are enough, or no more. Asked meanwhile, it looks once more. */
-  private fill(): void {
-    this.wantsMore = true;
-    this.filling ??= this.take().finally(() => (this.filling = undefined));
-  }
-
-  private async take(): Promise<void> {
-    while (this.wantsMore) {
-      this.wantsMore = false;
-      while (!this.isLeaving && this.carried.size < this.concurrency) {
-        const journal = await this.claim();
-        if (journal === undefined) break;
-        this.carry(journal);
-      }
-    }
-  }
-
-  /** A store that fails is asked again at the next look. */
-  private async claim(): Promise<RunJournal | undefined> {
-    const { store, host } = this.around;
-    try {
-      return await store.claim(this.names);
-    } catch (error) {
-      tellStoreFailed(error, host);
-      return undefined;
-    }
-  }
-
-  private carry(journal: RunJournal): void {
+  private carry(journal: RunJournal): Carrying {
     const { id } = journal.run;
     const carrying = carryOut(journal, this.around);
     this.carried.set(id, carrying);
     void carrying.done.then(() => {
       this.carried.delete(id);
-      this.fill();
+      this.serving.look();
     });
     if (this.isLeaving) carrying.leave();
+    return carrying;
   }
 }

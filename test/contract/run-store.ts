@@ -146,9 +146,23 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         expect((await other.claim(["a"]))?.run.id).toBe("1");
       });
 
+      it("are claimed by their id where they can go on, and only then", async () => {
+        for (const id of ["1", "2", "3"]) await store.begin(newRun(id, { agent: id === "3" ? "b" : "a" }));
+        const second = await store.claim(["a"], "2");
+        expect(second?.run).toMatchObject({ id: "2", status: "running" });
+        expect(await store.claim(["a"], "2")).toBeUndefined();
+        expect(await other.claim(["a"], "2")).toBeUndefined();
+        expect(await other.claim(["a"], "3")).toBeUndefined();
+        expect(await other.claim(["a"], "4")).toBeUndefined();
+        await second?.end(answeredEnd);
+        expect(await other.claim(["a"], "2")).toBeUndefined();
+        expect((await other.list()).map(({ status }) => status)).toEqual(["ready", "answered", "ready"]);
+      });
+
       it("of a later protocol are left to processes that know it", async () => {
         await store.begin(newRun("r", { protocol: 99 }));
         expect(await store.claim(["a"])).toBeUndefined();
+        expect(await store.claim(["a"], "r")).toBeUndefined();
       });
 
       it("are claimed by 20 who ask at once, each by one", async () => {

@@ -75,8 +75,8 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
   return {
     begin: (run) => told(run.id, rows.begin(run)),
     open,
-    async claim(agents) {
-      const taken = await claims.takeNext(agents);
+    async claim(agents, id) {
+      const taken = await claims.takeNext(agents, id);
       return taken && journalOf(server, taken);
     },
     read: (id) => rows.find(id),

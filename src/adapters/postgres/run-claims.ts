@@ -27,8 +27,8 @@ interface Locked {
 export interface RunClaims {
   /** Undefined where there is no such run. @throws WritError `run-claimed` */
   take(id: string): Promise<Taken | undefined>;
-  /** Takes the oldest run of some agents that can go on. */
-  takeNext(agents: readonly string[]): Promise<Taken | undefined>;
+  /** Takes the oldest run of some agents that can go on, or the one of an id. */
+  takeNext(agents: readonly string[], id?: string): Promise<Taken | undefined>;
 }
 
 /** Of the oldest runs so many are tried in one statement: others may take some of them at the same time. */
@@ -37,9 +37,12 @@ const tried = 16;
 export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTables): RunClaims {
   // A session can take a lock twice, so that those which it has are looked at as well.
   const lockOne = `SELECT CASE WHEN $1::bigint IN (${heldLocks}) THEN false ELSE pg_try_advisory_lock($1) END AS locked`;
-  const lockNext = `WITH free AS MATERIALIZED (SELECT number, lock FROM ${runs} WHERE status IN ('ready', 'running') AND agent = ANY($1)
-      AND protocol <= ${protocol} AND lock NOT IN (${heldLocks}) ORDER BY number LIMIT ${tried})
+  const locking = (
+    which: string,
+  ): string => `WITH free AS MATERIALIZED (SELECT number, lock FROM ${runs} WHERE ${which} AND status IN ('ready', 'running')
+      AND agent = ANY($1) AND protocol <= ${protocol} AND lock NOT IN (${heldLocks}) ORDER BY number LIMIT ${tried})
     SELECT number, lock FROM free WHERE pg_try_advisory_lock(lock) LIMIT 1`;
+  const [lockNext, lockReady] = [locking("true"), locking("id = $2")];
   const unlock = "SELECT pg_advisory_unlock($1)";
   const taking = (which: string): string => `UPDATE ${runs} SET epoch = epoch + 1, owner = $2, woken = false,
       status = CASE WHEN ended IS NULL THEN 'running' ELSE status END WHERE ${which}
@@ -68,9 +71,15 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
     };
   }
 
-  async function takenNext(query: Query, agents: readonly string[]): Promise<Taken | undefined> {
+  async function takenNext(
+    query: Query,
+    agents: readonly string[],
+    id: string | undefined,
+  ): Promise<Taken | undefined> {
     for (;;) {
-      const [found] = await query(lockNext, [agents]);
+      const [found] = await (id === undefined
+        ? query(lockNext, [agents])
+        : query(lockReady, [agents, toKey(id)]));
       if (found === undefined) return undefined;
       const { number, lock } = found;
       const next = await takeRow(query, { sql: takeReady, which: number, lock });
@@ -87,7 +96,7 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
           throw claimedBy((await query(find, [toKey(id)]))[0] ?? { id: toKey(id) });
         return takeRow(query, { sql: takeOne, which: toKey(id), lock });
       }),
-    takeNext: (agents) => session.use((query) => takenNext(query, agents.map(toKey))),
+    takeNext: (agents, id) => session.use((query) => takenNext(query, agents.map(toKey), id)),
   };
 }
 

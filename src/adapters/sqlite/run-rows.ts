@@ -21,8 +21,8 @@ export interface RunRows {
   list(wanted: RunFilter): readonly StoredRun[];
   /** Gives a run to an owner, whoever has it; one that is not there is begun. */
   take(runId: string, owner: string): Taken;
-  /** Gives the oldest run of some agents that is ready to an owner. */
-  takeNext(agents: readonly string[], owner: string): Taken | undefined;
+  /** Gives the oldest run of some agents that is ready to an owner, or the one of an id. */
+  takeNext(agents: readonly string[], owner: string, runId?: string): Taken | undefined;
   /** Gives a run up. It waits where it `waits` and nobody has answered since it was taken. */
   leave(claim: Claim, waits: boolean): void;
   /** Ends a run that has not ended; `claim` is that of who carries it out. */
@@ -66,11 +66,12 @@ export function runRows(database: Database): RunRows {
       ORDER BY place DESC LIMIT ?5`,
   );
   const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = ?1"));
+  const isReady =
+    "status = 'ready' AND agent IN (SELECT value FROM json_each(?1)) AND start ->> '$.protocol' <= ?3";
   const takeNext = database.prepare(
-    taking(
-      "SELECT place FROM writ_runs WHERE status = 'ready' AND agent IN (SELECT value FROM json_each(?1)) AND start ->> '$.protocol' <= ?3 ORDER BY place LIMIT 1",
-    ),
+    taking(`SELECT place FROM writ_runs WHERE ${isReady} ORDER BY place LIMIT 1`),
   );
+  const takeReady = database.prepare(taking(`SELECT place FROM writ_runs WHERE id = ?4 AND ${isReady}`));
   const leave = database.prepare(
     `UPDATE writ_runs SET owner = NULL, status = CASE WHEN ended IS NOT NULL THEN status WHEN ?3 AND woken = 0 THEN 'waiting' ELSE 'ready' END
       WHERE id = ?1 AND epoch = ?2`,
@@ -122,8 +123,9 @@ export function runRows(database: Database): RunRows {
       put({ id, agent: "", input: null, options: {}, protocol });
       return takenIn(takeOne.get(toKey(id), owner) ?? {});
     },
-    takeNext(agents, owner) {
-      const row = takeNext.get(JSON.stringify(agents.map(toKey)), owner, protocol);
+    takeNext(agents, owner, id) {
+      const given = [JSON.stringify(agents.map(toKey)), owner, protocol] as const;
+      const row = id === undefined ? takeNext.get(...given) : takeReady.get(...given, toKey(id));
       return row && takenIn(row);
     },
     leave: ({ runId, epoch }, waits) => void leave.run(toKey(runId), epoch, waits ? 1 : 0),

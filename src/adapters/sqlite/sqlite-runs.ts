@@ -63,9 +63,9 @@ export function sqliteRuns(path: string): SqliteRuns {
         owners.checkFree(id);
         return journalOf(file, rows.take(id, owners.mine));
       }, "NORMAL"),
-    claim: async (agents) =>
+    claim: async (agents, id) =>
       database.write(() => {
-        const next = (): Taken | undefined => rows.takeNext(agents, owners.mine);
+        const next = (): Taken | undefined => rows.takeNext(agents, owners.mine, id);
         const taken = next() ?? (owners.freeDead() ? next() : undefined);
         return taken && journalOf(file, taken);
       }, "NORMAL"),

@@ -1,0 +1,72 @@
+import type { Dispatcher } from "../../durable/dispatcher.ts";
+import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
+import { map, optional, shapeOf, string } from "../../util/shape.ts";
+import { serveHere } from "./dbos-serving.ts";
+import { type DbosTables, enqueue, openTables } from "./dbos-tables.ts";
+import type { DbosOptions, DbosPlace } from "./options.ts";
+
+/** A dispatcher with connections. */
+export interface DbosDispatcher extends Dispatcher, AsyncDisposable {
+  /** Closes the connections by which runs are told of; a worker is drained before. Closing twice is no mistake. */
+  close(): Promise<void>;
+}
+
+/**
+ * Hands out durable runs by DBOS (the package `@dbos-inc/dbos-sdk`, an optional peer) in PostgreSQL: bounds hold over all workers of many machines, and
+ * its tables say what is queued. A run that can go on is one workflow of one step, which carries it out on the store of the runs until it ends or
+ * waits. The store stays the record: what DBOS hands out twice is done once. Each process is an executor of its own, and what one that died had
+ * in hand goes to the others. DBOS runs once in a process: only one worker at a time can be in it, and the program cannot launch DBOS by itself.
+ *
+ * @param url like `postgresql://user:password@host:5432/database`, best that of the store
+ * @throws WritError `definition-invalid`, also from `work()` where a worker of DBOS is in this process. That DBOS is absent or fails is a warning `WRIT_STORE_FAILED`
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { dbosDispatcher } from "writ/dbos";
+ * import { durableRuns } from "writ/durable";
+ * import { postgresRuns } from "writ/postgres";
+ *
+ * const url = "postgresql://writ@localhost/agents";
+ * const payer = agent({ name: "payer", model: "ollama/qwen2.5:7b" });
+ * const dispatcher = dbosDispatcher(url, { queues: { payer: { atOnce: 50, rate: { most: 100, perSeconds: 60 } } } });
+ * const runs = durableRuns({ store: postgresRuns(url), dispatcher, agents: [payer] });
+ * const worker = runs.work({ concurrency: 20 });
+ * process.once("SIGTERM", () => void worker.drain().then(() => process.exit()));
+ * ```
+ */
+export function dbosDispatcher(url: string, options: DbosOptions = {}): DbosDispatcher {
+  checkShape("dbosDispatcher()", { url, options }, shape);
+  const { schema = "writ_dbos", queues = {} } = options;
+  const place: DbosPlace = { url, schema, queues };
+  let opened: Promise<DbosTables> | undefined;
+  function open(): Promise<DbosTables> {
+    opened ??= openTables(place).catch((error: unknown) => {
+      opened = undefined; // the next call tries again
+      throw error;
+    });
+    return opened;
+  }
+  async function close(): Promise<void> {
+    const tables = await opened?.catch(() => undefined);
+    opened = undefined;
+    await tables?.close();
+  }
+  return {
+    wake: async (run) => enqueue(await open(), run),
+    serve: (workplace) => serveHere(workplace, place, open),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+const rate = closed({ most: fromOne, perSeconds: fromOne });
+const shape = closed({
+  url: shapeOf(
+    "an address like postgresql://user@host/database",
+    (value): value is string => typeof value === "string" && /^postgres(?:ql)?:/.test(value),
+  ),
+  options: closed({
+    schema: optional(string),
+    queues: optional(map(closed({ atOnce: optional(fromOne), rate: optional(rate) }))),
+  }),
+});

@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DispatchedRun, Serving, Workplace } from "../../durable/dispatcher.ts";
+import { tellDispatcherFailed } from "../../durable/store-failed.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { nodeHost } from "../clock.ts";
+import {
+  application,
+  type Dbos,
+  type DbosTables,
+  enqueue,
+  logger,
+  makeAlone,
+  queueOf,
+  workflowName,
+} from "./dbos-tables.ts";
+import type { DbosPlace } from "./options.ts";
+import { type ExecutorGuard, executorGuard } from "./executor-guard.ts";
+
+/** The delay after which a queue is looked at again. */
+const pollMs = 200;
+/** The pause after DBOS or the store failed. */
+const pauseMs = 1000;
+/** The delay after which a run is looked at again that was handed out here and that another process has: it may die. */
+const heldSeconds = 5;
+/** The same for a run that was handed out where enough are carried out: DBOS knows one number for all workers of a queue, the greatest. */
+const fullSeconds = 1;
+const guardMs = 500;
+/** Runs that nobody told DBOS of are looked for every so many times: the process that started them died in between. */
+const guardsPerSweep = 10;
+
+/** Register: the one worker of this process. DBOS has one executor in each, whose workflow is known by its name. */
+let atWork: DbosServing | undefined;
+/** Register: DBOS refuses a workflow that it knows. */
+let isRegistered = false;
+
+/** Has DBOS hand out runs to a worker. @throws WritError `definition-invalid` where there is one in this process already */
+export function serveHere(workplace: Workplace, place: DbosPlace, open: () => Promise<DbosTables>): Serving {
+  const reason = "DBOS runs once in a process, and hands out to a worker here already. Drain that one first.";
+  if (atWork !== undefined) throw new WritError("definition-invalid", { where: "work()", reason });
+  return (atWork = new DbosServing(workplace, place, open));
+}
+
+class DbosServing implements Serving {
+  private readonly workplace: Workplace;
+  private readonly place: DbosPlace;
+  private readonly open: () => Promise<DbosTables>;
+  private readonly executor = randomUUID();
+  private readonly guard: ExecutorGuard;
+  private readonly over = new AbortController();
+  private readonly handing = new Set<Promise<void>>();
+  private readonly tending: Promise<void>;
+  private busy = 0;
+
+  constructor(workplace: Workplace, place: DbosPlace, open: () => Promise<DbosTables>) {
+    const reason =
+      "DBOS runs once in a process, and hands out to a worker here already. Drain that one first.";
+    if (atWork !== undefined) throw new WritError("definition-invalid", { where: "work()", reason });
+    this.workplace = workplace;
+    this.place = place;
+    this.open = open;
+    this.guard = executorGuard(place, this.executor);
+    this.tending = this.tend();
+  }
+
+  look(): void {
+    // DBOS looks by itself
+  }
+
+  async leave(): Promise<void> {
+    this.over.abort();
+    await this.tending;
+    await Promise.all(this.handing);
+    const { dbos } = await this.open();
+    await dbos.shutdown({ workflowCompletionTimeoutMS: pauseMs });
+    await this.guard.close();
+    atWork = undefined;
+  }
+
+  /** The step of a workflow: carries a run out until it ends or waits. What remains of it then is a workflow of its own. */
+  async hand(run: DispatchedRun): Promise<void> {
+    const handed = this.insisting(() => this.carry(run));
+    this.handing.add(handed);
+    await handed;
+    this.handing.delete(handed);
+  }
+
+  private async carry(run: DispatchedRun): Promise<void> {
+    const { workplace, over } = this;
+    const isFull = this.busy >= workplace.concurrency;
+    if (!isFull) {
+      this.busy += 1;
+      try {
+        let carrying;
+        while ((carrying = await workplace.begin(run.id)) !== undefined) await carrying.done; // it goes on where an answer came meanwhile
+      } finally {
+        this.busy -= 1;
+      }
+    }
+    if (!(await workplace.canGoOn(run.id))) return;
+    const delaySeconds = isFull ? fullSeconds : heldSeconds;
+    await enqueue(await this.open(), run, over.signal.aborted ? {} : { delaySeconds });
+  }
+
+  /** Launches DBOS, then looks after what others left. */
+  private async tend(): Promise<void> {
+    await this.insisting(() => this.launch());
+    await this.insisting(() => this.registerQueues());
+    for (let round = 0; !this.over.signal.aborted; round += 1) {
+      await this.insisting(async () => {
+        const tables = await this.open();
+        await this.guard.takeOver(tables, this.workplace.agents.map(queueOf));
+        if (round % guardsPerSweep === 0) await this.sweep(tables);
+      });
+      await this.pause(guardMs);
+    }
+  }
+
+  private async launch(): Promise<void> {
+    const { dbos, pool } = await this.open();
+    const { place, workplace } = this;
+    await this.guard.stand();
+    if (!isRegistered) registerWorkflow(dbos);
+    dbos.setConfig({
+      name: application.name,
+      applicationVersion: application.version,
+      executorID: this.executor,
+      systemDatabaseUrl: place.url,
+      systemDatabasePool: pool,
+      systemDatabaseSchemaName: place.schema,
+      listenQueues: workplace.agents.map(queueOf),
+      logger,
+    });
+    await makeAlone(place, () => dbos.launch());
+  }
+
+  private async registerQueues(): Promise<void> {
+    const { dbos } = await this.open();
+    const { place, workplace } = this;
+    for (const agent of workplace.agents) {
+      const { atOnce, rate } = place.queues[agent] ?? {};
+      const others = await (await dbos.retrieveQueue(queueOf(agent)))?.getWorkerConcurrency();
+      await dbos.registerQueue(queueOf(agent), {
+        onConflict: "always_update",
+        workerConcurrency: Math.min(Math.max(workplace.concurrency, others ?? 0), atOnce ?? Infinity),
+        minPollingIntervalMs: pollMs,
+        ...(atOnce === undefined ? {} : { globalConcurrency: atOnce }),
+        ...(rate === undefined
+          ? {}
+          : { rateLimit: { limitPerPeriod: rate.most, periodSec: rate.perSeconds } }),
+      });
+    }
+  }
+
+  /** Tells DBOS of runs that are ready and may not be queued, and removes what is done from its tables. */
+  private async sweep(tables: DbosTables): Promise<void> {
+    for (const run of await this.workplace.ready()) await enqueue(tables, run, { once: "swept" });
+    const completedBefore = new Date(Date.now() - 3_600_000).toISOString();
+    const done = await tables.client.listWorkflows({
+      workflowName,
+      completedBefore,
+      limit: 500,
+      loadInput: false,
+      loadOutput: false,
+    });
+    if (done.length > 0) await tables.client.deleteWorkflows(done.map(({ workflowID }) => workflowID));
+  }
+
+  /** Does something again and again until it succeeds, or the worker leaves. */
+  private async insisting(work: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (this.over.signal.aborted) return;
+        tellDispatcherFailed(error, nodeHost);
+        await this.pause(pauseMs);
+      }
+    }
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.over.signal }).catch(() => undefined);
+  }
+}
+
+/** Makes the workflow known to DBOS, once in a process. */
+function registerWorkflow(dbos: Dbos["DBOS"]): void {
+  isRegistered = true;
+  const advance = async (id: string, agent: string): Promise<void> => {
+    await dbos.runStep(async () => atWork?.hand({ id, agent }), { name: "carry out" });
+  };
+  dbos.registerWorkflow(advance, { name: workflowName });
+}

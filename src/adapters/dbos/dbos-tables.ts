@@ -1,0 +1,144 @@
+import type * as sdk from "@dbos-inc/dbos-sdk";
+import type { DBOSClient } from "@dbos-inc/dbos-sdk";
+import type pgTypes from "pg";
+import type { Pool } from "pg";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DispatchedRun } from "../../durable/dispatcher.ts";
+import type { DbosPlace } from "./options.ts";
+import { codeOf } from "../../util/thrown.ts";
+import { importInstalled, importPeer } from "../peer.ts";
+import { postgresDatabase, type PostgresDatabase, rowsOf } from "../postgres/database.ts";
+import { quoted } from "../postgres/pool.ts";
+
+/** The package, as it is imported when it is first needed. */
+export type Dbos = Pick<typeof sdk, "DBOS" | "DBOSClient">;
+
+/** The tables, through connections of their own. */
+export interface DbosTables {
+  readonly dbos: Dbos["DBOS"];
+  /** The connections of DBOS in this process. */
+  readonly pool: Pool;
+  readonly client: DBOSClient;
+  /** False before the first worker of an agent has made its queue, and the tables. */
+  hasQueueOf(agent: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** The same in every process, whatever code it has: another version would strand the runs that are queued. */
+export const application = { name: "writ", version: "1" } as const;
+
+/** The one workflow. Its only step carries a run out. */
+export const workflowName = "writ-run";
+
+/** The queue of the runs of an agent. */
+export const queueOf = (agent: string): string => `writ/${agent}`;
+
+const silent = (): void => undefined;
+/** In place of what DBOS prints of each start and each attempt. What fails for good rejects. */
+export const logger: Readonly<Record<"debug" | "info" | "warn" | "error", () => void>> = {
+  debug: silent,
+  info: silent,
+  warn: silent,
+  error: silent,
+};
+
+/** A database in which writ needs no tables of its own. */
+export function serverOf({ url, schema }: DbosPlace): PostgresDatabase {
+  const tables = { make: "", last: "pg_catalog.pg_class" };
+  return postgresDatabase({ url, schema: quoted(schema), tables, options: { connections: 1 } });
+}
+
+/**
+ * Has DBOS make its tables. Processes that do so at once would lock each other out, and one that waited in a statement would hold up the indexes, so that
+ * each tries again until it is alone.
+ */
+export async function makeAlone(place: DbosPlace, make: () => Promise<void>): Promise<void> {
+  const server = serverOf(place);
+  const client = await server.connect(silent);
+  const take = "SELECT pg_try_advisory_lock(hashtext($1)) AS taken";
+  try {
+    while ((await rowsOf(client, take, [place.schema]))[0]?.["taken"] !== true) await sleep(50);
+    await make();
+  } finally {
+    await client.end();
+    await server.close();
+  }
+}
+
+/** Looks for the packages, and connects. @throws WritError `peer-missing` */
+export async function openTables(place: DbosPlace): Promise<DbosTables> {
+  const { DBOS, DBOSClient } = await importPeer(() => importInstalled<Dbos>("@dbos-inc/dbos-sdk"), {
+    package: "@dbos-inc/dbos-sdk",
+    purpose: "durable runs that DBOS hands out",
+  });
+  const { Pool } = await importPeer(() => importInstalled<Pick<typeof pgTypes, "Pool">>("pg"), {
+    package: "pg",
+    purpose: "stores in PostgreSQL",
+  });
+  const { url, schema } = place;
+  // A program that has started its runs may end: these connections do not keep it.
+  const pool = new Pool({ connectionString: url, allowExitOnIdle: true });
+  pool.on("error", silent); // an idle connection broke: the next statement makes another
+  const client = await DBOSClient.create({
+    systemDatabaseUrl: url,
+    systemDatabasePool: pool,
+    systemDatabaseSchemaName: schema,
+    applicationName: application.name,
+    logger,
+  });
+  const known = new Set<string>();
+  return {
+    dbos: DBOS,
+    pool,
+    client,
+    async hasQueueOf(agent) {
+      if (!known.has(agent) && (await isQueue(client, queueOf(agent)))) known.add(agent);
+      return known.has(agent);
+    },
+    async close() {
+      await client.destroy();
+      if (!pool.ending) await pool.end();
+    },
+  };
+}
+
+/** SQLSTATE of a schema, a table or a column that is not there (yet). */
+const absent = /^(?:3F000|42P01|42703)$/;
+
+async function isQueue(client: DBOSClient, name: string): Promise<boolean> {
+  try {
+    return (await client.retrieveQueue(name)) !== null;
+  } catch (error) {
+    if (absent.test(codeOf(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+/** The ways to tell of a run other than now. */
+export interface Later {
+  readonly delaySeconds?: number;
+  /** Under the same name a run is queued once at a time. */
+  readonly once?: string;
+}
+
+/** Puts a run into the queue of its agent. Before there is one it does nothing: the first worker looks for runs that are ready. */
+export async function enqueue(
+  tables: DbosTables,
+  { id, agent }: DispatchedRun,
+  { delaySeconds, once }: Later = {},
+): Promise<void> {
+  if (!(await tables.hasQueueOf(agent))) return;
+  await tables.client.enqueue(
+    {
+      queueName: queueOf(agent),
+      workflowName,
+      appVersion: application.version,
+      delaySeconds,
+      ...(once === undefined
+        ? {}
+        : { deduplicationID: `${once} ${id}`, duplicationPolicy: "return-existing" }),
+    },
+    id,
+    agent,
+  );
+}

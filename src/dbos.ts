@@ -1,0 +1,7 @@
+/**
+ * Durable runs that DBOS hands out, for many machines. Needs the packages `@dbos-inc/dbos-sdk` and `pg`.
+ *
+ * @module writ/dbos
+ */
+export { type DbosDispatcher, dbosDispatcher } from "./adapters/dbos/dbos-dispatcher.ts";
+export { type DbosOptions, type DbosQueue } from "./adapters/dbos/options.ts";

@@ -1,0 +1,38 @@
+import type { Dispatcher, Serving, Workplace } from "./dispatcher.ts";
+
+/** Hands out the runs of a store as it has them, the oldest first. The store tells its workers of each change. */
+export const storeDispatcher: Dispatcher = {
+  wake: () => Promise.resolve(),
+  serve: (place) => new StoreServing(place),
+};
+
+class StoreServing implements Serving {
+  private readonly place: Workplace;
+  private isOver = false;
+  private wantsMore = false;
+  private filling: Promise<void> | undefined;
+
+  constructor(place: Workplace) {
+    this.place = place;
+  }
+
+  /** Takes runs until there are enough, or no more. Asked meanwhile, it looks once more. */
+  look(): void {
+    this.wantsMore = true;
+    this.filling ??= this.fill().finally(() => (this.filling = undefined));
+  }
+
+  async leave(): Promise<void> {
+    this.isOver = true;
+    await this.filling;
+  }
+
+  private async fill(): Promise<void> {
+    const { place } = this;
+    while (this.wantsMore) {
+      this.wantsMore = false;
+      while (!this.isOver && place.runs.length < place.concurrency)
+        if ((await place.begin().catch(() => undefined)) === undefined) break; // a store that fails is asked again at the next look
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import type { Host } from "../journal/host.ts";
+import type { DurableOptions } from "./durable-options.ts";
+import type { StoredRun } from "./run-store.ts";
+import { tellDispatcherFailed } from "./store-failed.ts";
+
+/**
+ * Tells the dispatcher of a run that is ready. One that is carried out goes on by itself with what has come, and a dispatcher that fails loses nothing:
+ * the run is in the store, where it looks again.
+ */
+export function waking({ dispatcher }: DurableOptions, host: Host): (run: StoredRun) => Promise<StoredRun> {
+  return async (run) => {
+    if (run.status === "ready")
+      await dispatcher?.wake(run).catch((error: unknown) => tellDispatcherFailed(error, host));
+    return run;
+  };
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { durableRuns } from "../../src/durable.ts";
+import { agent } from "../../src/index.ts";
+import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
+import { dispatcherContract } from "./dispatcher.ts";
+import { dbosDispatched } from "./dispatcher-dbos.ts";
+import { postgresDispatched } from "./dispatcher-postgres.ts";
+import { sqliteDispatched } from "./dispatcher-sqlite.ts";
+
+dispatcherContract("the workers of a SQLite file", sqliteDispatched);
+
+describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.close());
+
+  dispatcherContract(
+    "the workers of a PostgreSQL",
+    postgresDispatched(() => server),
+  );
+  dispatcherContract(
+    "DBOS",
+    dbosDispatched(() => server),
+  );
+
+  it("DBOS keeps the bound of an agent over all workers, and serves one worker of a process", async () => {
+    const { openDispatched, place } = dbosDispatched(() => server, { a: { atOnce: 2 } });
+    const { store, dispatcher } = openDispatched((await place()).address);
+    await using _connections = dispatcher;
+    let [most, now] = [0, 0];
+    const busy = agent({
+      name: "a",
+      async model() {
+        most = Math.max(most, (now += 1));
+        await sleep(100);
+        now -= 1;
+        return "done";
+      },
+    });
+    const runs = durableRuns({ store, dispatcher, agents: [busy] });
+    const worker = runs.work({ concurrency: 10 });
+    expect(() => runs.work()).toThrow(/DBOS runs once in a process/);
+    for (let id = 0; id < 6; id += 1) await runs.start(busy, "Go", { id: String(id) });
+    for (let id = 0; id < 6; id += 1) expect((await runs.result(String(id))).outcome.type).toBe("answered");
+    expect(most).toBe(2);
+    await worker.drain();
+    await runs.work().drain(); // and another one after it
+    await store.close();
+  }, 60_000);
+});
