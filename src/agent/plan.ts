@@ -9,7 +9,7 @@ import { checkRequired } from "../model/chat.ts";
 import { checkedRetry, type RetryPace } from "../model/retry.ts";
 import type { Model, ModelSettings } from "../model/model.ts";
 import { type Limits, limitsOf } from "../policy/account/budget.ts";
-import { checkPolicyNames } from "../policy/rules/annotate.ts";
+import { checkPolicyNames, checkPolicySkill } from "../policy/rules/annotate.ts";
 import type { Schema } from "../schema/schema.ts";
 import { compactor } from "../session/compaction.ts";
 import { type Capability, readCapability } from "../tool/capability.ts";
@@ -138,7 +138,11 @@ function checkNames(
     throw unknownTool(`\`toolChoice\` of agent "${name}"`, toolChoice.tool, known);
   checkRequired(toolChoice, known, `The \`toolChoice\` of agent "${name}"`);
   checkRecoveryRules(recover, { where, known: [...known] });
-  if (policy !== undefined) checkPolicyNames(policy, [...known], name);
+  if (policy !== undefined) {
+    checkPolicyNames(policy, [...known], name);
+    for (const skill of skills.values())
+      if (skill.type === "agentic") checkPolicySkill(policy, skill.gate.allowed, name);
+  }
   const otherwise = typeof routing === "object" ? routing.otherwise : undefined;
   if (otherwise !== undefined && !skills.has(otherwise))
     throw new WritError("skill-unknown", { name, skill: otherwise, skills: [...skills.keys()].join(", ") });

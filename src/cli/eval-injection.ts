@@ -1,11 +1,9 @@
 import { WritError } from "../error/writ-error.ts";
 import type { AdaptiveFigures } from "../eval/injection/adaptive.ts";
-import { draftPolicy } from "../eval/injection/draft-policy.ts";
 import { evaluateInjection, type InjectionReport } from "../eval/injection/evaluate.ts";
 import { type ArmName, argumentsOf, armNames, type Failure } from "../eval/injection/measure.ts";
 import { readPolicyFile } from "../eval/injection/policy-file.ts";
-import { type Suite, readSuite } from "../eval/injection/suite.ts";
-import { visibleJson } from "../util/json.ts";
+import { readSuite } from "../eval/injection/suite.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
 import { countText, durationText, jsonLine, oneLine, type Output, processOutput } from "./output.ts";
@@ -15,7 +13,6 @@ import { percent, table } from "./table.ts";
 export interface InjectionFlags {
   readonly suite: string;
   readonly policy?: string;
-  readonly draftPolicy?: boolean;
   readonly approve?: string;
   readonly adaptive?: boolean;
   readonly seed?: string;
@@ -25,7 +22,7 @@ export interface InjectionFlags {
 }
 
 /**
- * `writ eval injection`: the figures, or the draft of a policy, on standard output; failures on standard error.
+ * `writ eval injection`: the figures on standard output, failures on standard error.
  *
  * @throws WritError `option-invalid`, `file-unreadable`, `eval-suite-invalid`, `eval-policy-invalid`, `eval-scene-failed`
  */
@@ -35,9 +32,8 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
   const seed = countOf("--seed", flags.seed ?? "1");
   const most = showFailures === undefined ? 0 : countOf("--show-failures", showFailures);
   const suite = readSuite(flags.suite);
-  if (flags.draftPolicy === true) return printDraft(suite);
   if (flags.policy === undefined) {
-    const advice = "Give the policy file that is evaluated; --draft-policy prints one to start from.";
+    const advice = "Give the policy file that is evaluated; `writ policy draft` prints one to start from.";
     throw new WritError("option-invalid", { option: "--policy", value: "(left out)", advice });
   }
   const file = readPolicyFile(flags.policy, suite);
@@ -46,16 +42,6 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
   await processOutput.answer(
     json ? jsonLine({ type: "eval-injection", ...report }) : textOf(report, most > 0),
   );
-  return exitCodes.answered;
-}
-
-async function printDraft(suite: Suite): Promise<ExitCode> {
-  for (const { name, description } of suite.tools)
-    processOutput.progress(`${oneLine(name)}: ${oneLine(description, 300)}\n`);
-  processOutput.progress(
-    "Say of each tool its effect and whether its results can be trusted, of each parameter its role, and divide the skills.\n",
-  );
-  await processOutput.answer(`${visibleJson(JSON.stringify(draftPolicy(suite), null, 2))}\n`);
   return exitCodes.answered;
 }
 

@@ -51,10 +51,19 @@ export function loadAgents(paths: readonly string[]): Promise<readonly AnyAgent[
   return Promise.all(paths.map((path) => loadAgent(path)));
 }
 
+/** The agent that a program exports, or else its tools. @throws WritError `agent-file-broken`, `agent-ambiguous`, `tools-missing` */
+export async function loadAgentOrTools(path: string): Promise<AnyAgent | readonly Tool[]> {
+  const exported = await importFile(path);
+  return Object.values(exported).some(isAgent) ? agentAmong(path, exported) : toolsAmong(path, exported);
+}
+
 /** @throws WritError `file-missing`, `agent-file-broken`, `tools-missing` */
 async function loadTools(path: string): Promise<readonly Tool[]> {
   checkFile(path);
-  const exported = await importFile(path);
+  return toolsAmong(path, await importFile(path));
+}
+
+function toolsAmong(path: string, exported: Readonly<Record<string, unknown>>): readonly Tool[] {
   const tools = [...new Set(Object.values(exported).flatMap(toolsIn))];
   if (tools.length > 0) return tools;
   throw new WritError("tools-missing", { path, found: Object.keys(exported).join(", ") || "nothing" });

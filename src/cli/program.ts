@@ -5,6 +5,7 @@ import type { DoctorFlags } from "./doctor.ts";
 import type { EvalAgentFlags } from "./eval-agent.ts";
 import type { InjectionFlags } from "./eval-injection.ts";
 import type { ManifestFlags } from "./manifest.ts";
+import { addPolicy } from "./policy-commands.ts";
 import { type OutputFlags, withOutputFlags } from "./options.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProbeFlags } from "./probe.ts";
@@ -38,6 +39,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
   addDoctor(program, act);
   addModels(program, act);
   addProbe(program, act);
+  addPolicy(program, act);
   addEval(program, act);
   addManifest(program, act);
   return program;
@@ -187,7 +189,6 @@ function addInjection(evaluations: Command, act: Act): void {
     )
     .requiredOption("--suite <file>", "tools, tasks, attacks and recorded results, as JSON")
     .option("--policy <file>", "the policy that is evaluated, with the skills that tools are divided into")
-    .option("--draft-policy", "print a policy for the suite's tools to start from, and evaluate nothing")
     .option("--approve <answer>", "what a person answers during an attack: always (yes), never (no)", "never")
     .option("--adaptive", "also an attacker who knows the policy and tries every permitted tool")
     .option("--seed <n>", "for the calls that the adaptive attacker makes up", "1")

@@ -76,10 +76,29 @@ export async function* pastOf(
 
 /** Carries out a run from its records alone. @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` for a run that has not ended */
 export async function replayRun(id: string, around: DurableAround): Promise<RunResult<unknown>> {
-  const { agent, input, options } = await knownRun(id, around);
+  const { agent, input, options, journal } = await recordedRun(id, around);
+  return agent.run(input, { ...options, journal });
+}
+
+/** The facts of a run as far as it is recorded, whether it has ended or not. @throws WritError `run-missing`, `run-agent-missing` */
+export async function recordedFacts(id: string, around: DurableAround): Promise<readonly AgentEvent[]> {
+  const { agent, input, options, journal } = await recordedRun(id, around);
+  const facts: AgentEvent[] = [];
+  const onEvent = (event: AgentEvent): void => {
+    if (event.parentRunId === undefined && isFact(event)) facts.push(event);
+  };
+  // A run that failed has told so by its last fact, and of one that goes on there is no more.
+  await agent.run(input, { ...options, journal, onEvent }).catch(() => undefined);
+  return facts;
+}
+
+async function recordedRun(
+  id: string,
+  around: DurableAround,
+): Promise<AskedRun & { readonly journal: Journal }> {
   const run = await around.store.read(id);
   const journal = memoryJournal(withEnd(await around.store.records(id), run), { mode: "replay" });
-  return agent.run(input, { ...options, journal });
+  return { ...(await knownRun(id, around)), journal };
 }
 
 async function knownRun(id: string, around: DurableAround): Promise<AskedRun> {

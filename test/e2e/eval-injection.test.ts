@@ -100,11 +100,10 @@ describe("writ eval injection", () => {
     expect(report.durationMs).toBeGreaterThan(0);
   });
 
-  it("prints a policy to start from, which it takes as it is", async () => {
+  it("takes a policy that was drafted from the suite as it is", async () => {
     const suite = write("suite.json", housing.suite);
-    const { code, stdout, stderr } = await writ(["eval", "injection", "--suite", suite, "--draft-policy"]);
+    const { code, stdout } = await writ(["policy", "draft", suite]);
     expect(code).toBe(0);
-    expect(stderr).toContain("find_tenant: A tenant in the office's own register.\n");
     const policy = write("draft.json", JSON.parse(stdout) as JsonObject);
     const ended = await writ(["eval", "injection", "--suite", suite, "--policy", policy, "--json"]);
     expect(ended.code).toBe(0);

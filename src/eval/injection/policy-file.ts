@@ -3,9 +3,8 @@ import { checkedPolicy } from "../../policy/rules/policy-json.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
-import { list, map, object, string } from "../../util/shape.ts";
 import type { Skills } from "./choose-tools.ts";
-import { fitting, json, readHashed, type Suite } from "./suite.ts";
+import { readHashed, type Suite } from "./suite.ts";
 
 /** A policy for a suite, with the ways of working that its tools are divided into. */
 export interface PolicyFile {
@@ -41,8 +40,7 @@ export function policyFileOf(
   suite: Suite,
 ): PolicyFile {
   const fault = invalid(file.path);
-  const { skills, ...fields } = fitting(map(json), value, fault);
-  const policy = policyOf(fields, fault);
+  const { skills, ...policy } = policyOf(value, fault);
   const names = suite.tools.map(({ name }) => name);
   const check = (at: string, name: string, known: readonly string[]): void => {
     if (known.includes(name)) return;
@@ -55,10 +53,9 @@ export function policyFileOf(
     for (const [index, { tools }] of rules.entries())
       for (const name of tools) if (!name.includes("*")) check(`${field}[${index}].tools`, name, names);
   }
-  const read = skills === undefined ? {} : { skills: skillsOf({ skills }, fault) };
-  for (const [skill, tools] of Object.entries(read.skills ?? {}))
+  for (const [skill, tools] of Object.entries(skills ?? {}))
     for (const [index, name] of tools.entries()) check(`skills.${skill}[${index}]`, name, names);
-  return { ...file, policy, ...read };
+  return { ...file, policy, ...(skills === undefined ? {} : { skills }) };
 }
 
 function policyOf(fields: Json, fault: (at: string, reason: string) => WritError): PolicyJson {
@@ -84,15 +81,4 @@ function checkAnnotations(
     const known = isJsonObject(properties) ? Object.keys(properties) : [];
     for (const name of Object.keys(parameters)) check(`tools.${tool}.parameters.${name}`, name, known);
   }
-}
-
-const skillsFile = object({ skills: map(list(string)) });
-
-function skillsOf(value: Json, fault: (at: string, reason: string) => WritError): Skills {
-  const { skills } = fitting(skillsFile, value, fault);
-  const empty = Object.keys(skills).find((name) => skills[name]?.length === 0);
-  if (empty !== undefined) throw fault(`skills.${empty}`, "it is empty: a skill has tools");
-  if (Object.keys(skills).length === 0)
-    throw fault("skills", "it is empty; leave it out where every task may use all tools");
-  return skills;
 }

@@ -1,4 +1,5 @@
 import { unknownTool } from "../../error/check-shape.ts";
+import { WritError } from "../../error/writ-error.ts";
 import { joinSecrecy } from "../../message/label.ts";
 import type { Effect, Tool } from "../../tool/tool.ts";
 import { type AllowList, withCounted } from "../allow-list.ts";
@@ -77,11 +78,27 @@ const strength: Readonly<Record<Effect, number>> = {
   undeclared: 4,
 };
 
+/** A policy was measured with the tools that it names for a skill: with more of them it is another one. @throws WritError `definition-invalid` */
+export function checkPolicySkill(policy: Policy, { skill, tools }: AllowList, agent: string): void {
+  const { skills = {}, name } = rulePolicyOf(policy) ?? {};
+  const listed = Object.hasOwn(skills, skill) ? skills[skill] : undefined;
+  const more =
+    listed && [...tools.values()].find((tool) => tool.kind === undefined && !listed.includes(tool.name));
+  if (more === undefined) return;
+  const reason = `its skill "${skill}" lists "${more.name}", and \`skills.${skill}\` of the policy "${name}" does not.`;
+  throw new WritError("definition-invalid", { where: `Agent "${agent}"`, reason });
+}
+
 /** A rule for a tool that there is not is a rule that holds nothing. @throws WritError `tool-unknown` */
 export function checkPolicyNames(policy: Policy, known: readonly string[], agent: string): void {
   const declared = rulePolicyOf(policy);
   if (declared === undefined) return;
-  const named = [...Object.keys(declared.tools), ...declared.rules.flatMap((rule) => rule.tools)];
+  const { skills = {} } = declared;
+  const named = [
+    ...Object.keys(declared.tools),
+    ...declared.rules.flatMap((rule) => rule.tools),
+    ...Object.values(skills).flat(),
+  ];
   const unknown = named.find((name) => name !== "*" && !known.includes(name));
   if (unknown === undefined) return;
   const where = `The policy "${declared.name}" of agent "${agent}"`;

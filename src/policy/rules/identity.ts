@@ -1,13 +1,15 @@
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { toJson } from "../../util/json.ts";
 import { allowListed, type Policy } from "../decision.ts";
-import type { Annotation, Rule } from "./rule.ts";
+import type { Annotation, PolicyJson, Rule } from "./rule.ts";
 import { sensible } from "./sensible.ts";
 
 /** A declarative policy, with its data beside its verdicts. */
 export interface DeclaredPolicy extends Policy {
   readonly tools: Readonly<Record<string, Annotation>>;
   readonly constants: readonly string[];
+  /** The tools of each way of working, where the policy names them. */
+  readonly skills?: PolicyJson["skills"];
   /** Tools whose calls the rules count; `*` for all. */
   readonly counted: readonly string[];
   readonly rules: readonly Rule[];

@@ -110,6 +110,12 @@ const annotation: Shape<Annotation> = closed({
   parameters: optional(map(wordOr(role, closed({ role, type: optional(oneOf(...valueTypes)) })))),
 });
 
+const skills = refined(
+  map(refined(list(text), "is empty: a skill has tools", (tools) => tools.length > 0)),
+  "is empty: leave it out where every task may use all tools",
+  (named) => Object.keys(named).length > 0,
+);
+
 const annotations = refined(
   map(annotation),
   'must name each tool: "*" stands for none here',
@@ -122,4 +128,5 @@ export const policyShape: Shape<PolicyJson> = closed({
   extraRules: optional(rulesShape),
   tools: optional(annotations),
   constants: optional(list(text)),
+  skills: optional(skills),
 });

@@ -69,4 +69,6 @@ export interface PolicyJson {
   readonly tools?: Readonly<Record<string, Annotation>>;
   /** Values that the author vouches for. */
   readonly constants?: readonly string[];
+  /** The tools of each way of working. A skill of an agent that is named here may list no others. */
+  readonly skills?: Readonly<Record<string, readonly string[]>>;
 }

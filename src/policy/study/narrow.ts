@@ -43,9 +43,11 @@ function narrowedData(policy: Policy, by: Policy): PolicyData | undefined {
   const rules = wasRules ?? isRules;
   if (rules === undefined) return undefined;
   const name = `${policy.name}, narrowed by ${by.name}`;
+  const skills = narrowedSkills(dataOf(policy).skills, dataOf(by).skills);
   const held = {
     tools: narrowedTools(wasTools, isTools),
     constants: constants.filter((value) => others.includes(value)),
+    ...(skills === undefined ? {} : { skills }),
   };
   const narrowedBy = policyIdentity(rules === wasRules ? by : policy);
   return {
@@ -74,6 +76,17 @@ function narrowedTools(first: Annotations, second: Annotations): Annotations {
   return Object.freeze(Object.fromEntries(entries));
 }
 
+type Skills = PolicyJson["skills"];
+
+function narrowedSkills(first: Skills, second: Skills): Skills {
+  if (first === undefined || second === undefined) return first ?? second;
+  const both = Object.entries(first).map(([name, tools]): readonly [string, readonly string[]] => {
+    const others = Object.hasOwn(second, name) ? second[name] : undefined;
+    return [name, others === undefined ? tools : tools.filter((tool) => others.includes(tool))];
+  });
+  return { ...second, ...Object.fromEntries(both) };
+}
+
 type AnnotatedSecrecy = NonNullable<Annotation["secrecy"]>;
 
 function joinSecrecy(second: AnnotatedSecrecy, first: AnnotatedSecrecy = second): AnnotatedSecrecy {
@@ -83,7 +96,7 @@ function joinSecrecy(second: AnnotatedSecrecy, first: AnnotatedSecrecy = second)
 
 /**
  * The parts of a policy that may allow more than another one did: rules that allow and were not there, rules
- * that asked or denied and are gone, constants and annotations that changed. Where it finds nothing, no call
+ * that asked or denied and are gone, constants and annotations that changed, skills that list more tools. Where it finds nothing, no call
  * gets a weaker verdict; what it finds need not be weaker. For a review, or a check of what is in a
  * repository.
  *
@@ -107,7 +120,16 @@ export function widenings(before: PolicyJson, after: PolicyJson): readonly strin
     ...gone.map(([, rule]) => `does without: ${ruleCode(rule)}`),
     ...constants.map((value) => `vouches for: ${JSON.stringify(value)}`),
     ...changedTools(before, after).map((tool) => `says otherwise of the tool: ${tool}`),
+    ...widerSkills(before, after).map((skill) => `gives more tools to the skill: ${skill}`),
   ];
+}
+
+/** The skills that may use more: what is not named may use everything. */
+function widerSkills({ skills: was = {} }: PolicyJson, { skills: is = {} }: PolicyJson): readonly string[] {
+  return Object.keys(was).filter((name) => {
+    const now = Object.hasOwn(is, name) ? is[name] : undefined;
+    return now?.every((tool) => was[name]?.includes(tool)) !== true;
+  });
 }
 
 function rulesByText(policy: PolicyJson): ReadonlyMap<string, Rule> {

@@ -1,3 +1,5 @@
+import { WritError } from "../../error/writ-error.ts";
+import { type Json, parseJson } from "../../util/json.ts";
 import type { CallRequest, Decision, Policy } from "../decision.ts";
 import { type Audience, explain } from "./explain.ts";
 import { type Finding, type LintedTool, lintRules } from "./lint.ts";
@@ -20,6 +22,8 @@ export interface PolicyOptions {
   readonly constants?: readonly string[];
   /** More rules, beside those of a preset. */
   readonly extraRules?: readonly RuleInput[];
+  /** The tools of each way of working: a skill of the agent that is named here may list no others. */
+  readonly skills?: PolicyJson["skills"];
 }
 
 /** A policy as its author writes it. */
@@ -51,6 +55,8 @@ export interface RulePolicy extends Policy {
   readonly rules: readonly Rule[];
   readonly tools: Readonly<Record<string, Annotation>>;
   readonly constants: readonly string[];
+  /** The tools of each way of working; undefined where the policy says nothing of skills. */
+  readonly skills: PolicyJson["skills"];
   /** The tools whose calls rules count, `*` among them when all are. */
   readonly counted: readonly string[];
   /** The same policy for {@link policyFromJson}. */
@@ -92,7 +98,7 @@ export function policy(definition: PolicyDefinition): RulePolicy {
 }
 
 /**
- * Makes a policy of its JSON. Everything is checked: what is not known is an error.
+ * Makes a policy of its JSON, as a value or as the text of a file. Everything is checked: what is not known is an error.
  *
  * @throws WritError `policy-invalid` with the path of what is wrong
  * @example
@@ -107,8 +113,8 @@ export function policy(definition: PolicyDefinition): RulePolicy {
  * ```
  */
 export function policyFromJson(json: unknown): RulePolicy {
-  const checked = checkedPolicy(json);
-  const { name, tools = {}, constants = [] } = checked;
+  const checked = checkedPolicy(typeof json === "string" ? parsedPolicy(json) : json);
+  const { name, tools = {}, constants = [], skills } = checked;
   const rules = rulesOf(checked);
   const book = ruleBook(rules, tools);
   const counting = rules.filter((rule) => conditionsIn(rule).some(({ type }) => type === "calls"));
@@ -118,6 +124,7 @@ export function policyFromJson(json: unknown): RulePolicy {
     rules,
     tools,
     constants,
+    skills,
     counted: Object.freeze([...new Set(counting.flatMap((rule) => rule.tools))]),
     toJSON: () => checked,
     explain,
@@ -140,4 +147,10 @@ export function policyFromJson(json: unknown): RulePolicy {
   const fields = Object.entries(own).map(([key, value]) => [key, { value, enumerable: true }] as const);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- defineProperties says nothing to TypeScript
   return Object.freeze(Object.defineProperties(judge, Object.fromEntries(fields))) as RulePolicy;
+}
+
+function parsedPolicy(text: string): Json {
+  const parsed = parseJson(text);
+  if (parsed.ok) return parsed.value;
+  throw new WritError("policy-invalid", { name: "?", reason: `it cannot be read as JSON: ${parsed.reason}` });
 }

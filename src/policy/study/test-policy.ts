@@ -56,7 +56,7 @@ export function testPolicy(
   cases: readonly PolicyCase[],
 ): PolicyReport {
   const failed = cases.flatMap((each, index): readonly FailedCase[] => {
-    const decision = policy(requestOf(each, constants));
+    const decision = policy(caseRequest(each, constants));
     const isRight =
       decision.verdict === each.expect && (each.rule === undefined || decision.rule === each.rule);
     if (isRight) return [];
@@ -68,7 +68,8 @@ export function testPolicy(
   return { passed: cases.length - failed.length, failed };
 }
 
-function requestOf(each: PolicyCase, constants: readonly string[]): CallRequest {
+/** The call of a case as a policy sees it. */
+export function caseRequest(each: Omit<PolicyCase, "expect">, constants: readonly string[]): CallRequest {
   return {
     agent: "policy-test",
     skill: "policy-test",
@@ -83,7 +84,7 @@ function requestOf(each: PolicyCase, constants: readonly string[]): CallRequest 
   };
 }
 
-function knowledgeOf(each: PolicyCase, constants: readonly string[]): RunKnowledge {
+function knowledgeOf(each: Omit<PolicyCase, "expect">, constants: readonly string[]): RunKnowledge {
   const { intent: text = "", untrusted = false, secrecy = "public", trusted = [], calls = 0 } = each;
   const intent = { ...noIntent("policy-test"), text, constants };
   const label: Label = untrusted

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chooseTools } from "../../../src/eval/injection/choose-tools.ts";
-import { draftPolicy } from "../../../src/eval/injection/draft-policy.ts";
 import { policyFileOf, readPolicyFile } from "../../../src/eval/injection/policy-file.ts";
-import { readSuite, type Suite, suiteOf } from "../../../src/eval/injection/suite.ts";
+import { readSuite, suiteOf } from "../../../src/eval/injection/suite.ts";
 import { suiteTools } from "../../../src/eval/injection/suite-tools.ts";
 import { withValue } from "../../../src/eval/injection/with-value.ts";
 import type { Json, JsonObject } from "../../../src/util/json.ts";
@@ -198,14 +197,9 @@ describe("a policy's file", () => {
       "fly",
       'in skills.bills[1], the suite suite.json has no "fly"',
     ],
-    ["an empty skill", ["skills", "bills"], [], "in skills.bills, it is empty"],
-    ["no skills in skills", ["skills"], {}, "in skills, it is empty; leave it out"],
-    [
-      "skills that are no lists",
-      ["skills", "bills"],
-      "pay",
-      "in skills.bills, it must be a list, got a string",
-    ],
+    ["an empty skill", ["skills", "bills"], [], "in skills.bills, is empty"],
+    ["no skills in skills", ["skills"], {}, "in skills, is empty: leave it out"],
+    ["skills that are no lists", ["skills", "bills"], "pay", "in skills.bills, must be a list, got a string"],
     [
       "an unknown tool in a rule",
       ["extraRules"],
@@ -224,26 +218,12 @@ describe("a policy's file", () => {
 
   it("is refused when it is no object, no JSON, or not there", () => {
     expect(thrownBy(() => policyFileOf([], file, suite))).toContain(
-      "in (the whole file), it must be an object, got a list",
+      "in (the whole file), must be an object, got a list",
     );
     expect(thrownBy(() => readPolicyFile(write("broken.json", "[1,"), suite))).toContain(
       "it cannot be read as JSON",
     );
     expect(thrownBy(() => readPolicyFile(join(folder, "none.json"), suite))).toMatch(/^file-unreadable /);
-  });
-});
-
-describe("the draft of a policy", () => {
-  it("lists every tool and parameter, declares no effect, and takes types only from the schema", () => {
-    const [, support] = domains;
-    const other: Suite = suiteOf(support?.suite ?? null, file);
-    const draft = draftPolicy(other);
-    expect(Object.keys(draft.tools ?? {})).toEqual(other.tools.map(({ name }) => name));
-    expect(draft.tools?.["open_page"]).toEqual({ parameters: { url: { role: "target", type: "url" } } });
-    expect(draft.tools?.["refund"]).toEqual({
-      parameters: { ticket_id: "target", euro: { role: "target", type: "number" } },
-    });
-    expect(policyFileOf(JSON.parse(JSON.stringify(draft)) as Json, file, other).policy.rules).toBe("guarded");
   });
 });
 

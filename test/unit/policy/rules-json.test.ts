@@ -1,3 +1,7 @@
+import { agent } from "../../../src/adapters/node.ts";
+import { skill } from "../../../src/agent/skill.ts";
+import { narrowed, widenings } from "../../../src/policy/study/narrow.ts";
+import { fakeTool } from "../../../src/tool/fake-tool.ts";
 import { describe, expect, it } from "vitest";
 import { isWritError } from "../../../src/error/writ-error.ts";
 import { policy, policyFromJson } from "../../../src/policy/study/policy.ts";
@@ -265,5 +269,44 @@ describe("a policy from JSON", () => {
     expect(typeof made).toBe("function");
     expect(made.name).toBe("mail");
     expect(made(callOf()).verdict).toBe("allow");
+  });
+});
+
+describe("a policy as a file", () => {
+  const file = { name: "p", rules: "guarded", skills: { post: ["send"] } } as const;
+
+  it("is read from its text, which is that of the policy again", () => {
+    const text = JSON.stringify(policyFromJson(JSON.stringify(file)));
+    expect(JSON.parse(text)).toEqual(file);
+    expect(policyFromJson(text).skills).toEqual(file.skills);
+    expect(complaint("{")).toContain("it cannot be read as JSON");
+    expect(complaint({ ...file, skills: { post: [] } })).toContain(
+      "`skills.post` is empty: a skill has tools",
+    );
+  });
+
+  it("holds the skills of an agent to the tools that it names for them", () => {
+    const make = (skills: Record<string, readonly string[]>, lists: readonly string[]): (() => unknown) => {
+      const tools = lists.map((name) => fakeTool(name, "ok"));
+      const post = skill({ name: "post", description: "Post", tools });
+      return () =>
+        agent({ name: "a", model: () => "x", skills: [post], policy: policyFromJson({ ...file, skills }) });
+    };
+    expect(make({ post: ["send"], other: ["send"] }, ["send"])).not.toThrow();
+    expect(make({ post: ["send"] }, ["send", "drop"])).toThrow('its skill "post" lists "drop"');
+    expect(make({ other: ["send"] }, ["send", "drop"])).not.toThrow();
+    expect(make({ post: ["sned"] }, ["send"])).toThrow("sned");
+  });
+
+  it("is narrowed to the tools that both name, and widened by more", () => {
+    const [wide, small] = [["a", "b"], ["a"]].map((post) => policyFromJson({ ...file, skills: { post } }));
+    expect(wide && small && JSON.parse(JSON.stringify(narrowed(wide, small)))).toMatchObject({
+      skills: { post: ["a"] },
+    });
+    expect(wide && small && widenings(small.toJSON(), wide.toJSON())).toEqual([
+      "gives more tools to the skill: post",
+    ]);
+    expect(wide && small && widenings(wide.toJSON(), small.toJSON())).toEqual([]);
+    expect(small && widenings(small.toJSON(), { name: "p", rules: "guarded" })).toHaveLength(1);
   });
 });

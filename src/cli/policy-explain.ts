@@ -1,0 +1,121 @@
+import { existsSync, readFileSync } from "node:fs";
+import { nodeHost } from "../adapters/clock.ts";
+import { recordedFacts } from "../durable/follow.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { AgentEvent } from "../event/event.ts";
+import type { Decision } from "../policy/decision.ts";
+import { explain } from "../policy/study/explain.ts";
+import type { DescribedTool, RecordedEvent, SimulatedCall } from "../policy/study/simulate.ts";
+import { toSchema } from "../schema/to-schema.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { loadAgent } from "./load-agent.ts";
+import { jsonLine, oneLine, printable, processOutput } from "./output.ts";
+import { readPolicy } from "./read-policy.ts";
+import { readTools } from "./read-tools.ts";
+import { knownStore, type StoreFlags } from "./run-store.ts";
+
+/** The options of `writ policy explain`. */
+export interface ExplainFlags extends StoreFlags {
+  readonly policy?: string;
+  readonly tools?: string;
+  readonly agent?: string;
+}
+
+/** A call of a run with its decision, and that of another policy where one was given. */
+interface ExplainedCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly arguments: unknown;
+  readonly decision: Decision;
+  readonly would?: Decision;
+}
+
+/**
+ * `writ policy explain <run>`: each call of a run, how it was decided and why; with `--policy` also how another policy decides.
+ *
+ * @throws WritError `option-invalid`, `run-missing`, and what reading agents, policies and tools throws
+ */
+export async function explainRun(run: string, flags: ExplainFlags): Promise<ExitCode> {
+  const { policy, tools, json = false } = flags;
+  const events = existsSync(run) ? eventsOf(run) : await factsOf(run, flags);
+  const simulated =
+    policy === undefined
+      ? []
+      : readPolicy(policy).simulate(
+          events,
+          tools === undefined ? {} : { tools: await describedTools(tools) },
+        );
+  const calls = decisionsIn(events, new Map(simulated.map((call) => [call.callId, call])));
+  if (json) await processOutput.answer(jsonLine({ type: "policy-explain", calls }));
+  else await processOutput.answer(calls.map(callText).join("") || "no call was decided in this run\n");
+  return exitCodes.answered;
+}
+
+/** The events of a file, a line each. Lines that are none are left out, as is the result at the end. */
+function eventsOf(path: string): readonly RecordedEvent[] {
+  const events = readFileSync(path, "utf8").split("\n").map(parseJson);
+  const known = events.flatMap((line) => (line.ok && isEvent(line.value) ? [line.value] : []));
+  if (known.length > 0) return known;
+  const advice =
+    "It holds no events. `writ run <agent> --output-format stream-json > run.jsonl` writes such a file.";
+  throw new WritError("option-invalid", { option: "<run>", value: path, advice });
+}
+
+function isEvent(value: unknown): value is JsonObject & RecordedEvent {
+  return isJsonObject(value) && typeof value["type"] === "string" && typeof value["runId"] === "string";
+}
+
+async function factsOf(id: string, flags: ExplainFlags): Promise<readonly AgentEvent[]> {
+  if (flags.agent === undefined) {
+    const advice = "There is no such file. For a durable run give its agent too: --agent <file>.";
+    throw new WritError("option-invalid", { option: "<run>", value: id, advice });
+  }
+  const agent = await loadAgent(flags.agent);
+  await using store = await knownStore(flags);
+  return await recordedFacts(id, { store, agents: [agent], host: nodeHost });
+}
+
+async function describedTools(path: string): Promise<readonly DescribedTool[]> {
+  const { tools } = await readTools(path);
+  return tools.map(({ name, schema, said }) => ({
+    ...said,
+    name,
+    input: toSchema(schema, { name, role: "input" }),
+  }));
+}
+
+function decisionsIn(
+  events: readonly RecordedEvent[],
+  simulated: ReadonlyMap<string, SimulatedCall>,
+): readonly ExplainedCall[] {
+  return events.flatMap((event): readonly ExplainedCall[] => {
+    if (!isDecided(event)) return [];
+    const { callId, name, arguments: args, decision } = event;
+    const call = simulated.get(callId);
+    const would = call === undefined ? {} : { would: call.would };
+    return [{ callId, tool: name, arguments: args, decision, ...would }];
+  });
+}
+
+/** A decision as events tell it. What a file says is shown, and nothing is done by it. */
+function isDecided(event: RecordedEvent): event is Extract<AgentEvent, { readonly type: "call-decided" }> {
+  return event.type === "call-decided" && "decision" in event && isJsonObject(event.decision);
+}
+
+function callText({ tool, arguments: args, decision, would }: ExplainedCall, index: number): string {
+  const lines = [
+    `${index + 1} ${oneLine(tool)} ${oneLine(JSON.stringify(args) ?? "", 500)}`,
+    ...explain(decision, "people").split("\n"),
+    ...(would === undefined
+      ? []
+      : [
+          "with this policy:",
+          ...explain(would, "people")
+            .split("\n")
+            .map((line) => `  ${line}`),
+        ]),
+  ];
+  const [first = "", ...others] = lines;
+  return `${[first, ...others.map((line) => `    ${printable(line)}`)].join("\n")}\n`;
+}

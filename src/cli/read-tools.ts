@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { basename, extname } from "node:path";
+import type { AnyDefinition } from "../agent/definition.ts";
+import { messageOf, WritError } from "../error/writ-error.ts";
+import type { DraftedTool } from "../policy/study/draft.ts";
+import type { Tool } from "../tool/tool.ts";
+import { isJsonObject, type Json, type JsonObject, own, parseJson } from "../util/json.ts";
+import { type AnyAgent, checkFile, loadAgent, loadAgentOrTools } from "./load-agent.ts";
+
+/** Tools as a file describes them. */
+export interface ToolsFile {
+  /** The name of the agent, else of the file. */
+  readonly name: string;
+  readonly tools: readonly DraftedTool[];
+}
+
+/**
+ * The tools of a file: a list in JSON (`name`, `description`, and the schema as `inputSchema`, `input_schema` or `parameters`; also what a server lists,
+ * what chat completions are sent, or a suite), a program that exports an agent or tools, or a definition of an agent.
+ *
+ * @throws WritError `file-missing`, `tools-missing`, `option-invalid`, and what loading an agent throws
+ */
+export async function readTools(path: string, definitionTools?: string): Promise<ToolsFile> {
+  checkFile(path);
+  const name = basename(path, extname(path));
+  if (path.endsWith(".json")) {
+    const parsed = parseJson(readText(path));
+    if (!parsed.ok) throw invalid(path, `It cannot be read as JSON: ${parsed.reason}.`);
+    const list = listOf(parsed.value);
+    if (list !== undefined)
+      return { name, tools: list.map((entry, index) => describedTool(path, entry, index)) };
+  }
+  if (/\.(?:json|md)$/.test(path)) return toolsOfAgent(await loadAgent(path, { tools: definitionTools }));
+  const found = await loadAgentOrTools(path);
+  return "run" in found ? toolsOfAgent(found) : { name, tools: found.map(toolAsDrafted) };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new WritError("file-unreadable", { path, reason: messageOf(cause) }, { cause });
+  }
+}
+
+/** The list of tools in a JSON value; undefined for what has none, such as the definition of an agent. */
+function listOf(value: Json): readonly Json[] | undefined {
+  const list = isJsonObject(value) ? own(value, "tools") : value;
+  return Array.isArray(list) && list.length > 0 && list.every(isJsonObject) ? list : undefined;
+}
+
+function describedTool(path: string, entry: Json, index: number): DraftedTool {
+  const outer = isJsonObject(entry) ? entry : {};
+  const inner = own(outer, "function");
+  const tool: JsonObject = isJsonObject(inner) ? inner : outer;
+  const name = own(tool, "name");
+  if (typeof name !== "string" || name === "") throw invalid(path, `The tool ${index + 1} has no name.`);
+  const description = own(tool, "description");
+  const schema = ["inputSchema", "input_schema", "parameters"]
+    .map((key) => own(tool, key))
+    .find(isJsonObject);
+  return { name, description: typeof description === "string" ? description : "", schema: schema ?? {} };
+}
+
+function invalid(path: string, advice: string): WritError {
+  return new WritError("option-invalid", { option: "<file>", value: path, advice });
+}
+
+function toolsOfAgent(agent: AnyAgent): ToolsFile {
+  let definition: AnyDefinition | undefined;
+  agent.with((held) => {
+    definition = held;
+    return {};
+  });
+  const { tools = [], autoTools = [], skills = [] } = definition ?? {};
+  const lists = [
+    tools,
+    autoTools,
+    ...skills.flatMap((skill) => (skill.type === "agentic" ? [skill.tools] : [])),
+  ];
+  const named = new Map(lists.flatMap((list) => toolsIn(list)).map((tool) => [tool.name, tool]));
+  return { name: agent.name, tools: [...named.values()].map(toolAsDrafted) };
+}
+
+function toolsIn(list: unknown): readonly Tool[] {
+  if (Array.isArray(list)) return list.flatMap(toolsIn);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the agent was made of it, so it was checked
+  return typeof list === "object" && list !== null && "input" in list ? [list as Tool] : [];
+}
+
+function toolAsDrafted({ name, description, input, effect, trusted, parameters }: Tool): DraftedTool {
+  return {
+    name,
+    description,
+    schema: input.jsonSchema,
+    said: {
+      ...(effect === "undeclared" ? {} : { effect }),
+      ...(trusted === undefined ? {} : { trusted }),
+      parameters,
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import type { JsonSchema } from "../../schema/schema.ts";
+import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
+import { isJsonObject, type Json, type JsonObject, own } from "../../util/json.ts";
+import { wordsOf } from "./draft-effects.ts";
+
+/** A parameter as a draft reads it. */
+export interface DraftedParameter {
+  readonly name: string;
+  readonly role: ParameterRole;
+  readonly type?: ValueType;
+  readonly because: string;
+}
+
+/** A parameter with what its schema says, before its role is decided. */
+interface Seen {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly schema: JsonObject;
+  readonly description: string;
+}
+
+/** The parameters of a tool, each with the role and the type that its name and its schema say. */
+export function draftParameters(schema: JsonSchema): readonly DraftedParameter[] {
+  const properties = own(schema, "properties");
+  if (!isJsonObject(properties)) return [];
+  const seen = Object.entries(properties).map(([name, held]): Seen => {
+    const inner = resolved(held, schema);
+    const said = [held, inner].map((part) => (isJsonObject(part) ? own(part, "description") : undefined));
+    const description = said.find((text) => typeof text === "string") ?? "";
+    return { name, words: wordsOf(name), schema: inner, description };
+  });
+  const drafted = seen.map(draftParameter);
+  const isActedOn = drafted.some(
+    ({ role, type }, index) => role !== "content" && !isManner(seen[index], type),
+  );
+  if (!isActedOn) return drafted;
+  return drafted.map((each, index) => {
+    if (each.role !== "target" || !isManner(seen[index], each.type)) return each;
+    return { name: each.name, role: "content", because: "it says how or when; others say what is acted on" };
+  });
+}
+
+/** The part of a schema that says most of a value: without null, of a list its items, of a reference what it points at. */
+function resolved(held: Json, root: JsonSchema, depth = 0): JsonObject {
+  if (!isJsonObject(held) || depth > 5) return {};
+  const reference = own(held, "$ref");
+  if (typeof reference === "string" && reference.startsWith("#/")) {
+    const target = reference
+      .slice(2)
+      .split("/")
+      .reduce<Json | undefined>((part, key) => (isJsonObject(part) ? own(part, key) : undefined), root);
+    return target === undefined ? held : resolved(target, root, depth + 1);
+  }
+  for (const keyword of ["anyOf", "oneOf", "allOf"]) {
+    const branches = own(held, keyword);
+    const branch = Array.isArray(branches) ? branches.find((each) => !isNull(each)) : undefined;
+    if (branch !== undefined) return resolved(branch, root, depth + 1);
+  }
+  const items = own(held, "items");
+  return isJsonObject(items) ? resolved(items, root, depth + 1) : held;
+}
+
+function isNull(schema: Json): boolean {
+  return isJsonObject(schema) && own(schema, "type") === "null";
+}
+
+const contents =
+  set(`body caption comment content contents data description details explanation expression headline
+  html keyword keywords markdown memo message note notes prompt q query question reason search subject summary term
+  terms text thought title topic`);
+const amounts = set(
+  `amount budget cost euro euros dollars fee limit price qty quantity sum tip total usd value`,
+);
+const ids = set(`code guid id ids identifier key number uuid`);
+const powers = set(
+  `access admin level mode permission permissions privacy public role roles scope visibility`,
+);
+
+function set(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
+
+function draftParameter(seen: Seen): DraftedParameter {
+  const { name, words } = seen;
+  const last = words.at(-1) ?? "";
+  const found = typeOf(seen);
+  const typed = found === undefined ? {} : { type: found.type };
+  const isNumber = found?.type === "number";
+  if (isNumber && words.some((word) => amounts.has(word)))
+    return { name, role: "amount", ...typed, because: `its name says how much, and it is a number` };
+  if (found?.type === "identifier") return { name, role: "id", ...typed, because: found.because };
+  if (found === undefined && contents.has(last) && isText(seen))
+    return { name, role: "content", because: `"${last}" is what is said, not whom or what it acts on` };
+  if (isNumber) return { name, role: "amount", ...typed, because: "it is a number" };
+  const because = found?.because ?? "nothing says that it may be anybody's choice";
+  return { name, role: "target", ...typed, because };
+}
+
+function isText({ schema }: Seen): boolean {
+  const type = own(schema, "type");
+  return (type === "string" || type === undefined) && own(schema, "enum") === undefined;
+}
+
+/** True for what says how or when a call acts. What gives somebody a power is more than that. */
+function isManner(seen: Seen | undefined, type: ValueType | undefined): boolean {
+  if (seen === undefined || seen.words.some((word) => powers.has(word))) return false;
+  const { schema } = seen;
+  return type === "date" || own(schema, "type") === "boolean" || own(schema, "enum") !== undefined;
+}
+
+interface Typed {
+  readonly type: ValueType;
+  readonly because: string;
+}
+
+const formats: ReadonlyMap<Json | undefined, ValueType> = new Map<Json | undefined, ValueType>([
+  ["email", "email"],
+  ["idn-email", "email"],
+  ["uri", "url"],
+  ["url", "url"],
+  ["iri", "url"],
+  ["hostname", "host"],
+  ["idn-hostname", "host"],
+  ["date", "date"],
+  ["date-time", "date"],
+  ["uuid", "identifier"],
+]);
+
+/** Words of names, the surest first. */
+const named: readonly (readonly [ValueType, ReadonlySet<string>])[] = [
+  ["iban", set("iban ibans")],
+  ["email", set("email emails mail bcc cc")],
+  ["url", set("href link links uri url urls webpage website")],
+  ["host", set("domain host hostname")],
+  ["phone", set("mobile phone telephone")],
+  ["path", set("dir directory file filename filepath folder path paths")],
+  ["date", set("birthday date day deadline due until when")],
+];
+
+/** Words of descriptions, for the names of which each could be many things: `recipient`, `to`. */
+const described: readonly (readonly [ValueType, RegExp])[] = [
+  ["iban", /\bIBAN\b/i],
+  ["email", /\be-?mail address(?:es)?\b|^\W*(?:the )?e-?mails? of\b/i],
+  ["url", /\bURL\b|\bweb ?(?:page|site) address\b/i],
+  ["phone", /\bphone number\b/i],
+  ["date", /\bYYYY-MM-DD\b|\bISO ?8601\b|\bISO format\b/i],
+];
+
+function typeOf(seen: Seen): Typed | undefined {
+  const { words, schema } = seen;
+  const format = own(schema, "format");
+  const byFormat = formats.get(format);
+  if (byFormat !== undefined)
+    return { type: byFormat, because: `its schema has the format ${JSON.stringify(format)}` };
+  const last = words.at(-1) ?? "";
+  const type = own(schema, "type");
+  const isPhone = words.includes("phone") || words.includes("mobile");
+  if (ids.has(last) && !isPhone && type !== "boolean" && words.join() !== "number")
+    return { type: "identifier", because: `its name ends with ${JSON.stringify(last)}` };
+  if (type === "integer" || type === "number") return { type: "number", because: "it is a number" };
+  if ((type !== "string" && type !== undefined) || contents.has(last)) return undefined;
+  return saidInWords(seen);
+}
+
+function saidInWords({ name, words, description }: Seen): Typed | undefined {
+  const byName = named.find(([, known]) => words.some((word) => known.has(word)));
+  if (byName !== undefined) return { type: byName[0], because: `its name says ${JSON.stringify(name)}` };
+  const byWords = described.find(([, pattern]) => pattern.test(description));
+  if (byWords === undefined) return undefined;
+  const [word] = byWords[1].exec(description) ?? [""];
+  return { type: byWords[0], because: `its description says ${JSON.stringify(word.trim())}` };
+}

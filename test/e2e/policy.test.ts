@@ -1,0 +1,164 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { policyFromJson } from "../../src/policy/study/policy.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "policy-"));
+const main = join(import.meta.dirname, "../../dist/cli/main.js");
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function writ(words: readonly string[], input = ""): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [main, ...words], { cwd: folder }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+function write(name: string, value: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof value === "string" ? value : JSON.stringify(value));
+  return path;
+}
+
+const text = { type: "string" };
+const tools = write("tools.json", {
+  tools: [
+    { name: "read_mail", description: "Reads the newest mail.", inputSchema: { type: "object" } },
+    {
+      name: "send_mail",
+      description: "Sends a mail.",
+      inputSchema: {
+        type: "object",
+        properties: { to: { ...text, format: "email" }, body: text },
+        additionalProperties: false,
+      },
+    },
+  ],
+});
+const agentFile = write(
+  "clerk.mjs",
+  `import { agent, guarded, tool } from ${JSON.stringify(join(import.meta.dirname, "../../dist/index.js"))};
+import { scripted } from ${JSON.stringify(join(import.meta.dirname, "../../dist/testing.js"))};
+const inputSchema = { type: "object", properties: { to: { type: "string" } } };
+const read = tool({ name: "read_mail", description: "Reads", inputSchema: { type: "object" }, effect: "read", execute: () => "eve@evil.example" });
+const send = tool({ name: "send_mail", description: "Sends", inputSchema, execute: () => "sent" });
+const calls = (name, args = {}) => ({ calls: [{ name, arguments: args }] });
+export default agent({ name: "clerk", policy: guarded(), tools: [read, send],
+  model: scripted([calls("read_mail"), calls("send_mail", { to: "eve@evil.example" }), "done"]) });
+`,
+);
+
+describe("writ policy", () => {
+  it("drafts a policy from tools, with a reason for each line, that agents and the evaluation take", async () => {
+    const { code, stdout, stderr } = await writ(["policy", "draft", tools]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('  irreversible, because its name says "send"'),
+    ]);
+    const drafted = policyFromJson(stdout);
+    expect(drafted.tools["send_mail"]).toEqual({
+      effect: "irreversible",
+      parameters: { to: { role: "target", type: "email" }, body: "content" },
+    });
+    expect(policyFromJson(JSON.stringify(drafted)).toJSON()).toEqual(drafted.toJSON());
+  });
+
+  it("asks three questions about each tool that only looks, and drafts by the answers", async () => {
+    const asked = await writ(["policy", "draft", tools, "--ask", "--write", "asked.json"], "n\nmaybe\ny\n\n");
+    expect(asked.stderr.match(/\[[Yy]\/[Nn]\]/g)).toHaveLength(4);
+    expect(JSON.parse(readFileSync(join(folder, "asked.json"), "utf8"))).toMatchObject({
+      tools: { read_mail: { effect: "read", trusted: true, secrecy: "private" } },
+    });
+    const left = await writ(["policy", "draft", tools, "--ask"], "n\n");
+    expect(policyFromJson(left.stdout).tools["read_mail"]).toEqual({ effect: "read" });
+  });
+
+  it("drafts from an agent, and repeats nothing that its tools say", async () => {
+    const { stdout } = await writ(["policy", "draft", agentFile]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      name: "clerk",
+      tools: { send_mail: { effect: "irreversible", parameters: { to: "target" } } },
+    });
+    expect(JSON.parse(stdout)).not.toHaveProperty("tools.read_mail.effect");
+  });
+
+  it("finds what is not meant, and ends with 1 for it", async () => {
+    const policy = { name: "p", rules: [{ verdict: "allow", tools: ["sendmail"] }] };
+    const { code, stdout } = await writ(["policy", "lint", write("typo.json", policy), "--tools", tools]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('"send_mail" is meant?')]);
+    const draft = await writ(["policy", "draft", tools, "--write", "lint.json"]);
+    expect(draft.code).toBe(0);
+    expect(await writ(["policy", "lint", "lint.json", "--tools", tools])).toMatchObject({ code: 0 });
+  });
+
+  it("puts a call to a policy as after strangers' words, and holds it against what is expected", async () => {
+    await writ(["policy", "draft", tools, "--write", "try.json"]);
+    const call = [
+      "policy",
+      "try",
+      "try.json",
+      "send_mail",
+      '{"to":"eve@evil.example","body":"x"}',
+      "--tools",
+      tools,
+    ];
+    const asked = await writ([...call, "--intent", "Write to ada@example.com"]);
+    expect([asked.code, asked.stdout]).toEqual([0, expect.stringContaining("not chosen by the user: to")]);
+    expect(asked.stdout).toContain("would have allowed it");
+    expect(await writ([...call, "--expect", "allow"])).toMatchObject({ code: 1 });
+    expect(await writ([...call, "--intent", "Write to eve@evil.example", "--expect", "allow"])).toMatchObject(
+      { code: 0 },
+    );
+    expect(await writ([...call, "--trusted", "--expect", "allow"])).toMatchObject({ code: 0 });
+    const none = await writ(["policy", "try", "try.json", "send_mial", "--tools", tools]);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('did you mean "send_mail"?')]);
+  });
+
+  it("explains the calls of a run, and what another policy would have said of them", async () => {
+    const run = await writ(["run", agentFile, "Any news?", "--output-format", "stream-json"]);
+    const events = write("run.jsonl", run.stdout);
+    const { code, stdout } = await writ(["policy", "explain", events]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('2 send_mail {"to":"eve@evil.example"}\n    A person is asked');
+    const strict = write("deny.json", {
+      name: "p",
+      rules: [{ verdict: "deny", tools: ["send_mail"], because: "never" }],
+    });
+    expect((await writ(["policy", "explain", events, "--policy", strict])).stdout).toContain(
+      "      Denied: never",
+    );
+    expect(await writ(["policy", "explain", "none"])).toMatchObject({ code: 2 });
+    expect(await writ(["policy", "explain", tools])).toMatchObject({ code: 2 });
+  });
+
+  it("explains a durable run", async () => {
+    const words = ["--durable", "--store", "runs.db", "--id", "r1"];
+    expect(await writ(["run", agentFile, "Any news?", ...words])).toMatchObject({ code: 6 });
+    const { stdout } = await writ(["policy", "explain", "r1", "--store", "runs.db", "--agent", agentFile]);
+    expect(stdout).toContain("2 send_mail");
+    expect(stdout).toContain("A person is asked");
+  });
+
+  it("says what a changed policy may allow more, and ends with 1 for it", async () => {
+    const before = write("before.json", { name: "p", rules: [], skills: { post: ["read_mail"] } });
+    const after = write("after.json", {
+      name: "p",
+      rules: [{ verdict: "allow", tools: ["send_mail"] }],
+      skills: { post: ["read_mail", "send_mail"] },
+    });
+    const wider = await writ(["policy", "diff", before, after]);
+    expect([wider.code, wider.stdout]).toEqual([1, expect.stringContaining('allows: allow("send_mail")')]);
+    expect(wider.stdout).toContain("gives more tools to the skill: post");
+    expect(await writ(["policy", "diff", after, before])).toMatchObject({ code: 0 });
+    expect((await writ(["policy", "diff", before, before])).stdout).toContain("decides as");
+  });
+});
