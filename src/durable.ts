@@ -12,8 +12,8 @@ export { memoryRuns } from "./durable/memory-runs.ts";
 export { type StartOptions } from "./durable/new-run.ts";
 export { type StrandedRun } from "./durable/stranded.ts";
 export { type RunWorker, type WorkOptions } from "./durable/worker.ts";
+export { answerRecord } from "./durable/answer-record.ts";
 export {
-  answerRecord,
   type Erased,
   type MovedQuestion,
   type MovedRun,

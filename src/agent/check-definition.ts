@@ -4,6 +4,7 @@ import { eventTypes, isEventType } from "../event/event.ts";
 import type { ModelSettings } from "../model/model.ts";
 import { patienceShapes } from "../model/patience.ts";
 import { checkedRetry } from "../model/retry.ts";
+import { approvalTerms } from "../call/approval-terms.ts";
 import { recordParts } from "../journal/parts.ts";
 import { endCauses } from "../run/end.ts";
 import { didYouMean } from "../util/nearest.ts";
@@ -130,6 +131,11 @@ const decides: Shape<unknown> = {
       : callable.misfit(value),
 };
 
+const approvals: Shape<unknown> = {
+  wanted: `${approvalTerms.wanted}, or a function`,
+  misfit: (value) => (typeof value === "function" ? undefined : approvalTerms.misfit(value)),
+};
+
 const example = closed({
   input: string,
   calls: listOf(closed({ tool: string, arguments: record, result: anything }), "a list of calls"),
@@ -156,6 +162,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   budget: record,
   account: either(callable, account),
   policy: decides,
+  approvals,
   grants: capabilities,
   enforce: oneOf("isolated"),
   markResults: boolean,

@@ -16,6 +16,7 @@ import type { Policy } from "../policy/decision.ts";
 import type { InferInput, InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import type { CompactionOptions } from "../session/compaction.ts";
 import type { MemoryBank } from "../session/memory-bank.ts";
+import type { Approvals } from "../run/approval.ts";
 import type { EndCause } from "../run/end.ts";
 import type { Executor } from "../run/executor.ts";
 import type { Capability } from "../tool/capability.ts";
@@ -142,6 +143,11 @@ export interface AgentDefinition<
   readonly account?: AccountChoice;
   /** Decides about each call that the allow-list lets pass. Default: it may run. */
   readonly policy?: Policy;
+  /**
+   * The time for which a question of the policy stands, and who may answer it, in a run that waits in its journal: `{ within: "2d", by: ["kim"] }`, or a
+   * function of the question. Agents inside have those of the agent around them, unless they have their own. Default: it stands until anybody answers.
+   */
+  readonly approvals?: Approvals;
   /** The capabilities that its tools may use, of those that they declare. Default: nothing. */
   readonly grants?: readonly Capability[];
   /**

@@ -310,6 +310,7 @@ function loopOptions(
     accounts: base.accounts,
     level: base.level,
     approve: base.approve,
+    approvals: definition.approvals ?? base.parent?.approvals,
     leaving: base.leaving,
     transcript,
     spent,

@@ -8,9 +8,11 @@ import type { ToolCall } from "../message/message.ts";
 import type { Approval } from "../run/approval.ts";
 import type { RunContext } from "../run/context.ts";
 import { RunWaits } from "../run/waits.ts";
+import { mismatch } from "../journal/recorded-journal.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../util/json.ts";
+import { boundsOf } from "./approval-terms.ts";
 import type { Call, Fate, Ready } from "./call.ts";
 import { cancelled } from "./refused.ts";
 import { withArguments } from "./readable-call.ts";
@@ -19,6 +21,9 @@ import { fingerprintOf } from "./step.ts";
 /** The answer, as the journal keeps it. */
 export type PersonsAnswer = Pick<Approval, "approved" | "reason" | "for"> & {
   readonly edited?: JsonObject;
+  readonly by?: string;
+  /** Nobody answered in time. */
+  readonly expired?: true;
 };
 
 /** The call as a person changed it: it has yet to be judged like any other. */
@@ -26,6 +31,9 @@ export interface Edited {
   readonly type: "edited";
   readonly call: ToolCall;
 }
+
+/** The answer to a question that waited, and the hash of the call that it is about. */
+export type KeptAnswer = PersonsAnswer & { readonly hash?: string };
 
 /**
  * Asks a person about a call that the policy is not sure of. Nobody to ask means no; when the run is stopped meanwhile, the call is
@@ -39,7 +47,10 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   const args = request.arguments;
   const hash = run.host.digest(`${name} ${canonicalJson(args)}`); // approved is one tool with exactly these arguments
   if (at.approved?.includes(hash) === true) return fate;
-  const question = approvalRequest(request, decision, hash);
+  const { scope } = run;
+  const { gate } = at.batch;
+  const path = [...(scope.agents ?? []), gate.agent];
+  const question = approvalRequest(request, decision, { hash, path, policy: gate.intent.policy });
   run.tell?.({ type: "approval-request", turn, callId, name, arguments: args, request: question });
   const refusedBecause = (reason: string): void =>
     run.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
@@ -51,12 +62,14 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
     refusedBecause("the answer could not be recorded");
     throw error;
   });
-  const answer = await untilStopped(asking, run.stop);
-  if (answer === "stopped") {
+  const asked = await untilStopped(asking, run.stop);
+  if (asked === "stopped") {
     refusedBecause("the run was stopped");
     return cancelled(call);
   }
-  if ("waitsAt" in answer) return { ...fate, waits: { key: answer.waitsAt, request: question } };
+  if ("waitsAt" in asked) return { ...fate, waits: { key: asked.waitsAt, request: question } };
+  const { hash: meant = hash, ...answer } = asked;
+  if (meant !== hash) throw mismatch(place.key, run.runId, ["arguments"]); // whatever the caller accepts
   run.tell?.({ type: "approval-answer", turn, callId, ...answer });
   if (!answer.approved) {
     const text = `Tool '${name}' was denied: ${answer.reason ?? "a person said no"}`;
@@ -75,12 +88,16 @@ async function answerAt(
   place: Pick<Step<PersonsAnswer>, "key" | "fingerprint">,
   request: ApprovalRequest,
   run: RunContext,
-): Promise<PersonsAnswer | { readonly waitsAt: string }> {
+): Promise<KeptAnswer | { readonly waitsAt: string }> {
   const { journal, approve } = run;
   if (approve !== undefined || journal.ask === undefined)
     return journal.step({ ...place, run: () => answerInTime(request, run), mustLast: true });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request is plain data
-  const asked = await journal.ask<PersonsAnswer>({ ...place, request: request as unknown as Json });
+  const asked = await journal.ask<KeptAnswer>({
+    ...place,
+    ...boundsOf(request, run),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request is plain data
+    request: request as unknown as Json,
+  });
   return "answer" in asked ? asked.answer : asked;
 }
 

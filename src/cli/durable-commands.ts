@@ -124,6 +124,10 @@ function withAnswer(command: Command, approved: boolean, act: Act): Command {
     command
       .argument("<run>", "the id of the run")
       .argument("[key]", "the key of the question, where the run has several")
+      .option(
+        "--by <name>",
+        "who answers: kept with the answer, and needed where the question names those who may",
+      )
       .option("--reason <text>", "the reason")
       .option("--hash <hash>", "the hash of the request that was shown: refused if it is another one now"),
   ).action((run: string, key: string | undefined, flags: AnswerFlags) =>

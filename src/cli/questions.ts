@@ -16,10 +16,13 @@ export async function listQuestions({
   const { answer, styleAnswer } = processOutput;
   if (flags.json === true) await answer(jsonLine({ type: "questions", questions }));
   else
-    for (const { runId, key, request } of questions)
+    for (const question of questions) {
+      const { runId, key, request } = question;
+      const whole = showsAll(request) ? "" : `${wholeText(request)}\n`;
       await answer(
-        `${styleAnswer("bold", printable(`${runId} ${key}`))}\n${questionText(request, { style: styleAnswer })}\n${showsAll(request) ? "" : `${wholeText(request)}\n`}`,
+        `${styleAnswer("bold", printable(`${runId} ${key}`))}\n${questionText(request, { style: styleAnswer })}\n${whole}${termsText(question)}`,
       );
+    }
   return exitCodes.answered;
 }
 
@@ -28,19 +31,32 @@ export interface AnswerFlags extends StoreFlags {
   readonly reason?: string;
   readonly arguments?: string;
   readonly hash?: string;
+  readonly by?: string;
+}
+
+/** The agents around the call, who may answer and until when, a line each where there is something to say. */
+function termsText({ request: { path }, by, until }: WaitingQuestion): string {
+  const lines = [
+    ...(path.length < 2 ? [] : [`asked by ${path.join(" ▸ ")}`]),
+    ...(by === undefined ? [] : [`may be answered by ${by.join(", ")} (--by)`]),
+    ...(until === undefined ? [] : [`denied at ${new Date(until).toISOString()}, if nobody has answered`]),
+  ];
+  return lines.map((line) => `    ${printable(line)}\n`).join("");
 }
 
 /** `writ approvals approve <run> [key]`, and `deny`. */
 export async function answerQuestion(
   [runId, key]: readonly [run: string, key: string | undefined],
   approved: boolean,
-  { reason, arguments: edited, hash, ...flags }: AnswerFlags,
+  { reason, arguments: edited, hash, by, ...flags }: AnswerFlags,
 ): Promise<ExitCode> {
   await using store = await knownStore(flags);
   const question = await questionAt(store, runId, key);
   const answer: QuestionAnswer = {
     approved,
     hash: hash ?? question.request.hash,
+    policy: question.request.policy,
+    ...(by === undefined ? {} : { by }),
     ...(reason === undefined ? {} : { reason }),
     ...(edited === undefined ? {} : { arguments: argumentsIn(edited) }),
   };

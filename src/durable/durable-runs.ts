@@ -6,7 +6,7 @@ import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuestion } from "./run-store.ts";
 import { readRunText, runText } from "./run-text.ts";
-import { type StrandedRun, strandedRuns } from "./stranded.ts";
+import { checkPolicy, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
 import { waking } from "./waking.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
@@ -31,7 +31,9 @@ export interface DurableRuns {
   /**
    * Answers a question, once, with the `hash` of the request that was shown. The run goes on in a worker.
    *
-   * @throws WritError `question-unknown` when nothing there waits, or somebody has answered; `question-changed` for another hash
+   * @throws WritError `question-unknown` when nothing there waits; `question-answered` when somebody has answered; `question-expired` when its time is over;
+   * `question-changed` for another hash; `question-forbidden` when `by` may not answer; `question-stale` when the policy of the run, whose agent is given
+   * here, is not the one that asks, or `policy` names another one
    */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
   /**
@@ -102,6 +104,7 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     result: (id, { signal } = {}) => untilEnded(id, { store, host, signal }),
     waiting: (id) => store.questions(id),
     async answer(id, key, answer) {
+      if (answer.approved) await checkPolicy(id, key, { ...options, host });
       await store.answer(id, key, answer);
       const run = options.dispatcher && (await store.read(id));
       if (run !== undefined) await woken(run);

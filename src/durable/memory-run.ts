@@ -1,20 +1,21 @@
 import { WritError } from "../error/writ-error.ts";
 import { type JournalRecord, type KeptQuestion, recordedJournal } from "../journal/recorded-journal.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import { answerRecord, notWaiting } from "./answer-record.ts";
 import { movedRun } from "./moved-run.ts";
-import {
-  answerRecord,
-  type MovedRun,
-  type NewRun,
-  type QuestionAnswer,
-  type RunEnd,
-  type RunJournal,
-  type StoredRun,
-  type WaitingQuestion,
+import type {
+  MovedQuestion,
+  MovedRun,
+  NewRun,
+  QuestionAnswer,
+  RunEnd,
+  RunJournal,
+  StoredRun,
+  WaitingQuestion,
 } from "./run-store.ts";
 
 /** A question in memory. Those with a smaller place were asked before. */
-export interface MemoryQuestion extends WaitingQuestion, Pick<KeptQuestion, "fingerprint"> {
+export interface MemoryQuestion extends WaitingQuestion, MovedQuestion {
   readonly place: number;
 }
 
@@ -92,13 +93,24 @@ export class MemoryRun {
     this.isHeld = false;
   }
 
-  /** @throws WritError `question-unknown`, `question-changed`, `run-moved` */
+  /** @throws WritError `question-…`, `run-moved` */
   answer(key: string, answer: QuestionAnswer): void {
     this.checkHere();
     const question = this.questions.get(key);
-    if (question === undefined) throw new WritError("question-unknown", { id: this.id, key });
-    const json = answerRecord(question, answer);
-    this.records.set(key, { key, fingerprint: question.fingerprint, json });
+    if (question === undefined) throw notWaiting(this.id, key, this.records.get(key)?.json);
+    this.answered(question, answerRecord(question, answer, Date.now()));
+  }
+
+  /** Answers the questions whose time is over. */
+  expire(): void {
+    if (this.run.status === "moved") return;
+    for (const question of this.questions.values())
+      if (question.last !== undefined && Date.now() >= (question.until ?? Infinity))
+        this.answered(question, question.last);
+  }
+
+  private answered({ key, fingerprint }: MemoryQuestion, json: string): void {
+    this.records.set(key, { key, fingerprint, json });
     this.questions.delete(key);
     this.isWoken = true;
     if (this.run.status === "waiting") this.changed("ready");
@@ -156,19 +168,25 @@ export class MemoryRun {
     this.around.told(this.id);
   }
 
-  private keepQuestion(epoch: number, { key, fingerprint, request }: KeptQuestion): string | undefined {
+  private keepQuestion(epoch: number, question: KeptQuestion): string | undefined {
+    const { key, fingerprint, request, atLast, by } = question;
     const known = this.records.get(key);
     const json = known?.fingerprint === fingerprint ? known.json : undefined;
     this.checkOpen(epoch, json !== undefined);
     if (json !== undefined) return json;
-    const { since, place } = this.questions.get(key) ?? {
-      since: Date.now(),
-      place: this.around.nextPlace(),
-    };
+    const first = this.questions.get(key) ?? this.newQuestion(atLast);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run asks about a call
     const asked = structuredClone(request) as unknown as ApprovalRequest;
-    this.questions.set(key, { runId: this.id, key, fingerprint, request: asked, since, place });
+    this.questions.set(key, { ...first, runId: this.id, key, fingerprint, request: asked, by });
     return undefined;
+  }
+
+  private newQuestion(
+    atLast: KeptQuestion["atLast"],
+  ): Pick<MemoryQuestion, "since" | "place" | "until" | "last"> {
+    const [since, place] = [Date.now(), this.around.nextPlace()];
+    if (atLast === undefined) return { since, place };
+    return { since, place, until: since + atLast.afterMs, last: JSON.stringify(atLast.answer) };
   }
 
   private leave(epoch: number, waits: boolean): void {

@@ -84,13 +84,19 @@ class MemoryRuns implements RunStore {
       .filter(({ run }) => run.status !== "moved" && (id === undefined || run.id === id))
       .flatMap(({ questions }) => [...questions.values()])
       .toSorted((one, other) => one.place - other.place)
-      .map(({ fingerprint: _fingerprint, place: _place, ...question }) => structuredClone(question));
+      .map(({ fingerprint: _fingerprint, place: _place, last: _last, ...question }) =>
+        structuredClone(question),
+      );
   }
 
   async answer(id: string, key: string, answer: QuestionAnswer): Promise<void> {
     const run = this.runs.get(id);
     if (run === undefined) throw new WritError("question-unknown", { id, key });
     run.answer(key, answer);
+  }
+
+  async expire(): Promise<void> {
+    for (const run of this.runs.values()) run.expire();
   }
 
   async cancel(id: string, reason: string): Promise<StoredRun> {

@@ -1,5 +1,3 @@
-import { readAnswer } from "../call/ask.ts";
-import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { JournalRecord, KeptQuestion } from "../journal/recorded-journal.ts";
@@ -55,19 +53,30 @@ export interface MovedRun {
 }
 
 /** A question on its way. */
-export interface MovedQuestion extends Omit<WaitingQuestion, "runId">, Pick<KeptQuestion, "fingerprint"> {}
+export interface MovedQuestion extends Omit<WaitingQuestion, "runId">, Pick<KeptQuestion, "fingerprint"> {
+  /** The JSON text of the answer when its time is over. */
+  readonly last?: string;
+}
 
 /** A question of a run, kept until somebody answers it. */
 export interface WaitingQuestion extends OpenQuestion {
   readonly runId: string;
   /** The time at which it was first asked, in milliseconds since 1970. */
   readonly since: number;
+  /** The time at which the answer is no, where nobody has answered. Left out where it stands until it is answered. */
+  readonly until?: number;
+  /** Those who may answer. Left out where anybody may. */
+  readonly by?: readonly string[];
 }
 
 /** An answer to a question. */
 export interface QuestionAnswer extends Approval {
   /** The hash of the request that was shown: an answer to another call is refused. */
   readonly hash: string;
+  /** The person who answers, kept with the answer. Whoever calls has made sure of that. Needed where the question names those who may. */
+  readonly by?: string;
+  /** The `policy` of the request that was shown: an answer to the question of another policy is refused. Default: not compared. */
+  readonly policy?: string;
 }
 
 /** The runs that are wanted, the latest first. All that is said must hold. */
@@ -135,9 +144,11 @@ export interface RunStore {
   /**
    * Answers a question, once; the run is ready again. The answer is on the disk when it returns.
    *
-   * @throws WritError `question-unknown` when nothing there waits, or somebody has answered; `question-changed` for another hash
+   * @throws WritError `question-unknown` when nothing there waits; `question-answered` when somebody has answered; what `answerRecord` throws
    */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
+  /** Gives the questions whose time is over the answers that they have at last, as `answer` does. Whoever answers at the same time comes first, or not at all. */
+  expire(): Promise<void>;
   /**
    * Ends a run as cancelled, whoever has it, and withdraws its questions. Gives the run: one that had ended before keeps its end.
    *
@@ -170,26 +181,4 @@ export interface RunStore {
    * The function that it returns ends that.
    */
   watch(onChange: (id?: string) => void): () => void;
-}
-
-/**
- * The JSON text of the record that answers a question, for stores of one's own.
- *
- * @throws WritError `question-changed` when the answer is not about the call that was asked about
- * @example
- * ```ts
- * import { answerRecord, type QuestionAnswer, type WaitingQuestion } from "writ/durable";
- *
- * const records = new Map<string, string>(); // or a table
- * function answer(question: WaitingQuestion, given: QuestionAnswer) {
- *   records.set(`${question.runId} ${question.key}`, answerRecord(question, given));
- * }
- * ```
- */
-export function answerRecord(
-  { runId, key, request }: Pick<WaitingQuestion, "runId" | "key" | "request">,
-  { hash, ...answer }: QuestionAnswer,
-): string {
-  if (hash !== request.hash) throw new WritError("question-changed", { id: runId, key, tool: request.tool });
-  return JSON.stringify(readAnswer(answer));
 }

@@ -2,6 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import {
   anything,
   jsonObject,
+  list,
   misfitText,
   object,
   optional,
@@ -85,7 +86,17 @@ const header = object({
 });
 const entry = object({
   record: optional(object({ key: string, fingerprint: string, json: optional(jsonText) })),
-  question: optional(object({ key: string, fingerprint: string, since: whole, request: jsonObject })),
+  question: optional(
+    object({
+      key: string,
+      fingerprint: string,
+      since: whole,
+      request: jsonObject,
+      until: optional(whole),
+      last: optional(jsonText),
+      by: optional(list(string)),
+    }),
+  ),
 });
 const footer = object({ end: object({ records: whole, questions: whole }) });
 

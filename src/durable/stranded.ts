@@ -1,4 +1,4 @@
-import { isWritError, type WritError } from "../error/writ-error.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { replayRun } from "./follow.ts";
 import type { RunStatus, StoredRun } from "./run-store.ts";
@@ -36,6 +36,22 @@ async function* runsOf(
     yield* runs;
     before = runs.at(-1)?.id;
   } while (before !== undefined);
+}
+
+/**
+ * Looks whether a run still has the policy that asks, where its agent is among those here.
+ *
+ * @throws WritError `question-stale`
+ */
+export async function checkPolicy(id: string, key: string, around: DurableAround): Promise<void> {
+  const run = await around.store.read(id);
+  const isHere = around.agents?.some(({ name }) => name === run?.agent) === true;
+  const cause = run === undefined || !isHere ? undefined : await faultOf(run, around);
+  if (!isWritError(cause, "journal-mismatch") || !String(cause.data.parts).split(" and ").includes("policy"))
+    return;
+  const question = (await around.store.questions(id)).find((one) => one.key === key);
+  if (question !== undefined)
+    throw new WritError("question-stale", { id, key, tool: question.request.tool }, { cause });
 }
 
 /** The error of a replay that met another code. One that came to the end of the records met none. */

@@ -110,11 +110,17 @@ export class RunsWorker implements RunWorker, Workplace {
     const again = (): void => {
       stop = this.around.host.timer(lookMs, () => {
         this.changed(undefined);
+        this.expire();
         again();
       });
     };
     again();
     return () => stop();
+  }
+
+  /** Has the store answer what nobody answered in time. One that fails is asked again, and claiming runs tells of it. */
+  private expire(): void {
+    this.around.store.expire().catch(() => undefined);
   }
 
   private carry(journal: RunJournal): Carrying {

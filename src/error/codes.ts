@@ -91,8 +91,12 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "provider-redirected": { message: "{url} redirects to another server: {target}. The request was not sent on, since that server would read the conversation and the headers.", hint: "If you trust that server, write {to} in place of {from} in the address of the model (`baseUrl`, `host`, or the environment variable it comes from).", retryable: false },
   "provider-refused-key": { message: "{provider} refused the credentials for the model \"{model}\": {reason}", hint: "Check the key in {where}.", retryable: false },
   "provider-unreachable": { message: "Cannot reach {provider} at {url}: {reason}", hint: "{advice}", retryable: true },
+  "question-answered": { message: "The question of the run \"{id}\" at \"{key}\" was answered before, by {by}.", hint: "An answer counts once, and this one came second. Nothing was changed by it.", retryable: false },
   "question-changed": { message: "The answer is about another call than the one of \"{tool}\" that waits in the run \"{id}\" at \"{key}\".", hint: "Show the question again, and give back the `hash` of the request that was shown. Nothing was approved.", retryable: false },
-  "question-unknown": { message: "The run \"{id}\" has no question at \"{key}\" that waits for an answer.", hint: "It was answered before, or the run has gone on without it. `runs.questions()` lists what waits.", retryable: false },
+  "question-expired": { message: "The question of the run \"{id}\" at \"{key}\" stands no more: nobody answered in time.", hint: "The answer is no then, and the model is told so. `approvals.within` of the agent is the time for which its questions stand.", retryable: false },
+  "question-forbidden": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" may not be answered by {by}.", hint: "Those who may are {allowed}, as `approvals.by` of the agent says. Give `by`, once it is certain who answers. Nothing was approved.", retryable: false },
+  "question-stale": { message: "The answer is about \"{tool}\" as another policy asked it, and the policy of the run \"{id}\" has changed since, at \"{key}\".", hint: "Show the question again as it is now. Where the change was meant, `accept: [\"policy\"]` lets runs that wait go on. Nothing was approved.", retryable: false },
+  "question-unknown": { message: "The run \"{id}\" has no question at \"{key}\" that waits for an answer.", hint: "The run has gone on without it, was cancelled, or never asked it. `runs.questions()` lists what waits.", retryable: false },
   "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "request-forbidden": { message: "The request was refused: {reason}.", hint: "Ask whoever runs the server to allow it.", retryable: false },
@@ -237,7 +241,11 @@ export interface ErrorData {
   "provider-redirected": { from: string | number; target: string | number; to: string | number; url: string | number };
   "provider-refused-key": { model: string | number; provider: string | number; reason: string | number; where: string | number };
   "provider-unreachable": { advice: string | number; provider: string | number; reason: string | number; url: string | number };
+  "question-answered": { by: string | number; id: string | number; key: string | number };
   "question-changed": { id: string | number; key: string | number; tool: string | number };
+  "question-expired": { id: string | number; key: string | number };
+  "question-forbidden": { allowed: string | number; by: string | number; id: string | number; key: string | number; tool: string | number };
+  "question-stale": { id: string | number; key: string | number; tool: string | number };
   "question-unknown": { id: string | number; key: string | number };
   "reply-cut": { limit: string | number; model: string | number };
   "reply-invalid": { model: string | number; reason: string | number };

@@ -64,6 +64,10 @@ export type Fact =
       readonly for?: "once" | "run";
       /** The arguments that the person put in the place of the model's. */
       readonly edited?: Json;
+      /** The person who answered, where the answer named one. */
+      readonly by?: string;
+      /** Nobody answered in time. */
+      readonly expired?: true;
     } & InCall)
   /** A tool asked for access to something of the world. Told before its end. */
   | ({

@@ -59,8 +59,16 @@ export interface Journal {
 }
 
 /** A question to somebody who may answer days later. */
-export interface Question extends Pick<Step<unknown>, "key" | "fingerprint" | "terms"> {
+export interface Question extends Pick<Step<unknown>, "key" | "fingerprint" | "terms">, AnswerBounds {
   readonly request: Json;
+}
+
+/** The bounds of an answer. */
+export interface AnswerBounds {
+  /** The time for which the question stands, from when it was first asked, and the answer that it has then. */
+  readonly atLast?: { readonly afterMs: number; readonly answer: Json };
+  /** Those who may answer. Default: anybody. */
+  readonly by?: readonly string[];
 }
 
 /** The answer, or the place of the question in the journal of the outermost run: it waits there. */

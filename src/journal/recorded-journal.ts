@@ -2,7 +2,7 @@ import { WritError } from "../error/writ-error.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
-import type { Asked, Journal, Question, Step, StepTerms } from "./journal.ts";
+import type { AnswerBounds, Asked, Journal, Question, Step, StepTerms } from "./journal.ts";
 import { partsChanged } from "./parts.ts";
 
 /** A journal's record of one step: its result as JSON text, and the fingerprint of what it was asked. */
@@ -14,7 +14,7 @@ export interface JournalRecord {
 }
 
 /** A question without an answer yet. Its answer is a record with the same key and fingerprint. */
-export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint"> {
+export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">, AnswerBounds {
   readonly request: Json;
 }
 
@@ -85,10 +85,11 @@ export function recordedJournal(
   if (keepQuestion === undefined) return journal;
   return {
     ...journal,
-    async ask<Answer>({ key, fingerprint, request, terms }: Question): Promise<Asked<Answer>> {
+    async ask<Answer>({ fingerprint, terms, ...question }: Question): Promise<Asked<Answer>> {
       const asked = fingerprint?.() ?? "";
+      const { key } = question;
       const json =
-        recordAt(key, asked, terms)?.json ?? (await keepQuestion({ key, fingerprint: asked, request }));
+        recordAt(key, asked, terms)?.json ?? (await keepQuestion({ ...question, fingerprint: asked }));
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a question of this key and fingerprint
       return typeof json === "string" ? { answer: JSON.parse(json) as Answer } : { waitsAt: key };
     },

@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import type { Duration } from "../util/duration.ts";
 import type { JsonObject } from "../util/json.ts";
 
 /** A person's answer to a call that the policy asks about. */
@@ -11,6 +12,17 @@ export interface Approval {
   /** Told to the model when the answer is no. */
   readonly reason?: string;
 }
+
+/** The bounds of an answer, in a run that waits for it in its journal. */
+export interface ApprovalTerms {
+  /** The time for which the question stands, from when it was first asked: `"2d"`. Then the answer is no. Default: it stands until it is answered. */
+  readonly within?: Duration;
+  /** Those who may answer, as `answer` names them in `by`. Default: whoever can reach the store. */
+  readonly by?: readonly string[];
+}
+
+/** The terms of all questions of an agent, or a function that gives those of one. */
+export type Approvals = ApprovalTerms | ((request: ApprovalRequest) => ApprovalTerms | undefined);
 
 /** Asks a person whether a call may run. What throws is taken for a no. */
 export type Approve = (call: ApprovalRequest) => boolean | Approval | Promise<boolean | Approval>;

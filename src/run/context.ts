@@ -1,4 +1,4 @@
-import type { Approve } from "./approval.ts";
+import type { Approvals, Approve } from "./approval.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Hooks } from "../hook/run-hooks.ts";
 import { directJournal } from "../journal/direct-journal.ts";
@@ -44,6 +44,8 @@ export interface RunContext extends Ordering {
   /** The time at which the run began, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly approve: Approve | undefined;
+  /** The terms of questions that wait in the journal. */
+  readonly approvals?: Approvals;
   /** Aborted when the run is to be handed over: nobody waits for a person any more, and no request is made again. */
   readonly leaving?: AbortSignal;
   /** Carries out the calls of a reply in the place of the runtime. */

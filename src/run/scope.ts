@@ -15,7 +15,7 @@ import type { Act } from "../tool/acts.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { RunAccounts } from "./accounts.ts";
-import type { Approve } from "./approval.ts";
+import type { Approvals, Approve } from "./approval.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
 import type { RunWaits } from "./waits.ts";
@@ -33,6 +33,7 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
   /** The powers of the call. */
   readonly powers: Powers;
   readonly approve?: Approve;
+  readonly approvals?: Approvals;
   readonly purse: Purse;
   /** The accounts that pay for this run and those inside it; undefined without one. */
   readonly accounts?: RunAccounts;
@@ -41,6 +42,8 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
    * run has them.
    */
   readonly nextRun: (what: string) => { readonly runId: string; readonly journal: Journal };
+  /** The agents of the runs around the one of the call, outermost first. Left out where there are none. */
+  readonly agents?: readonly string[];
   /** Aborted when the run is to be handed over. */
   readonly leaving?: AbortSignal;
   /** Stopped when the run stops, or when the call has ended. */
@@ -56,7 +59,10 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
 }
 
 /** The part of a scope that is the same for all calls of a run. */
-export interface RunScope extends Pick<Scope, "depth" | "maxDepth" | "purse" | "accounts" | "forward"> {
+export interface RunScope extends Pick<
+  Scope,
+  "depth" | "maxDepth" | "purse" | "accounts" | "forward" | "agents"
+> {
   /** The purse of the run around this one. */
   readonly outer?: Purse;
 }
@@ -102,6 +108,7 @@ export interface ScopeOptions {
   readonly scope: RunScope;
   readonly tell?: (event: RunEvent) => void;
   readonly approve?: Approve;
+  readonly approvals?: Approvals;
   readonly leaving?: AbortSignal;
   readonly journal: Journal;
   readonly host: Host;
@@ -207,7 +214,7 @@ class ScopeOfCall implements OpenScope {
 
   private makeScope(): Scope {
     const { gate, around, needs, turn, callId } = this.place;
-    const { scope, runId, approve, leaving, tell, stop: outer } = this.options;
+    const { scope, runId, approve, approvals, leaving, tell, stop: outer } = this.options;
     const stop = interrupt<unknown>();
     if (this.isClosed) stop.stop(callEnded);
     else this.unlink = outer.onStop(() => stop.stop(outer.reason));
@@ -225,6 +232,7 @@ class ScopeOfCall implements OpenScope {
       saw: around.saw,
       powers: needs === undefined ? gate.powers : [...gate.powers, needs],
       approve,
+      approvals,
       leaving,
       stop,
       nextRun: (what) => this.nextRun(what),

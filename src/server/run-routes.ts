@@ -178,7 +178,7 @@ async function answer(asked: Asked): Promise<Response> {
   const { id } = await runOf(asked);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const { key, ...given } = asked.body as unknown as QuestionAnswer & { readonly key: string };
-  await asked.runs.answer(id, key, given);
+  await asked.runs.answer(id, key, { ...given, by: asked.caller.name });
   return new Response(null, { status: 204 });
 }
 

@@ -29,6 +29,7 @@ export const answer: JsonSchema = object(
   {
     key: text,
     hash: { ...text, description: "Of the request that was shown: an answer to another one is refused" },
+    policy: { ...text, description: "The same, of the policy that asks" },
     approved: { type: "boolean" },
     for: { enum: ["once", "run"] },
     arguments: {
@@ -103,6 +104,12 @@ export const questions: JsonSchema = listIn("questions", {
     runId: { type: "string" },
     key: { type: "string" },
     since: { type: "number" },
+    until: { type: "number", description: "The answer is no, where nobody has answered by then" },
+    by: {
+      type: "array",
+      items: { type: "string" },
+      description: "The principals who may answer. Default: all",
+    },
     request: {
       type: "object",
       description: "The call with its arguments, where each value comes from, and its hash",

@@ -3,7 +3,7 @@ import type { WorkedExample } from "../driver/driver.ts";
 import type { Gate } from "../run/gate.ts";
 import type { RunAccounts } from "../run/accounts.ts";
 import type { RunContext } from "../run/context.ts";
-import type { Approve } from "../run/approval.ts";
+import type { Approvals, Approve } from "../run/approval.ts";
 import type { Scope } from "../run/scope.ts";
 import type { Level } from "../tool/power-port.ts";
 import type { Hooks } from "../hook/run-hooks.ts";
@@ -85,6 +85,7 @@ export interface LoopOptions {
   readonly journal: Journal;
   readonly host: Host;
   readonly approve: Approve | undefined;
+  readonly approvals: Approvals | undefined;
   readonly leaving: AbortSignal | undefined;
   /** The run around this one. */
   readonly parent?: Scope;

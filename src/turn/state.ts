@@ -115,6 +115,7 @@ export function beginRun(
     host,
     journal: options.journal,
     approve: options.approve,
+    approvals: options.approvals,
     leaving: options.leaving,
     hooks: options.hooks,
     endOn: options.endOn,
@@ -131,7 +132,15 @@ export function beginRun(
     preparesTurns,
     ask: (prompt, asking) => (ask ??= askingOnce(options, own))(prompt, asking),
     enter: (key) => (turns ??= slots(concurrency)).enter(key),
-    scope: { depth, maxDepth, purse: own, accounts: options.accounts, forward, outer: parent?.purse },
+    scope: {
+      depth,
+      maxDepth,
+      purse: own,
+      accounts: options.accounts,
+      forward,
+      outer: parent?.purse,
+      agents: parent && [...(parent.agents ?? []), parent.agent],
+    },
     onThrow: (callId, error) => (thrown ??= new Map()).set(callId, error),
   };
 }

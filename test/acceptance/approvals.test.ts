@@ -108,6 +108,8 @@ describe("the question", () => {
         links: [],
         show: expect.any(Array),
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        path: ["clerk"],
+        policy: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     ]);
     expect(roundTrip(scene.asked)).toEqual(scene.asked);

@@ -143,7 +143,7 @@ describe("a run whose question nobody answers", () => {
       code: "question-unknown",
     });
     await answer(request.hash);
-    await expect(answer(request.hash)).rejects.toMatchObject({ code: "question-unknown" });
+    await expect(answer(request.hash)).rejects.toMatchObject({ code: "question-answered" });
     expect(await runs.questions()).toEqual([]);
     await goOn(one);
     expect(log).toEqual(["pay"]);

@@ -54,6 +54,25 @@ export function runMovesContract(name: string, { openRuns, place }: StoreUnderTe
       return journal;
     }
 
+    it("take the time of a question with them, and who may answer it", async () => {
+      const journal = await begun();
+      const atLast = { afterMs: 1, answer: { approved: false, expired: true } };
+      await journal.ask?.({ key: "p", request: { tool: "pay", hash: "p" }, atLast, by: ["kim"] });
+      const asked = await here.questions();
+      const moved = await here.moveOut(hostile);
+      await expect.poll(() => Date.now()).toBeGreaterThan(asked[1]?.until ?? 0);
+      await here.expire();
+      expect(await here.moveOut(hostile)).toEqual(moved); // it is not over where the run is no more
+      await there.moveIn(moved);
+      expect(await there.questions()).toEqual(asked);
+      await there.expire();
+      expect(await there.questions()).toEqual(asked.slice(0, 1));
+      expect((await there.records(hostile)).at(-1)).toMatchObject({
+        key: "p",
+        json: JSON.stringify(atLast.answer),
+      });
+    });
+
     it("leave a run behind with which nobody can do anything any more", async () => {
       const journal = await begun();
       const moved = await here.moveOut(hostile);
@@ -99,7 +118,7 @@ export function runMovesContract(name: string, { openRuns, place }: StoreUnderTe
       await journal.wait();
       await there.answer(hostile, "q", yes("q"));
       const again = await there.claim(["a"]);
-      expect(await (again && ask(again, "q"))).toEqual({ answer: { approved: true } });
+      expect(await (again && ask(again, "q"))).toEqual({ answer: { approved: true, hash: "q" } });
       await again?.end(answeredEnd);
       expect(await there.read(hostile)).toMatchObject({ status: "answered", end: answeredEnd });
     });

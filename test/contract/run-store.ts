@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AnswerBounds } from "../../src/journal/journal.ts";
 import type { NewRun, RunJournal, RunStore } from "../../src/durable.ts";
 import { agent, tool } from "../../src/index.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -39,8 +40,9 @@ const never = (key: string, value: unknown = key) => ({
   ...step(key, value),
   lost: () => Promise.resolve("lost"),
 });
-const request = (hash: string) => ({ tool: "pay", hash });
-const ask = (journal: RunJournal, key: string, hash = key) => journal.ask?.({ key, request: request(hash) });
+const request = (hash: string) => ({ tool: "pay", hash, policy: "v1" });
+const ask = (journal: RunJournal, key: string, bounds: AnswerBounds = {}) =>
+  journal.ask?.({ key, request: request(key), ...bounds });
 const yes = (hash: string) => ({ approved: true, hash });
 const ids = (runs: readonly { readonly id: string }[]) => runs.map(({ id }) => id);
 
@@ -369,11 +371,16 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         });
         await expect(other.answer("r", "p", yes("q"))).rejects.toMatchObject({ code: "question-unknown" });
         expect(await other.questions("r")).toHaveLength(1);
-        await other.answer("r", "q", { ...yes("q"), reason: "fine" });
-        await expect(store.answer("r", "q", yes("q"))).rejects.toMatchObject({ code: "question-unknown" });
+        await other.answer("r", "q", { ...yes("q"), reason: "fine", by: "kim" });
+        await expect(store.answer("r", "q", { ...yes("q"), by: "lee" })).rejects.toMatchObject({
+          code: "question-answered",
+          data: { by: "kim" },
+        });
         expect((await store.read("r"))?.status).toBe("ready");
         const again = await store.claim(["a"]);
-        expect(await (again && ask(again, "q"))).toEqual({ answer: { approved: true, reason: "fine" } });
+        expect(await (again && ask(again, "q"))).toEqual({
+          answer: { approved: true, reason: "fine", by: "kim", hash: "q" },
+        });
       });
 
       it("that are answered while the run is carried out let it go on at once", async () => {
@@ -383,11 +390,63 @@ export function runStoreContract(name: string, { module, openRuns, place }: Stor
         await ask(journal, "q");
         await ask(journal, "p");
         await other.answer("r", "q", yes("q"));
-        expect(await ask(journal, "q")).toEqual({ answer: { approved: true } }); // it has not read the answer at its beginning
+        expect(await ask(journal, "q")).toEqual({ answer: { approved: true, hash: "q" } }); // it has not read the answer at its beginning
         expect((await other.questions("r")).map(({ key }) => key)).toEqual(["p"]);
         await journal.wait();
         expect((await other.read("r"))?.status).toBe("ready");
         await (await other.claim(["a"]))?.wait();
+        expect((await other.read("r"))?.status).toBe("waiting");
+      });
+
+      it("are answered by those who may, about the policy that asked", async () => {
+        const journal = await store.open("r");
+        const terms = { key: "q", request: request("q"), by: ["kim", "lee"] };
+        await journal.ask?.(terms);
+        expect(await other.questions("r")).toMatchObject([{ by: ["kim", "lee"] }]);
+        const forbidden = { code: "question-forbidden" };
+        await expect(other.answer("r", "q", yes("q"))).rejects.toMatchObject(forbidden);
+        await expect(other.answer("r", "q", { ...yes("q"), by: "eve" })).rejects.toMatchObject(forbidden);
+        await expect(other.answer("r", "q", { ...yes("q"), by: "kim", policy: "v0" })).rejects.toMatchObject({
+          code: "question-stale",
+        });
+        await journal.ask?.({ ...terms, by: ["lee"], request: { ...request("q"), policy: "v2" } }); // a later process asks again
+        await expect(other.answer("r", "q", { ...yes("q"), by: "kim" })).rejects.toMatchObject(forbidden);
+        await other.answer("r", "q", { ...yes("q"), by: "lee", policy: "v2" });
+        expect(await other.questions("r")).toEqual([]);
+      });
+
+      it("have the answer at last when their time is over, once, and no later one", async () => {
+        await store.begin(newRun("r"));
+        const journal = await store.claim(["a"]);
+        if (journal === undefined) throw new Error("nothing to claim");
+        const atLast = (afterMs: number) => ({ afterMs, answer: { approved: false, expired: true } });
+        await ask(journal, "soon", { atLast: atLast(1) });
+        await ask(journal, "later", { atLast: atLast(60_000) });
+        await ask(journal, "never");
+        await journal.wait();
+        const questions = await other.questions("r");
+        const until = questions.map((one) => one.until);
+        expect(until).toEqual([
+          ...[1, 60_000].map((ms, place) => (questions[place]?.since ?? 0) + ms),
+          undefined,
+        ]);
+        await expect.poll(() => Date.now()).toBeGreaterThan(until[0] ?? 0);
+        await expect(other.answer("r", "soon", yes("soon"))).rejects.toMatchObject({
+          code: "question-expired",
+        });
+        await Promise.all([store.expire(), other.expire()]);
+        expect((await other.read("r"))?.status).toBe("ready");
+        expect((await other.questions("r")).map(({ key }) => key)).toEqual(["later", "never"]);
+        await expect(other.answer("r", "soon", yes("soon"))).rejects.toMatchObject({
+          code: "question-expired",
+        });
+        const again = await store.claim(["a"]);
+        if (again === undefined) throw new Error("nothing to claim");
+        expect(await ask(again, "soon")).toEqual({ answer: atLast(1).answer });
+        await ask(again, "later", { atLast: atLast(1) });
+        expect((await other.questions("r"))[0]).toEqual(questions[1]); // asked again, it stands no longer and no shorter
+        await again.wait();
+        await store.expire();
         expect((await other.read("r"))?.status).toBe("waiting");
       });
 

@@ -81,6 +81,20 @@ describe("writ run --durable", () => {
     });
   });
 
+  it("says who may answer and until when, and takes the answer of nobody else", async () => {
+    const source = readFileSync(join(project.folder, "payer.ts"), "utf8");
+    const terms = 'name: "payer", approvals: { within: "2d", by: ["kim"] },';
+    project.file("bound.ts", source.replace('name: "payer",', terms));
+    await writ(["run", "bound.ts", "Pay Ada", "--durable", "--id", "bound"]);
+    const { stdout } = await writ(["approvals", "list", "--run", "bound"]);
+    expect(stdout).toMatch(
+      /\n {4}may be answered by kim \(--by\)\n {4}denied at \d{4}-.*Z, if nobody has answered\n$/,
+    );
+    const refused = await writ(["approvals", "approve", "bound", "--by", "eve"]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("error[question-forbidden]")]);
+    expect(await writ(["approvals", "approve", "bound", "--by", "kim"])).toMatchObject({ code: 0 });
+  });
+
   it("tells the model of a no, and takes other arguments", async () => {
     await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "1"]);
     await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "2"]);

@@ -90,7 +90,7 @@ describe("a run over HTTP", () => {
       );
     expect(await answer({ hash: "another" })).toMatchObject({ status: 409, code: "question-changed" });
     expect(await answer({ arguments: { to: "Grace" } })).toEqual({ status: 204 });
-    expect(await answer({})).toMatchObject({ status: 409, code: "question-unknown" });
+    expect(await answer({})).toMatchObject({ status: 409, code: "question-answered" });
     expect((await heard).at(-1)).toMatchObject({
       type: "run-end",
       outcome: { type: "answered", content: "Paid." },

@@ -84,6 +84,9 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     records: (id) => steps.list(id),
     questions: (id) => questions.list(id),
     answer: (id, key, answer) => told(id, questions.answer(id, key, answer)),
+    async expire() {
+      for (const id of await questions.expire()) changes.here(id);
+    },
     cancel: (id, reason) => told(id, rows.cancel(id, reason)),
     reopen: (id) => told(id, rows.reopen(id)),
     moveOut: (id) => told(id, moves.out(id)),

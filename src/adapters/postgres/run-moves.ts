@@ -4,7 +4,7 @@ import { WritError } from "../../error/writ-error.ts";
 import { runIn, startOf } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import type { PostgresDatabase, Query, Row } from "./database.ts";
-import { questionIn } from "./run-questions.ts";
+import { questionIn, textOf } from "./run-questions.ts";
 import { recordIn } from "./run-steps.ts";
 import { changeOf, columns, type RunTables } from "./run-tables.ts";
 
@@ -21,13 +21,14 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
   const find = `SELECT number, ${columns} FROM ${runs} WHERE id = $1 FOR UPDATE`; // whoever carries it out has written by then, or never will
   const leave = `UPDATE ${runs} SET epoch = epoch + 1, owner = NULL, status = 'moved', start = $2 WHERE number = $1 RETURNING ${told("$3")}`;
   const recordsOf = `SELECT key, fingerprint, json FROM ${steps} WHERE run = $1 ORDER BY place`;
-  const questionsOf = `SELECT id, key, fingerprint, request, since FROM ${questions} JOIN ${runs} ON number = run WHERE run = $1 ORDER BY place`;
+  const questionsOf = `SELECT id, key, fingerprint, request, since, until, last, people FROM ${questions} JOIN ${runs} ON number = run WHERE run = $1 ORDER BY place`;
   const arrive = `INSERT INTO ${runs} (id, lock, status, agent, session, protocol, begun, ended, start, finish)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING number, ${columns}, ${told("$11")}`;
   const record = `INSERT INTO ${steps} (run, key, fingerprint, json)
     SELECT $1, key, fingerprint, json FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS moved (key, fingerprint, json, place)
     ORDER BY place`;
-  const ask = `INSERT INTO ${questions} (run, key, fingerprint, request, since) VALUES ($1, $2, $3, $4, $5)`;
+  const ask = `INSERT INTO ${questions} (run, key, fingerprint, request, since, until, last, people)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
   const forget = [steps, questions].map((table) => `DELETE FROM ${table} WHERE run = $1`);
   const forgetRun = `DELETE FROM ${runs} WHERE number = $1`;
 
@@ -60,8 +61,10 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
       records.map(({ fingerprint }) => toKey(fingerprint)),
       records.map(({ json = null }) => json),
     ]);
-    for (const { key, fingerprint, request, since } of asked)
-      await query(ask, [number, toKey(key), toKey(fingerprint), JSON.stringify(request), since]);
+    for (const { key, fingerprint, request, since, until = null, last = null, by } of asked) {
+      const question = [toKey(key), toKey(fingerprint), JSON.stringify(request)];
+      await query(ask, [number, ...question, since, until, last, textOf(by)]);
+    }
     return row;
   }
   return {
@@ -92,5 +95,6 @@ export function runMoves({ transaction }: PostgresDatabase, tables: RunTables): 
 
 function movedQuestion(row: Row): MovedQuestion {
   const { runId: _runId, ...question } = questionIn(row);
-  return { ...question, fingerprint: fromKey(row["fingerprint"]) };
+  const { fingerprint, last } = row;
+  return { ...question, fingerprint: fromKey(fingerprint), ...(typeof last === "string" ? { last } : {}) };
 }

@@ -1,5 +1,6 @@
-import { answerRecord, type QuestionAnswer, type WaitingQuestion } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
+import { answerRecord, notWaiting } from "../../durable/answer-record.ts";
+import type { QuestionAnswer, WaitingQuestion } from "../../durable/run-store.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
 import { fromKey, toKey } from "../stored-text.ts";
@@ -12,27 +13,33 @@ export interface RunQuestions {
   /** Keeps a question, or gives the answer that came meanwhile. False where the run was taken, or has ended. */
   keep(claim: Claim, question: KeptQuestion): Promise<string | boolean>;
   list(id: string | undefined): Promise<readonly WaitingQuestion[]>;
-  /** Also makes a run that waits ready. @throws WritError `question-unknown`, `question-changed` */
+  /** Also makes a run that waits ready. @throws WritError `question-…` */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
+  /** Answers the questions whose time is over. Gives their runs. */
+  expire(): Promise<readonly string[]>;
 }
 
 export function runQuestions({ query, transaction }: PostgresDatabase, tables: RunTables): RunQuestions {
   const { runs, steps, questions, told } = tables;
   const mine = `SELECT ended FROM ${runs} WHERE number = $1 AND epoch = $2 FOR SHARE`; // from here on no answer comes
   const known = `SELECT json FROM ${steps} WHERE run = $1 AND key = $2 AND fingerprint = $3`;
-  const insert = `INSERT INTO ${questions} (run, key, fingerprint, request, since) VALUES ($1, $2, $3, $4, ${nowMs})
-    ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request`;
-  const select = `SELECT id, key, request, since FROM ${questions} JOIN ${runs} ON number = run 
+  const insert = `WITH clock AS MATERIALIZED (SELECT ${nowMs} AS now)
+    INSERT INTO ${questions} (run, key, fingerprint, request, since, until, last, people)
+    SELECT $1, $2, $3, $4, now, now + $5::bigint, $6, $7 FROM clock
+    ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`;
+  const select = `SELECT id, ${columns} FROM ${questions} JOIN ${runs} ON number = run
     WHERE ($1::text IS NULL OR id = $1) AND status <> 'moved' ORDER BY place`;
   const lock = `SELECT number, status FROM ${runs} WHERE id = $1 FOR UPDATE`;
-  const take = `DELETE FROM ${questions} WHERE run = $1 AND key = $2 RETURNING fingerprint, request`;
+  const take = `DELETE FROM ${questions} WHERE run = $1 AND key = $2 RETURNING fingerprint, ${columns}, ${nowMs} AS now`;
+  const over = `SELECT id FROM ${questions} JOIN ${runs} ON number = run WHERE until <= ${nowMs} AND status <> 'moved' GROUP BY id LIMIT ${atOnce}`;
+  const takeOver = `DELETE FROM ${questions} WHERE run = $1 AND until <= ${nowMs} RETURNING key, fingerprint, last`;
   const record = `INSERT INTO ${steps} (run, key, fingerprint, json) VALUES ($1, $2, $3, $4)`;
   const wake = `UPDATE ${runs} SET woken = true, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END
     WHERE number = $1 RETURNING ${told("$2")}`;
-  const kept = `SELECT FROM ${steps} WHERE run = $1 AND key = $2 AND json = $3`;
+  const answered = `SELECT json FROM ${steps} WHERE run = $1 AND key = $2`;
 
   return {
-    keep: ({ number, epoch }, { key, fingerprint, request }) =>
+    keep: ({ number, epoch }, { key, fingerprint, request, atLast, by }) =>
       transaction(async (query) => {
         const [run] = await query(mine, [number, epoch]);
         if (run === undefined) return false;
@@ -40,7 +47,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         const json: unknown = (await query(known, place))[0]?.["json"];
         if (typeof json === "string") return json;
         if (run["ended"] !== null) return false;
-        await query(insert, [...place, JSON.stringify(request)]);
+        const bounds = [atLast?.afterMs ?? null, textOf(atLast?.answer), textOf(by)];
+        await query(insert, [...place, JSON.stringify(request), ...bounds]);
         return true;
       }),
     async list(id) {
@@ -53,24 +61,49 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         if (status === "moved") throw new WritError("run-moved", { id });
         const [row] = await query(take, [number, toKey(key)]);
         if (row === undefined) {
-          if (written !== undefined && (await query(kept, [number, toKey(key), written])).length > 0) return;
-          throw new WritError("question-unknown", { id, key });
+          const json: unknown = (await query(answered, [number, toKey(key)]))[0]?.["json"];
+          if (written !== undefined && json === written) return;
+          throw notWaiting(id, key, json);
         }
-        written = answerRecord({ runId: id, key, request: requestIn(row) }, answer);
+        written = answerRecord(questionIn({ ...row, id: toKey(id) }), answer, Number(row["now"]));
         await query(record, [number, toKey(key), row["fingerprint"], written]);
         await query(wake, [number, changeOf(id)]);
       });
     },
+    async expire() {
+      const ids = (await query(over)).map((row) => fromKey(row["id"]));
+      for (const id of ids)
+        await transaction(async (query) => {
+          const { number, status } = (await query(lock, [toKey(id)]))[0] ?? {};
+          const rows = status === "moved" ? [] : await query(takeOver, [number]);
+          for (const { key, fingerprint, last } of rows)
+            await query(record, [number, key, fingerprint, last]);
+          if (rows.length > 0) await query(wake, [number, changeOf(id)]);
+        });
+      return ids;
+    },
   };
 }
 
+const columns = "key, request, since, until, people";
+
+/** The runs whose questions are answered in one look. */
+const atOnce = 100;
+
+/** A value as a column takes it that may be left out. */
+export const textOf = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+
 /** The question of a row. */
 export function questionIn(row: Row): WaitingQuestion {
-  const { id, key, since } = row;
-  return { runId: fromKey(id), key: fromKey(key), request: requestIn(row), since: Number(since) };
-}
-
-function requestIn({ request }: Row): ApprovalRequest {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the journal of a run wrote it
-  return JSON.parse(String(request)) as ApprovalRequest;
+  const { id, key, request, since, until, people } = row;
+  return {
+    runId: fromKey(id),
+    key: fromKey(key),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the journal of a run wrote it
+    request: JSON.parse(String(request)) as ApprovalRequest,
+    since: Number(since),
+    ...(until === null ? {} : { until: Number(until) }),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
+    ...(typeof people !== "string" ? {} : { by: JSON.parse(people) as readonly string[] }),
+  };
 }

@@ -17,7 +17,7 @@ export interface RunTables extends Tables {
 
 /**
  * The tables of runs. Steps and questions know their run by its number: another run of the same id has another one. `woken` is true where somebody
- * has answered since the run was taken.
+ * has answered since the run was taken; `last` is the answer to a question whose time is over.
  *
  * @param schema quoted
  */
@@ -51,8 +51,9 @@ export function runTables(schema: string): RunTables {
       );
       CREATE TABLE ${questions} (
         place bigint GENERATED ALWAYS AS IDENTITY, run bigint NOT NULL, key text COLLATE "C" NOT NULL, fingerprint text NOT NULL,
-        request text NOT NULL, since bigint NOT NULL, PRIMARY KEY (run, key)
-      );`,
+        request text NOT NULL, since bigint NOT NULL, until bigint, last text, people text, PRIMARY KEY (run, key)
+      );
+      CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;`,
   };
 }
 

@@ -6,7 +6,7 @@ import { fromKey, toKey } from "../stored-text.ts";
 import type { Database } from "./database.ts";
 import type { RunRows } from "./run-rows.ts";
 import type { RunSteps } from "./run-steps.ts";
-import { questionIn } from "./sqlite-questions.ts";
+import { questionIn, textOf } from "./sqlite-questions.ts";
 
 /** The runs of a file on their way to other stores and back. Its functions are parts of a transaction. */
 export interface RunMoves {
@@ -30,7 +30,7 @@ export function runMoves(database: Database, { rows, steps }: { rows: RunRows; s
   const record = database.prepare("INSERT INTO writ_steps (run, key, fingerprint, json) VALUES (?, ?, ?, ?)");
   const questions = database.prepare("SELECT * FROM writ_questions WHERE run = ? ORDER BY place");
   const ask = database.prepare(
-    "INSERT INTO writ_questions (run, key, fingerprint, request, since) VALUES (?, ?, ?, ?, ?)",
+    "INSERT INTO writ_questions (run, key, fingerprint, request, since, until, last, people) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
   );
   return {
     out(runId) {
@@ -53,8 +53,10 @@ export function runMoves(database: Database, { rows, steps }: { rows: RunRows; s
       );
       for (const { key, fingerprint, json } of records)
         record.run(place, toKey(key), toKey(fingerprint), json ?? null);
-      for (const { key, fingerprint, request, since } of asked)
-        ask.run(place, toKey(key), toKey(fingerprint), JSON.stringify(request), since);
+      for (const { key, fingerprint, request, since, until = null, last = null, by } of asked) {
+        const question = [toKey(key), toKey(fingerprint), JSON.stringify(request)];
+        ask.run(place, ...question, since, until, last, textOf(by));
+      }
       return rows.get(id);
     },
     checkHere(runId) {
@@ -65,5 +67,6 @@ export function runMoves(database: Database, { rows, steps }: { rows: RunRows; s
 
 function movedQuestion(row: Readonly<Record<string, unknown>>): MovedQuestion {
   const { runId: _runId, ...question } = questionIn(row);
-  return { ...question, fingerprint: fromKey(row["fingerprint"]) };
+  const { fingerprint, last } = row;
+  return { ...question, fingerprint: fromKey(fingerprint), ...(typeof last === "string" ? { last } : {}) };
 }

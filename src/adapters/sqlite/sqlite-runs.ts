@@ -79,6 +79,15 @@ export function sqliteRuns(path: string): SqliteRuns {
         questions.answer(id, key, answer);
         rows.answered(id);
       }),
+    async expire() {
+      if (!database.read(() => questions.areOver())) return;
+      const ids = database.write(() => {
+        const over = questions.expire();
+        over.forEach((id) => rows.answered(id));
+        return over;
+      });
+      ids.forEach((id) => changes.told(id));
+    },
     cancel: async (id, reason) =>
       changing(file, id, () => {
         moves.checkHere(id);

@@ -30,6 +30,10 @@ export interface ApprovalRequest extends Pick<
   readonly show: readonly string[];
   /** A fingerprint of the tool and its exact arguments: what is approved is this call and no other. */
   readonly hash: string;
+  /** The agents around the call, outermost first, then its own. */
+  readonly path: readonly string[];
+  /** A fingerprint of the policy that asks: its version. Empty outside of a run. */
+  readonly policy: string;
 }
 
 /** A value in the arguments of a call, and where it comes from. `null` stands for an empty list or object as well; a name is in brackets: `headers(X-Id)`. */
@@ -41,7 +45,11 @@ export interface ApprovalValue {
 }
 
 /** The question about a call. */
-export function approvalRequest(request: CallRequest, decision: Decision, hash: string): ApprovalRequest {
+export function approvalRequest(
+  request: CallRequest,
+  decision: Decision,
+  at: Pick<ApprovalRequest, "hash" | "path" | "policy">,
+): ApprovalRequest {
   const { agent, skill, turn, callId, tool, effect, arguments: args, knows } = request;
   const show = decision.evidence?.show ?? [];
   return {
@@ -58,7 +66,7 @@ export function approvalRequest(request: CallRequest, decision: Decision, hash: 
     label: knows.label,
     intent: { text: knows.intent.text, hash: knows.intent.hash },
     show,
-    hash,
+    ...at,
   };
 }
 

@@ -13,7 +13,7 @@ const asking = (...show: readonly string[]): Decision => ({
 });
 
 const question = (said: Said, ...show: readonly string[]): ReturnType<typeof approvalRequest> =>
-  approvalRequest(callOf(said), asking(...show), "hash");
+  approvalRequest(callOf(said), asking(...show), { hash: "hash", path: ["a"], policy: "p" });
 
 describe("the question to a person", () => {
   const parameters = { text: "content", to: { role: "target", type: "email" }, euro: "amount" } as const;

@@ -1,0 +1,51 @@
+import { readAnswer, type KeptAnswer } from "../call/ask.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
+
+/**
+ * The JSON text of the record that answers a question, for stores of one's own.
+ *
+ * @throws WritError `question-changed` when the answer is not about the call that was asked about, `question-stale` when it is about the question of
+ * another policy, `question-forbidden` when `by` may not answer, `question-expired` when its time is over
+ * @example
+ * ```ts
+ * import { answerRecord, type QuestionAnswer, type WaitingQuestion } from "writ/durable";
+ *
+ * const records = new Map<string, string>(); // or a table
+ * function answer(question: WaitingQuestion, given: QuestionAnswer) {
+ *   records.set(`${question.runId} ${question.key}`, answerRecord(question, given, Date.now()));
+ * }
+ * ```
+ */
+export function answerRecord(
+  { runId: id, key, request, by: allowed, until = Infinity }: Omit<WaitingQuestion, "since">,
+  { hash, policy = request.policy, by, ...answer }: QuestionAnswer,
+  now: number,
+): string {
+  const { tool } = request;
+  if (hash !== request.hash) throw new WritError("question-changed", { id, key, tool });
+  if (policy !== request.policy) throw new WritError("question-stale", { id, key, tool });
+  if (allowed !== undefined && (by === undefined || !allowed.includes(by)))
+    throw new WritError("question-forbidden", {
+      id,
+      key,
+      tool,
+      by: by ?? "nobody",
+      allowed: allowed.join(", "),
+    });
+  if (now >= until) throw expired(id, key);
+  const kept: KeptAnswer = { ...readAnswer(answer), ...(by === undefined ? {} : { by }), hash };
+  return JSON.stringify(kept);
+}
+
+/** The error of an answer to what does not wait: `json` is the answer that stands in the journal of the run, where there is one. */
+export function notWaiting(id: string, key: string, json: unknown): WritError {
+  if (typeof json !== "string") return new WritError("question-unknown", { id, key });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer stands there
+  const { expired: isExpired, by = "somebody" } = JSON.parse(json) as KeptAnswer;
+  return isExpired === true ? expired(id, key) : new WritError("question-answered", { id, key, by });
+}
+
+function expired(id: string, key: string): WritError {
+  return new WritError("question-expired", { id, key });
+}
