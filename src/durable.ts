@@ -8,6 +8,7 @@ export { type DispatchedRun, type Dispatcher, type Serving, type Workplace } fro
 export { type DurableOptions } from "./durable/durable-options.ts";
 export { type DurableRuns } from "./durable/durable-runs.ts";
 export { type FollowOptions } from "./durable/follow.ts";
+export { type RunForkOptions } from "./durable/fork.ts";
 export { memoryRuns } from "./durable/memory-runs.ts";
 export { type StartOptions } from "./durable/new-run.ts";
 export { type StrandedRun } from "./durable/stranded.ts";
@@ -15,6 +16,7 @@ export { type RunWorker, type WorkOptions } from "./durable/worker.ts";
 export { answerRecord } from "./durable/answer-record.ts";
 export {
   type Erased,
+  type ForkOrigin,
   type MovedQuestion,
   type MovedRun,
   type NewRun,

@@ -12,8 +12,9 @@ export function startOf({
   session,
   protocol,
   moves,
+  fork,
 }: NewRun & Pick<StoredRun, "moves">): string {
-  return JSON.stringify({ agent, input, options, session, protocol, moves });
+  return JSON.stringify({ agent, input, options, session, protocol, moves, fork });
 }
 
 /** The run of a row. */

@@ -11,11 +11,17 @@ export function stepOf(
   { at, tool, early, decision, askedBy = decision }: Ready,
   perform: (isLost: boolean) => Maybe<CallRecord>,
 ): Step<CallRecord> {
+  const { key, proposed, batch } = at;
+  const { recall } = batch.run.journal;
   const step = {
-    key: at.key,
-    fingerprint: () => fingerprintOf(at.proposed),
+    key,
+    fingerprint: () => fingerprintOf(proposed),
     run: async () => ({ ...(await perform(false)), decision: askedBy }),
   };
+  const recalled = recall?.(key, { tool: tool.name, fingerprint: fingerprintOf(proposed) });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the record of a call
+  const known = recalled as unknown as CallRecord | undefined;
+  if (known !== undefined) return { ...step, run: async () => ({ ...known, decision: askedBy }) };
   if (tool.isAgent === true || early !== undefined) return { ...step, isOuter: true };
   return mayRunAgain(tool)
     ? step

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { ForkFlags } from "./fork.ts";
 import type { OutputFlags } from "./options.ts";
 import type { AnswerFlags } from "./questions.ts";
 import type { StoreFlags } from "./run-store.ts";
@@ -73,7 +74,28 @@ function addRuns(runs: Command, act: Act): void {
   addCheck(runs, act);
 }
 
+const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
 function addMoves(runs: Command, act: Act): void {
+  withStore(
+    runs
+      .command("fork")
+      .description("begin a run from the records of another one; tools answer as they did there")
+      .argument("<id>")
+      .requiredOption("--before-turn <n>", "the turn from which on it goes its own way, from 1")
+      .option("--as <id>", "the id of the new run")
+      .option("--agent <name>", "the agent that carries it out; `writ work` needs it")
+      .option("--instructions <text>", "in the place of the agent's")
+      .option("--model <name>", "in the place of the agent's")
+      .option("--again <tools>", "tools that run again, like search,read_file")
+      .option(
+        "--result <call=json>",
+        "another value for a call, like turn/2/call/0='\"no\"'; may be repeated",
+        collected,
+      ),
+  ).action((id: string, flags: ForkFlags) =>
+    act(flags, async () => (await import("./fork.ts")).forkRun(id, flags)),
+  );
   withStore(
     runs
       .command("export")

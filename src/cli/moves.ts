@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { jsonLine, printable, processOutput } from "./output.ts";
+import { processOutput } from "./output.ts";
+import { tellRun } from "./runs.ts";
 import { knownStore, openStore, type StoreFlags } from "./run-store.ts";
 
 /** `writ runs export <id>`. */
@@ -19,8 +20,5 @@ export async function importRun(path: string, flags: StoreFlags): Promise<ExitCo
   });
   await using store = await openStore(flags);
   const run = await durableRuns({ store }).import(text);
-  await processOutput.answer(
-    flags.json === true ? jsonLine({ type: "run", ...run }) : printable(`${run.id}: ${run.status}\n`),
-  );
-  return exitCodes.answered;
+  return tellRun(run, flags);
 }

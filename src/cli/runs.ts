@@ -98,7 +98,7 @@ export async function retryRun(id: string, flags: StoreFlags): Promise<ExitCode>
 }
 
 /** Says how a run stands now. */
-async function tellRun(run: StoredRun, { json }: StoreFlags): Promise<ExitCode> {
+export async function tellRun(run: StoredRun, { json }: StoreFlags): Promise<ExitCode> {
   const told = json === true ? jsonLine({ type: "run", ...run }) : printable(`${run.id}: ${run.status}\n`);
   await processOutput.answer(told);
   return exitCodes.answered;

@@ -3,6 +3,7 @@ import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { toJson } from "../util/json.ts";
 import type { DurableAround } from "./durable-options.ts";
+import { journalOfRun } from "./forked-journal.ts";
 import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
 import { tellStoreFailed } from "./store-failed.ts";
@@ -47,7 +48,7 @@ interface Signals {
 async function carry(journal: RunJournal, around: DurableAround, signals: Signals): Promise<void> {
   const { run } = journal;
   let broken: unknown;
-  const watched = watchedJournal(journal, (error) => (broken ??= error));
+  const watched = watchedJournal(journalOfRun(journal, run), (error) => (broken ??= error));
   let leave: () => Promise<void>;
   try {
     const { cancelling: signal, leaving: handOver } = signals;

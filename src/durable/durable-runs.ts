@@ -3,6 +3,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { checkDurable, type DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
+import { type RunForkOptions, forkOf } from "./fork.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuestion } from "./run-store.ts";
 import { readRunText, runText } from "./run-text.ts";
@@ -75,6 +76,14 @@ export interface DurableRuns {
    */
   check(): Promise<readonly StrandedRun[]>;
   /**
+   * Begins a new run from the records of another one, before a turn, to see what becomes of it with other instructions, another model, policy or result. What
+   * happened before the turn is not done again, and tools answer as they did in the other run, which stays as it is: nothing has an effect but the tools
+   * that `again` names. A session is read and not written.
+   *
+   * @throws WritError `definition-invalid`, `run-missing`, `turn-missing`, `call-missing`, `run-exists`
+   */
+  fork(id: string, options: RunForkOptions): Promise<StoredRun>;
+  /**
    * Takes a run out of the store, to go on in another one: its records, children, questions and answers as text, a JSON object a line. Whoever carries it
    * out writes nothing more, and the run stays behind as `moved`. Exported again it gives the same, for a text that was lost. Do not import one text in two stores.
    *
@@ -116,6 +125,8 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     erase: (which) => store.erase(which),
     events: (id, wanted = {}) => followRun(id, { ...options, host }, wanted),
     replay: (id) => replayRun(id, { ...options, host }),
+    fork: async (id, wanted) =>
+      woken(await store.moveIn(await forkOf(id, { ...wanted, id: wanted.id ?? host.randomId() }, store))),
     export: async (id) => runText(await store.moveOut(id)),
     import: async (text) => woken(await store.moveIn(readRunText(text))),
     check: () => strandedRuns({ ...options, host }),

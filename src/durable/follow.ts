@@ -8,6 +8,7 @@ import type { JournalRecord } from "../journal/recorded-journal.ts";
 import type { Json } from "../util/json.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { DurableAround } from "./durable-options.ts";
+import { journalOfRun } from "./forked-journal.ts";
 import { withEnd } from "./known-end.ts";
 import { type AskedRun, askedRun } from "./run-of.ts";
 import { untilChanged, type Waiter } from "./until-ended.ts";
@@ -57,9 +58,8 @@ export async function* pastOf(
   around: DurableAround,
   after: number,
 ): AsyncGenerator<AgentEvent, void> {
-  const { agent, input, options } = await knownRun(id, around);
+  const { agent, input, options, journal } = await recordedRun(id, around);
   const run = await around.store.read(id);
-  const journal = memoryJournal(withEnd(await around.store.records(id), run), { mode: "replay" });
   const events = agent.stream(input, { ...options, journal });
   for (;;) {
     const next = await events.next().catch(() => undefined);
@@ -97,7 +97,8 @@ async function recordedRun(
   around: DurableAround,
 ): Promise<AskedRun & { readonly journal: Journal }> {
   const run = await around.store.read(id);
-  const journal = memoryJournal(withEnd(await around.store.records(id), run), { mode: "replay" });
+  const records = withEnd(await around.store.records(id), run);
+  const journal = journalOfRun(memoryJournal(records, { mode: "replay" }), run ?? {});
   return { ...(await knownRun(id, around)), journal };
 }
 

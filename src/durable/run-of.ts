@@ -2,7 +2,8 @@ import type { Runnable } from "../agent/runnable.ts";
 import type { RunOptions } from "../agent/run-options.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { DurableAround } from "./durable-options.ts";
-import type { StoredRun } from "./run-store.ts";
+import type { SessionHandle } from "../session/session.ts";
+import type { ForkOrigin, StoredRun } from "./run-store.ts";
 
 /** A stored run as an agent is asked to carry it out. */
 export interface AskedRun {
@@ -13,17 +14,50 @@ export interface AskedRun {
 
 /** The agent of a run, and all that it is given. @throws WritError `run-agent-missing` */
 export function askedRun(
-  { id, agent: name, input, options, session }: StoredRun,
+  { id, agent: name, input, options, session, fork }: StoredRun,
   around: DurableAround,
 ): AskedRun {
   const { agents = [], sessions, accept } = around;
-  const agent = agents.find((one) => one.name === name);
-  if (agent === undefined) throw new WritError("run-agent-missing", { id, name });
-  const handle = session === undefined ? undefined : sessions?.(session);
+  const known = agents.find((one) => one.name === name);
+  if (known === undefined) throw new WritError("run-agent-missing", { id, name });
+  const agent = fork === undefined ? known : changed(known, fork);
+  const given = session === undefined ? undefined : sessions?.(session);
+  const handle = given === undefined || fork === undefined ? given : readOnly(given);
   const more = {
     ...(handle === undefined ? {} : { session: handle }),
     ...(accept === undefined ? {} : { accept }),
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was held against the agent's schema when it was started
   return { agent, input: input as never, options: { ...options, ...more, runId: id } };
+}
+
+/** The agent as a fork wants it. */
+function changed(agent: Runnable, { instructions, model }: ForkOrigin): Runnable {
+  const changes = {
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(model === undefined ? {} : { model }),
+  };
+  if (Object.keys(changes).length === 0) return agent;
+  if (canChange(agent)) return agent.with(changes);
+  const reason = "a fork of it has other instructions or another model, and it has none itself.";
+  throw new WritError("definition-invalid", { where: `"${agent.name}"`, reason });
+}
+
+type Changing = Runnable & { readonly with: (changes: object) => Runnable };
+
+function canChange(agent: Runnable): agent is Changing {
+  return "with" in agent && typeof agent.with === "function";
+}
+
+const nothing = async (): Promise<void> => undefined;
+
+/** A session that a fork only reads: its run did not happen. */
+function readOnly(handle: SessionHandle): SessionHandle {
+  return {
+    id: handle.id,
+    enter: async () => nothing,
+    load: () => handle.load(),
+    check: nothing,
+    save: nothing,
+  };
 }

@@ -16,6 +16,18 @@ export interface NewRun {
   readonly session?: string;
   /** The version of the form in which its steps are recorded. */
   readonly protocol: number;
+  /** There when it was made from another run. */
+  readonly fork?: ForkOrigin;
+}
+
+/** The run from which a fork was made, and how the fork differs. */
+export interface ForkOrigin {
+  readonly run: string;
+  readonly beforeTurn: number;
+  readonly instructions?: string;
+  readonly model?: string;
+  /** The tools that run again. */
+  readonly again?: readonly string[];
 }
 
 /**

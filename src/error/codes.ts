@@ -10,6 +10,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "budget-exhausted": { message: "Agent '{name}' {reason}", hint: "Raise `budget.{field}`, or make the task smaller. `agent.run()` gives the transcript up to here instead of throwing.", retryable: false },
   "budget-invalid": { message: "The budget of \"{name}\" has {field} = {value}, which is not a bound.", hint: "{advice}", retryable: false },
   "budget-without-price": { message: "The budget of \"{name}\" limits costUsd, but the price of the model \"{model}\" is unknown.", hint: "Give `price: (usage) => dollars` in the budget, or `price: 0` to a model that costs nothing, or install list prices of hosted models (npm i @pydantic/genai-prices), or drop costUsd. An unknown price is never taken for zero.", retryable: false },
+  "call-missing": { message: "The run \"{id}\" has no call \"{key}\" with a result.", hint: "`records(id)` of the store, or `writ runs show`, lists the keys of its steps: a call is like `turn/2/call/0`.", retryable: false },
   "capability-closed": { message: "{resource} was used after its call had ended.", hint: "A tool's handles belong to one call: finish the work before `execute` gives its result.", retryable: false },
   "capability-denied": { message: "Capability not granted: {resource}. {reason}", hint: "Declare it in the tool's `needs` and grant it in the agent's `grants`; a run, a run around it and `--cap` can only take away.", retryable: false },
   "capability-invalid": { message: "The capability \"{text}\" cannot be understood: {reason}", hint: "Write net(\"api.weather.com\"), fs.read(\"/data\"), fs.write(\"/data\"), env(\"NAME\"), secret(\"NAME\"), exec(\"git\") or llm; on the command line `--cap net=api.weather.com,fs.read=/data`, or `--cap none`.", retryable: false },
@@ -148,6 +149,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "tool-unrecoverable": { message: "Nothing can be done: {reason}", hint: "A fixer, or a tool itself, says that trying again cannot help. The run ends at once.", retryable: false },
   "tools-missing": { message: "{path} exports no tools. It exports: {found}.", hint: "Export each tool, or lists of tools: `export const add = tool(…)`.", retryable: false },
   "transcript-invalid": { message: "The transcript cannot be read: message {index} {reason}.", hint: "Give the JSON that `transcript.toJSON()` wrote. Every call needs exactly one result before the next message.", retryable: false },
+  "turn-missing": { message: "The run \"{id}\" has not begun turn {turn}: its last is {last}.", hint: "Give `beforeTurn` as a turn that the run has begun, from 1. Plain skills and compositions have no turns of their own.", retryable: false },
 };
 
 /** The data each code carries: the words in braces of its message and hint. */
@@ -160,6 +162,7 @@ export interface ErrorData {
   "budget-exhausted": { field: string | number; name: string | number; reason: string | number };
   "budget-invalid": { advice: string | number; field: string | number; name: string | number; value: string | number };
   "budget-without-price": { model: string | number; name: string | number };
+  "call-missing": { id: string | number; key: string | number };
   "capability-closed": { resource: string | number };
   "capability-denied": { reason: string | number; resource: string | number };
   "capability-invalid": { reason: string | number; text: string | number };
@@ -298,6 +301,7 @@ export interface ErrorData {
   "tool-unrecoverable": { reason: string | number };
   "tools-missing": { found: string | number; path: string | number };
   "transcript-invalid": { index: string | number; reason: string | number };
+  "turn-missing": { id: string | number; last: string | number; turn: string | number };
 }
 
 /** A code of the catalogue, like `model-not-found`. Codes are part of the public interface and are never reused. */

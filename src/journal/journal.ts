@@ -54,6 +54,14 @@ export interface Journal {
    * about a call is not decided again. A wrapper hands it on, as it does `mode`.
    */
   readonly find?: (key: string) => Json | undefined;
+  /**
+   * The end that a call has without being made, as the record of a call: in a fork, from the run that it comes from. Undefined where the call is made.
+   * Asked about each call, in the same order at each replay. A wrapper hands it on.
+   */
+  readonly recall?: (
+    key: string,
+    call: { readonly tool: string; readonly fingerprint: string },
+  ) => Json | undefined;
   /** Tells whether an earlier process began a step that may not happen twice, and left no result. */
   readonly hasBegun?: (key: string) => boolean;
 }

@@ -5,11 +5,12 @@ import type { Journal, Step } from "./journal.ts";
 export function prefixedJournal(journal: Journal, prefix: string): Journal {
   if (journal === directJournal) return journal; // without records there are no keys
   const within = <Result>(step: Step<Result>): Step<Result> => ({ ...step, key: `${prefix}/${step.key}` });
-  const { ask, find, hasBegun, mode } = journal;
+  const { ask, find, hasBegun, mode, recall } = journal;
   return {
     ...(mode === undefined ? {} : { mode }),
     ...(hasBegun === undefined ? {} : { hasBegun: (key) => hasBegun(`${prefix}/${key}`) }),
     ...(find === undefined ? {} : { find: (key) => find(`${prefix}/${key}`) }),
+    ...(recall === undefined ? {} : { recall: (key, call) => recall(`${prefix}/${key}`, call) }),
     step: (step) => journal.step(within(step)),
     all: (steps) => journal.all(steps.map(within)),
     ...(ask === undefined

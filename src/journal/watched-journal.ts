@@ -21,12 +21,13 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
       throw error;
     }
   }
-  const { ask, find, hasBegun, mode } = journal;
+  const { ask, find, hasBegun, mode, recall } = journal;
   return {
     ...(mode === undefined ? {} : { mode }),
     ...(hasBegun === undefined ? {} : { hasBegun }),
     ...(find === undefined ? {} : { find }),
     ...(ask === undefined ? {} : { ask: (question) => watch(() => ask(question)) }),
+    ...(recall === undefined ? {} : { recall }),
     step: (step) => watch((watched) => journal.step(watched(step))),
     all: (steps) => watch((watched) => journal.all(steps.map(watched))),
   };

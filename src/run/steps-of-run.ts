@@ -86,6 +86,10 @@ export class StepsOfRun implements Journal {
     return this.options.journal.find;
   }
 
+  get recall(): Journal["recall"] {
+    return this.options.journal.recall;
+  }
+
   get hasBegun(): Journal["hasBegun"] {
     return this.options.journal.hasBegun;
   }

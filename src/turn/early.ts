@@ -55,7 +55,8 @@ export class EarlyCalls {
     const { state, run } = this;
     this.index += 1;
     this.ledger = this.reserved(proposed);
-    if (this.ledger === undefined || run.leaving?.aborted === true) return;
+    if (this.ledger === undefined || run.leaving?.aborted === true || run.journal.recall !== undefined)
+      return;
     const batch: Batch = { ...state, run, turn: state.ledger.turns, calls: [] };
     const tool = state.gate.allowed.tools.get(proposed.name);
     const at = callAt(batch, { index: this.index, proposed, ledger: state.ledger });

@@ -157,6 +157,23 @@ describe("writ runs export and import", () => {
   });
 });
 
+describe("writ runs fork", () => {
+  it("begins a run from another one, which tells what it would have done", async () => {
+    await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);
+    await writ(["approvals", "approve", "r"]);
+    await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);
+    const before = paid();
+    const changed = ["--result", 'turn/1/call/0="refused by the bank"', "--as", "f"];
+    const forked = await writ(["runs", "fork", "r", "--before-turn", "2", ...changed]);
+    expect([forked.code, forked.stdout]).toEqual([0, "f: ready\n"]);
+    const ended = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "f"]);
+    expect([ended.stdout, paid()]).toEqual(["refused by the bank\n", before]);
+    expect((await writ(["runs", "fork", "r", "--before-turn", "9"])).stderr).toContain("error[turn-missing]");
+    const wrong = await writ(["runs", "fork", "r", "--before-turn", "2", "--result", "no"]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("error[option-invalid]")]);
+  });
+});
+
 describe("writ work", () => {
   it("carries out what waits, and hands over at SIGTERM", async () => {
     await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);

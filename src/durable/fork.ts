@@ -1,0 +1,138 @@
+import type { CallRecord } from "../call/call.ts";
+import { checkShape, closed, fromOne } from "../error/check-shape.ts";
+import { WritError } from "../error/writ-error.ts";
+import { startKey } from "../journal/record-form.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+import { endKey } from "../run/kept-end.ts";
+import { isJsonObject, type Json, toJson } from "../util/json.ts";
+import { list, map, optional, shapeOf, string } from "../util/shape.ts";
+import { forkKey, turnOf } from "./forked-journal.ts";
+import type { ForkOrigin, MovedRun, RunStore } from "./run-store.ts";
+
+/** Options of a fork. */
+export interface RunForkOptions {
+  /** The turn from which on it goes its own way, from 1: a turn that the run has begun. */
+  readonly beforeTurn: number;
+  /** The id of the fork. Default: a new id. */
+  readonly id?: string;
+  /** Carries out the fork in the place of the run's own agent: `clerk.with({ name: "clerk-b", policy, … })`, for all that is code. Its workers need it too. */
+  readonly agent?: { readonly name: string };
+  /** The instructions in the place of the agent's. */
+  readonly instructions?: string;
+  /** The model in the place of the agent's, by its name: `ollama/qwen2.5:7b`. */
+  readonly model?: string;
+  /** Other values in the place of what calls gave, by the keys of these (`turn/2/call/0`). */
+  readonly results?: Readonly<Record<string, Json>>;
+  /** The names of tools that run again. All others answer as they did in the run, and what they were not asked there is skipped. Default: none. */
+  readonly again?: readonly string[];
+}
+
+const shape = closed({
+  beforeTurn: fromOne,
+  id: optional(string),
+  agent: optional(shapeOf("an agent", (value) => typeof Object(value).name === "string")),
+  instructions: optional(string),
+  model: optional(string),
+  results: optional(map(shapeOf("JSON", (value) => toJson(value).ok))),
+  again: optional(list(string, "a list of names")),
+});
+
+/**
+ * A new run from the records of another one, before a turn.
+ *
+ * @throws WritError `definition-invalid`, `run-missing`, `turn-missing`, `call-missing`
+ */
+export async function forkOf(
+  from: string,
+  { id, ...options }: RunForkOptions & { readonly id: string },
+  store: Pick<RunStore, "read" | "records">,
+): Promise<MovedRun> {
+  checkShape("The options of fork()", options, shape);
+  const { beforeTurn, agent, results = {}, instructions, model, again } = options;
+  const run = await store.read(from);
+  if (run === undefined) throw new WritError("run-missing", { id: from });
+  const ended = (await store.records(from)).filter(({ json }) => json !== undefined);
+  checkTurn(ended, { id: from, turn: beforeTurn });
+  const records = withResults(ended, { id: from, results });
+  const name = agent?.name ?? run.agent;
+  const copied = records
+    .filter(({ key }) => isBefore(key, beforeTurn))
+    .map((each) => begunAs(each, { runId: id, agent: name }));
+  const answers = records.filter(({ key, json = "" }) => callKey.test(key) && wasMade(json));
+  const fork: ForkOrigin = {
+    run: from,
+    beforeTurn,
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(model === undefined ? {} : { model }),
+    ...(again === undefined ? {} : { again }),
+  };
+  const { end: _end, endedAt: _endedAt, moves: _moves, fork: _fork, ...begun } = run;
+  return {
+    run: { ...begun, id, agent: name, status: "ready", fork },
+    records: [...copied, { key: forkKey, fingerprint: "", json: JSON.stringify(answers) }],
+    questions: [],
+  };
+}
+
+const callKey = /(?:^|\/)turn\/\d+\/call\/\d+$/;
+
+/** True for the record of a call that came to its tool. */
+function wasMade(json: string): boolean {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
+  const { result } = JSON.parse(json) as Pick<CallRecord, "result">;
+  return result.status !== "denied" && result.status !== "skipped" && result.status !== "cancelled";
+}
+
+/** True for what the fork takes over. It ends by itself, and is not kept in a session. */
+function isBefore(key: string, beforeTurn: number): boolean {
+  const turn = turnOf(key);
+  if (turn !== undefined) return turn < beforeTurn;
+  return (
+    key !== endKey && key !== forkKey && !key.startsWith(`${endKey}/`) && !key.startsWith("session/save/")
+  );
+}
+
+function checkTurn(
+  records: readonly JournalRecord[],
+  { id, turn }: { readonly id: string; readonly turn: number },
+): void {
+  const last = Math.max(0, ...records.map(({ key }) => turnOf(key) ?? 0));
+  if (turn > last) throw new WritError("turn-missing", { id, turn, last });
+}
+
+/** @throws WritError `call-missing` */
+function withResults(
+  records: readonly JournalRecord[],
+  { id, results }: { readonly id: string } & Required<Pick<RunForkOptions, "results">>,
+): readonly JournalRecord[] {
+  const missing = Object.keys(results).find(
+    (call) => !records.some(({ key }) => key === call && callKey.test(key)),
+  );
+  if (missing !== undefined) throw new WritError("call-missing", { id, key: missing });
+  return records.map((each) => {
+    const value = Object.hasOwn(results, each.key) ? results[each.key] : undefined;
+    return value === undefined ? each : { ...each, json: withValue(each.json ?? "", value) };
+  });
+}
+
+/** The record of a call with another value. What belongs to the old one, like a cut, goes with it. */
+function withValue(json: string, value: Json): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
+  const { cut: _cut, fatal: _fatal, ...record } = JSON.parse(json) as CallRecord;
+  const { label } = record.result;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return JSON.stringify({
+    ...record,
+    result: { status: "ok", text, value, ...(label === undefined ? {} : { label }) },
+  });
+}
+
+/** The beginning of the run as that of the fork: its id stands in the keys by which services know its calls. */
+function begunAs(
+  record: JournalRecord,
+  { runId, agent }: { readonly runId: string; readonly agent: string },
+): JournalRecord {
+  if (record.key !== startKey) return record;
+  const begun: unknown = JSON.parse(record.json ?? "null");
+  return isJsonObject(begun) ? { ...record, json: JSON.stringify({ ...begun, runId, agent }) } : record;
+}

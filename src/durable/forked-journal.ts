@@ -1,0 +1,78 @@
+import type { Journal, Step } from "../journal/journal.ts";
+import { recordParts } from "../journal/parts.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+import type { Json } from "../util/json.ts";
+import type { StoredRun } from "./run-store.ts";
+
+/** The key of the record that has what the calls of the other run gave. */
+export const forkKey = "fork";
+
+/** The turn of the outermost run to which a record belongs; undefined for one of no turn. */
+export function turnOf(key: string): number | undefined {
+  const turn = /^turn\/(\d+)\//.exec(key)?.[1];
+  return turn === undefined ? undefined : Number(turn);
+}
+
+/**
+ * The journal of a run as its agent uses it. In a fork what was taken over may have been asked in another way, and calls are answered from what they gave in
+ * the other run: the first of several equal ones as the first there, and so on.
+ */
+export function journalOfRun(journal: Journal, { fork }: Pick<StoredRun, "fork">): Journal {
+  if (fork === undefined) return journal;
+  const { beforeTurn, again = [] } = fork;
+  const isTaken = (key: string): boolean => (turnOf(key) ?? 0) < beforeTurn;
+  const accepting = <Asked extends Pick<Step<unknown>, "key" | "terms">>(asked: Asked): Asked =>
+    isTaken(asked.key) ? { ...asked, terms: { run: "", ...asked.terms, accept: anything } } : asked;
+  const { ask } = journal;
+  const places = new PlacesOfCalls();
+  let answers: Map<string, readonly string[]> | undefined;
+  return {
+    ...journal,
+    step: (step) => journal.step(accepting(step)),
+    all: (steps) => journal.all(steps.map(accepting)),
+    ...(ask === undefined ? {} : { ask: (question) => ask(accepting(question)) }),
+    recall(key, { tool, fingerprint }) {
+      const place = places.of(key, fingerprint);
+      if (again.includes(tool)) return undefined;
+      answers ??= answersIn(journal);
+      const json = answers.get(fingerprint)?.[place];
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
+      return json === undefined ? notMade : (JSON.parse(json) as Json);
+    },
+  };
+}
+
+const anything = new Set<string>([...recordParts, "request"]);
+
+/** The end of a call that the other run did not make. */
+const notMade: Json = {
+  result: {
+    status: "skipped",
+    text: "Not run: this run is a fork, and the run that it comes from made no such call.",
+  },
+  startedAt: 0,
+  endedAt: 0,
+};
+
+/** Counts equal calls. A process that goes on with the run asks about all of them again, in the same order. */
+class PlacesOfCalls {
+  private readonly places = new Map<string, number>();
+  private readonly counts = new Map<string, number>();
+
+  of(key: string, fingerprint: string): number {
+    const known = this.places.get(key);
+    if (known !== undefined) return known;
+    const place = this.counts.get(fingerprint) ?? 0;
+    this.counts.set(fingerprint, place + 1);
+    this.places.set(key, place);
+    return place;
+  }
+}
+
+/** What the calls of the other run gave, by what they were asked. */
+function answersIn(journal: Journal): Map<string, readonly string[]> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fork was begun with it
+  const records = (journal.find?.(forkKey) ?? []) as unknown as readonly JournalRecord[];
+  const grouped = Map.groupBy(records, ({ fingerprint }) => fingerprint);
+  return new Map([...grouped].map(([asked, calls]) => [asked, calls.map(({ json = "" }) => json)]));
+}
