@@ -36,6 +36,8 @@ describe("faulty()", () => {
     const { transcript } = await run();
     expect(pay.calls).toHaveLength(0);
     expect(transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ status: "invalid" });
+    const reply = transcript.messages.find(({ role }) => role === "assistant");
+    expect(JSON.stringify(reply)).toContain(JSON.stringify('{"to":"Ada"'));
   });
 
   it.each([

@@ -54,6 +54,7 @@ export const refusals: Readonly<Partial<Record<ErrorCode, Readonly<Record<string
         error: { type: "request_too_large", message: "Request exceeds the maximum size" },
       },
     },
+    "a proxy before a provider, by bytes": { status: 413, body: {} },
     Gemini: {
       status: 400,
       body: message(

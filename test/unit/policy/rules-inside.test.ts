@@ -163,31 +163,32 @@ describe("a limit of a policy counts the calls of runs inside", () => {
 describe("what a policy says of a tool", () => {
   it("takes away inside, and gives nothing there", async () => {
     const labels: string[] = [];
-    const look: Tool = tool({
-      name: "look",
-      description: "",
-      inputSchema: { type: "object" },
-      effect: "none",
-      execute: () => "words",
-    });
-    const within = tool({
-      name: "inner",
-      description: "",
-      inputSchema: { type: "object" },
-      trusted: true,
-      execute: async (_args, { run: parent }) => {
-        const model = scripted([calls("look"), "done"]);
-        const { label } = await agent({ name: "inner", model, tools: [look] }).run("go", { parent });
-        labels.push(`${label.integrity} ${JSON.stringify(label.secrecy)}`);
-        return "done";
-      },
-    });
-    for (const said of [
-      { effect: "read" },
-      { secrecy: "private" },
-      { trusted: false },
-      { trusted: true, resolves: true, effect: "none" },
+    for (const [effect, said] of [
+      ["none", { effect: "read" }],
+      ["none", { secrecy: "private" }],
+      ["none", { trusted: false }],
+      ["none", { trusted: true, resolves: true, effect: "none" }],
+      ["read", { trusted: true, effect: "none" }],
     ] as const) {
+      const look: Tool = tool({
+        name: "look",
+        description: "",
+        inputSchema: { type: "object" },
+        effect,
+        execute: () => "words",
+      });
+      const within = tool({
+        name: "inner",
+        description: "",
+        inputSchema: { type: "object" },
+        trusted: true,
+        execute: async (_args, { run: parent }) => {
+          const model = scripted([calls("look"), "done"]);
+          const { label } = await agent({ name: "inner", model, tools: [look] }).run("go", { parent });
+          labels.push(`${label.integrity} ${JSON.stringify(label.secrecy)}`);
+          return "done";
+        },
+      });
       const model = scripted([calls("inner"), "done"]);
       const by = guarded({ tools: { look: said } });
       await agent({ name: "clerk", model, tools: [within, look], policy: by }).run("go");
@@ -197,6 +198,7 @@ describe("what a policy says of a tool", () => {
       'trusted "private"',
       'untrusted "public"',
       'trusted "public"',
+      'untrusted "public"',
     ]);
   });
 });

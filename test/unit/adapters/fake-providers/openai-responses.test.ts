@@ -19,6 +19,32 @@ async function ask(fields: object): Promise<Posted> {
 }
 
 describe("the fake Responses API", () => {
+  it("tells the settings of the request, and its own where there are none", async () => {
+    const own = {
+      instructions: null,
+      metadata: {},
+      parallel_tool_calls: true,
+      store: true,
+      temperature: 1,
+      tool_choice: "auto",
+      truncation: "disabled",
+    };
+    const asked = {
+      instructions: "Be short.",
+      metadata: { a: "b" },
+      parallel_tool_calls: false,
+      store: false,
+      temperature: 0,
+      tool_choice: "none",
+      truncation: "auto",
+    };
+    expect((await ask({})).body).toMatchObject(own);
+    expect(
+      (await ask({ ...asked, tools: [{ type: "function", name: "add", parameters: { type: "object" } }] }))
+        .body,
+    ).toMatchObject(asked);
+  });
+
   it.each([
     ["a text", {}],
     ["calls with outputs", input(user, call("a"), call("b"), output("b"), output("a"), user)],
