@@ -10,6 +10,7 @@ import { waitForAll } from "../util/wait-for-all.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { journalOfRun } from "./forked-journal.ts";
 import { withEnd } from "./known-end.ts";
+import { SettledFacts } from "./settled-facts.ts";
 import { type AskedRun, askedRun } from "./run-of.ts";
 import { untilChanged, type Waiter } from "./until-ended.ts";
 
@@ -52,25 +53,29 @@ export async function* followRun(
   }
 }
 
-/** Tells the facts that are recorded by now; the last is `run-end` where the run has ended. @throws WritError as {@link followRun} */
+/**
+ * Tells the facts that are recorded by now and stay, up to the first open question; the last is `run-end` where the run has ended.
+ *
+ * @throws WritError `run-missing`, `run-agent-missing`
+ */
 export async function* pastOf(
   id: string,
   around: DurableAround,
-  after: number,
+  after = 0,
 ): AsyncGenerator<AgentEvent, void> {
   const { agent, input, options, journal } = await recordedRun(id, around);
   const run = await around.store.read(id);
   const events = agent.stream(input, { ...options, journal });
+  const facts = new SettledFacts();
   for (;;) {
-    const next = await events.next().catch(() => undefined);
+    const next = await events.next().catch(() => undefined); // a run that failed has told so by its last fact
     if (next === undefined || next.done === true) return;
     const event = next.value;
-    if (event.type === "run-end" && event.runId === id) {
-      await events.next().catch(() => undefined);
-      if (run?.end !== undefined && event.seq > after) yield { ...event, outcome: run.end.outcome };
-      return;
-    }
-    if (event.parentRunId === undefined && isFact(event) && event.seq > after) yield event;
+    if (event.parentRunId !== undefined || !isFact(event)) continue;
+    const outcome = event.type === "run-end" ? run?.end?.outcome : undefined;
+    if (event.type !== "run-end") yield* facts.take(event).filter(({ seq }) => seq > after);
+    else if (outcome !== undefined)
+      yield* [...facts.held.splice(0), { ...event, outcome }].filter(({ seq }) => seq > after);
   }
 }
 

@@ -1,9 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
+import { SettledFacts } from "../durable/settled-facts.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
 
 /** The place of a reader: the `seq` of the last fact that it knows. */
 export interface Reading {
   readonly after: number;
   readonly signal: AbortSignal;
+  /** Ends the telling when the run waits for an answer, too. */
+  readonly untilItWaits?: boolean;
 }
 
 /**
@@ -18,11 +23,11 @@ export class LiveRuns {
   readonly tell = (event: AgentEvent): void => {
     if (event.parentRunId !== undefined) return;
     const { runId: id } = event;
-    if (event.type === "run-start") this.begin(id);
+    if (event.type === "run-start") this.begin(event);
     const run = this.runs.get(id);
     if (event.type !== "run-end") return run?.tell(event);
-    this.runs.delete(id); // the store says whether that is the end, or the run waits
-    run?.leave();
+    this.runs.delete(id); // the store says whether that is the end
+    run?.leave(event);
   };
 
   get(id: string): LiveRun | undefined {
@@ -40,8 +45,9 @@ export class LiveRuns {
     };
   }
 
-  private begin(id: string): void {
-    this.runs.get(id)?.leave();
+  private begin(start: AgentEvent): void {
+    const id = start.runId;
+    this.runs.get(id)?.leave(start);
     this.runs.set(id, new LiveRun());
     for (const onHere of this.awaited.get(id) ?? []) onHere();
   }
@@ -50,22 +56,30 @@ export class LiveRuns {
 /** A run while this process carries it out. */
 export class LiveRun {
   private readonly facts: AgentEvent[] = [];
+  private readonly settled = new SettledFacts();
   private tail: AgentEvent[] = [];
-  private hasLeft = false;
+  private end: AgentEvent | undefined;
   private readonly wakes = new Set<() => void>();
 
   tell(event: AgentEvent): void {
     if (isFact(event)) {
-      this.facts.push(event);
+      this.facts.push(...this.settled.take(event));
       this.tail = [];
     } else this.tail.push(event);
     this.wake();
   }
 
-  /** Nothing more is told here: the run has ended, waits, or was given up. */
-  leave(): void {
-    this.hasLeft = true;
+  /** Nothing more is told here: the run has ended, waits, or was given up. `end` is what it told of that. */
+  leave(end: AgentEvent): void {
+    this.end = end;
     this.wake();
+  }
+
+  /** The last facts after a `seq`, where the run ended here with this outcome; undefined where it did not. */
+  ended(outcome: Outcome, seq: number): readonly AgentEvent[] | undefined {
+    const { end } = this;
+    if (end?.type !== "run-end" || !isDeepStrictEqual(end.outcome, outcome)) return undefined;
+    return [...this.settled.held, end].filter((fact) => fact.seq > seq);
   }
 
   /** The facts after a `seq` and the live events of now, each as soon as it is told; ends when the run leaves. @throws the reason of the signal */
@@ -89,7 +103,7 @@ export class LiveRun {
       if (live !== undefined) {
         told += 1;
         if (live.seq >= seq) yield live;
-      } else if (this.hasLeft) return;
+      } else if (this.end !== undefined) return;
       else await this.more(signal);
     }
   }

@@ -3,7 +3,7 @@ import type { DurableAround } from "../durable/durable-options.ts";
 import type { StoredRun } from "../durable/run-store.ts";
 import { untilChanged } from "../durable/until-ended.ts";
 import { WritError } from "../error/writ-error.ts";
-import { type AgentEvent, isFact } from "../event/event.ts";
+import type { AgentEvent } from "../event/event.ts";
 import type { LiveRuns, Reading } from "./live-runs.ts";
 
 /** The runs of a server: those of its store, and those that its own process carries out. */
@@ -20,25 +20,27 @@ export interface ServedRuns extends DurableAround {
 export async function* runEvents(
   id: string,
   served: ServedRuns,
-  { after, signal }: Reading,
+  { after, signal, untilItWaits = false }: Reading,
 ): AsyncGenerator<AgentEvent, void> {
-  let last: AgentEvent | undefined;
+  let last = after;
   for (;;) {
     const here = served.live.get(id);
     const run = here === undefined ? await known(id, served) : undefined;
-    const reading = { after: last?.seq ?? after, signal };
+    const reading = { after: last, signal };
     for await (const event of here?.after(reading) ?? inStore(id, served, { ...reading, run })) {
-      if (isFact(event)) last = event;
+      last = Math.max(last, event.seq);
       yield event;
       if (event.type === "run-end") return;
     }
-    if (run === undefined) {
-      const end = last && endOf(await afterLeaving(id, served, signal), last);
-      if (end === undefined) continue; // the store has all of it
-      yield end;
+    if (here !== undefined) {
+      const { end } = await afterLeaving(id, served, signal);
+      const ending = end && here.ended(end.outcome, last);
+      if (ending === undefined) continue; // the store has all of it
+      yield* ending;
       return;
     }
-    if (run.end !== undefined) return; // its reader knew the end
+    // A reader who knew the end is told nothing.
+    if (run?.end !== undefined || (untilItWaits && run?.status === "waiting")) return;
     await untilItGoesOn(id, served, signal);
   }
 }
@@ -98,21 +100,6 @@ async function untilItGoesOn(id: string, served: ServedRuns, signal: AbortSignal
     ended.catch(() => undefined);
     leave();
   }
-}
-
-/** The end of a run whose last fact before it was told here; undefined where only its records have all of it. */
-function endOf({ end, endedAt: at }: StoredRun, last: AgentEvent): AgentEvent | undefined {
-  if (end?.usage === undefined || at === undefined) return undefined;
-  const { agent, runId, sessionId, intent, seq } = last;
-  const envelope = {
-    seq: seq + 1,
-    agent,
-    runId,
-    at,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(intent === undefined ? {} : { intent }),
-  };
-  return { type: "run-end", outcome: end.outcome, usage: end.usage, ...envelope };
 }
 
 async function known(id: string, { store }: ServedRuns): Promise<StoredRun> {

@@ -42,6 +42,34 @@ export const answer: JsonSchema = object(
 );
 
 export const cancel: JsonSchema = object({ reason: words }, []);
+
+/** What `useChat` sends. Of its messages only the last is read. */
+export const chat: JsonSchema = {
+  type: "object",
+  properties: {
+    id: text,
+    trigger: { type: "string" },
+    messages: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          id: { type: "string" },
+          role: { type: "string" },
+          parts: { type: "array", items: { type: "object" } },
+        },
+        required: ["id", "role", "parts"],
+      },
+      minItems: 1,
+    },
+    arguments: {
+      type: "object",
+      additionalProperties: { type: "object" },
+      description: "Arguments in the place of the model's, by the id of the approval",
+    },
+  },
+  required: ["id", "messages"],
+};
 export const nothing: JsonSchema = object({}, []);
 
 export const filter: Readonly<Record<string, JsonSchema>> = {

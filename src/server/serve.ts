@@ -8,6 +8,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { list, optional, shapeOf, string } from "../util/shape.ts";
+import { chatRoutes } from "./chat-routes.ts";
 import { callersOf, type Principal } from "./callers.ts";
 import { handlerOf, type Handling } from "./handle.ts";
 import { type Bounds, defaultBounds, type ServerLimits, Usages } from "./limits.ts";
@@ -144,6 +145,7 @@ const routes: readonly Route[] = [
     act: () => json(openApi(routes)),
   },
   ...runRoutes,
+  ...chatRoutes,
 ];
 
 /** All routes under a path. */

@@ -96,8 +96,9 @@ describe("a run over HTTP", () => {
       outcome: { type: "answered", content: "Paid." },
     });
     expect(paid).toEqual([{ to: "Grace" }]);
-    const facts = (await heard).filter(isFact).map(({ seq }) => seq);
-    expect(facts).toEqual(facts.map((_, index) => index + 1));
+    const shown = ({ seq, type }: AgentEvent) => [seq, type];
+    const recorded = await Array.fromAsync(events(await ask(there, "GET /runs/p/events")));
+    expect((await heard).filter(isFact).map(shown)).toEqual(recorded.map(shown));
   });
 
   it("is followed where another process carries it out, and after that ended and the reader's process took it over", async () => {

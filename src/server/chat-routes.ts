@@ -1,0 +1,243 @@
+import type { Runnable } from "../agent/runnable.ts";
+import { callsBeside } from "../durable/beside.ts";
+import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
+import type { Json, JsonObject } from "../util/json.ts";
+import { isFact } from "../event/event.ts";
+import { problemOf } from "./problems.ts";
+import type { Asked, Route } from "./route.ts";
+import { runEvents, type ServedRuns } from "./run-events.ts";
+import * as schemas from "./schemas.ts";
+import { eventStream, type Sent } from "./sse.ts";
+import { UiChunks, type UiChunk } from "./ui-chunks.ts";
+
+/**
+ * The routes that `useChat` of the AI SDK speaks to (`DefaultChatTransport`, `api: "/chat/<agent>"`). A chat is a session, each message of the user a run of
+ * it; only that message is taken of what a page sends, since what was said before stands in the session.
+ */
+export const chatRoutes: readonly Route[] = [
+  {
+    method: "post",
+    path: "/chat/{agent}",
+    summary:
+      "A message of the user, or answers to approvals, as useChat of the AI SDK sends them; the answer is a UI message stream",
+    body: schemas.chat,
+    answer: { status: 200, type: "text/event-stream" },
+    act: chat,
+  },
+  {
+    method: "get",
+    path: "/chat/{agent}/{chat}/stream",
+    summary:
+      "The UI message stream of the run that is at work in a chat, from its beginning; 204 when there is none",
+    answer: { status: 200, type: "text/event-stream" },
+    act: resume,
+  },
+];
+
+interface Chat {
+  readonly id: string;
+  readonly messages: readonly UiMessage[];
+  readonly trigger?: string;
+  /** Arguments in the place of the model's, by the id of the approval. */
+  readonly arguments?: Readonly<Record<string, JsonObject>>;
+}
+
+interface UiMessage {
+  readonly id: string;
+  readonly role: string;
+  readonly parts: readonly UiPart[];
+}
+
+interface UiPart {
+  readonly type: string;
+  readonly state?: string;
+  readonly text?: string;
+  readonly mediaType?: string;
+  readonly url?: string;
+  readonly approval?: { readonly id: string; readonly approved?: boolean; readonly reason?: string };
+}
+
+async function chat(asked: Asked): Promise<Response> {
+  const agent = agentOf(asked);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+  const { id: chatId, messages, trigger, arguments: edits = {} } = asked.body as unknown as Chat;
+  const last = messages.at(-1);
+  if (trigger === "regenerate-message")
+    refuse("an answer is not written anew: what a run did stays done. Send a message");
+  if (last?.role === "user") {
+    const id = runIdOf(asked, chatId, last.id);
+    await asked.runs.start(agent, inputOf(last), { id, session: sessionOf(asked, chatId) });
+    return stream(asked, id, { messageId: last.id });
+  }
+  const answers = answersIn(last, edits);
+  const [first] = answers;
+  if (first === undefined)
+    return refuse("its last message is neither of the user nor has it an answer to an approval");
+  if (answers.some(({ run }) => run !== first.run)) return refuse("the approvals are of several runs");
+  const { run, after } = first;
+  if (!run.startsWith(`${sessionOf(asked, chatId)}/`)) return refuse("the approvals are not of this chat");
+  for (const one of answers) await answerOnce(asked, one);
+  return stream(asked, run, { messageId: last?.id, after });
+}
+
+/** The same page may send an answer twice: one that was taken stays. */
+async function answerOnce({ runs }: Asked, { run, key, answer }: Answered): Promise<void> {
+  try {
+    await runs.answer(run, key, answer);
+  } catch (error) {
+    if (!isWritError(error, "question-unknown")) throw error;
+  }
+}
+
+async function resume(asked: Asked): Promise<Response> {
+  agentOf(asked);
+  const session = sessionOf(asked, asked.params["chat"] ?? "");
+  const [run] = await asked.runs.list({ session, limit: 1 });
+  if (run === undefined || run.end !== undefined) return new Response(null, { status: 204 });
+  return stream(asked, run.id, { messageId: run.id.slice(session.length + 1) });
+}
+
+function lastSent(error: unknown): Sent | undefined {
+  return isWritError(error, "server-leaving")
+    ? undefined
+    : sent({ type: "error", errorText: problemOf(error).title });
+}
+
+interface Part {
+  /** The message of the user that is answered, or the one of the assistant that goes on. */
+  readonly messageId: string | undefined;
+  readonly after?: number;
+}
+
+function stream(asked: Asked, id: string, part: Part): Response {
+  const { served, openStream } = asked;
+  const { signal, end } = openStream();
+  return eventStream(chunksOf(asked, id, { ...part, signal }), {
+    timer: (afterMs, fire) => served.host.timer(afterMs, fire),
+    onEnd: end,
+    failure: lastSent,
+    headers: { "x-vercel-ai-ui-message-stream": "v1" },
+  });
+}
+
+/** The chunks of a run, until it ends or waits. */
+async function* chunksOf(
+  { runs, served }: Asked,
+  id: string,
+  { messageId, after = 0, signal }: Part & { readonly signal: AbortSignal },
+): AsyncGenerator<Sent, void> {
+  const chunks = new UiChunks();
+  let last = after;
+  let isOver = false;
+  yield sent({ type: "start", messageId: after === 0 ? `${messageId}-answer` : messageId });
+  for await (const event of runEvents(id, served, { after, signal, untilItWaits: true })) {
+    if (isFact(event)) last = event.seq;
+    isOver = event.type === "run-end";
+    for (const chunk of chunks.of(event)) yield sent(chunk);
+  }
+  if (!isOver) yield* questionsOf(await runs.waiting(id), { served, chunks, after: last });
+  yield { data: "[DONE]" };
+}
+
+/** What a run waits for, and what came of the calls beside it. */
+async function* questionsOf(
+  questions: readonly WaitingQuestion[],
+  {
+    served,
+    chunks,
+    after,
+  }: { readonly served: ServedRuns; readonly chunks: UiChunks; readonly after: number },
+): AsyncGenerator<Sent, void> {
+  const [first] = questions;
+  if (first !== undefined)
+    for (const chunk of chunks.beside(await callsBeside(first, served.store))) yield sent(chunk);
+  for (const question of questions) {
+    const { runId: run, key, request } = question;
+    const approval = approvalId({ run, key, hash: request.hash, after });
+    for (const chunk of chunks.question(question, approval)) yield sent(chunk);
+  }
+  yield sent({ type: "finish-step" });
+  yield sent({ type: "finish", finishReason: "tool-calls" });
+}
+
+const sent = (chunk: UiChunk): Sent => ({ data: JSON.stringify(chunk) });
+
+function agentOf({ caller, params, served: { agents = [] } }: Asked): Runnable {
+  const name = params["agent"] ?? "";
+  const agent = caller.mayUse(name) ? agents.find((one) => one.name === name) : undefined;
+  if (agent === undefined) throw new WritError("request-unknown", { where: `/chat/${name}` });
+  return agent;
+}
+
+const sessionOf = ({ caller, params }: Asked, chatId: string): string =>
+  `${caller.prefix}chat/${params["agent"]}/${chatId}`;
+
+const runIdOf = (asked: Asked, chatId: string, messageId: string): string =>
+  `${sessionOf(asked, chatId)}/${messageId}`;
+
+function refuse(reason: string): never {
+  throw new WritError("request-invalid", { where: "the chat", reason });
+}
+
+/** What the user said: text, or a list of texts and files. */
+function inputOf({ parts }: UiMessage): never {
+  const said = parts.flatMap(({ type, text, mediaType, url = "" }): Json[] => {
+    if (type === "text" && text !== undefined) return [text];
+    if (type !== "file") return [];
+    const data = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
+    if (data === undefined || mediaType === undefined)
+      return refuse("a file must be a data: URL with its media type");
+    return [{ type: "file", mediaType, data }];
+  });
+  const isText = said.every((part) => typeof part === "string");
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
+  return (isText ? said.join("\n") : [{ role: "user", content: said.map(asPart) }]) as never;
+}
+
+const asPart = (part: Json): Json => (typeof part === "string" ? { type: "text", text: part } : part);
+
+/** What an approval is about: the id that a page sends back with its answer. */
+interface Approval {
+  readonly run: string;
+  readonly key: string;
+  readonly hash: string;
+  /** The `seq` of the last fact that the page was told. */
+  readonly after: number;
+}
+
+interface Answered extends Approval {
+  readonly answer: QuestionAnswer;
+}
+
+const approvalId = (approval: Approval): string =>
+  Buffer.from(JSON.stringify(approval)).toString("base64url");
+
+function readApproval(id: string): Approval {
+  try {
+    const { run, key, hash, after } = JSON.parse(Buffer.from(id, "base64url").toString());
+    return { run: String(run), key: String(key), hash: String(hash), after: Number(after) };
+  } catch {
+    return refuse("an approval has an id that was not made here");
+  }
+}
+
+/** The answers in the last message, which the page has not seen the result of. */
+function answersIn(
+  message: UiMessage | undefined,
+  edits: NonNullable<Chat["arguments"]>,
+): readonly Answered[] {
+  return (message?.parts ?? []).flatMap(({ state, approval }) => {
+    if (state !== "approval-responded" || approval?.approved === undefined) return [];
+    const { id, approved, reason } = approval;
+    const about = readApproval(id);
+    const edited = Object.hasOwn(edits, id) ? edits[id] : undefined;
+    const answer: QuestionAnswer = {
+      hash: about.hash,
+      approved,
+      ...(reason === undefined ? {} : { reason }),
+      ...(edited === undefined ? {} : { arguments: edited }),
+    };
+    return [{ ...about, answer }];
+  });
+}

@@ -1,0 +1,164 @@
+import type { CallBeside } from "../durable/beside.ts";
+import type { WaitingQuestion } from "../durable/run-store.ts";
+import type { AgentEvent } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
+import type { FinishReason, ReplyMessage, ToolResult } from "../message/message.ts";
+import type { Json } from "../util/json.ts";
+
+/** A chunk of the UI message stream of the AI SDK, version 1 (`uiMessageChunkSchema` of `ai` 7). */
+export type UiChunk = { readonly type: string } & { readonly [field: string]: unknown };
+
+type Writing = "text" | "reasoning";
+
+/**
+ * Makes the chunks of one assistant message from the events of a run. What a reader missed of a message that was written meanwhile is made up from
+ * the message itself; one that begins anew takes the place of what was shown of it.
+ */
+export class UiChunks {
+  private readonly shown: Record<Writing, string> = { text: "", reasoning: "" };
+  private open: Writing | undefined;
+  private count = 0;
+  private readonly calls = new Set<string>();
+  /** The calls of the last reply. */
+  private reply: readonly string[] = [];
+
+  /** The chunks of an event; none for what a page does not show. */
+  of(event: AgentEvent): readonly UiChunk[] {
+    if (event.type === "turn-start") return [{ type: "start-step" }];
+    if (event.type === "turn-end") return [{ type: "finish-step" }];
+    if (event.type === "message-start") return this.isEmpty() ? [] : this.again();
+    if (event.type === "text-delta") return this.write("text", event.text);
+    if (event.type === "reasoning-delta") return this.write("reasoning", event.text);
+    if (event.type === "call-delta") return this.call(event);
+    if (event.type === "message-end") return event.message === undefined ? [] : this.message(event.message);
+    if (event.type === "tool-end" || event.type === "knowledge-used")
+      return [endOfCall(event.callId, event.result)];
+    return event.type === "run-end" ? endOf(event.outcome) : [];
+  }
+
+  /** The chunks of calls that ended beside a question. */
+  beside(calls: readonly CallBeside[]): readonly UiChunk[] {
+    return calls.flatMap(({ place, result }) => {
+      const callId = this.reply[place];
+      return callId === undefined ? [] : [endOfCall(callId, result)];
+    });
+  }
+
+  /**
+   * The chunks of a question that the run waits for. One of an agent inside has a call of its own in the message, since that of its agent
+   * is not asked about.
+   */
+  question({ request }: WaitingQuestion, approvalId: string): readonly UiChunk[] {
+    const { callId, hash, tool, arguments: input, reason } = request;
+    const isOwn = this.calls.has(callId);
+    const toolCallId = isOwn ? callId : hash;
+    const call = { type: "tool-input-available", toolCallId, toolName: tool, input, dynamic: true };
+    return [...(isOwn ? [] : [call]), { type: "tool-approval-request", approvalId, toolCallId, reason }];
+  }
+
+  private isEmpty(): boolean {
+    return this.shown.text === "" && this.shown.reasoning === "";
+  }
+
+  private again(): UiChunk[] {
+    this.shown.text = "";
+    this.shown.reasoning = "";
+    this.open = undefined;
+    return [{ type: "reset-step" }];
+  }
+
+  private write(kind: Writing, delta: string): UiChunk[] {
+    if (delta === "") return [];
+    this.shown[kind] += delta;
+    const begins = this.open === kind ? [] : [...this.close(), this.begin(kind)];
+    return [...begins, { type: `${kind}-delta`, id: this.id(), delta }];
+  }
+
+  private begin(kind: Writing): UiChunk {
+    this.open = kind;
+    this.count += 1;
+    return { type: `${kind}-start`, id: this.id() };
+  }
+
+  private close(): UiChunk[] {
+    if (this.open === undefined) return [];
+    const kind = this.open;
+    this.open = undefined;
+    return [{ type: `${kind}-end`, id: this.id() }];
+  }
+
+  private id(): string {
+    return String(this.count);
+  }
+
+  private call({
+    callId,
+    name,
+    text,
+  }: {
+    readonly callId: string;
+    readonly name: string;
+    readonly text: string;
+  }): UiChunk[] {
+    const delta = { type: "tool-input-delta", toolCallId: callId, inputTextDelta: text };
+    if (this.calls.has(callId)) return [delta];
+    this.calls.add(callId);
+    return [
+      ...this.close(),
+      { type: "tool-input-start", toolCallId: callId, toolName: name, dynamic: true },
+      delta,
+    ];
+  }
+
+  /** What was not shown of a message that is whole now. */
+  private message({ parts }: ReplyMessage): UiChunk[] {
+    const whole = (kind: Writing): string =>
+      parts.flatMap((part) => (part.type === kind && "text" in part ? [part.text] : [])).join("");
+    const isAsShown = (["text", "reasoning"] as const).every((kind) =>
+      whole(kind).startsWith(this.shown[kind]),
+    );
+    const chunks = isAsShown ? [] : this.again();
+    for (const kind of ["reasoning", "text"] as const)
+      chunks.push(...this.write(kind, whole(kind).slice(this.shown[kind].length)));
+    chunks.push(...this.close());
+    const calls = parts.filter((part) => part.type === "tool-call");
+    this.reply = calls.map(({ id }) => id);
+    for (const { id: toolCallId, name: toolName, arguments: input } of calls) {
+      this.calls.add(toolCallId);
+      chunks.push({ type: "tool-input-available", toolCallId, toolName, input, dynamic: true });
+    }
+    this.shown.text = "";
+    this.shown.reasoning = "";
+    return chunks;
+  }
+}
+
+function endOfCall(toolCallId: string, { status, text, value }: ToolResult): UiChunk {
+  if (status === "ok")
+    return {
+      type: "tool-output-available",
+      toolCallId,
+      output: value ?? (text satisfies Json),
+      dynamic: true,
+    };
+  if (status === "denied") return { type: "tool-output-denied", toolCallId };
+  return { type: "tool-output-error", toolCallId, errorText: text, dynamic: true };
+}
+
+const reasons: { readonly [Reason in FinishReason]?: string } = { pause: "other", error: "error" };
+
+function endOf(outcome: Outcome): UiChunk[] {
+  if (outcome.type === "answered") {
+    const { finishReason } = outcome;
+    return [{ type: "finish", finishReason: reasons[finishReason] ?? finishReason }];
+  }
+  if (outcome.type === "cancelled") return [{ type: "abort", reason: outcome.reason }];
+  const errorText =
+    outcome.type === "failed" || outcome.type === "refused"
+      ? `${outcome.code}: ${outcome.message}`
+      : `The run is ${outcome.type}: ${outcome.field}.`;
+  return [
+    { type: "error", errorText },
+    { type: "finish", finishReason: "error" },
+  ];
+}

@@ -1,0 +1,301 @@
+import {
+  AbstractChat,
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessage,
+} from "ai";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { agent, session, tool } from "../../src/index.ts";
+import type { Server } from "../../src/server.ts";
+import { sqliteSessions } from "../../src/sqlite.ts";
+import { fakeTool } from "../../src/testing.ts";
+import { ask, payer, runsFile, serving, talker, told, until, web } from "./scene.ts";
+
+/** The chat of the AI SDK, with its own transport, over a server. */
+class Page extends AbstractChat<UIMessage> {
+  readonly seen: UIMessage[][];
+  constructor(
+    server: Pick<Server, "fetch">,
+    name: string,
+    { id = "c1", messages = [] as UIMessage[], body = {} } = {},
+  ) {
+    const seen: UIMessage[][] = [];
+    let current = messages;
+    const state = {
+      status: "ready" as const,
+      error: undefined,
+      get messages() {
+        return current;
+      },
+      set messages(next) {
+        current = next;
+      },
+      pushMessage: (message: UIMessage) => void (current = [...current, message]),
+      popMessage: () => void (current = current.slice(0, -1)),
+      replaceMessage: (index: number, message: UIMessage) => {
+        current = current.with(index, structuredClone(message));
+        seen.push(current);
+      },
+      snapshot: <Value>(value: Value): Value => structuredClone(value),
+    };
+    super({
+      id,
+      state,
+      transport: new DefaultChatTransport({
+        api: `http://localhost/chat/${name}`,
+        headers: web,
+        body,
+        fetch: async (url, init) => server.fetch(new Request(url, init)),
+      }),
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    });
+    this.seen = seen;
+  }
+}
+
+const shown = (message: UIMessage | undefined) =>
+  message?.parts.map((part) =>
+    part.type === "text"
+      ? part.text
+      : part.type === "dynamic-tool"
+        ? [part.toolName, part.state, ...("output" in part && part.output !== undefined ? [part.output] : [])]
+        : part.type,
+  );
+
+describe("useChat's own client", () => {
+  it("is told text as it is written, and keeps its messages", async () => {
+    const server = serving(runsFile(), { agents: [talker()] });
+    const page = new Page(server, "talker");
+    await page.sendMessage({ text: "Hi" });
+    expect(page.error).toBeUndefined();
+    expect(page.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(shown(page.lastMessage)).toEqual(["step-start", "Hello there!"]);
+    expect(page.seen.some((messages) => JSON.stringify(messages).includes('"Hello "'))).toBe(true);
+  });
+
+  it("shows a call, asks before it, and goes on in the same message with edited arguments", async () => {
+    const paid: unknown[] = [];
+    const server = serving(runsFile(), { agents: [payer(paid)] });
+    const edits: Record<string, object> = {};
+    const page = new Page(server, "payer", { body: { arguments: edits } });
+    await page.sendMessage({ text: "Pay Ada" });
+    expect(shown(page.lastMessage)).toEqual(["step-start", ["pay", "approval-requested"]]);
+    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
+    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    edits[id] = { to: "Grace" };
+    await page.addToolApprovalResponse({ id, approved: true });
+    await until(
+      async () =>
+        page.status === "ready" && page.messages.length === 2 && shown(page.lastMessage)?.includes("Paid."),
+    );
+    expect(shown(page.lastMessage)).toEqual([
+      "step-start",
+      ["pay", "output-available", "paid"],
+      "step-start",
+      "Paid.",
+    ]);
+    expect(paid).toEqual([{ to: "Grace" }]);
+  });
+
+  it("is told that a person said no, and sends the same answer twice without harm", async () => {
+    const paid: unknown[] = [];
+    const server = serving(runsFile(), { agents: [payer(paid)] });
+    const page = new Page(server, "payer");
+    await page.sendMessage({ text: "Pay Ada" });
+    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
+    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    await page.addToolApprovalResponse({ id, approved: false, reason: "not today" });
+    await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Paid."));
+    expect(shown(page.lastMessage)).toContainEqual(["pay", "output-denied"]);
+    const answered = structuredClone(page.lastMessage);
+    for (const one of answered?.parts ?? [])
+      if (one.type === "dynamic-tool")
+        Object.assign(one, { state: "approval-responded", approval: { id, approved: true } });
+    const again = await ask(server, "POST /chat/payer", { body: { id: "c1", messages: [answered] } });
+    expect(await again.text()).toContain("Paid.");
+    expect(paid).toEqual([]);
+  });
+
+  it("asks all questions of a turn at once, beside the results of the other calls, and goes on when all are answered", async () => {
+    const calls = [
+      { name: "pay", arguments: { to: "Ada" } },
+      { name: "look", arguments: { to: "Bob" } },
+      { name: "pay", arguments: { to: "Bob" } },
+    ];
+    const clerk = agent({
+      name: "clerk",
+      tools: [fakeTool("pay", "paid"), fakeTool("look", "seen")],
+      policy: ({ tool: name }) =>
+        name === "look"
+          ? { verdict: "allow", rule: "free", reason: "" }
+          : { verdict: "ask", rule: "money", reason: "money leaves" },
+      model: ({ messages }) => (messages.some(({ role }) => role === "tool") ? "Done." : { calls }),
+    });
+    const server = serving(runsFile(), { agents: [clerk] });
+    const page = new Page(server, "clerk");
+    await page.sendMessage({ text: "Pay both" });
+    expect(shown(page.lastMessage)).toEqual([
+      "step-start",
+      ["pay", "approval-requested"],
+      ["look", "output-available", "seen"],
+      ["pay", "approval-requested"],
+    ]);
+    const ids =
+      page.lastMessage?.parts.flatMap((part) => ("approval" in part ? [String(part.approval?.id)] : [])) ??
+      [];
+    await page.addToolApprovalResponse({ id: ids[0] ?? "", approved: true });
+    await page.addToolApprovalResponse({ id: ids[1] ?? "", approved: false });
+    await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Done."));
+    expect(shown(page.lastMessage)).toEqual([
+      "step-start",
+      ["pay", "output-available", "paid"],
+      ["look", "output-available", "seen"],
+      ["pay", "output-denied"],
+      "step-start",
+      "Done.",
+    ]);
+  });
+
+  it("comes back to a stream after the page was loaded anew, in the middle of a message and while a question waits", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serving(runsFile(), { agents: [talker(gate.promise), payer()] });
+    const first = new Page(server, "talker");
+    void first.sendMessage({ text: "Hi" });
+    await until(async () => shown(first.lastMessage)?.includes("Hello "));
+    const user = first.messages.slice(0, 1);
+    const second = new Page(server, "talker", { messages: user });
+    const resumed = second.resumeStream();
+    await until(async () => shown(second.lastMessage)?.includes("Hello "));
+    gate.resolve();
+    await resumed;
+    expect(shown(second.lastMessage)).toEqual(["step-start", "Hello there!"]);
+    await new Page(server, "talker", { messages: user }).resumeStream(); // ended: nothing to come back to
+    const asking = new Page(server, "payer", { id: "c2" });
+    await asking.sendMessage({ text: "Pay Ada" });
+    const back = new Page(server, "payer", { id: "c2", messages: asking.messages.slice(0, 1) });
+    await back.resumeStream();
+    expect(shown(back.lastMessage)).toEqual(["step-start", ["pay", "approval-requested"]]);
+  });
+
+  it("has what was said before from the session, whatever a page makes up", async () => {
+    const file = runsFile();
+    const sessions = sqliteSessions(file);
+    onTestFinished(() => sessions.close());
+    const echo = agent({
+      name: "echo",
+      model: ({ messages }) => JSON.stringify(messages.filter(({ role }) => role === "user").length),
+    });
+    const server = serving(file, { agents: [echo], sessions: (id) => session(sessions, id) });
+    const page = new Page(server, "echo", {
+      messages: [{ id: "m0", role: "user", parts: [{ type: "text", text: "made up" }] }],
+    });
+    await page.sendMessage({ text: "One" });
+    expect(shown(page.lastMessage)).toEqual(["step-start", "1"]);
+    await page.sendMessage({ text: "Two" });
+    expect(shown(page.lastMessage)).toEqual(["step-start", "2"]);
+  });
+
+  it("sends files, and is told of a failed tool and a failed run", async () => {
+    const look = tool({
+      name: "look",
+      description: "",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute: () => {
+        throw new Error("no light");
+      },
+    });
+    const viewer = agent({
+      name: "viewer",
+      tools: [look],
+      model: ({ messages }) => {
+        if (messages.at(-1)?.role === "tool") throw new Error("model is gone");
+        const seen = messages.flatMap((message) =>
+          message.role === "user" ? message.parts.map(({ type }) => type) : [],
+        );
+        return { text: seen.join(), calls: [{ name: "look", arguments: {} }] };
+      },
+      retry: false,
+    });
+    const server = serving(runsFile(), { agents: [viewer] });
+    const page = new Page(server, "viewer");
+    const picture = {
+      type: "file" as const,
+      mediaType: "image/png",
+      url: "data:image/png;base64,iVBORw0KGgo=",
+    };
+    await page.sendMessage({ text: "What is it?", files: [picture] });
+    expect(page.error?.message).toContain("provider-failed");
+    const parts = shown(page.lastMessage);
+    expect(parts?.[1]).toMatch(/^(file,text|text,file)$/);
+    expect(parts?.[2]).toEqual(["look", "output-error"]);
+  });
+});
+
+describe("what a page sends that is no chat", () => {
+  const user = { id: "m", role: "user", parts: [{ type: "text", text: "Hi" }] };
+  it.each([
+    ["no messages", { id: "c", messages: [] }, 400],
+    ["an answer of its own making", { id: "c", messages: [{ id: "m", role: "assistant", parts: [] }] }, 400],
+    [
+      "an approval that was not asked",
+      {
+        id: "c",
+        messages: [
+          {
+            id: "m",
+            role: "assistant",
+            parts: [
+              { type: "dynamic-tool", state: "approval-responded", approval: { id: "x", approved: true } },
+            ],
+          },
+        ],
+      },
+      400,
+    ],
+    [
+      "an approval of another's run",
+      {
+        id: "c",
+        messages: [
+          {
+            id: "m",
+            role: "assistant",
+            parts: [
+              {
+                type: "dynamic-tool",
+                state: "approval-responded",
+                approval: {
+                  id: Buffer.from(JSON.stringify({ run: "shop/1", key: "k", hash: "h", after: 0 })).toString(
+                    "base64url",
+                  ),
+                  approved: true,
+                },
+              },
+            ],
+          },
+        ],
+      },
+      400,
+    ],
+    ["an answer to be written anew", { id: "c", messages: [user], trigger: "regenerate-message" }, 400],
+    [
+      "a file from an address",
+      {
+        id: "c",
+        messages: [
+          { ...user, parts: [{ type: "file", mediaType: "image/png", url: "https://evil.example/x.png" }] },
+        ],
+      },
+      400,
+    ],
+  ])("is refused: %s", async (_name, body, status) => {
+    const server = serving(runsFile(), { agents: [talker()] });
+    expect(await told(ask(server, "POST /chat/talker", { body }))).toMatchObject({
+      status,
+      code: "request-invalid",
+    });
+    const unknown = { id: "c", messages: [user] };
+    expect(await told(ask(server, "POST /chat/nobody", { body: unknown }))).toMatchObject({ status: 404 });
+  });
+});
