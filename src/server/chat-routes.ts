@@ -82,11 +82,11 @@ async function chat(asked: Asked): Promise<Response> {
 }
 
 /** The same page may send an answer twice: one that was taken stays. */
-async function answerOnce({ runs }: Asked, { run, key, answer }: Answered): Promise<void> {
+async function answerOnce({ runs, caller }: Asked, { run, key, answer }: PageAnswer): Promise<void> {
   try {
-    await runs.answer(run, key, answer);
+    await runs.answer(run, key, { ...answer, by: caller.name });
   } catch (error) {
-    if (!isWritError(error, "question-unknown")) throw error;
+    if (!isWritError(error, "question-answered") && !isWritError(error, "question-unknown")) throw error;
   }
 }
 
@@ -198,7 +198,7 @@ function inputOf({ parts }: UiMessage): never {
 const asPart = (part: Json): Json => (typeof part === "string" ? { type: "text", text: part } : part);
 
 /** What an approval is about: the id that a page sends back with its answer. */
-interface Approval {
+interface Asking {
   readonly run: string;
   readonly key: string;
   readonly hash: string;
@@ -206,14 +206,13 @@ interface Approval {
   readonly after: number;
 }
 
-interface Answered extends Approval {
+interface PageAnswer extends Asking {
   readonly answer: QuestionAnswer;
 }
 
-const approvalId = (approval: Approval): string =>
-  Buffer.from(JSON.stringify(approval)).toString("base64url");
+const approvalId = (approval: Asking): string => Buffer.from(JSON.stringify(approval)).toString("base64url");
 
-function readApproval(id: string): Approval {
+function readApproval(id: string): Asking {
   try {
     const { run, key, hash, after } = JSON.parse(Buffer.from(id, "base64url").toString());
     return { run: String(run), key: String(key), hash: String(hash), after: Number(after) };
@@ -226,7 +225,7 @@ function readApproval(id: string): Approval {
 function answersIn(
   message: UiMessage | undefined,
   edits: NonNullable<Chat["arguments"]>,
-): readonly Answered[] {
+): readonly PageAnswer[] {
   return (message?.parts ?? []).flatMap(({ state, approval }) => {
     if (state !== "approval-responded" || approval?.approved === undefined) return [];
     const { id, approved, reason } = approval;

@@ -18,6 +18,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "question-stale": 409,
   "run-differs": 409,
   "run-claimed": 409,
+  "run-moved": 409,
   "request-too-large": 413,
   "request-too-many": 429,
   "database-failed": 503,
