@@ -1,7 +1,8 @@
 import { WritError } from "../error/writ-error.ts";
 import { consult } from "../hook/consult.ts";
 import { endBy, refusedBy } from "../run/end.ts";
-import type { Finished, Frame } from "../run/frame.ts";
+import type { Finished } from "../run/finished.ts";
+import type { Frame } from "../run/frame.ts";
 import type { End } from "../run/end.ts";
 import { describeIssues, type ParseResult, type Schema } from "../schema/schema.ts";
 import { untilStopped } from "../util/interrupt.ts";

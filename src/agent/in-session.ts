@@ -1,6 +1,7 @@
 import { within } from "../run/around.ts";
 import type { Host } from "../journal/host.ts";
-import type { Finished, Frame } from "../run/frame.ts";
+import type { Finished } from "../run/finished.ts";
+import type { Frame } from "../run/frame.ts";
 import { effectIn } from "../policy/allow-list.ts";
 import type { LoadedSession, SessionHandle } from "../session/session.ts";
 import { untilStopped } from "../util/interrupt.ts";

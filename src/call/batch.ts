@@ -157,7 +157,7 @@ export function sizeOf(
 function runAll(judging: BatchJudging, batch: Batch): Maybe<Executed> {
   const { fates } = judging;
   const { run, turn } = batch;
-  run.scope.purse.change(judging);
+  run.scope.balance.now = judging;
   if (run.tell !== undefined) for (const fate of fates) tellStart(turn, fate, run.tell);
   const running = new RunningBatch(batch, judging);
   const { executor } = run;

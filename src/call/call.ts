@@ -11,6 +11,7 @@ import type { RunContext } from "../run/context.ts";
 import type { Gate } from "../run/gate.ts";
 import type { OpenQuestion } from "../run/waits.ts";
 import type { CallPowers } from "../run/powers.ts";
+import type { CallScope } from "../tool/call-scope.ts";
 import type { AccessRecord } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -149,7 +150,9 @@ export interface OngoingCall {
   /** Ends the call: what its code still does has no powers. */
   readonly end: () => void;
   /** The run as the tool sees it. */
-  readonly scope: OpenScope;
+  readonly run: CallScope;
+  /** The scope of the runs inside; undefined while none has begun. */
+  readonly scope: OpenScope | undefined;
   /** Its time; counts from when its tool begins. */
   time?: { readonly timeoutMs: number; readonly isOver: boolean };
   /** Its handles to the world; opened when its tool declared something. */

@@ -333,7 +333,7 @@ export async function runWithRecovery({
       arguments: args,
       error,
       again,
-      stopped: () => isOver() || work.scope.hasLostJournal,
+      stopped: () => isOver() || work.scope?.hasLostJournal === true,
       context: { signal: context.signal, parent: context.run },
       onThrow: (thrown) => onThrow(call.id, thrown),
     });

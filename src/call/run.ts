@@ -1,21 +1,22 @@
 import { type Label, joinLabels, untrustedFrom } from "../message/label.ts";
 import type { ToolCall } from "../message/message.ts";
 import { addedLabel } from "../policy/knowledge/result-label.ts";
-import { openCallScope } from "../run/scope.ts";
-import { openCall, noNeeds, openScope, within } from "../run/around.ts";
+import { openCallScope, type OpenScope } from "../run/scope.ts";
+import { GivenScope, isOpen, noNeeds, type OpenCall, openCall, openScope, within } from "../run/around.ts";
 import { RunWaits } from "../run/waits.ts";
-import { kindsOf, openPowers } from "../run/powers.ts";
+import { type CallPowers, kindsOf, openPowers } from "../run/powers.ts";
 import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
 import type { RunContext } from "../run/context.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
+import type { PowerScope } from "../tool/power-port.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import { checkResult } from "../tool/result.ts";
 import type { Host } from "../journal/host.ts";
 import type { Json } from "../util/json.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { always, type Maybe, rescue } from "../util/maybe.ts";
-import type { CallRecord, Halt, OngoingCall, Ready, Settled } from "./call.ts";
+import type { Call, CallRecord, Halt, OngoingCall, Ready, Settled } from "./call.ts";
 import { fatalOf } from "./fatal.ts";
 import { runWithRecovery } from "./recovery.ts";
 import { cancelledResult, skippedResult } from "./refused.ts";
@@ -44,25 +45,58 @@ export function runCall(ready: Ready, halt: Halt): Maybe<CallRecord> {
   return entering.then((leave) => always(() => carryOut(work, halt), leave));
 }
 
-/** The work of a call that is carried out, with its scopes open. */
+/** The work of a call that is carried out. */
 export function workOf(ready: Ready): OngoingCall {
-  const { at, tool, call } = ready;
-  const { turn, gate, transcript, run } = at.batch;
-  const { needs = noNeeds } = tool;
-  const { id: callId } = call;
-  const around = openCall(gate.intent, run.scope, () => joinLabels(at.learned.label, handedOver(work)));
-  const powers = gate.powers.concat([needs]);
-  const { scope: inside, end } = openScope({ tool: tool.name, callId, powers, from: around }, run.host);
-  const scope = openCallScope({ callId, key: at.key, around, needs, turn, gate, transcript }, run);
-  const work: OngoingCall = { at, ready, around, within: inside, end, scope };
-  return work;
+  return new CallAtWork(ready);
+}
+
+/** A class, since every call has one: the scope of the runs inside it is opened when the first of them asks for it. */
+class CallAtWork implements OngoingCall {
+  readonly at: Call;
+  readonly ready: Ready;
+  readonly around: OpenCall;
+  readonly within: PowerScope;
+  readonly end: () => void;
+  readonly run: CallScope;
+  scope: OpenScope | undefined;
+  time: CallTime | undefined;
+  powers: CallPowers | undefined;
+  label: Partial<Label> | undefined;
+  threw = false;
+  isMended = false;
+
+  constructor(ready: Ready) {
+    const { at, tool, call } = ready;
+    const { gate, run } = at.batch;
+    const { needs = noNeeds } = tool;
+    this.at = at;
+    this.ready = ready;
+    this.around = openCall(gate.intent, run.scope, () => joinLabels(at.learned.label, handedOver(this)));
+    const powers = gate.powers.concat([needs]);
+    const about = { tool: tool.name, callId: call.id, powers, from: this.around };
+    const { scope, end } = openScope(about, run.host);
+    this.within = scope;
+    this.end = end;
+    this.run = new GivenScope(at.batch, run, this);
+  }
+
+  get opened(): OpenScope {
+    if (this.scope !== undefined) return this.scope;
+    const { at, ready, around } = this;
+    const { turn, gate, transcript, run } = at.batch;
+    const { needs = noNeeds } = ready.tool;
+    const place = { callId: ready.call.id, key: at.key, around, needs, turn, gate, transcript };
+    this.scope = openCallScope(place, run);
+    if (!isOpen(this.within)) void this.scope.close(); // the call has ended: nothing begins inside it any more
+    return this.scope;
+  }
 }
 
 /**
  * The label of what the call hands to runs inside it: that of the result of its tool. Words that the tool
  * threw may be anybody's.
  */
-function handedOver({ ready: { tool }, threw = false }: OngoingCall): Label {
+function handedOver({ ready: { tool }, threw }: OngoingCall): Label {
   return threw ? untrustedFrom(`tool/${tool.name}`) : addedLabel(tool);
 }
 
@@ -255,12 +289,12 @@ class CallContext implements ToolContext {
   readonly #time: CallTime;
 
   constructor(work: OngoingCall, time: CallTime) {
-    const { at, ready, scope } = work;
+    const { at, ready } = work;
     const { run, turn } = at.batch;
     const { id: callId } = ready.call;
     this.callId = callId;
     this.label = at.learned.label;
-    this.run = scope.run;
+    this.run = work.run;
     this.progress = (value) =>
       run.tell?.({ type: "tool-progress", turn, callId, value: progressWithoutSecrets(value, run.host) });
     this.#work = work;

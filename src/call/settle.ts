@@ -38,7 +38,7 @@ export function settle(work: OngoingCall, given: Settled, startedAt: number): Ma
 
 /** Ends the runs inside a call; what its own questions to the model cost is counted with them. */
 function closeScope({ scope, powers, around }: OngoingCall): Maybe<Inside | undefined> {
-  return after(scope.close(), (inside) =>
+  return after(scope?.close(), (inside) =>
     after(powers?.spent(), (spent) => {
       if (spent === undefined) return inside;
       const { delegations = [], spending = noSpending } = inside ?? {};

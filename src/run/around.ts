@@ -2,6 +2,8 @@ import type { Host } from "../journal/host.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { PowerScope, Powers, CallAround, Level } from "../tool/power-port.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
+import type { CallScope } from "../tool/call-scope.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 
 /** The needs of a tool that declares none. */
@@ -42,6 +44,44 @@ class CallInTheOpen implements OpenCall {
     return (label) => {
       this.seen = joinLabels(this.seen, label);
     };
+  }
+}
+
+/** What is told of the run to the code of a call. */
+interface GivenRun {
+  readonly gate: { readonly agent: string; readonly allowed: { readonly skill: string } };
+  readonly turn: number;
+  readonly transcript: ReadyTranscript;
+}
+
+/** The run as a tool sees it. The scope behind it is opened when a run inside asks for it: most calls begin none. */
+export class GivenScope implements CallScope {
+  readonly runId: string;
+  readonly agent: string;
+  readonly skill: string;
+  readonly turn: number;
+  readonly depth: number;
+  readonly transcript: ReadyTranscript;
+  readonly #behind: { readonly opened: unknown };
+
+  constructor(
+    { gate, turn, transcript }: GivenRun,
+    { runId, scope }: { readonly runId: string; readonly scope: Pick<Level, "depth"> },
+    behind: { readonly opened: unknown },
+  ) {
+    this.runId = runId;
+    this.agent = gate.agent;
+    this.skill = gate.allowed.skill;
+    this.turn = turn;
+    this.depth = scope.depth;
+    this.transcript = transcript;
+    this.#behind = behind;
+    Object.freeze(this);
+  }
+
+  /** The scope behind the run that a tool was given; undefined for any other object. */
+  static behind(call: CallScope): unknown {
+    return #behind in call ? call.#behind.opened : undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type Limits, limitsOf } from "../policy/account/budget.ts";
-import { purse } from "../policy/account/purse.ts";
+import { type KeptBalance, purse } from "../policy/account/purse.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import { slots, type Slots } from "../util/slots.ts";
 import type { EndCause } from "./end.ts";
@@ -60,6 +60,7 @@ export interface RunContext extends Ordering {
 export function programContext(given: Pick<RunContext, "host"> & Partial<RunContext>): RunContext {
   const { host, concurrency } = given;
   const turns = slots(concurrency);
+  const balance: KeptBalance = { now: undefined };
   const limits = limitsOf({ resultBytes: Infinity }, "calls");
   return {
     runId: host.randomId(),
@@ -68,7 +69,11 @@ export function programContext(given: Pick<RunContext, "host"> & Partial<RunCont
     limits,
     enter: (key) => turns.enter(key),
     hooks: {},
-    scope: { ...(levelAround(host) ?? { depth: 0, maxDepth: limits.depth }), purse: purse() },
+    scope: {
+      ...(levelAround(host) ?? { depth: 0, maxDepth: limits.depth }),
+      balance,
+      purse: purse(undefined, balance),
+    },
     tell: undefined,
     startedAt: host.now(),
     approve: undefined,

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../event/event.ts";
-import type { Framed, LoopResult } from "./frame.ts";
+import type { LoopResult } from "./finished.ts";
+import type { Framed } from "./frame.ts";
 
 /** A run that was begun, and what its reader gets of its end. */
 export interface Readable<Result> {

@@ -1,37 +1,45 @@
-import { messageOf, type WritError } from "../error/writ-error.ts";
-import { type AgentEvent, type Envelope, isFact, type RunEvent } from "../event/event.ts";
+import type { AgentEvent } from "../event/event.ts";
 import { mergeLive } from "../event/merge-live.ts";
-import { within } from "./around.ts";
-import type { Scope } from "./scope.ts";
+import { directJournal } from "../journal/direct-journal.ts";
+import type { Host } from "../journal/host.ts";
 import { joinLabels, type Label, trustedLabel } from "../message/label.ts";
-import { emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
-import type { Outcome } from "../event/outcome.ts";
-import { noUsage, type Usage } from "../message/usage.ts";
-import { emptyLedger, type Ledger } from "../policy/account/budget.ts";
-import { type AllowList, effectIn } from "../policy/allow-list.ts";
+import { emptyTranscript } from "../message/transcript.ts";
+import { noUsage } from "../message/usage.ts";
+import { emptyLedger } from "../policy/account/budget.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
-import { type Act, actsIn, isDeclared } from "../tool/acts.ts";
 import type { CallAround, PowerScope } from "../tool/power-port.ts";
 import { type Channel, channel } from "../util/channel.ts";
 import { type Interrupt, interrupt, untilStopped } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
-import type { Writing } from "../util/writing.ts";
-import { directJournal } from "../journal/direct-journal.ts";
-import type { Journal } from "../journal/journal.ts";
 import type { RunAccounts } from "./accounts.ts";
-import type { Checkpoint } from "./checkpoint.ts";
-import { type End, endBy, type StopReason, thrownEnd, waitsOf } from "./end.ts";
-import { StepsOfRun } from "./steps-of-run.ts";
+import { within } from "./around.ts";
 import type { RunContext } from "./context.ts";
+import { type End, endBy, type StopReason, thrownEnd } from "./end.ts";
+import type { Finished, LoopResult } from "./finished.ts";
+import { beginInside, endInside, linkOuter, linkSignal } from "./outside.ts";
 import { withRun } from "./run-error.ts";
-import type { OpenQuestion } from "./waits.ts";
-import { type MoreTime, RunClock, type RunTime } from "./time.ts";
+import { StepsOfRun } from "./steps-of-run.ts";
+import { forwarding, telling, type ToldRun } from "./telling.ts";
+import type { MoreTime } from "./time.ts";
+
+/** The time that a run may take. */
+interface RunTime {
+  readonly durationMs: number;
+  /** The milliseconds that earlier parts of the run have taken. Default 0. */
+  readonly elapsedMs?: number;
+  readonly host: Host;
+}
+
+/** A run as its clock sees it. */
+interface TimedRun {
+  readonly stop: Interrupt<StopReason>;
+  /** Without it the run ends when its time is over. */
+  readonly moreTime: MoreTime | undefined;
+}
 
 /** The options of every run: an agent's turns, a plain function, a composition of agents. */
-export interface FrameOptions extends RunTime {
-  readonly runId: string;
-  readonly agent: string;
+export interface FrameOptions extends RunTime, ToldRun {
   readonly input: Json;
   readonly signal?: AbortSignal;
   /**
@@ -39,15 +47,8 @@ export interface FrameOptions extends RunTime {
    * made at all.
    */
   readonly watched: boolean;
-  /** The agent's own observers. They never throw, and are told nothing of a replay. */
-  readonly observe?: (event: AgentEvent) => void;
-  /** The session that it was given. */
-  readonly sessionId?: string;
-  /** The run around this one. */
-  readonly parent?: Scope;
   /** The accounts that pay for it. */
   readonly accounts?: RunAccounts;
-  readonly journal?: Journal;
   /** The call in whose code it was begun, as it was then. */
   readonly around?: CallAround;
   /** The scope of all code of the run. Left out where it is the one around the code that begins it. */
@@ -64,40 +65,6 @@ export interface Frame {
   intent: Pick<Intent, "hash"> | undefined;
   /** Set by the work; without it the run ends when its time is over. */
   moreTime: MoreTime | undefined;
-}
-
-/** The end of the work inside a frame. */
-export interface Finished {
-  readonly end: End;
-  readonly transcript: ReadyTranscript;
-  readonly usage: Usage;
-  readonly ledger: Ledger;
-  readonly checkpoint?: Checkpoint;
-  /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */
-  readonly acts?: readonly Act[];
-  /** The tools that it could call; left out where there were none. */
-  readonly allowed?: AllowList;
-  /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
-  readonly label?: Label;
-}
-
-/**
- * The end of a run of the loop. `error` is the error of an outcome that is not an answer; `output` is there
- * when it is one.
- */
-export interface LoopResult {
-  readonly outcome: Outcome;
-  readonly output?: unknown;
-  readonly error?: WritError;
-  readonly transcript: ReadyTranscript;
-  readonly usage: Usage;
-  readonly turns: number;
-  /** The join of what the run has seen. */
-  readonly label: Label;
-  /** There when the run is suspended: it can be resumed from it. */
-  readonly checkpoint?: Checkpoint;
-  /** There when the run waits for answers. */
-  readonly questions?: readonly OpenQuestion[];
 }
 
 /** A run that has not begun. It begins once: when somebody waits for its end, or reads its first event. */
@@ -185,16 +152,18 @@ interface OpenFrame {
 }
 
 function open(options: FrameOptions, { stop, events }: Running): OpenFrame {
-  const forward = forwarding(events, options);
+  const isHeard = events !== undefined || options.observe !== undefined;
+  const forward = isHeard ? forwarding(events, options) : options.parent?.forward;
   const about: { frame?: Frame } = {};
   const tell = forward === undefined ? undefined : telling(options, forward, about);
   stepsOf(options)?.begin(stop);
-  const unlink = linkSignal(options.signal, cancelling(options, stop));
-  const unlinkOuter = linkOuter(options.parent, stop);
+  const { signal, parent } = options;
+  const unlink = signal && linkSignal(signal, cancelling(options, stop));
+  const unlinkOuter = parent && linkOuter(parent, stop);
   const frame: Frame = { stop, tell, forward, intent: undefined, moreTime: undefined };
   about.frame = frame;
   const clock = clockOf(options, frame);
-  beginInside(options);
+  if (parent !== undefined) beginInside(options, parent);
   tell?.({ type: "run-start", agent: options.agent, input: options.input });
   return { frame, clock, unlink, unlinkOuter };
 }
@@ -218,7 +187,8 @@ function told(
 ): LoopResult {
   const { end, usage } = finished;
   tell?.({ type: "run-end", outcome: end.outcome, usage });
-  endInside(options, finished);
+  if (options.parent !== undefined || options.around !== undefined)
+    endInside(options, finished, labelled(options, finished));
   events?.close(); // nothing is told after `run-end`, whatever still goes on outside
   if (end.throws === true && end.error !== undefined) {
     stop.stop({ type: "cancelled", reason: "the run failed" }); // calls that were started early have nobody to wait for them
@@ -245,6 +215,48 @@ function resultOf(options: FrameOptions, finished: Finished): LoopResult {
 
 function stepsOf({ journal }: FrameOptions): StepsOfRun | undefined {
   return journal === directJournal ? undefined : StepsOfRun.of(journal);
+}
+
+/** The time that an author may take to say whether there is more of it: the run goes on meanwhile, and must not go on for ever. */
+const patienceMs = 10_000;
+
+/** The clock of one run: stops it when its time is over, unless the author gives more. */
+class RunClock {
+  private readonly run: TimedRun;
+  private readonly host: Host;
+  private stopTimer: (() => void) | undefined;
+  private isOver = false;
+
+  constructor({ durationMs, elapsedMs = 0, host }: RunTime, run: TimedRun) {
+    this.run = run;
+    this.host = host;
+    this.arm(durationMs, durationMs - elapsedMs);
+  }
+
+  /** The run has ended. */
+  end(): void {
+    this.isOver = true;
+    this.stopTimer?.();
+  }
+
+  private arm(limit: number, afterMs: number): void {
+    if (limit !== Infinity) this.stopTimer = this.host.timer(Math.max(0, afterMs), () => this.expire(limit));
+  }
+
+  private expire(limit: number): void {
+    const { stop, moreTime } = this.run;
+    if (moreTime === undefined) return stop.stop({ type: "duration", limit });
+    this.stopTimer = this.host.timer(patienceMs, () => stop.stop({ type: "duration", limit }));
+    moreTime(limit).then(
+      ({ answer: { extend, checkpoint = false } }) => {
+        if (this.isOver || stop.reason !== undefined) return;
+        this.stopTimer?.();
+        if (extend !== undefined && extend > limit) this.arm(extend, extend - limit);
+        else stop.stop({ type: "duration", limit, waits: checkpoint });
+      },
+      (cause: unknown) => stop.stop({ type: "failed", cause }),
+    );
+  }
 }
 
 /** The clock of a run. In one that is replayed no time passes. */
@@ -283,101 +295,7 @@ async function enterAccounts(
     throw new Error("the run was stopped while its account was asked");
 }
 
-/** Tells the run around this one, if there is one, that this began. */
-function beginInside({ parent, agent, runId }: FrameOptions): void {
-  parent?.began({ agent, runId, depth: parent.depth + 1 });
-}
-
-/** Tells the run around this one how this ended, what it has seen and what it spent. */
-function endInside(options: FrameOptions, finished: Finished): void {
-  const { parent, around, agent, runId } = options;
-  const { end, usage, ledger } = finished;
-  const { costUsd, toolCalls } = ledger;
-  const outcome = end.outcome.type;
-  if (end.questions !== undefined) parent?.waits(waitsOf(end.questions, end.outcome));
-  const spending = { usage, costUsd, toolCalls };
-  around?.saw(labelled(options, finished));
-  parent?.ended({ agent, runId, depth: parent.depth + 1, outcome, usage }, spending, changesOf(finished));
-}
-
-/** The calls of a run, and of the runs inside it, that changed something, or of which nobody knows whether they did. */
-function changesOf({ acts = [], transcript, allowed }: Finished): readonly Act[] {
-  const called = allowed === undefined ? [] : actsIn(transcript.messages, effectIn(allowed));
-  return [...acts, ...called].filter((act) => isDeclared(act) || act.status === "unknown");
-}
-
 /** The label of what a run gives: no better than that of what it was given. */
 function labelled({ around }: FrameOptions, { label = trustedLabel }: Finished): Label {
   return around === undefined ? label : joinLabels(around.label, label);
-}
-
-/**
- * Forwards the events of this run: to the agent's observers, to its own reader, and to those of the run
- * around it.
- */
-function forwarding(
-  events: Channel<AgentEvent> | undefined,
-  { observe: given, parent, journal }: FrameOptions,
-): ((event: AgentEvent) => void) | undefined {
-  const observe = journal?.mode === "replay" ? undefined : given;
-  if (observe === undefined && events === undefined) return parent?.forward;
-  const push = events === undefined ? undefined : (event: AgentEvent) => events.push(event);
-  const all = [observe, push, parent?.forward].filter((each) => each !== undefined);
-  if (all.length < 2) return all[0];
-  return (event) => all.forEach((each) => each(event));
-}
-
-/** An event while its envelope is put on. */
-type Sealing = RunEvent & Partial<Writing<Envelope>>;
-
-/** Puts the envelope on, field by field: every delta gets one. `seq` counts the facts of this run alone. */
-function telling(
-  { agent, runId, sessionId, parent, host }: FrameOptions,
-  forward: (event: AgentEvent) => void,
-  about: { readonly frame?: Frame },
-): (event: RunEvent) => void {
-  const parentRunId = parent?.runId;
-  let seq = 0;
-  let ended = false;
-  return (event) => {
-    if (ended) return;
-    ended = event.type === "run-end";
-    if (isFact(event)) seq += 1;
-    const intent = about.frame?.intent?.hash;
-    const told: Sealing = { ...event, seq, agent, runId };
-    if (parentRunId !== undefined) told.parentRunId = parentRunId;
-    if (sessionId !== undefined) told.sessionId = sessionId;
-    if (intent !== undefined) told.intent = intent;
-    told.at = host.now();
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field that an envelope must have is put on
-    forward(told as AgentEvent);
-  };
-}
-
-/** Passes the end of the call that this run is inside of on; what it returns takes the link back. */
-function linkOuter(parent: Scope | undefined, stop: Interrupt<StopReason>): (() => void) | undefined {
-  return parent?.stop.onStop(() => stop.stop({ type: "cancelled", reason: reasonText(parent.stop.reason) }));
-}
-
-/** Passes an abort of the caller's signal on; what it returns takes the link back. */
-function linkSignal(
-  signal: AbortSignal | undefined,
-  stopAs: (reason: string) => void,
-): (() => void) | undefined {
-  if (signal === undefined) return undefined;
-  const cancel = (): void => {
-    const { reason } = signal as { reason: unknown };
-    stopAs(reasonText(reason));
-  };
-  if (signal.aborted) cancel();
-  signal.addEventListener("abort", cancel, { once: true });
-  return () => signal.removeEventListener("abort", cancel);
-}
-
-/** The reason of a cancelled run in words: that of a signal, or that of the run around it. */
-function reasonText(reason: unknown): string {
-  if (typeof reason !== "object" || reason === null || !("type" in reason)) return messageOf(reason);
-  const { type, reason: why } = reason as { readonly type: unknown; readonly reason?: unknown };
-  if (type === "cancelled" && typeof why === "string") return why;
-  return type === "duration" ? "the time of the run around it was over" : "the run around it failed";
 }

@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import { type Spending, purse, type Purse } from "../policy/account/purse.ts";
+import { type KeptBalance, type Spending, purse, type Purse } from "../policy/account/purse.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { Powers, CallAround } from "../tool/power-port.ts";
 import type { Maybe } from "../util/maybe.ts";
@@ -19,7 +19,7 @@ import type { Approvals, Approve } from "./approval.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
 import type { RunWaits } from "./waits.ts";
-import type { OpenCall } from "./around.ts";
+import { GivenScope, type OpenCall } from "./around.ts";
 
 /**
  * The scope of a call, as the runs inside it see it. They are bound by the outer run and can do no more than
@@ -63,6 +63,8 @@ export interface RunScope extends Pick<
   Scope,
   "depth" | "maxDepth" | "purse" | "accounts" | "forward" | "agents"
 > {
+  /** What it has spent itself and its bounds, as they stand: its purse looks there. */
+  readonly balance: KeptBalance;
   /** The purse of the run around this one. */
   readonly outer?: Purse;
 }
@@ -79,8 +81,8 @@ export interface Inside {
 
 /** The scope behind what a tool was given. @throws WritError `definition-invalid` for an object that no call was given. */
 export function scopeOf(call: CallScope): Scope {
-  const scope = GivenScope.behind(call);
-  if (scope !== undefined) return scope;
+  const opened = GivenScope.behind(call);
+  if (opened instanceof ScopeOfCall) return opened.made;
   const reason = "it must be the `run` of the context that a tool is given.";
   throw new WritError("definition-invalid", { where: "The option `parent` of a run", reason });
 }
@@ -133,37 +135,11 @@ export function openCallScope(place: CallPlace, options: ScopeOptions): OpenScop
   return new ScopeOfCall(place, options);
 }
 
-/** The run as a tool sees it. What is behind it is made when a run inside asks for it: most calls begin none. */
-class GivenScope implements CallScope {
-  readonly runId: string;
-  readonly agent: string;
-  readonly skill: string;
-  readonly turn: number;
-  readonly depth: number;
-  readonly transcript: ReadyTranscript;
-  readonly #behind: ScopeOfCall;
-
-  constructor({ gate, turn, transcript }: CallPlace, { runId, scope }: ScopeOptions, behind: ScopeOfCall) {
-    this.runId = runId;
-    this.agent = gate.agent;
-    this.skill = gate.allowed.skill;
-    this.turn = turn;
-    this.depth = scope.depth;
-    this.transcript = transcript;
-    this.#behind = behind;
-    Object.freeze(this);
-  }
-
-  static behind(call: CallScope): Scope | undefined {
-    return #behind in call ? call.#behind.made : undefined;
-  }
-}
-
 /** The time that a call gives runs inside it that were told to end, in milliseconds. */
 const graceMs = 1000;
 
 class ScopeOfCall implements OpenScope {
-  readonly run: CallScope;
+  private given: CallScope | undefined;
   private readonly place: CallPlace;
   private readonly options: ScopeOptions;
   private scope: Scope | undefined;
@@ -181,7 +157,10 @@ class ScopeOfCall implements OpenScope {
   constructor(place: CallPlace, options: ScopeOptions) {
     this.place = place;
     this.options = options;
-    this.run = new GivenScope(place, options, this);
+  }
+
+  get run(): CallScope {
+    return (this.given ??= new GivenScope(this.place, this.options, { opened: this }));
   }
 
   get made(): Scope {
@@ -215,13 +194,18 @@ class ScopeOfCall implements OpenScope {
   private makeScope(): Scope {
     const { gate, around, needs, turn, callId } = this.place;
     const { scope, runId, approve, approvals, leaving, tell, stop: outer } = this.options;
+    const { depth, maxDepth, accounts, forward, agents } = scope;
     const stop = interrupt<unknown>();
     if (this.isClosed) stop.stop(callEnded);
     else this.unlink = outer.onStop(() => stop.stop(outer.reason));
     return {
-      ...scope,
       runId,
       agent: gate.agent,
+      depth,
+      maxDepth,
+      accounts,
+      forward,
+      agents,
       purse: purse(scope.purse),
       policy: judgeInside(gate, scope.purse),
       said: gate.said,

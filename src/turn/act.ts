@@ -6,23 +6,16 @@ import { callsOf, type ReplyMessage, type ToolCall, type ToolResult } from "../m
 import { addReply, type OpenTranscript, settleAll } from "../message/transcript.ts";
 import { addUsage } from "../message/usage.ts";
 import { type Excess, spendInside } from "../policy/account/budget.ts";
-import {
-  type Act,
-  addAct,
-  mostTimes,
-  proposedAgain,
-  type Repeats,
-  timesDone,
-} from "../policy/account/repeats.ts";
 import { executorError } from "../call/handed.ts";
-import { effectIn, offeredTools } from "../policy/allow-list.ts";
+import { offeredTools } from "../policy/allow-list.ts";
 import { learn } from "../policy/knowledge/learned.ts";
-import { type End, endBy, exhausted, failed, stopped, suspended } from "../run/end.ts";
+import { type End, exhausted, failed, stopped, suspended } from "../run/end.ts";
 import { applyMode, type Gate } from "../run/gate.ts";
-import { RunWaits } from "../run/waits.ts";
 import { type Maybe, rescue } from "../util/maybe.ts";
+import { sameJson } from "../util/same-json.ts";
 import type { EarlyStarts } from "./early.ts";
-import type { NextState, Run, State } from "./state.ts";
+import { fatalEnd, beforeEffects, leftOpen, skipAll, toolFailed } from "./cut-short.ts";
+import type { NextState, Repeats, CallRound, Run, State } from "./state.ts";
 
 /** A reply that calls tools, and the calls of it that were started while the model wrote. */
 export interface Acting {
@@ -82,51 +75,9 @@ function settledLater(executing: Promise<Executed>, opened: OpenedBatch, run: Ru
   );
 }
 
-/** The end of a run whose calls have no result: it waits, or nobody knows what became of them. */
-function leftOpen(error: unknown, { state, open }: OpenedBatch, run: Run): Maybe<NextState> {
-  if (error instanceof RunWaits) return keepPlace(state, error, run);
-  const text = "Not known: the run ended while the call was carried out.";
-  const transcript = settleAll(open, () => ({ status: "unknown", text }));
-  const learned = learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed);
-  return { state: { ...state, transcript, learned }, end: endBy(error, run) };
-}
-
-/** The end when something forbids that the run begins to change things; asked where one of the calls is not known to look or compute. */
-async function beforeEffects(calls: readonly ToolCall[], run: Run): Promise<End | undefined> {
-  const effectOf = effectIn(run.gate.allowed);
-  const onlyLooks = calls.every(({ name }) => effectOf(name) === "none" || effectOf(name) === "read");
-  return onlyLooks ? undefined : forbidden(run);
-}
-
-async function forbidden(run: Run): Promise<End | undefined> {
-  try {
-    await run.options.beforeEffect?.();
-    return undefined;
-  } catch (error) {
-    return endBy(error, run);
-  }
-}
-
-/** Asks before the run waits too, and once: others may use its session meanwhile, and the call that somebody approved must run. */
-async function keepPlace(state: State, waits: RunWaits, run: Run): Promise<NextState> {
-  return { state, end: (await forbidden(run)) ?? endBy(waits, run) };
-}
-
-interface Skipping {
-  readonly open: OpenTranscript;
-  readonly reason: string;
-  readonly end: End;
-}
-
-/** Skips the calls of a reply, for an end that came before them. */
-export function skipAll(state: State, { open, reason, end }: Skipping): NextState {
-  const transcript = settleAll(open, () => ({ status: "skipped", text: `Not run: ${reason}.` }));
-  return { state: { ...state, transcript, violations: 0, pending: 0 }, end };
-}
-
 /** Gives the calls their results, and books what they changed. */
 function settleCalls({ state, open, calls, circle }: OpenedBatch, executed: Executed, run: Run): NextState {
-  const { results: brought, repeats } = rememberAct(state, { calls, results: executed.results }, circle);
+  const { results: brought, repeats } = remember(state, { calls, results: executed.results }, circle);
   const gate = executed.modes.reduce(applyMode, state.gate);
   const results = gate === state.gate ? brought : toldOfNarrowing(brought, state.gate, gate);
   const transcript = settleAll(open, (_call, index) => results[index] ?? lostResult);
@@ -183,27 +134,10 @@ function endOfBatch(executed: Executed, { calls, gate }: Called, run: Run): End 
   return toolFailed(call, executed.results[failure]?.text ?? "", run);
 }
 
-function fatalEnd({ call, fatal }: NonNullable<Executed["fatal"]>, run: Run): End {
-  if (fatal.type === "exhausted") return exhausted(run, fatal.excess);
-  if (fatal.code === "tool-failed") return toolFailed(call, fatal.reason, run);
-  const { reason, severity = "HIGH" } = fatal;
-  const cause = run.thrownBy(call.id);
-  const error =
-    fatal.code === "tool-escalated"
-      ? new WritError("tool-escalated", { reason, severity }, { cause })
-      : new WritError("tool-unrecoverable", { reason }, { cause });
-  return { outcome: failed(error), error };
-}
-
-function toolFailed(call: ToolCall, reason: string, run: Run): End {
-  const error = new WritError("tool-failed", { tool: call.name, reason }, { cause: run.thrownBy(call.id) });
-  return { outcome: failed(error), error };
-}
-
 /** The judgement on calls that may go in a circle: they may run, are refused, or end the run. */
 export type Circle =
   | { readonly type: "go" }
-  | { readonly type: "refuse"; readonly reason: string; readonly act: Act }
+  | { readonly type: "refuse"; readonly reason: string; readonly round: CallRound }
   | { readonly type: "end"; readonly excess: Excess };
 
 const go: Circle = { type: "go" };
@@ -216,22 +150,22 @@ function circleOf({ limits, repeats }: State, calls: readonly ToolCall[]): Circl
   const used = again.times;
   if (used <= limit + 1) {
     const reason = `the same calls brought the same results ${limit} times; they are not made again. Do something else, or answer`;
-    return { type: "refuse", reason, act: again.act };
+    return { type: "refuse", reason, round: again.round };
   }
   const message = `went in circles: the same calls would bring the same results for the ${used}th time, more than the budget of ${limit}`;
   return { type: "end", excess: { field: "repeats", limit, used, message } };
 }
 
 /** Remembers what a turn did. When a circle has come as often as the author allows, the model is told so with its last result. */
-function rememberAct(
+function remember(
   { limits, repeats }: State,
-  act: Act,
+  round: CallRound,
   circle: Circle,
 ): { readonly results: readonly ToolResult[]; readonly repeats: Repeats } {
-  const { results } = act;
+  const { results } = round;
   if (limits.repeats === Infinity) return { results, repeats };
   // A refused call counts as if it had brought the same again.
-  const next = addAct(repeats, circle.type === "refuse" ? circle.act : act);
+  const next = addRound(repeats, circle.type === "refuse" ? circle.round : round);
   const times = timesDone(next);
   if (circle.type !== "go" || times < 2 || times !== Math.floor(limits.repeats))
     return { results, repeats: next };
@@ -258,4 +192,64 @@ function toldOfNarrowing(results: readonly ToolResult[], before: Gate, after: Ga
   const left = offeredTools(after.allowed).map(({ name }) => name);
   const note = `[From now on only these tools can be called: ${left.join(", ") || "none"}.]`;
   return [...results.slice(0, -1), noted(last, note)];
+}
+
+/** The longest circle that is looked for: the same round again, two in turn (ping-pong), three in turn. */
+const longestPeriod = 3;
+
+/** Adds the round of a turn: same calls with the same results as one, two or three turns ago. */
+export function addRound({ rounds, streaks }: Repeats, round: CallRound): Repeats {
+  const next = streaks.map((streak, index) => {
+    const before = rounds[rounds.length - 1 - index];
+    return before !== undefined && sameResults(before, round) && sameCalls(before.calls, round.calls)
+      ? streak + 1
+      : 0;
+  });
+  const kept = rounds.length < longestPeriod ? rounds : rounds.slice(1);
+  return { rounds: kept.concat([round]), streaks: next };
+}
+
+/** The times that the last circle has come, with the same results each time: 1 when the last round is new. */
+export function timesDone({ streaks }: Repeats): number {
+  return streaks.reduce((most, streak, index) => Math.max(most, Math.floor(streak / (index + 1)) + 1), 1);
+}
+
+/** The most times that calls made now could bring what they brought before, whichever they are: 1 when nothing was done yet. */
+export function mostTimes({ rounds, streaks }: Repeats): number {
+  return streaks.reduce(
+    (most, streak, index) =>
+      index < rounds.length ? Math.max(most, Math.floor(streak / (index + 1)) + 2) : most,
+    1,
+  );
+}
+
+/**
+ * The how-manieth time it would be if these calls were made now and brought what they brought before, and the round that they repeat.
+ * Undefined for calls that go on with no circle. Results count: calls that bring something new each time are no circle.
+ */
+export function proposedAgain(
+  { rounds, streaks }: Repeats,
+  calls: readonly ToolCall[],
+): { readonly times: number; readonly round: CallRound } | undefined {
+  let found: { readonly times: number; readonly round: CallRound } | undefined;
+  streaks.forEach((streak, index) => {
+    const round = rounds.at(-1 - index);
+    if (round === undefined || !sameCalls(round.calls, calls)) return;
+    const times = Math.floor(streak / (index + 1)) + 2;
+    if (found === undefined || times > found.times) found = { times, round };
+  });
+  return found;
+}
+
+function sameCalls(left: readonly ToolCall[], right: readonly ToolCall[]): boolean {
+  if (left.length !== right.length) return false;
+  return left.every(({ name, arguments: args }, index) => {
+    const other = right[index];
+    return other !== undefined && name === other.name && sameJson(args, other.arguments);
+  });
+}
+
+/** Looked at first: texts are compared faster than arguments, and most results are new. */
+function sameResults({ results }: CallRound, { results: others }: CallRound): boolean {
+  return results.every(({ text }, index) => text === others[index]?.text);
 }

@@ -13,7 +13,8 @@ import { untilAborted, untilStopped } from "../util/interrupt.ts";
 import { after, type Maybe, attempt, rescue } from "../util/maybe.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
-import type { Run, State } from "./state.ts";
+import { mostTimes } from "./act.ts";
+import { noRepeats, type Run, type State } from "./state.ts";
 import { withinTokens } from "./paid-model.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
 import type { ToolChoice } from "../model/model.ts";
@@ -28,7 +29,6 @@ import { replyOf, changeReply, changeRequest, type HookedCall } from "./around-m
 import { fatalOf } from "../call/fatal.ts";
 import type { RunEvent } from "../event/event.ts";
 import { askHooks, hookError, type HookFailure, hookFailure } from "../hook/run-hooks.ts";
-import { mostTimes, noRepeats } from "../policy/account/repeats.ts";
 import { afterAttempts, pause, paceWith, retryDelay, spread } from "../model/retry.ts";
 import type { EarlyStarts } from "./early.ts";
 import { decideTurn } from "./decide-turn.ts";

@@ -16,7 +16,8 @@ import {
   type NextState,
 } from "./state.ts";
 import { type End, endBy, stopped } from "../run/end.ts";
-import type { Finished, Frame } from "../run/frame.ts";
+import type { Finished } from "../run/finished.ts";
+import type { Frame } from "../run/frame.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 import { partsText } from "../journal/parts.ts";
 import { beginningIn } from "../run/steps-of-run.ts";
@@ -35,7 +36,7 @@ export async function cycle(options: LoopOptions, frame: Frame): Promise<Finishe
     const { now, runId } = begun instanceof Promise ? await begun : begun;
     run = beginRun(options, frame, { startedAt: now - (from?.elapsedMs ?? 0), runId });
     state = { ...state, now };
-    frame.moreTime = moreTime(options, () => state.ledger.turns);
+    frame.moreTime = moreTimeIn(options, () => state.ledger.turns);
     if (from?.answer !== undefined) ({ state, end } = await answeredBefore(from.answer, state, run));
     while (end === undefined) {
       const turn = runTurn(state, run);
@@ -81,6 +82,12 @@ function beginning({ journal, host, from, gate, runId }: LoopOptions, { stop }: 
 /** A record of another intent is of another run. Its bounds are no part of it: they hold for what comes. */
 function intentText({ text, constants, agent, skill, policy, tools }: Intent): string {
   return partsText({ text, constants: [...constants], agent, skill, policy, tools });
+}
+
+/** Asks the author's hooks for more time; without such hooks the run ends when its time is over. */
+function moreTimeIn({ hooks, journal }: LoopOptions, turn: () => number): Frame["moreTime"] {
+  const { onBudgetExceeded } = hooks;
+  return onBudgetExceeded && moreTime(onBudgetExceeded, journal, turn);
 }
 
 interface RunStart {

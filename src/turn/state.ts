@@ -17,19 +17,35 @@ import {
 } from "../policy/account/budget.ts";
 import { meetBound, type Met, metBy } from "../run/bounds.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
 import { applyMode, beginWith, type Gate } from "../run/gate.ts";
 import type { RunContext } from "../run/context.ts";
+import type { RunScope } from "../run/scope.ts";
 import { type Slots, slots } from "../util/slots.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import { plainIntent } from "../policy/knowledge/intent.ts";
 import { purse, type Purse } from "../policy/account/purse.ts";
-import { noRepeats, type Repeats } from "../policy/account/repeats.ts";
 import type { Act } from "../tool/acts.ts";
 import { isCut } from "../tool/read-result.ts";
 import type { Mode } from "../tool/tool.ts";
 import type { AskOnce } from "../run/powers.ts";
 import { askingOnce } from "./ask-once.ts";
+
+/** The calls of one turn with their results. */
+export interface CallRound {
+  readonly calls: readonly ToolCall[];
+  readonly results: readonly ToolResult[];
+}
+
+/** The last rounds of a run, and for each period how many of them in a row came again. */
+export interface Repeats {
+  readonly rounds: readonly CallRound[];
+  readonly streaks: readonly number[];
+}
+
+/** Nothing happened yet. */
+export const noRepeats: Repeats = { rounds: [], streaks: [0, 0, 0] };
 
 /** The part of a run that changes from turn to turn. */
 export interface State {
@@ -80,7 +96,6 @@ export interface Run extends RunContext {
   /** The time from which this process counts the duration of the run: what waited between two processes is no part of it. */
   readonly countsFrom: number;
   readonly frame: Frame;
-  readonly purse: Purse;
   /** The error that the tool of a call threw. */
   readonly thrownBy: (callId: string) => unknown;
   /** There is something to do before the model is asked: to ask hooks, to compact, to tell of bounds. */
@@ -96,11 +111,9 @@ export function beginRun(
   frame: Frame,
   { startedAt, runId }: Pick<Run, "startedAt" | "runId">,
 ): Run {
-  const { parent, limits, level, concurrency, host, from } = options;
-  const own = purse(parent?.purse);
-  const { depth } = level;
-  const maxDepth = Math.min(level.maxDepth, depth + limits.depth);
-  const { stop, tell, forward } = frame;
+  const { limits, concurrency, host, from } = options;
+  const { stop, tell } = frame;
+  const scope = new ScopeOfRun(options, frame);
   const { beforeTurn, onBudgetThreshold } = options.hooks;
   const preparesTurns = [beforeTurn, onBudgetThreshold, options.compact, tell].some(
     (each) => each !== undefined,
@@ -127,22 +140,38 @@ export function beginRun(
     startedAt,
     countsFrom: host.now() - (from?.elapsedMs ?? 0),
     frame,
-    purse: own,
     thrownBy: (callId) => thrown?.get(callId),
     preparesTurns,
-    ask: (prompt, asking) => (ask ??= askingOnce(options, own))(prompt, asking),
+    ask: (prompt, asking) => (ask ??= askingOnce(options, scope.purse))(prompt, asking),
     enter: (key) => (turns ??= slots(concurrency)).enter(key),
-    scope: {
-      depth,
-      maxDepth,
-      purse: own,
-      accounts: options.accounts,
-      forward,
-      outer: parent?.purse,
-      agents: parent && [...(parent.agents ?? []), parent.agent],
-    },
+    scope,
     onThrow: (callId, error) => (thrown ??= new Map()).set(callId, error),
   };
+}
+
+/** A class, since every run has one: its purse is made when a run inside looks at it. */
+class ScopeOfRun implements RunScope {
+  readonly depth: number;
+  readonly maxDepth: number;
+  readonly accounts: RunScope["accounts"];
+  readonly forward: RunScope["forward"];
+  readonly outer: RunScope["outer"];
+  readonly agents: RunScope["agents"];
+  readonly balance: RunScope["balance"] = { now: undefined };
+  private made: Purse | undefined;
+
+  constructor({ level, limits, accounts, parent }: LoopOptions, { forward }: Frame) {
+    this.depth = level.depth;
+    this.maxDepth = Math.min(level.maxDepth, level.depth + limits.depth);
+    this.accounts = accounts;
+    this.forward = forward;
+    this.outer = parent?.purse;
+    this.agents = parent && [...(parent.agents ?? []), parent.agent];
+  }
+
+  get purse(): Purse {
+    return (this.made ??= purse(this.outer, this.balance));
+  }
 }
 
 /** What a run has done that goes on from no checkpoint. */
@@ -231,7 +260,7 @@ export function reserve(state: State, run: Run): NextState | Promise<NextState> 
   const reservation = reserveTurn(state.ledger, limits, state.elapsedMs);
   if (reservation.ok) {
     const reserved = { ...state, ledger: reservation.ledger };
-    run.purse.begin(reserved);
+    run.scope.balance.now = reserved;
     return { state: reserved };
   }
   return reserveMore(reservation.excess, state, run);

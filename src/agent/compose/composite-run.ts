@@ -74,9 +74,9 @@ export interface CompositeRunOptions {
 export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }: Frame): CompositeRun {
   const { name, base, options, limits, transcript } = given;
   const { parent, journal, accounts, level } = base;
-  const own = purse(parent?.purse);
-  own.begin({ ledger: emptyLedger, limits });
-  const scope = { ...level, purse: own, accounts, forward, outer: parent?.purse };
+  const balance = { now: { ledger: emptyLedger, limits } };
+  const own = purse(parent?.purse, balance);
+  const scope = { ...level, balance, purse: own, accounts, forward, outer: parent?.purse };
   const gate = gateOfComposite(given);
   let label = inputLabel(base, options.intent);
   let usage = noUsage;

@@ -30,10 +30,6 @@ export interface Purse {
   calls(tool: string): number;
   /** The calls of runs inside since the turn began; undefined when there are none. */
   readonly counted: Spending["calls"];
-  /** A turn of the outer run begins: what was spent inside before is in its own account. */
-  begin(account: Balance): void;
-  /** The outer run's own account changed in the middle of its turn; what was spent inside meanwhile still counts beside it. */
-  change(account: Balance): void;
 }
 
 /** The run's own spending, and its bounds. */
@@ -42,28 +38,37 @@ export interface Balance {
   readonly limits: Limits;
 }
 
-/** Makes the purse of a run; `outer` is that of the run around it. */
-export function purse(outer?: Purse): Purse {
-  return new RunPurse(outer);
+/** The balance of a run as it stands: undefined before its first turn. */
+export interface KeptBalance {
+  now: Balance | undefined;
 }
 
-/** A class, since every run has one: its members live once, on the prototype. */
+/** Makes the purse of a run with this balance; `outer` is that of the run around it. */
+export function purse(outer?: Purse, own: KeptBalance = { now: undefined }): Purse {
+  return new RunPurse(outer, own);
+}
+
+/** The spending that is not in the balance of the run: a turn that begins has in its balance what was spent inside before. */
 class RunPurse implements Purse {
   private readonly outer: Purse | undefined;
-  private account: Balance | undefined;
+  private readonly own: KeptBalance;
+  private turn: number | undefined;
   private tokens = 0;
   private costUsd = 0;
   private toolCalls = 0;
   private called: Map<string, number> | undefined;
 
-  constructor(outer: Purse | undefined) {
+  constructor(outer: Purse | undefined, own: KeptBalance) {
     this.outer = outer;
+    this.own = own;
+    this.turn = own.now?.ledger.turns;
   }
 
   turnExcess(): Excess | undefined {
     const within = this.outer?.turnExcess();
-    if (within !== undefined || this.account === undefined) return within;
-    const { ledger, limits } = this.account;
+    const balance = this.balance();
+    if (within !== undefined || balance === undefined) return within;
+    const { ledger, limits } = balance;
     return (
       over("tokens", ledger.tokens + this.tokens, limits) ??
       over("costUsd", ledger.costUsd + this.costUsd, limits)
@@ -72,12 +77,14 @@ class RunPurse implements Purse {
 
   callExcess(): Excess | undefined {
     const within = this.outer?.callExcess();
-    if (within !== undefined || this.account === undefined) return within;
-    const { ledger, limits } = this.account;
+    const balance = this.balance();
+    if (within !== undefined || balance === undefined) return within;
+    const { ledger, limits } = balance;
     return over("toolCalls", ledger.toolCalls + this.toolCalls, limits);
   }
 
   spend(spending: Spending): void {
+    this.balance();
     this.tokens += spending.usage.inputTokens + spending.usage.outputTokens;
     this.costUsd += spending.costUsd;
     this.toolCalls += spending.toolCalls;
@@ -86,15 +93,14 @@ class RunPurse implements Purse {
   }
 
   get isBounded(): boolean {
-    const { tokens = Infinity, costUsd = Infinity } = this.account?.limits ?? {};
+    const { tokens = Infinity, costUsd = Infinity } = this.own.now?.limits ?? {};
     return Math.min(tokens, costUsd) !== Infinity || this.outer?.isBounded === true;
   }
 
   tokensLeft(): number {
+    const balance = this.balance();
     const own =
-      this.account === undefined
-        ? Infinity
-        : this.account.limits.tokens - this.account.ledger.tokens - this.tokens;
+      balance === undefined ? Infinity : balance.limits.tokens - balance.ledger.tokens - this.tokens;
     return Math.min(own, this.outer?.tokensLeft() ?? Infinity);
   }
 
@@ -104,28 +110,30 @@ class RunPurse implements Purse {
   }
 
   calls(tool: string): number {
-    const own = this.account?.ledger.uses?.find((use) => use.tool === tool)?.calls ?? 0;
+    const own = this.balance()?.ledger.uses?.find((use) => use.tool === tool)?.calls ?? 0;
     return own + (this.called?.get(tool) ?? 0);
   }
 
   get counted(): Spending["calls"] {
+    this.balance();
     const some = [...(this.called ?? [])].filter(([, count]) => count > 0);
     return some.length === 0 ? undefined : Object.fromEntries(some);
   }
 
-  begin(now: Balance): void {
-    this.account = now;
+  /** The balance of the run. Another turn empties the purse. */
+  private balance(): Balance | undefined {
+    const { now } = this.own;
+    if (now?.ledger.turns === this.turn) return now;
+    this.turn = now?.ledger.turns;
     this.tokens = 0;
     this.costUsd = 0;
     this.toolCalls = 0;
     this.called = undefined;
-  }
-
-  change(now: Balance): void {
-    this.account = now;
+    return now;
   }
 
   private add(tool: string, count: number): void {
+    this.balance();
     this.called ??= new Map();
     this.called.set(tool, Math.max(0, (this.called.get(tool) ?? 0) + count));
   }

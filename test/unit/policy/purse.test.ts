@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { emptyLedger, type Ledger, type Limits, limitsOf } from "../../../src/policy/account/budget.ts";
-import { type Balance, purse } from "../../../src/policy/account/purse.ts";
+import { type KeptBalance, type Balance, purse } from "../../../src/policy/account/purse.ts";
 
 const account = (limits: Partial<Limits>, ledger: Partial<Ledger> = {}): Balance => ({
   ledger: { ...emptyLedger, ...ledger },
@@ -14,17 +14,18 @@ const tokens = (count: number): Parameters<ReturnType<typeof purse>["spend"]>[0]
 
 describe("a purse", () => {
   it("forbids nothing before its run began, nor where there is no bound", () => {
-    const own = purse();
+    const held: KeptBalance = { now: undefined };
+    const own = purse(undefined, held);
     own.spend(tokens(1e9));
     expect([own.turnExcess(), own.callExcess()]).toEqual([undefined, undefined]);
-    own.begin(account({ toolCalls: 1e9 }));
+    held.now = account({ toolCalls: 1e9 });
     own.spend({ ...tokens(1e9), costUsd: 1e9, toolCalls: 5 });
     expect([own.turnExcess(), own.callExcess()]).toEqual([undefined, undefined]);
   });
 
   it("forbids a model call by tokens and dollars, and a tool call by tool calls, from the bound on", () => {
-    const own = purse();
-    own.begin(account({ tokens: 100, costUsd: 1, toolCalls: 3 }, { tokens: 60, toolCalls: 2 }));
+    const now = account({ tokens: 100, costUsd: 1, toolCalls: 3 }, { tokens: 60, toolCalls: 2 });
+    const own = purse(undefined, { now });
     own.spend(tokens(39));
     expect([own.turnExcess(), own.callExcess()]).toEqual([undefined, undefined]);
     own.spend({ ...tokens(0), toolCalls: 1 });
@@ -39,30 +40,27 @@ describe("a purse", () => {
       used: 100,
       message: "exceeded the tokens budget of 100 of the run around it",
     });
-    const priced = purse();
-    priced.begin(account({ costUsd: 1 }));
+    const priced = purse(undefined, { now: account({ costUsd: 1 }) });
     priced.spend({ ...tokens(0), costUsd: Infinity });
     expect(priced.turnExcess()).toMatchObject({ field: "costUsd", used: Infinity });
   });
 
   it("is emptied of what is in its run's own account when a turn begins, and only then", () => {
-    const own = purse();
-    own.begin(account({ tokens: 100 }));
+    const held: KeptBalance = { now: account({ tokens: 100 }, { turns: 1 }) };
+    const own = purse(undefined, held);
     own.spend(tokens(60));
-    own.change(account({ tokens: 100 }, { tokens: 30 }));
+    held.now = account({ tokens: 100 }, { turns: 1, tokens: 30 });
     expect(own.turnExcess()).toBeUndefined();
-    own.change(account({ tokens: 100 }, { tokens: 40 }));
+    held.now = account({ tokens: 100 }, { turns: 1, tokens: 40 });
     expect(own.turnExcess()).toMatchObject({ used: 100 });
-    own.begin(account({ tokens: 100 }, { tokens: 99 }));
+    held.now = account({ tokens: 100 }, { turns: 2, tokens: 99 });
     expect(own.turnExcess()).toBeUndefined();
   });
 
   it("is bounded by the runs around it, and tells them what is spent", () => {
-    const outer = purse();
-    const middle = purse(outer);
+    const outer = purse(undefined, { now: account({ tokens: 100, toolCalls: 2 }) });
+    const middle = purse(outer, { now: account({ tokens: 50 }) });
     const inner = purse(middle);
-    outer.begin(account({ tokens: 100, toolCalls: 2 }));
-    middle.begin(account({ tokens: 50 }));
     inner.spend({ ...tokens(50), toolCalls: 2 });
     expect(inner.turnExcess()).toMatchObject({ field: "tokens", limit: 50 });
     expect(inner.callExcess()).toMatchObject({ field: "toolCalls", limit: 2 });

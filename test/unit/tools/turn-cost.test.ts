@@ -18,9 +18,9 @@ it("a turn makes no promise that nothing waits for, little garbage, and a short 
   expect(cost.promisesWhereAToolWaits).toBeLessThanOrEqual(10);
   expect(cost.bytesATurn).toBeLessThan(22_500);
   expect(cost.promisesADelta).toBeLessThanOrEqual(8);
-  expect(cost.bytesOfAWaitingRun).toBeLessThan(14_000);
-  expect(cost.answer.files).toBeLessThanOrEqual(26);
-  expect(cost.answer.functions).toBeLessThanOrEqual(192);
-  expect(cost.call.files).toBeLessThanOrEqual(39);
-  expect(cost.call.functions).toBeLessThanOrEqual(330);
+  expect(cost.bytesOfAWaitingRun).toBeLessThan(13_000);
+  expect(cost.answer.files).toBeLessThanOrEqual(23);
+  expect(cost.answer.functions).toBeLessThanOrEqual(182);
+  expect(cost.call.files).toBeLessThanOrEqual(35);
+  expect(cost.call.functions).toBeLessThanOrEqual(315);
 });

@@ -1,14 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ToolCall, ToolResult } from "../../../src/message/message.ts";
-import {
-  type Act,
-  addAct,
-  noRepeats,
-  proposedAgain,
-  type Repeats,
-  timesDone,
-} from "../../../src/policy/account/repeats.ts";
+import { addRound, proposedAgain, timesDone } from "../../../src/turn/act.ts";
+import { noRepeats, type Repeats, type CallRound } from "../../../src/turn/state.ts";
 import type { Json } from "../../../src/util/json.ts";
 
 const callOf = (name: string, given: Json = {}): ToolCall => ({
@@ -18,15 +12,18 @@ const callOf = (name: string, given: Json = {}): ToolCall => ({
   arguments: given,
 });
 const resultOf = (text: string): ToolResult => ({ status: "ok", text });
-const act = (name: string, text = name): Act => ({ calls: [callOf(name)], results: [resultOf(text)] });
-const after = (...acts: readonly Act[]): Repeats => acts.reduce(addAct, noRepeats);
+const round = (name: string, text = name): CallRound => ({
+  calls: [callOf(name)],
+  results: [resultOf(text)],
+});
+const after = (...rounds: readonly CallRound[]): Repeats => rounds.reduce(addRound, noRepeats);
 
-/** How often the last circle of one to three acts stands at the end of a list, counted the slow way. */
-function slowly(acts: readonly string[]): number {
-  let best = acts.length === 0 ? 1 : 0;
+/** How often the last circle of one to three rounds stands at the end of a list, counted the slow way. */
+function slowly(rounds: readonly string[]): number {
+  let best = rounds.length === 0 ? 1 : 0;
   for (const period of [1, 2, 3]) {
     let same = 0;
-    while (acts.length - 1 - same - period >= 0 && acts.at(-1 - same) === acts.at(-1 - same - period))
+    while (rounds.length - 1 - same - period >= 0 && rounds.at(-1 - same) === rounds.at(-1 - same - period))
       same += 1;
     best = Math.max(best, Math.floor(same / period) + 1);
   }
@@ -34,40 +31,40 @@ function slowly(acts: readonly string[]): number {
 }
 
 describe("circles", () => {
-  it("are counted as they are, for every list of acts", () => {
-    const acts = fc.array(fc.constantFrom("a1", "a2", "b1", "c1"), { maxLength: 24 });
+  it("are counted as they are, for every list of rounds", () => {
+    const rounds = fc.array(fc.constantFrom("a1", "a2", "b1", "c1"), { maxLength: 24 });
     fc.assert(
-      fc.property(acts, (names) => {
-        const repeats = after(...names.map((name) => act(name.slice(0, 1), name)));
+      fc.property(rounds, (names) => {
+        const repeats = after(...names.map((name) => round(name.slice(0, 1), name)));
         expect(timesDone(repeats)).toBe(slowly(names));
-        expect(repeats.acts.length).toBeLessThanOrEqual(3);
+        expect(repeats.rounds.length).toBeLessThanOrEqual(3);
       }),
     );
   });
 
   it("are foreseen: calls that go on with one, and what they would bring", () => {
     expect(proposedAgain(noRepeats, [callOf("a")])).toBeUndefined();
-    expect(proposedAgain(after(act("a")), [callOf("b")])).toBeUndefined();
-    expect(proposedAgain(after(act("a")), [callOf("a"), callOf("a")])).toBeUndefined();
-    expect(proposedAgain(after(act("a"), act("a")), [callOf("a")])).toMatchObject({
+    expect(proposedAgain(after(round("a")), [callOf("b")])).toBeUndefined();
+    expect(proposedAgain(after(round("a")), [callOf("a"), callOf("a")])).toBeUndefined();
+    expect(proposedAgain(after(round("a"), round("a")), [callOf("a")])).toMatchObject({
       times: 3,
-      act: { results: [{ text: "a" }] },
+      round: { results: [{ text: "a" }] },
     });
-    const pingPong = after(act("a"), act("b"), act("a"), act("b"));
+    const pingPong = after(round("a"), round("b"), round("a"), round("b"));
     expect(proposedAgain(pingPong, [callOf("a")])).toMatchObject({
       times: 3,
-      act: { results: [{ text: "a" }] },
+      round: { results: [{ text: "a" }] },
     });
     expect(proposedAgain(pingPong, [callOf("b")])).toMatchObject({ times: 2 });
-    const oneCallTwoResults = after(act("a", "1"), act("a", "2"), act("a", "1"), act("a", "2"));
+    const oneCallTwoResults = after(round("a", "1"), round("a", "2"), round("a", "1"), round("a", "2"));
     expect(proposedAgain(oneCallTwoResults, [callOf("a")])).toMatchObject({
       times: 3,
-      act: { results: [{ text: "1" }] },
+      round: { results: [{ text: "1" }] },
     });
   });
 
   it("need the same arguments, whatever the order of their fields, and the same results", () => {
-    const given = (args: Json, text = "x"): Act => ({
+    const given = (args: Json, text = "x"): CallRound => ({
       calls: [callOf("a", args)],
       results: [resultOf(text)],
     });

@@ -1,0 +1,45 @@
+import type { WritError } from "../error/writ-error.ts";
+import type { Outcome } from "../event/outcome.ts";
+import type { Label } from "../message/label.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
+import type { Usage } from "../message/usage.ts";
+import type { Ledger } from "../policy/account/budget.ts";
+import type { AllowList } from "../policy/allow-list.ts";
+import type { Act } from "../tool/acts.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { End } from "./end.ts";
+import type { OpenQuestion } from "./waits.ts";
+
+/** The end of the work inside a frame. */
+export interface Finished {
+  readonly end: End;
+  readonly transcript: ReadyTranscript;
+  readonly usage: Usage;
+  readonly ledger: Ledger;
+  readonly checkpoint?: Checkpoint;
+  /** Calls that may have changed something and do not stand in the transcript: compaction took them out, or they were made inside a call. */
+  readonly acts?: readonly Act[];
+  /** The tools that it could call; left out where there were none. */
+  readonly allowed?: AllowList;
+  /** The join of what the run has seen. Left out where nothing was read: that of what it was given. */
+  readonly label?: Label;
+}
+
+/**
+ * The end of a run of the loop. `error` is the error of an outcome that is not an answer; `output` is there
+ * when it is one.
+ */
+export interface LoopResult {
+  readonly outcome: Outcome;
+  readonly output?: unknown;
+  readonly error?: WritError;
+  readonly transcript: ReadyTranscript;
+  readonly usage: Usage;
+  readonly turns: number;
+  /** The join of what the run has seen. */
+  readonly label: Label;
+  /** There when the run is suspended: it can be resumed from it. */
+  readonly checkpoint?: Checkpoint;
+  /** There when the run waits for answers. */
+  readonly questions?: readonly OpenQuestion[];
+}

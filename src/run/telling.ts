@@ -1,0 +1,61 @@
+import { type AgentEvent, type Envelope, isFact, type RunEvent } from "../event/event.ts";
+import type { Host } from "../journal/host.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Intent } from "../policy/knowledge/intent.ts";
+import type { Channel } from "../util/channel.ts";
+import type { Writing } from "../util/writing.ts";
+import type { Scope } from "./scope.ts";
+
+/** A run whose events are told. */
+export interface ToldRun {
+  readonly host: Host;
+  readonly runId: string;
+  readonly agent: string;
+  /** The agent's own observers. They never throw, and are told nothing of a replay. */
+  readonly observe?: (event: AgentEvent) => void;
+  /** The session that it was given. */
+  readonly sessionId?: string;
+  /** The run around this one. */
+  readonly parent?: Scope;
+  readonly journal?: Journal;
+}
+
+/** Forwards the events of a run: to the agent's observers, to its own reader, and to those of the run around it. */
+export function forwarding(
+  events: Channel<AgentEvent> | undefined,
+  { observe: given, parent, journal }: ToldRun,
+): ((event: AgentEvent) => void) | undefined {
+  const observe = journal?.mode === "replay" ? undefined : given;
+  if (observe === undefined && events === undefined) return parent?.forward;
+  const push = events === undefined ? undefined : (event: AgentEvent) => events.push(event);
+  const all = [observe, push, parent?.forward].filter((each) => each !== undefined);
+  if (all.length < 2) return all[0];
+  return (event) => all.forEach((each) => each(event));
+}
+
+/** An event while its envelope is put on. */
+type Sealing = RunEvent & Partial<Writing<Envelope>>;
+
+/** Puts the envelope on, field by field: every delta gets one. `seq` counts the facts of this run alone. */
+export function telling(
+  { agent, runId, sessionId, parent, host }: ToldRun,
+  forward: (event: AgentEvent) => void,
+  about: { readonly frame?: { readonly intent: Pick<Intent, "hash"> | undefined } },
+): (event: RunEvent) => void {
+  const parentRunId = parent?.runId;
+  let seq = 0;
+  let ended = false;
+  return (event) => {
+    if (ended) return;
+    ended = event.type === "run-end";
+    if (isFact(event)) seq += 1;
+    const intent = about.frame?.intent?.hash;
+    const told: Sealing = { ...event, seq, agent, runId };
+    if (parentRunId !== undefined) told.parentRunId = parentRunId;
+    if (sessionId !== undefined) told.sessionId = sessionId;
+    if (intent !== undefined) told.intent = intent;
+    told.at = host.now();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field that an envelope must have is put on
+    forward(told as AgentEvent);
+  };
+}

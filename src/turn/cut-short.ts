@@ -1,0 +1,77 @@
+import type { Executed } from "../call/batch.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { ToolCall } from "../message/message.ts";
+import { type OpenTranscript, settleAll } from "../message/transcript.ts";
+import { effectIn } from "../policy/allow-list.ts";
+import { learn } from "../policy/knowledge/learned.ts";
+import { type End, endBy, exhausted, failed } from "../run/end.ts";
+import { RunWaits } from "../run/waits.ts";
+import type { Maybe } from "../util/maybe.ts";
+import type { NextState, Run, State } from "./state.ts";
+
+/** A state, and the reply whose calls have no results yet. */
+interface OpenCalls {
+  readonly state: State;
+  readonly open: OpenTranscript;
+}
+
+/** The end of a run whose calls have no result: it waits, or nobody knows what became of them. */
+export function leftOpen(error: unknown, { state, open }: OpenCalls, run: Run): Maybe<NextState> {
+  if (error instanceof RunWaits) return keepPlace(state, error, run);
+  const text = "Not known: the run ended while the call was carried out.";
+  const transcript = settleAll(open, () => ({ status: "unknown", text }));
+  const learned = learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed);
+  return { state: { ...state, transcript, learned }, end: endBy(error, run) };
+}
+
+/** The end when something forbids that the run begins to change things; asked where one of the calls is not known to look or compute. */
+export async function beforeEffects(calls: readonly ToolCall[], run: Run): Promise<End | undefined> {
+  const effectOf = effectIn(run.gate.allowed);
+  const onlyLooks = calls.every(({ name }) => effectOf(name) === "none" || effectOf(name) === "read");
+  return onlyLooks ? undefined : forbidden(run);
+}
+
+async function forbidden(run: Run): Promise<End | undefined> {
+  try {
+    await run.options.beforeEffect?.();
+    return undefined;
+  } catch (error) {
+    return endBy(error, run);
+  }
+}
+
+/** Asks before the run waits too, and once: others may use its session meanwhile, and the call that somebody approved must run. */
+async function keepPlace(state: State, waits: RunWaits, run: Run): Promise<NextState> {
+  return { state, end: (await forbidden(run)) ?? endBy(waits, run) };
+}
+
+interface Skipping {
+  readonly open: OpenTranscript;
+  readonly reason: string;
+  readonly end: End;
+}
+
+/** Skips the calls of a reply, for an end that came before them. */
+export function skipAll(state: State, { open, reason, end }: Skipping): NextState {
+  const transcript = settleAll(open, () => ({ status: "skipped", text: `Not run: ${reason}.` }));
+  return { state: { ...state, transcript, violations: 0, pending: 0 }, end };
+}
+
+/** The end that a call brings, which ends the run. */
+export function fatalEnd({ call, fatal }: NonNullable<Executed["fatal"]>, run: Run): End {
+  if (fatal.type === "exhausted") return exhausted(run, fatal.excess);
+  if (fatal.code === "tool-failed") return toolFailed(call, fatal.reason, run);
+  const { reason, severity = "HIGH" } = fatal;
+  const cause = run.thrownBy(call.id);
+  const error =
+    fatal.code === "tool-escalated"
+      ? new WritError("tool-escalated", { reason, severity }, { cause })
+      : new WritError("tool-unrecoverable", { reason }, { cause });
+  return { outcome: failed(error), error };
+}
+
+/** The end that a failed call brings where failures end a run. */
+export function toolFailed(call: ToolCall, reason: string, run: Run): End {
+  const error = new WritError("tool-failed", { tool: call.name, reason }, { cause: run.thrownBy(call.id) });
+  return { outcome: failed(error), error };
+}
