@@ -35,7 +35,7 @@ function sumOf(args: unknown): number {
 }
 
 async function warm(run: () => Promise<unknown>): Promise<void> {
-  for (let round = 0; round < 60; round += 1) await run();
+  for (let round = 0; round < 90; round += 1) await run();
 }
 
 /** What 200 turns more cost, by a count that only grows. */
