@@ -23,4 +23,4 @@ it("a turn makes no promise that nothing waits for, little garbage, and a short 
   expect(cost.answer.functions).toBeLessThanOrEqual(182);
   expect(cost.call.files).toBeLessThanOrEqual(35);
   expect(cost.call.functions).toBeLessThanOrEqual(315);
-});
+}, 120_000);
