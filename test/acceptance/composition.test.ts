@@ -174,6 +174,13 @@ describe("a race", () => {
 
     const broken = agent({ name: "broken", model: () => Promise.reject(new Error("no line")) });
     expect(await race([broken, says("b", "fine")])("go")).toBe("fine");
+    const inTurn = race(
+      { first: broken, second: says("b", "fine"), third: says("c", "late") },
+      { concurrency: 1 },
+    );
+    const { events: turns, result: second } = await watch(inTurn.stream("go"));
+    expect(second.output).toBe("fine");
+    expect(endsOf(turns)).toEqual(["0 broken failed", "1 b answered"]);
     let fail: () => void = () => undefined;
     const failing = new Promise<void>((resolve) => (fail = resolve));
     const late = agent({

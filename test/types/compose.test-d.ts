@@ -75,6 +75,7 @@ describe("the types of compositions", () => {
 
   it("race: the output of one of them", () => {
     expectTypeOf(race([text, locate])("x")).resolves.toEqualTypeOf<string | { city: string }>();
+    expectTypeOf(race({ a: text, b: locate })("x")).resolves.toEqualTypeOf<string | { city: string }>();
     // @ts-expect-error nobody is there
     race([]);
   });

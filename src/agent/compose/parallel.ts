@@ -24,7 +24,7 @@ type AgentsOf<Input, Output> =
   | Readonly<Record<string, Runnable<Input, Output>>>;
 
 /** The one agent of some, whichever it is. */
-type OneOf<Agents> = Agents extends readonly Runnable[]
+export type OneOf<Agents> = Agents extends readonly Runnable[]
   ? Agents[number]
   : Extract<Agents[keyof Agents], Runnable>;
 
@@ -82,11 +82,12 @@ export function parallel(
   options: Partial<AggregateOptions<Selection<never> | Aggregate<never, unknown>>> = {},
 ): Composite {
   checkShape("parallel()", options, shape);
-  const { concurrency = Infinity, aggregate } = options;
+  const { aggregate, concurrency = Infinity } = options;
   const members = membersOf(agents, "parallel()");
   const names = members.map(({ name }) => name);
   checkNames(members, "parallel()");
-  checkParallel(concurrency, aggregate, members);
+  checkConcurrency(concurrency, "parallel()");
+  checkAggregate(aggregate, members);
   return composite({
     name: `parallel(${names.join(", ")})`,
     members,
@@ -107,14 +108,17 @@ export function parallel(
   });
 }
 
-function checkParallel(
-  concurrency: number,
+/** @throws WritError `definition-invalid` for a number below 1 */
+export function checkConcurrency(concurrency: number, where: string): void {
+  if (concurrency >= 1) return;
+  throw new WritError("definition-invalid", { where, reason: "`concurrency` must be at least 1." });
+}
+
+function checkAggregate(
   aggregate: Selection<never> | Aggregate<never, unknown> | undefined,
   members: readonly Member[],
 ): void {
   const where = "parallel()";
-  if (!(concurrency >= 1))
-    throw new WritError("definition-invalid", { where, reason: "`concurrency` must be at least 1." });
   if (typeof aggregate !== "object" || aggregate.agents === undefined) return;
   const wanted = new Set(aggregate.agents);
   const missing = members.find(({ name }) => !wanted.has(name));

@@ -1,14 +1,17 @@
+import { checkShape, closed } from "../../error/check-shape.ts";
+import { anything } from "../../util/shape.ts";
 import type { Runnable } from "../runnable.ts";
 import { type Composite, composite } from "./composite.ts";
 import { inputOfAll, type InputOfAll, membersOf, type OutputOfOne } from "./members.ts";
+import { checkConcurrency, type OneOf, type ParallelOptions } from "./parallel.ts";
 import { together } from "./together.ts";
 
 /**
  * Gives several agents the same input at the same time: the first answer is the output, and the runs of the others are cancelled. An agent
- * that fails loses; when all do, the race ends as the last of them did. One agent may stand in it more than once. Who won is recorded, so
- * that a replay has the same winner.
+ * that fails loses; when all do, the race ends as the last of them did. With `{ concurrency: 1 }` each begins when the one before it has
+ * failed. One agent may stand in it more than once. Who won is recorded, so that a replay has the same winner.
  *
- * @throws WritError `definition-invalid` for no agents, or what is no agent
+ * @throws WritError `definition-invalid` for no agents, what is no agent, or a `concurrency` below 1
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -20,9 +23,15 @@ import { together } from "./together.ts";
  * console.log(await race([small, large])("What is the capital of Peru?"));
  * ```
  */
-export function race<const Agents extends readonly [Runnable, ...Runnable[]]>(
+export function race<
+  const Agents extends readonly [Runnable, ...Runnable[]] | Readonly<Record<string, Runnable>>,
+>(
   agents: Agents,
-): Composite<InputOfAll<Agents[number]>, OutputOfOne<Agents[number]>> {
+  options: ParallelOptions = {},
+): Composite<InputOfAll<OneOf<Agents>>, OutputOfOne<OneOf<Agents>>> {
+  checkShape("race()", options, shape);
+  const { concurrency = Infinity } = options;
+  checkConcurrency(concurrency, "race()");
   const members = membersOf(agents, "race()");
   return composite({
     name: `race(${members.map(({ name }) => name).join(", ")})`,
@@ -30,8 +39,10 @@ export function race<const Agents extends readonly [Runnable, ...Runnable[]]>(
     input: inputOfAll(members),
     outputs: members.flatMap(({ about }) => about.outputs),
     async course(input, run) {
-      const [output] = await together({ members, input, until: "answer", concurrency: Infinity }, run);
+      const [output] = await together({ members, input, until: "answer", concurrency }, run);
       return output;
     },
   });
 }
+
+const shape = closed({ concurrency: anything });

@@ -49,6 +49,8 @@ describe("the definition of a composition", () => {
       ["parallel(): undefined is no agent", () => parallel([undefined] as never)],
       ["parallel(): `concurrency` must be at least 1", () => parallel([a], { concurrency: 0 })],
       ["race(): it has no agents", () => race([] as never)],
+      ["race(): `concurrency` must be at least 1", () => race([a], { concurrency: 0 })],
+      ['race(): it has the unknown field "max"', () => race([a], { max: 1 } as never)],
       [
         "repeat(): `max` must be a whole number of at least 1, and is 0",
         () => repeat(a, { until: () => true, max: 0 }),
