@@ -28,6 +28,7 @@ import {
 import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { inSession, keep, type OpenSession } from "./in-session.ts";
 import { answerPlainly } from "./plain.ts";
+import { forcedCall } from "./forced-call.ts";
 import type { AgenticPlan, PlannedSkill } from "./plan-skill.ts";
 import type { AgentPlan, ChosenSkill } from "./plan.ts";
 import type { AnyDefinition } from "./definition.ts";
@@ -301,6 +302,8 @@ function loopOptions(
   }: Pick<LoopOptions, "transcript" | "spent" | "from" | "beforeEffect"> & Pick<Declaring, "previous">,
 ): LoopOptions {
   const { definition, plan, base, options, input, asked, onTurn } = run;
+  const { toolChoice = "auto" } = definition;
+  const isForced = toolChoice !== "auto" && (from?.ledger.toolCalls ?? 0) === 0;
   const intent = declareIntent({ plan, skill, base, options, input, asked, from, previous });
   const gate = gateOf(skill.gate, base, { intent, powers: base.powers.concat([plan.grants]) });
   return {
@@ -326,7 +329,7 @@ function loopOptions(
     warnAt: definition.budget?.warnAt ?? 0.8,
     settings: plan.settings,
     examples: definition.examples ?? none,
-    toolChoice: definition.toolChoice ?? "auto",
+    toolChoice: isForced ? forcedCall(toolChoice, skill, options) : toolChoice,
     marks: definition.markResults ?? true,
     lastTurn: definition.lastTurn ?? "tools",
     concurrency: definition.concurrency,

@@ -1,0 +1,29 @@
+import { WritError } from "../error/writ-error.ts";
+import type { ToolChoice } from "../model/model.ts";
+import type { AgenticPlan } from "./plan-skill.ts";
+import type { RunOptions } from "./run-options.ts";
+
+/**
+ * The choice of tools that an agent forces, where its run has what it forces: a model cannot be made to call what there is not.
+ *
+ * @throws WritError `run-option-unusable` when the option `tools` takes it away, `definition-invalid` when the skill has none
+ */
+export function forcedCall(
+  choice: ToolChoice,
+  { name, gate }: AgenticPlan,
+  { tools: only }: RunOptions,
+): ToolChoice {
+  const { agent, allowed } = gate;
+  const wanted = typeof choice === "object" ? [choice.tool] : allowed.tools.keys();
+  const inSkill = [...wanted].filter((tool) => allowed.tools.has(tool));
+  if (choice === "none" || inSkill.some((tool) => only?.includes(tool) ?? true)) return choice;
+  const forced = `\`toolChoice\` requires ${typeof choice === "object" ? `a call of "${choice.tool}"` : "a call"}`;
+  if (inSkill.length > 0)
+    throw new WritError("run-option-unusable", {
+      name: agent,
+      option: "tools",
+      reason: `${forced}, and it leaves out every tool that could be called.`,
+    });
+  const reason = `${forced}, and the skill has no such tool.`;
+  throw new WritError("definition-invalid", { where: `Skill "${name}" of agent "${agent}"`, reason });
+}
