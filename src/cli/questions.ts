@@ -72,7 +72,8 @@ async function questionAt(store: RunStore, runId: string, key: string | undefine
   const questions = await store.questions(runId);
   const meant = key === undefined ? questions : questions.filter((question) => question.key === key);
   const [only, another] = meant;
-  if (only === undefined) throw new WritError("question-unknown", { id: runId, key: key ?? "" });
+  if (only === undefined)
+    throw new WritError("question-unknown", { id: runId, place: key === undefined ? "" : ` at "${key}"` });
   if (another === undefined) return only;
   const keys = questions.map((question) => question.key).join(", ");
   throw new WritError("option-invalid", {

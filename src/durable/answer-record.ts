@@ -40,7 +40,7 @@ export function answerRecord(
 
 /** The error of an answer to what does not wait: `json` is the answer that stands in the journal of the run, where there is one. */
 export function notWaiting(id: string, key: string, json: unknown): WritError {
-  if (typeof json !== "string") return new WritError("question-unknown", { id, key });
+  if (typeof json !== "string") return new WritError("question-unknown", { id, place: ` at "${key}"` });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer stands there
   const { expired: isExpired, by = "somebody" } = JSON.parse(json) as KeptAnswer;
   return isExpired === true ? expired(id, key) : new WritError("question-answered", { id, key, by });

@@ -91,7 +91,7 @@ class MemoryRuns implements RunStore {
 
   async answer(id: string, key: string, answer: QuestionAnswer): Promise<void> {
     const run = this.runs.get(id);
-    if (run === undefined) throw new WritError("question-unknown", { id, key });
+    if (run === undefined) throw new WritError("question-unknown", { id, place: ` at "${key}"` });
     run.answer(key, answer);
   }
 

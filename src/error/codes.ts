@@ -97,7 +97,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "question-expired": { message: "The question of the run \"{id}\" at \"{key}\" stands no more: nobody answered in time.", hint: "The answer is no then, and the model is told so. `approvals.within` of the agent is the time for which its questions stand.", retryable: false },
   "question-forbidden": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" may not be answered by {by}.", hint: "Those who may are {allowed}, as `approvals.by` of the agent says. Give `by`, once it is certain who answers. Nothing was approved.", retryable: false },
   "question-stale": { message: "The answer is about \"{tool}\" as another policy asked it, and the policy of the run \"{id}\" has changed since, at \"{key}\".", hint: "Show the question again as it is now. Where the change was meant, `accept: [\"policy\"]` lets runs that wait go on. Nothing was approved.", retryable: false },
-  "question-unknown": { message: "The run \"{id}\" has no question at \"{key}\" that waits for an answer.", hint: "The run has gone on without it, was cancelled, or never asked it. `runs.questions()` lists what waits.", retryable: false },
+  "question-unknown": { message: "The run \"{id}\" has no question that waits for an answer{place}.", hint: "It was answered, the run has gone on without it or was cancelled, or it never asked. `writ runs show` says how the run stands; `writ approvals list` and `runs.questions()` list what waits.", retryable: false },
   "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "request-forbidden": { message: "The request was refused: {reason}.", hint: "Ask whoever runs the server to allow it.", retryable: false },
@@ -249,7 +249,7 @@ export interface ErrorData {
   "question-expired": { id: string | number; key: string | number };
   "question-forbidden": { allowed: string | number; by: string | number; id: string | number; key: string | number; tool: string | number };
   "question-stale": { id: string | number; key: string | number; tool: string | number };
-  "question-unknown": { id: string | number; key: string | number };
+  "question-unknown": { id: string | number; place: string | number };
   "reply-cut": { limit: string | number; model: string | number };
   "reply-invalid": { model: string | number; reason: string | number };
   "request-forbidden": { reason: string | number };

@@ -57,7 +57,11 @@ describe("writ run --durable", () => {
       code: 0,
       stdout: "approved: pay of invoice-17\n",
     });
-    expect((await writ(["approvals", "approve", "invoice-17"])).stderr).toContain("error[question-unknown]");
+    const late = (await writ(["approvals", "approve", "invoice-17"])).stderr;
+    expect(late).toContain(
+      'error[question-unknown] The run "invoice-17" has no question that waits for an answer.',
+    );
+    expect(late).toContain("`writ runs show` says how the run stands");
     expect(paid()).toBe(before);
     const ended = await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "invoice-17"]);
     expect([ended.code, ended.stdout]).toEqual([0, "paid Ada\n"]);
