@@ -1,5 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { ToolChoice } from "../model/model.ts";
+import type { LoopOptions } from "../turn/options.ts";
 import type { AgenticPlan } from "./plan-skill.ts";
 import type { RunOptions } from "./run-options.ts";
 
@@ -11,12 +12,14 @@ import type { RunOptions } from "./run-options.ts";
 export function forcedCall(
   choice: ToolChoice,
   { name, gate }: AgenticPlan,
-  { tools: only }: RunOptions,
+  { options: { tools: only }, from }: Pick<LoopOptions, "from"> & { readonly options: RunOptions },
 ): ToolChoice {
+  if (typeof choice === "string" && choice !== "required") return choice;
+  if (from !== undefined && from.ledger.toolCalls > 0) return choice; // it was made before
   const { agent, allowed } = gate;
   const wanted = typeof choice === "object" ? [choice.tool] : allowed.tools.keys();
   const inSkill = [...wanted].filter((tool) => allowed.tools.has(tool));
-  if (choice === "none" || inSkill.some((tool) => only?.includes(tool) ?? true)) return choice;
+  if (inSkill.some((tool) => only?.includes(tool) ?? true)) return choice;
   const forced = `\`toolChoice\` requires ${typeof choice === "object" ? `a call of "${choice.tool}"` : "a call"}`;
   if (inSkill.length > 0)
     throw new WritError("run-option-unusable", {

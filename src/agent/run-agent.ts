@@ -293,17 +293,10 @@ const none: readonly never[] = [];
 function loopOptions(
   skill: AgenticPlan,
   run: AgentRun,
-  {
-    transcript,
-    spent,
-    from,
-    previous,
-    beforeEffect,
-  }: Pick<LoopOptions, "transcript" | "spent" | "from" | "beforeEffect"> & Pick<Declaring, "previous">,
+  cycling: Pick<LoopOptions, "transcript" | "spent" | "from" | "beforeEffect"> & Pick<Declaring, "previous">,
 ): LoopOptions {
+  const { transcript, spent, from, previous, beforeEffect } = cycling;
   const { definition, plan, base, options, input, asked, onTurn } = run;
-  const { toolChoice = "auto" } = definition;
-  const isForced = toolChoice !== "auto" && (from?.ledger.toolCalls ?? 0) === 0;
   const intent = declareIntent({ plan, skill, base, options, input, asked, from, previous });
   const gate = gateOf(skill.gate, base, { intent, powers: base.powers.concat([plan.grants]) });
   return {
@@ -329,7 +322,10 @@ function loopOptions(
     warnAt: definition.budget?.warnAt ?? 0.8,
     settings: plan.settings,
     examples: definition.examples ?? none,
-    toolChoice: isForced ? forcedCall(toolChoice, skill, options) : toolChoice,
+    toolChoice:
+      definition.toolChoice === undefined
+        ? "auto"
+        : forcedCall(definition.toolChoice, skill, { options, from }),
     marks: definition.markResults ?? true,
     lastTurn: definition.lastTurn ?? "tools",
     concurrency: definition.concurrency,

@@ -8,8 +8,10 @@ import {
   reserveCall,
 } from "../policy/account/budget.ts";
 import { countCall, countSuccess } from "../policy/account/constraints.ts";
+import { toldBetween } from "../policy/allow-list.ts";
 import { meetBound } from "../run/bounds.ts";
 import type { Executor } from "../run/executor.ts";
+import { applyMode } from "../run/gate.ts";
 import type { Inside } from "../run/scope.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
@@ -183,6 +185,7 @@ function collect(_done: unknown, running: RunningBatch): Executed {
   const { ledger, limits, ended } = judging;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every call has its record once all groups have run
   const records = running.records as readonly CallRecord[];
+  const results = records.map(({ result }) => result);
   const modes: Mode[] = [];
   const inside: Inside[] = [];
   let escalated: Set<number> | undefined;
@@ -200,10 +203,13 @@ function collect(_done: unknown, running: RunningBatch): Executed {
     endedAt = Math.max(endedAt, record.endedAt);
     const mode =
       fate.type === "ready" && record.result.status === "ok" ? fate.tool.mode?.(fate.args) : undefined;
-    if (mode !== undefined) modes.push(mode);
+    if (mode !== undefined) {
+      modes.push(mode);
+      const offers = toldBetween(batch.gate.allowed, applyMode(batch.gate, mode).allowed);
+      if (offers.length > 0) results[index] = { ...record.result, offers };
+    }
     if (record.cut !== undefined) modes.push({ reads: record.cut });
   });
-  const results = records.map(({ result }) => result);
   const executed: Executed = {
     fatal,
     results,

@@ -2,12 +2,14 @@ import { type Message, type ReplyMessage, type ToolCall, callsOf, textOf } from 
 import type { Reply } from "../model/assemble.ts";
 import type { ModelRequest, ReplyFormat } from "../model/model.ts";
 import { type WireNames, wireNames } from "../model/tool-names.ts";
-import { type AllowList, offeredTools, toldTools } from "../policy/allow-list.ts";
+import { type AllowList, offeredTools, toldFirst, toldTools } from "../policy/allow-list.ts";
+import type { Tool } from "../tool/tool.ts";
 import { parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
 import { isQuoted } from "./copied-calls.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
+import { type Caller, callerFor } from "./late-tools.ts";
 import { recogniser } from "./recognise/recogniser.ts";
 import { answerFormat, heldToShape, shapeOf } from "./reply-shape.ts";
 import { withoutThinking } from "./thinking.ts";
@@ -36,12 +38,13 @@ export const nativeDriver: Driver = {
   toolName: (wireName, allowed) =>
     allowed.tools.has(wireName) ? wireName : wireNames(allowed).fromWire(wireName),
   request(turn) {
-    const { allowed, settings, toolChoice } = turn;
+    const { settings, toolChoice } = turn;
     const format = formatOf(turn);
-    const { names, told } = described(allowed)(turn.model.features.toolNames ?? noNames);
-    const choice = typeof toolChoice === "object" ? { tool: names.toWire(toolChoice.tool) } : toolChoice;
+    const { told, ...described } = toldIn(turn);
+    const choice =
+      typeof toolChoice === "object" ? { tool: wireName(toolChoice.tool, described) } : toolChoice;
     return {
-      messages: requestMessages(turn, names),
+      messages: requestMessages(turn, described),
       ...told,
       toolChoice: told.callable?.length === 0 ? "none" : choice,
       settings,
@@ -130,35 +133,68 @@ function withPlaceholder(message: ReplyMessage): ReplyMessage {
   return { ...message, parts: [...message.parts, { type: "text", text: "(empty)" }] };
 }
 
-function requestMessages({ transcript }: TurnInput, names: WireNames): readonly Message[] {
+/** The one tool through which the model of a turn calls those that it was told of later; undefined where each is called by its name. */
+export function callerIn(turn: TurnInput): Caller | undefined {
+  return turn.model.features.fixedTools === true ? toldIn(turn).caller : undefined;
+}
+
+function requestMessages({ transcript }: TurnInput, { names, caller }: Ways): readonly Message[] {
   const messages = transcript.since(0);
   const first = messages[0];
   if (first?.role === "system" && first.text === "") messages.shift(); // providers refuse an empty message
-  return names.identity ? messages : messages.map((message) => names.message(message));
+  const told = caller === undefined ? messages : messages.map((message) => caller.toWire(message));
+  return names.identity ? told : told.map((message) => names.message(message));
 }
 
 /** The rule of a provider that takes no other names than all do. */
 const noNames = /(?!)/;
 
-/** The tools as a provider is told of them, and which of them may be called. */
-interface Described {
+/** The names of tools as a provider knows them, and the one through which it calls some of them. */
+interface Ways {
   readonly names: WireNames;
+  readonly caller?: Caller;
+}
+
+/** The tools as a provider is told of them, and which of them may be called. */
+interface Described extends Ways {
   readonly told: Pick<ModelRequest, "tools" | "callable">;
 }
 
-/** The descriptions of a list for a provider, made once for each. Depends on: the tools; the names that the provider takes. */
-const described = remembered((allowed: AllowList) =>
-  remembered((accepted: RegExp): Described => {
+function wireName(tool: string, { names, caller }: Ways): string {
+  return caller?.calls(tool) === true ? caller.description.name : names.toWire(tool);
+}
+
+function toldIn({ allowed, model: { features } }: TurnInput): Described {
+  const describe = features.fixedTools === true ? fixed : growing;
+  return describe(allowed)(features.toolNames ?? noNames);
+}
+
+/** The tools that a list tells of, behind each other in the order of telling, made once for each. Depends on: the tools; the names that the provider takes. */
+const growing = remembered((allowed: AllowList) =>
+  remembered((accepted: RegExp) =>
+    describedAs(toldTools(allowed), offeredTools(allowed), { names: wireNames(allowed, accepted) }),
+  ),
+);
+
+/** Those of which a run told when it began, with the one through which the others are called. Depends on: the same. */
+const fixed = remembered((allowed: AllowList) =>
+  remembered((accepted: RegExp) => {
     const names = wireNames(allowed, accepted);
-    const told = toldTools(allowed);
-    const callable = offeredTools(allowed);
-    const tools = told.map(({ name, description, input, providerOptions }) => ({
-      name: names.toWire(name),
-      description,
-      inputSchema: input.jsonSchema,
-      ...(providerOptions && { providerOptions }),
-    }));
-    if (callable.length === told.length) return { names, told: { tools } };
-    return { names, told: { tools, callable: callable.map(({ name }) => names.toWire(name)) } };
+    const ways = { names, caller: callerFor(allowed, names) };
+    return describedAs(toldFirst(allowed), [...allowed.tools.values()], ways);
   }),
 );
+
+function describedAs(told: readonly Tool[], mayCall: readonly Tool[], ways: Ways): Described {
+  const { caller } = ways;
+  const described = told.map(({ name, description, input, providerOptions }) => ({
+    name: wireName(name, ways),
+    description,
+    inputSchema: input.jsonSchema,
+    ...(providerOptions && { providerOptions }),
+  }));
+  const tools = caller === undefined ? described : [...described, caller.description];
+  const callable = new Set(mayCall.map(({ name }) => wireName(name, ways)));
+  const isWhole = tools.every(({ name }) => callable.has(name));
+  return { ...ways, told: isWhole ? { tools } : { tools, callable: [...callable] } };
+}

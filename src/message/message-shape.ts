@@ -25,7 +25,8 @@ export const filePart: Shape<FilePart> = object(
 const sent = shapeOf("the arguments of a call", (value) => value !== undefined);
 
 const files = optional(list(filePart, "a list of files"));
-const result = { status: oneOf(...resultStatuses), text: string, note: optional(string), files };
+const offers = optional(list(string, "a list of names"));
+const result = { status: oneOf(...resultStatuses), text: string, note: optional(string), files, offers };
 
 /** The result of a call, from outside. It may hold more, which is kept as it is. */
 export const resultShape: Shape<object> = object(result, "the result of a call");

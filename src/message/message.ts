@@ -126,6 +126,8 @@ export interface ToolResult {
   readonly files?: readonly FilePart[];
   readonly note?: string;
   readonly value?: Json;
+  /** The names of the tools of which it tells the model first: they were not offered before. */
+  readonly offers?: readonly string[];
   /**
    * The origin. Left out: a stranger, namely the tool (`untrusted`, `tool/NAME`); or the runtime, for calls
    * that did not run.
@@ -314,3 +316,9 @@ const textType = /^(?:text\/|application\/(?:[^;]+\+)?(?:json|xml|yaml)\b)/i;
 export function isTextFile({ mediaType, data }: FilePart): boolean {
   return textType.test(mediaType) && (!isAddress(data) || readDataUrl(data) !== undefined);
 }
+
+/**
+ * The names that may stand in a transcript. Any other that a model invents could not be sent back to a
+ * provider.
+ */
+export const storableName: RegExp = /^[a-zA-Z0-9_./-]{1,64}$/;

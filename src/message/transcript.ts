@@ -9,9 +9,9 @@ import {
   type UserMessage,
   charactersOf,
   callsOf,
-  isAsked,
 } from "./message.ts";
 import { misfitText } from "../util/shape.ts";
+import { withoutTurns } from "./drop-turns.ts";
 import { messageShape } from "./message-shape.ts";
 import type { Writing } from "../util/writing.ts";
 
@@ -285,7 +285,9 @@ class ShownTranscript implements ReadyTranscript {
 
 /**
  * Removes the oldest `count` turns (a reply with the results of its calls) and what was said before them. What the author said stays, and so
- * does what a user said last: what is left is as valid as before. `summary` stands in the place of what was removed.
+ * does what a user said last: what is left is as valid as before. So does a turn after it that told the model of tools, which it could not call
+ * otherwise. `summary` stands in the place of what was removed: behind the question where that came before all replies, so that a request begins
+ * as it did.
  */
 export function dropTurns(
   transcript: ReadyTranscript,
@@ -293,20 +295,10 @@ export function dropTurns(
   summary?: UserMessage,
 ): ReadyTranscript {
   const { messages } = transcript;
-  const end = endOfTurn(messages, count);
-  if (end === 0) return transcript;
-  const first = messages[0];
-  const rest = messages.slice(end);
-  const replyAt = rest.findIndex(({ role }) => role === "assistant");
-  const isAnswered = rest.slice(0, replyAt === -1 ? rest.length : replyAt).some(isAsked);
-  const asked = isAnswered ? undefined : messages.slice(0, end).findLast(isAsked);
-  const kept: Message[] = [
-    ...(first?.role === "system" ? [first] : []),
-    ...(summary === undefined ? [] : [summary]),
-    ...(asked === undefined ? [] : [asked]),
-    ...rest,
-  ];
-  return ready({ log: new Log(kept, tipOf(transcript)), length: kept.length });
+  const kept = withoutTurns(messages, count, summary);
+  return kept === messages
+    ? transcript
+    : ready({ log: new Log([...kept], tipOf(transcript)), length: kept.length });
 }
 
 /** All messages that there ever were, those that {@link dropTurns} removed among them, each once. */
@@ -322,17 +314,6 @@ function allOf({ log, length }: Tip): readonly Message[] {
 /** The number of turns: replies of the model. */
 export function countTurns({ messages }: Transcript): number {
   return messages.reduce((sum, { role }) => (role === "assistant" ? sum + 1 : sum), 0);
-}
-
-/** The index behind the results of the `count`th reply, or of the last one when there are fewer; 0 when there is none. */
-function endOfTurn(messages: readonly Message[], count: number): number {
-  let replies = 0;
-  let end = 0;
-  for (const [index, { role }] of messages.entries()) {
-    if (role === "assistant" && (replies += 1) > count) break;
-    if (role === "assistant" || role === "tool") end = index + 1;
-  }
-  return end;
 }
 
 /** The ids of calls that every provider accepts. */
@@ -413,11 +394,12 @@ function open(tip: Tip, waiting: OpenState): OpenTranscript {
 /** Field by field: each call has such a message, and a spread behind other fields costs more than all the rest of it. */
 function resultMessage(call: ToolCall, result: ToolResult | undefined): ResultMessage {
   if (result === undefined) throw new TypeError(`call "${call.id}" has no result`);
-  const { status, text, files, note, value, label } = result;
+  const { status, text, files, note, value, offers, label } = result;
   const message: Writing<ResultMessage> = { role: "tool", callId: call.id, name: call.name, status, text };
   if (files !== undefined) message.files = files;
   if (note !== undefined) message.note = note;
   if (value !== undefined) message.value = value;
+  if (offers !== undefined) message.offers = offers;
   if (label !== undefined) message.label = label;
   return message;
 }

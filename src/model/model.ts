@@ -135,6 +135,12 @@ export interface ModelFeatures {
    * and the model is told of them in words. Default: what its provider is known to take.
    */
   readonly resultFiles?: FilePlace;
+  /**
+   * The list of tools stays as it was when a run began, since with another one its provider would read all messages anew: of a tool that a
+   * catalogue finds a result tells, and one tool that is told from the beginning calls it; so is `read_result`. Left out: they come behind the
+   * others. `false` says the same where a model of a hosted provider is better told so.
+   */
+  readonly fixedTools?: boolean;
   /** The names of tools that it takes as they are, from `^` to `$`, where that is more than all providers do (`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`). */
   readonly toolNames?: RegExp;
   /** The driver that measured best with this model, as its card says: `auto` takes it. */

@@ -17,6 +17,8 @@ export interface AllowList {
    * `tools` alone.
    */
   readonly offered?: ReadonlySet<string>;
+  /** Those of which the model was told after the run had begun. */
+  readonly late?: ReadonlySet<string>;
   /**
    * The tools before the list was made shorter; undefined for a list that was not. No call is allowed by it: a model that was told of a tool
    * may be told of it in later requests too, so that they begin alike.
@@ -60,6 +62,20 @@ export function toldTools({ tools, before = tools, offered }: AllowList): readon
   return offeredTools({ tools: before, offered });
 }
 
+/** The tools of which a run told when it began, in the order of telling. */
+export function toldFirst(list: AllowList): readonly Tool[] {
+  const { late } = list;
+  const told = toldTools(list);
+  return late === undefined ? told : told.filter(({ name }) => !late.has(name));
+}
+
+/** The names of the tools that the first list does not tell of and the second does. */
+export function toldBetween(before: AllowList, after: AllowList): readonly string[] {
+  if (before === after) return [];
+  const known = new Set(toldTools(before));
+  return toldTools(after).flatMap((tool) => (known.has(tool) ? [] : [tool.name]));
+}
+
 /** The list, with these tools offered too, as far as it has them. */
 export function withOffered(list: AllowList, names: readonly string[]): AllowList {
   const { offered, tools } = list;
@@ -88,7 +104,7 @@ export function restrictList(list: AllowList, names: readonly string[]): AllowLi
 
 /** The list, as one of which the model is told that was not told of any tool before: of those in it alone. */
 export function toldAnew(list: AllowList): AllowList {
-  return { ...list, offered: new Set(offeredTools(list).map(({ name }) => name)) };
+  return { ...list, offered: new Set(offeredTools(list).map(({ name }) => name)), late: undefined };
 }
 
 /** The list, with a tool of the runtime that stands last and is offered; a list that has or had one of its name stays as it is. */

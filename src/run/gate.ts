@@ -1,5 +1,12 @@
 import type { PolicyWords, Said } from "../policy/rules/annotate.ts";
-import { type AllowList, restrictList, toldAnew, withOffered, withTool } from "../policy/allow-list.ts";
+import {
+  type AllowList,
+  restrictList,
+  toldAnew,
+  toldBetween,
+  withOffered,
+  withTool,
+} from "../policy/allow-list.ts";
 import { type CallRequest, type Decision, type Policy, strictest } from "../policy/decision.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Purse } from "../policy/account/purse.ts";
@@ -78,13 +85,21 @@ export function beginWith(gate: Gate, modes: readonly Mode[]): Gate {
   return { ...narrowed, allowed: toldAnew(narrowed.allowed) };
 }
 
+/** The gate of a run in which the model can read on in results, so many bytes at a time, from its beginning on. */
+export function readingOn(gate: Gate, maxBytes: number): Gate {
+  return { ...gate, allowed: withTool(gate.allowed, resultReader(maxBytes)) };
+}
+
 /** The gate after a call changed the mode of the run: never wider than before. */
 export function applyMode(gate: Gate, { restrictTo, preapproved, offer = [], reads }: Mode): Gate {
   const allowed = restrictTo === undefined ? gate.allowed : restrictList(gate.allowed, restrictTo);
   const readable = reads === undefined ? allowed : withTool(allowed, resultReader(reads));
+  const offering = withOffered(readable, offer);
+  const fresh = toldBetween(gate.allowed, offering);
   return {
     ...gate,
-    allowed: withOffered(readable, offer),
+    allowed:
+      fresh.length === 0 ? offering : { ...offering, late: new Set([...(offering.late ?? []), ...fresh]) },
     policy: preapproved === undefined ? gate.policy : withoutAsking(gate.policy, new Set(preapproved)),
   };
 }

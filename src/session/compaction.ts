@@ -53,7 +53,7 @@ export function compactor({ atTokens, keepTurns = 2, summarise }: CompactionOpti
     return {
       acts,
       transcript: compacted,
-      droppedTurns,
+      droppedTurns: countTurns(transcript) - countTurns(compacted),
       tokensBefore: tokensOf(transcript),
       tokensAfter: tokensOf(compacted),
       estimated: true,

@@ -1,6 +1,8 @@
 import { type DriverChoice, driversByName, type Drivers } from "../driver/choose.ts";
 import type { Driver, Reading, TurnInput } from "../driver/driver.ts";
+import type { Caller } from "../driver/late-tools.ts";
 import { withMarks } from "../driver/mark-results.ts";
+import { callerIn } from "../driver/native.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { asRuntime } from "../run/around.ts";
 import { withoutSecrets } from "../run/secrets.ts";
@@ -11,6 +13,7 @@ import {
   type ReplyMessage,
   type ReportedResponse,
   charactersOf,
+  storableName,
 } from "../message/message.ts";
 import { acceptableId } from "../message/transcript.ts";
 import { addUsage, completeUsage, noUsage, type Usage } from "../message/usage.ts";
@@ -150,7 +153,9 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
   const names = new CallNames(driver, question);
   const assembler = assemble(input.model.id, (start) => names.give(start));
   emit?.({ type: "message-start", turn, driver: driver.name });
-  const tell = emit === undefined ? undefined : teller(driver, input, { turn, names, emit });
+  const caller = driver.passthrough ? callerIn(input) : undefined;
+  const through = caller?.description.name;
+  const tell = emit === undefined ? undefined : teller(driver, input, { turn, names, emit, caller: through });
   const request = driver.request(withMarks(input, driver));
   const changed = question.change === undefined ? request : question.change(request);
   return after(changed, (wanted) => {
@@ -160,21 +165,29 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<Reply> {
     // Taken at once, unless somebody watches: a reader may leave in the middle.
     const isWhole = deltas instanceof WholeReply && emit === undefined;
     const take = (delta: Delta): void => {
-      const call = assembler.push(delta);
+      const written = assembler.push(delta);
       tell?.push(delta);
-      if (call === undefined) return;
+      if (written === undefined) return;
+      const call = caller === undefined ? written : caller.meant(written);
       if (call.providerExecuted === true) notes.acted = true;
       else if (driver.passthrough && !isWhole && question.early !== undefined)
         takeEarly(question.early, call);
     };
     return after(isWhole ? deltas.deltas.forEach(take) : takeEach(deltas, take), () => {
-      const reply = assembler.reply();
+      const reply = meantReply(assembler.reply(), caller);
       if (reply.finishReason === "error" && reply.unreadable === undefined)
         throw endedWithError(reply, question);
       tell?.end(reply);
       return reply;
     });
   });
+}
+
+/** The reply with the calls that the model means, where some are made through one tool. */
+function meantReply(reply: Reply, caller: Caller | undefined): Reply {
+  if (caller === undefined) return reply;
+  const parts = reply.message.parts.map((part) => (part.type === "tool-call" ? caller.meant(part) : part));
+  return { ...reply, message: { ...reply.message, parts } };
 }
 
 async function takeEach(deltas: AsyncIterable<Delta>, take: (delta: Delta) => void): Promise<void> {
@@ -210,12 +223,6 @@ class ModelOptions implements StreamOptions {
     return this.#stop.signal;
   }
 }
-
-/**
- * The names that may stand in a transcript. Any other that a model invents could not be sent back to a
- * provider.
- */
-const storableName = /^[a-zA-Z0-9_./-]{1,64}$/;
 
 type CallIdentity = ReturnType<NameCall>;
 

@@ -19,7 +19,7 @@ import { meetBound, type Met, metBy } from "../run/bounds.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import type { ToolCall, ToolResult } from "../message/message.ts";
 import { noUsage, type Usage } from "../message/usage.ts";
-import { applyMode, beginWith, type Gate } from "../run/gate.ts";
+import { beginWith, type Gate, readingOn } from "../run/gate.ts";
 import type { RunContext } from "../run/context.ts";
 import type { RunScope } from "../run/scope.ts";
 import { type Slots, slots } from "../util/slots.ts";
@@ -207,19 +207,22 @@ export function beginState(options: LoopOptions): State {
 }
 
 /** The gate of the first turn: that of the agent, narrowed by the modes that it begins with. */
-function gateFrom({ gate, executor, limits, transcript }: LoopOptions, modes: readonly Mode[]): Gate {
+function gateFrom(options: LoopOptions, modes: readonly Mode[]): Gate {
+  const { gate, executor, limits } = options;
   const begun = modes.length === 0 ? gate : beginWith(gate, modes);
-  const mayReadOn = executor === undefined && begun.allowed.tools.size > 0 && readsOn(limits, transcript);
-  return mayReadOn ? applyMode(begun, { reads: limits.resultBytes }) : begun;
+  const mayReadOn = executor === undefined && begun.allowed.tools.size > 0 && readsOn(options);
+  return mayReadOn ? readingOn(begun, limits.resultBytes) : begun;
 }
 
 /**
- * True where the model can read on from the first turn: its author expects results to be cut, or one of an earlier run was. A tool that came
- * later would stand before all messages, and providers would read them anew.
+ * True where the model can read on from the first turn: its author expects results to be cut, one of an earlier run was, or a tool that came
+ * later would have its provider read all messages anew.
  */
-function readsOn({ resultBytes }: Limits, { messages }: ReadyTranscript): boolean {
+function readsOn({ drivers, model, limits, transcript: { messages } }: LoopOptions): boolean {
+  const { resultBytes } = limits;
   if (resultBytes === Infinity) return false;
   return (
+    (drivers[0].passthrough && model.features.fixedTools === true) ||
     resultBytes !== defaultResultBytes ||
     messages.some((message) => message.role === "tool" && isCut(message))
   );

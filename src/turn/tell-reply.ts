@@ -74,12 +74,15 @@ interface Telling {
   /** The id and the name that a call has in the transcript, by the id that the provider gave it. */
   readonly names: { of(proposed: string): { readonly id: string; readonly name: string } };
   readonly emit: (event: RunEvent) => void;
+  /** The one tool through which others are called: nobody sees which it is before its call is whole. */
+  readonly caller?: string;
 }
 
-function emitDelta(delta: Delta, { turn, names, emit }: Telling): void {
+function emitDelta(delta: Delta, { turn, names, emit, caller }: Telling): void {
   if (delta.type === "reasoning-delta") emit({ type: delta.type, turn, text: delta.text });
   else if (delta.type === "call-delta") {
     const { id: callId, name } = names.of(delta.id);
+    if (name === caller) return;
     emit({ type: "call-delta", turn, callId, name, text: delta.text });
   }
 }

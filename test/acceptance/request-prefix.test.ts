@@ -207,7 +207,12 @@ describe("a run whose tools change", () => {
     const { outcome } = await agent({ name: "a", model: aiSdk(openai), tools: [narrowing, read] }).run("Go");
     expect(outcome.type).toBe("answered");
     expect(breaks(server, "tools")).toEqual([]);
-    const left = { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "read" }] };
+    const names = ["read", "read_result"];
+    const left = {
+      type: "allowed_tools",
+      mode: "auto",
+      tools: names.map((name) => ({ type: "function", name })),
+    };
     expect(server.requests.map(({ body }) => body["tool_choice"])).toEqual(["auto", left, left]);
   });
 

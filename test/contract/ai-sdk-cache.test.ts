@@ -54,7 +54,7 @@ async function marks(steps: readonly FakeStep[], trial: Trial = {}): Promise<rea
   return server.requests.map(marksOf);
 }
 
-const fixed = ["tools/1", "system/0"];
+const fixed = ["tools/2", "system/0"]; // the last tool is `read_result`
 
 describe("a request to Anthropic", () => {
   it.each(specVersions)(
@@ -118,7 +118,8 @@ describe("a request to Anthropic", () => {
   });
 
   it("marks the last tool that the model is told of at once", async () => {
-    const tools = [look("find"), look("later", { anthropic: { deferLoading: true } })];
+    const later = (name: string) => look(name, { anthropic: { deferLoading: true } });
+    const tools = [look("find"), later("later"), later("read_result")];
     expect(await marks(["Done."], { definition: { tools } })).toEqual([
       ["tools/0", "system/0", "messages/0"],
     ]);

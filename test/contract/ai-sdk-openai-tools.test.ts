@@ -135,7 +135,7 @@ const input = ({ requests }: Ran): readonly unknown[] =>
 
 it("a tool of the agent is OpenAI's shell: called with its commands, answered in its form", async () => {
   const ran = await run(shell, () => "main.ts\n/home");
-  expect(at(ran.requests[0], "tools")).toEqual([{ type: "shell" }]);
+  expect(at(ran.requests[0], "tools")).toMatchObject([{ type: "shell" }, { name: "read_result" }]);
   expect(ran.seen).toEqual([{ action: { commands: ["ls", "pwd"], timeoutMs: 1_000 } }]);
   const outcome = { type: "exit", exit_code: 0 };
   const output = [{ stdout: "main.ts\n/home", stderr: "", outcome }];
@@ -191,7 +191,7 @@ it("sends what a shell gives in OpenAI's form as it is, and says how it failed",
 
 it("a tool of the agent is OpenAI's apply_patch: called with the whole patch, answered in its form", async () => {
   const ran = await run(patch, () => "Updated main.ts");
-  expect(at(ran.requests[0], "tools")).toEqual([{ type: "apply_patch" }]);
+  expect(at(ran.requests[0], "tools")).toMatchObject([{ type: "apply_patch" }, { name: "read_result" }]);
   expect(ran.seen).toEqual([{ callId: "call_1", operation }]);
   const sent = { type: "apply_patch_call_output", call_id: "call_1" };
   expect(input(ran)).toEqual([
@@ -216,7 +216,7 @@ it("a patch that is not allowed is told as one that failed", async () => {
 
 it("a tool of the agent is OpenAI's local_shell", async () => {
   const ran = await run(localShell, () => "main.ts");
-  expect(at(ran.requests[0], "tools")).toEqual([{ type: "local_shell" }]);
+  expect(at(ran.requests[0], "tools")).toMatchObject([{ type: "local_shell" }, { name: "read_result" }]);
   expect(ran.seen).toEqual([{ action: { type: "exec", command: ["ls", "-l"], env: {} } }]);
   const sent = { type: "local_shell_call_output", call_id: "call_1", output: "main.ts" };
   expect(input(ran).at(-1)).toEqual(sent);

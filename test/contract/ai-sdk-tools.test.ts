@@ -62,7 +62,7 @@ describe("a tool that is bound to one of the provider's", () => {
     expect(outcome).toMatchObject({ type: "answered", content: "Done." });
     expect(commands).toEqual([{ command: "ls" }]);
     const { body } = server.requests.at(-1) ?? {};
-    expect(body?.["tools"]).toEqual([{ type: "bash_20250124", name: "bash" }]);
+    expect(body?.["tools"]).toMatchObject([{ type: "bash_20250124", name: "bash" }, { name: "read_result" }]);
     expect(at(body, "messages", 1, "content", 0)).toMatchObject({ type: "tool_use", name: "bash" });
     expect(at(body, "messages", 2, "content", 0)).toMatchObject({ type: "tool_result", tool_use_id: "t1" });
   });
@@ -85,6 +85,7 @@ describe("a tool that is bound to one of the provider's", () => {
       { type: "text_editor_20250728", name: "str_replace_based_edit_tool" },
       { type: "memory_20250818", name: "memory" },
       { type: "computer_20250124", name: "computer", display_width_px: 800 },
+      { name: "read_result" },
     ]);
   });
 

@@ -110,7 +110,7 @@ describe.skipIf(missing !== undefined)(
 
     it("says that a model whose template knows no tools has none, which the server does not say", async () => {
       const asked = openaiCompatible("random", { baseUrl: server.url });
-      expect(asked.features).toEqual({ format: "schema" });
+      expect(asked.features).toEqual({ fixedTools: true, format: "schema" });
       await expect(chat({ model: asked, messages: "1 + 2?", tools: [add], settings })).rejects.toMatchObject({
         code: "model-without-tools",
       });

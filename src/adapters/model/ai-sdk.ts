@@ -138,7 +138,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   return {
     id: nameOf(model),
     settings: settingsData({ provider, name: modelId, ...options.settings }),
-    features: { tools: true, ...formatFeatures(model), ...options.features },
+    features: { tools: true, fixedTools: true, ...formatFeatures(model), ...options.features },
     price: options.price === 0 ? free : options.price,
     async *stream(request, { signal }): AsyncGenerator<Delta> {
       if (signal.aborted) throw abortErrorOf(signal);

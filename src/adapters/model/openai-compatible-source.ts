@@ -52,5 +52,10 @@ export interface OpenaiSource {
 /** The features of the model, as far as they are known. */
 export function featuresOf({ llamaCpp, options, learned }: OpenaiSource): ModelFeatures {
   const known = typeof llamaCpp === "object" ? { format: "grammar" as const, ...llamaCpp } : {};
-  return { ...(learned.has("response_format") ? {} : { format: "schema" }), ...known, ...options.features };
+  return {
+    fixedTools: true,
+    ...(learned.has("response_format") ? {} : { format: "schema" }),
+    ...known,
+    ...options.features,
+  };
 }

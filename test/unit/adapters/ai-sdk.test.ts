@@ -146,11 +146,17 @@ describe("a model object is told by its shape", () => {
   });
 
   it("what it can do: tools and schemas, unless the model or the options say otherwise", () => {
-    expect(aiSdk(streaming([]).model).features).toEqual({ tools: true, format: "schema" });
+    expect(aiSdk(streaming([]).model).features).toEqual({
+      tools: true,
+      fixedTools: true,
+      format: "schema",
+    });
     expect(aiSdk(streaming([], "v4", { supportsStructuredOutputs: false }).model).features).toEqual({
+      fixedTools: true,
       tools: true,
     });
     expect(aiSdk(streaming([]).model, { features: { tools: false } }).features).toEqual({
+      fixedTools: true,
       tools: false,
       format: "schema",
     });

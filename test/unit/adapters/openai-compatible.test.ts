@@ -417,7 +417,7 @@ describe("a server that turns out to be llama.cpp", () => {
     server.play({ ...said("ok"), ...llama });
     const asked = model();
     await ask(asked, { tools: [addTool] });
-    expect(asked.features).toEqual({ format: "grammar", tools: true });
+    expect(asked.features).toEqual({ fixedTools: true, format: "grammar", tools: true });
     server.pages.set("/props", props(false));
     await ask(asked, { tools: [addTool] });
     expect(asked.features.tools).toBe(true);
@@ -440,7 +440,7 @@ describe("a server that turns out to be llama.cpp", () => {
     server.play({ ...said("ok"), ...llama });
     const asked = model();
     await ask(asked, { tools: [addTool] });
-    expect(asked.features).toEqual({ format: "grammar" });
+    expect(asked.features).toEqual({ fixedTools: true, format: "grammar" });
   });
 
   it("never overrules the author", async () => {

@@ -14,7 +14,7 @@ describe("a call that an agent requires", () => {
     ['a call of "look"', { tool: "look" }, "json", []],
   ] as const)(
     "%s is refused where its run has no tool for it, before a model is asked",
-    async (forced, toolChoice, driver, tools) => {
+    async (...[forced, toolChoice, driver, tools]) => {
       const model = scripted(answers);
       const forcing = agent({ name: "a", model, tools: [look, find], toolChoice, driver });
       const message = `"a" cannot be run with the option \`tools\`: \`toolChoice\` requires ${forced}, and it leaves out every tool that could be called.`;

@@ -120,8 +120,8 @@ describe("compaction", () => {
     expect(given[0]).toEqual(transcript.messages.slice(2, 8));
     expect(first?.transcript.messages.slice(0, 3)).toEqual([
       system,
-      summaryOfLooks("summary 1"),
       userMessage("the task"),
+      summaryOfLooks("summary 1"),
     ]);
     let longer = first?.transcript as ReadyTranscript;
     for (const id of ["f", "g"]) longer = callTurn(longer, id, 100);
@@ -140,7 +140,7 @@ describe("compaction", () => {
     const replayed = (): Promise<string> => Promise.resolve("as recorded");
     const asked = { atTokens: 10, summarise: (): string => "anew" };
     const made = await compactor(asked)(transcript, replayed);
-    expect(textOf(made?.transcript.messages[1] as ReturnType<typeof userMessage>)).toContain("as recorded");
+    expect(textOf(made?.transcript.messages[2] as ReturnType<typeof userMessage>)).toContain("as recorded");
     for (const summarise of [(): string => " ", (): Promise<string> => Promise.reject(new Error("no model"))])
       await expect(compact(transcript, { atTokens: 10, summarise })).rejects.toMatchObject({
         code: "summary-failed",
