@@ -446,6 +446,7 @@ describe("writ demo", () => {
     expect(stderr).toContain("wrong arguments: values");
     expect(stderr).toContain("✓ 4 average = 15");
     expect(stderr).toContain("denied (allow-list)");
+    expect(stderr).toMatch(/writ doctor, then writ run agent\.ts "…"\n$/);
     expect(stdout).toBe(
       "Oslo has 9 degrees and Rome 21: 15 on average. I may not send mail, so I did not.\n",
     );
