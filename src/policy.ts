@@ -47,6 +47,7 @@ export {
   type RolesSubject,
   secrecyExceedsTargets,
   unknownLinks,
+  requested,
   untrusted,
   within,
 } from "./policy/rules/conditions.ts";

@@ -36,6 +36,8 @@ export interface RunKnowledge {
   readonly isBound: (value: Json, type?: ValueType) => boolean;
   /** True if a link (canonical) stands in the intent, or in a source that is trusted. */
   readonly isKnownLink: (url: string) => boolean;
+  /** True if the user's words speak of the kind of act that the name of the tool says, or if that says none. */
+  readonly asksFor: (tool: string) => boolean;
   /** Number of calls of the tool that have run in this run, or are about to. */
   readonly calls: (tool: string) => number;
 }

@@ -57,7 +57,7 @@ async function sendIn(store: SessionStore, history: History, to: string): Promis
   const definition: Changes = { tools: [sending(sent)], policy: guarded(), markResults: false };
   const writer = agent({ name: "a", model: scripted(steps), ...definition });
   const { events, result } = await watch(
-    writer.stream("Go on.", { session: session(store, "s", { history }) }),
+    writer.stream("Go on and send it.", { session: session(store, "s", { history }) }),
   );
   const [decided] = ofType(events, "call-decided");
   return { sent, verdict: decided?.decision.verdict, label: result.label };
@@ -119,7 +119,7 @@ describe("what a `history` function gives", () => {
     const sent: unknown[] = [];
     const model = scripted([calling("read_mail"), calling(["send", { to: eve }]), "done"]);
     const writer = agent({ name: "a", model, tools: [look, sending(sent)], policy: guarded() });
-    await writer.run("Go on.", {
+    await writer.run("Go on and send it.", {
       session: session(store, "s", { history: (contents) => forged(answerIn(contents)) }),
     });
     expect(sent).toEqual([]);

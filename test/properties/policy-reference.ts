@@ -76,6 +76,7 @@ function holds(is: Condition, reading: Reading): Truth {
   const { call, effect, fields, roleOf } = reading;
   if (is.type === "effect") return truth((is.in as readonly string[]).includes(effect));
   if (is.type === "untrusted") return truth(call.knows.label.integrity === "untrusted");
+  if (is.type === "requested") return truth(call.knows.asksFor(call.tool));
   if (is.type === "calls") return truth(call.knows.calls(call.tool) >= is.atLeast);
   if (is.type === "argument") return argumentPasses(is, reading);
   const ofRoles = (...roles: readonly string[]): Json[] =>

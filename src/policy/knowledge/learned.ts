@@ -18,6 +18,7 @@ import type { ToolUse } from "../account/constraints.ts";
 import type { RunKnowledge } from "../decision.ts";
 import type { Intent } from "./intent.ts";
 import { describedLabel } from "./result-label.ts";
+import { actsIn, actsOfTool } from "../values/acts.ts";
 import { type BoundValues, valuesIn } from "../values/bound-values.ts";
 import { linksIn } from "../values/links.ts";
 
@@ -26,6 +27,7 @@ class Trusted {
   readonly isBound: boolean;
   private readonly source: string | ResultMessage;
   private boundValues: BoundValues | undefined;
+  private knownActs: ReturnType<typeof actsIn> | undefined;
   private knownLinks: ReadonlySet<string> | undefined;
 
   constructor(source: string | ResultMessage, isBound: boolean) {
@@ -40,6 +42,11 @@ class Trusted {
 
   get values(): BoundValues {
     return (this.boundValues ??= valuesIn([this.text]));
+  }
+
+  /** The kinds of acts that the user's own words speak of; of what was looked up none. */
+  get acts(): ReturnType<typeof actsIn> {
+    return (this.knownActs ??= actsIn(this.isBound && typeof this.source === "string" ? this.source : ""));
   }
 
   get links(): ReadonlySet<string> {
@@ -168,6 +175,11 @@ function isKnownLinkIn({ texts, length }: Learned, url: string): boolean {
   return false;
 }
 
+function asksForIn({ texts, length }: Learned, tool: string): boolean {
+  const acts = actsOfTool(tool);
+  return acts.size === 0 || texts.slice(0, length).some((text) => !acts.isDisjointFrom(text.acts));
+}
+
 /**
  * The label of what a model wrote: that of all it has seen, unless every value of it is the user's own choice, and so is every name in it that the schema
  * does not have. Without a schema no name is judged.
@@ -210,6 +222,7 @@ export function knowing(intent: Intent, learned: Learned, uses: readonly ToolUse
     label: learned.label,
     isBound: (value, type) => isBoundIn(learned, value, type),
     isKnownLink: (url) => isKnownLinkIn(learned, url),
+    asksFor: (name) => asksForIn(learned, name),
     calls: (name) => uses.find(({ tool }) => tool === name)?.calls ?? 0,
   };
 }

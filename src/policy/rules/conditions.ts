@@ -163,6 +163,22 @@ export function untrusted(): Condition {
 }
 
 /**
+ * The user's request speaks of the kind of act that the name of the tool says (`delete_member`: something is removed), in English words: a choice that was made
+ * for one kind of act is none for another. It holds where the name says no kind that is known.
+ *
+ * @example
+ * ```ts
+ * import { ask } from "writ";
+ * import { all, effect, not, requested, untrusted } from "writ/policy";
+ *
+ * export const rule = ask("*").when(all(effect("irreversible"), untrusted(), not(requested())));
+ * ```
+ */
+export function requested(): Condition {
+  return Object.freeze({ type: "requested" });
+}
+
+/**
  * An argument with the role `content`, or the one at this path, has a link that no trusted source contained.
  *
  * @example
@@ -254,7 +270,7 @@ export function not(condition: Condition): Condition {
 }
 
 /** All conditions of a rule, those inside others too. */
-export function conditionsIn({ when, unless }: Rule): readonly Condition[] {
+export function conditionsIn({ when, unless }: Pick<Rule, "when" | "unless">): readonly Condition[] {
   return [when, unless].flatMap((condition) => (condition === undefined ? [] : withInner(condition)));
 }
 

@@ -84,6 +84,7 @@ const conditions = variants("type", {
   roles: closed({ type: string, roles: some(oneOf(...parameterRoles)), is: test }),
   effect: closed({ type: string, in: some(oneOf(...effects, "undeclared")) }),
   untrusted: closed({ type: string }),
+  requested: closed({ type: string }),
   "unknown-links": closed({ type: string, path: optional(text) }),
   "secrecy-exceeds-targets": closed({ type: string }),
   calls: closed({ type: string, atLeast: whole }),

@@ -5,6 +5,7 @@ import {
   boundToIntent,
   effect,
   not,
+  requested,
   roles,
   secrecyExceedsTargets,
   unknownLinks,
@@ -21,15 +22,26 @@ const effectful = effect("write", "irreversible", "undeclared");
 function guarded(): readonly RuleInput[] {
   const chosen = roles("target", "amount", "id").are(boundToIntent());
   const spreads = secrecyExceedsTargets();
+  const foreign = all(effect("irreversible"), not(requested()));
   return [
     allow("*")
-      .when(any(effect("none", "read"), not(untrusted()), all(chosen, not(unknownLinks()), not(spreads))))
+      .when(
+        any(
+          effect("none", "read"),
+          not(untrusted()),
+          all(chosen, not(foreign), not(unknownLinks()), not(spreads)),
+        ),
+      )
       .because("it only looks, or the user chose what it acts on")
       .named("guarded/chosen"),
     ask("*")
       .when(all(effectful, untrusted(), not(chosen)))
       .because("the user did not choose whom, what or how much it acts on")
       .named("guarded/not-chosen"),
+    ask("*")
+      .when(all(foreign, untrusted()))
+      .because("the request names no act of this kind, and it cannot be taken back")
+      .named("guarded/not-requested"),
     ask("*")
       .when(
         all(effect("irreversible", "undeclared"), untrusted(), roles("target", "amount", "id").are(absent())),

@@ -25,6 +25,8 @@ export type Condition =
   | { readonly type: "effect"; readonly in: readonly Effect[] }
   /** The model has seen untrusted data. */
   | { readonly type: "untrusted" }
+  /** The request speaks of the kind of act that the name of the tool says. */
+  | { readonly type: "requested" }
   /** An argument with the role `content` (or this one) has a link that no trusted source contained. */
   | { readonly type: "unknown-links"; readonly path?: string }
   /** The label of all that the model has seen forbids somebody whom the call's targets name. */

@@ -9,7 +9,8 @@ export interface PresetOptions extends PolicyOptions {
 /**
  * Guards every effect, declared or not, by where its arguments come from. What only looks is allowed, and so is everything before the model has seen
  * untrusted data. After that an effect is allowed when each target, amount and id is the user's own choice (or left out), no content has a link of a stranger,
- * and nothing is told to somebody who may not know it; else a person is asked. A person is asked as well when an irreversible or undeclared effect acts on
+ * and nothing is told to somebody who may not know it; else a person is asked. A person is asked as well when the user's words name no act of the kind of an
+ * irreversible tool (`requested`), when an irreversible or undeclared effect acts on
  * nothing that could have been chosen, and when looking somewhere would tell what not everybody may know.
  *
  * @throws WritError `policy-invalid`

@@ -10,9 +10,17 @@ import type { Annotation } from "../rules/rule.ts";
 export interface Finding {
   /**
    * `shadowed`: a stricter rule without a condition stands over it, it can never matter. `repeated`: another rule says the same. `unknown-tool`,
-   * `unknown-argument`: there is none with this name. `too-wide`: it allows every effect. `limit-zero`: no call is within it.
+   * `unknown-argument`: there is none with this name. `too-wide`: it allows every effect. `limit-zero`: no call is within it. `open-schema`: it judges single
+   * arguments of a tool that takes others too.
    */
-  readonly type: "shadowed" | "repeated" | "unknown-tool" | "unknown-argument" | "too-wide" | "limit-zero";
+  readonly type:
+    | "shadowed"
+    | "repeated"
+    | "unknown-tool"
+    | "unknown-argument"
+    | "too-wide"
+    | "limit-zero"
+    | "open-schema";
   /** The rule, or `tools` for an annotation. */
   readonly rule: string;
   /** The fault, and what to do. */
@@ -33,7 +41,7 @@ export function lintRules(
     ...tooWide(named, rules),
     ...shadowed(named, rules),
     ...repeated(named, rules.slice(0, index)),
-    ...(tools === undefined ? [] : unknownNames(named, tools)),
+    ...(tools === undefined ? [] : [...unknownNames(named, tools), ...openSchemas(named, tools)]),
   ]);
   if (tools === undefined) return inRules;
   const inAnnotations = Object.keys(annotations).flatMap((tool) => unknownTool("tools", tool, tools));
@@ -102,6 +110,24 @@ function unknownNames({ rule, name }: NamedRule, tools: readonly LintedTool[]): 
         text: `no tool of it has an argument "${argument}"${hint(meant)}`,
       };
     });
+}
+
+/** An allow over single arguments holds for no call with one that the schema does not have: most likely the schema is meant to be closed. */
+function openSchemas({ rule, name }: NamedRule, tools: readonly LintedTool[]): readonly Finding[] {
+  if (rule.verdict !== "allow" || !conditionsIn({ when: rule.when }).some(({ type }) => type === "argument"))
+    return [];
+  return tools
+    .filter((tool) => rule.tools.includes(tool.name) && isOpen(tool))
+    .map((tool) => ({
+      type: "open-schema",
+      rule: name,
+      text: `"${tool.name}" takes arguments that its schema does not name, and no call with one is allowed by this rule: close the schema (additionalProperties: false), or judge roles("target", "amount", "id")`,
+    }));
+}
+
+function isOpen({ input }: LintedTool): boolean {
+  const { properties, additionalProperties } = input?.jsonSchema ?? {};
+  return isJsonObject(properties) && additionalProperties !== false;
 }
 
 function unknownTool(rule: string, tool: string, tools: readonly LintedTool[]): readonly Finding[] {

@@ -1,10 +1,12 @@
 import type { ValueType } from "../../tool/parameters.ts";
 import { isJsonObject, type Json, maxJsonDepth } from "../../util/json.ts";
 import { canonical } from "./canonical.ts";
+import { isDigits } from "./identifier.ts";
 import { hasWords } from "./find-words.ts";
 import { formOf } from "./form.ts";
 import { folded } from "./normal.ts";
-import { scan } from "./scan.ts";
+import { type FoldedText, foldedWith } from "./phrases.ts";
+import { anyYear, scan, yearOf } from "./scan.ts";
 
 /** The values that stand in trusted texts. */
 export interface BoundValues {
@@ -22,15 +24,14 @@ export function valuesIn(texts: readonly string[]): BoundValues {
   let known: Known | undefined;
   return {
     has: (value, type) => {
-      known ??= { ...scan(texts), texts };
+      known ??= scan(texts);
       return hasAll(known, value, type === undefined ? { depth: 0 } : { depth: 0, type });
     },
   };
 }
 
 interface Known extends ReturnType<typeof scan> {
-  readonly texts: readonly string[];
-  folded?: { readonly texts: readonly string[]; readonly quoted: ReadonlySet<string> };
+  folded?: { readonly texts: readonly FoldedText[]; readonly quoted: ReadonlySet<string> };
 }
 
 interface Asked {
@@ -62,21 +63,25 @@ function hasCanonical(known: Known, type: ValueType, spelling: string): boolean 
   return found[type].has(spelling);
 }
 
-/** A date with a time is bound when both stand in the texts; a date without a year when its day stands there with any, and the other way round. */
+/** A date with a time is bound when both stand in the texts; a date without a year when its day stands there with any; with a year, when its day stands there without one, and no other year does. */
 function hasDate(dates: ReadonlySet<string>, spelling: string): boolean {
   if (dates.has(spelling)) return true;
   const split = spelling.indexOf("T");
   if (split > 0) return dates.has(spelling.slice(split)) && hasDate(dates, spelling.slice(0, split));
   if (spelling.startsWith("--")) return dates.has(`any${spelling.slice(1)}`);
-  return spelling.length === 10 && dates.has(`-${spelling.slice(4)}`);
+  if (spelling.length !== 10 || !dates.has(`-${spelling.slice(4)}`)) return false;
+  return !dates.has(anyYear) || dates.has(yearOf(spelling));
 }
 
 function hasText(known: Known, spelling: string): boolean {
+  const { found } = known;
   known.folded ??= {
-    texts: known.texts.map(folded),
+    texts: known.texts.map(({ text, phrases }) => foldedWith(text, phrases)),
     quoted: new Set(known.quoted.map(folded)),
   };
   const { texts, quoted } = known.folded;
   if (quoted.has(spelling)) return true;
-  return /\p{L}/v.test(spelling) && texts.some((text) => hasWords(text, spelling));
+  const words = spelling.replace(/^[#@](?=\p{L})/v, ""); // `#ops` is the ops room
+  if (isDigits(spelling)) return found.identifier.has(spelling);
+  return /\p{L}/v.test(words) && texts.some((text) => hasWords(text, words));
 }

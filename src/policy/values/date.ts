@@ -192,9 +192,35 @@ function writtenAt(tokens: Tokens, index: number, text: string): FoundDate | und
   if (day === undefined) return undefined;
   if (before !== undefined) return withYear(tokens, { ...before, day, first: before.index, end: index });
   const after = monthBeside(tokens, index, 1);
-  return after === undefined
-    ? undefined
-    : withYear(tokens, { ...after, day, first: index, end: after.index });
+  if (after !== undefined) return withYear(tokens, { ...after, day, first: index, end: after.index });
+  return inRange(tokens, index, day);
+}
+
+/** A day whose month stands beside the other day of a range: `January 11th to 15th`, `the 11th to the 15th of January`. */
+function inRange(tokens: Tokens, index: number, day: string): FoundDate | undefined {
+  const earlier = otherDay(tokens, index, -1);
+  const month = earlier === undefined ? undefined : monthBeside(tokens, earlier, -1)?.month;
+  if (month !== undefined) return withYear(tokens, { month, day, first: index, end: index });
+  const later = otherDay(tokens, index, 1);
+  const behind = later === undefined ? undefined : monthBeside(tokens, later, 1);
+  if (behind === undefined) return undefined;
+  const canonical = ofParts({ year: yearBehind(tokens, behind.index), month: behind.month, day });
+  return canonical === undefined ? undefined : { canonical, first: index, last: index + 1 };
+}
+
+/** The other day of a range, before or behind a word: "to" stands between, and "the" before each. */
+function otherDay(tokens: Tokens, index: number, side: -1 | 1): number | undefined {
+  const skip = (at: number): number => (wordAt(tokens, at).toLowerCase() === "the" ? at + side : at);
+  const word = side < 0 ? skip(index - 1) : index + 1;
+  if (!/^(?:to|until|till|through|and|or)$/iv.test(wordAt(tokens, word))) return undefined;
+  const at = side < 0 ? word - 1 : skip(word + 1);
+  return dayNumber.test(wordAt(tokens, at)) ? at : undefined;
+}
+
+/** The year behind a month or a day. */
+function yearBehind(tokens: Tokens, index: number): string | undefined {
+  const next = isNear(tokens, index) ? wordAt(tokens, index + 1) : "";
+  return yearNumber.test(next) ? next : undefined;
 }
 
 function withYear(
@@ -205,8 +231,16 @@ function withYear(
   const next = isNear(tokens, end) ? wordAt(tokens, end + 1) : "";
   const year = yearNumber.test(next) ? next : undefined;
   if (year === undefined && /^\d{4}/v.test(next)) return { first, last: end + 1 };
-  const canonical = ofParts({ year, month, day });
+  const canonical = ofParts({ year: year ?? yearOfRange(tokens, end), month, day });
   return canonical === undefined ? undefined : { canonical, first, last: end + (year === undefined ? 1 : 2) };
+}
+
+/** The year that stands behind the other day of a range: `January 11th to 15th 2025`, `January 11th to January 15th 2025`. */
+function yearOfRange(tokens: Tokens, end: number): string | undefined {
+  if (!/^(?:to|until|till|through)$/iv.test(wordAt(tokens, end + 1))) return undefined;
+  const day = monthAt(tokens, end + 2) === undefined ? end + 2 : end + 3;
+  const other = monthAt(tokens, day + 1) === undefined ? day : day + 1;
+  return dayNumber.test(wordAt(tokens, day)) ? yearBehind(tokens, other) : undefined;
 }
 
 interface Month {

@@ -1,5 +1,5 @@
 import { hostName } from "./host.ts";
-import { compatible, hasHidden, maxValueLength } from "./normal.ts";
+import { compatible, composed, hasHidden, maxValueLength } from "./normal.ts";
 
 /** `Name <a@b>`: a name without what parts addresses in a list, so that no program finds another recipient in it. */
 const displayed = /^[^<>@,;:\\\t\n\v\f\r]*<(?<address>[^<>]+)>$/v;
@@ -8,17 +8,20 @@ const localPart = new RegExp(`^${atom}(?:\\.${atom})*$`, "u");
 const maxLocalLength = 128;
 
 /**
- * The canonical spelling of an e-mail address: the part before the `@` in lower case, the host in lower case and Punycode. `Name <a@b>` and `mailto:a@b`
+ * The canonical spelling of an e-mail address: the part before the `@` in lower case and else as it is written, the host in lower case and Punycode. `Name <a@b>` and `mailto:a@b`
  * are the address within. A `mailto:` with headers (`?cc=…`) is none, nor is a list of addresses, nor one with a quoted part.
  */
 export function canonicalEmail(value: string): string | undefined {
   if (value.length > maxValueLength || hasHidden(value)) return undefined;
-  const address = bare(compatible(value).trim());
+  const address = bare(composed(value).trim());
   const at = address.indexOf("@");
   const local = address.slice(0, at);
   if (at < 1 || local.length > maxLocalLength || !localPart.test(local)) return undefined;
-  const host = hostName(address.slice(at + 1));
-  return host === undefined ? undefined : `${compatible(local.toLowerCase())}@${host}`;
+  const host = hostName(compatible(address.slice(at + 1)));
+  const folded = local.toLowerCase();
+  // another letter that only reads like one is another mailbox, and the tool gets it as it is
+  const isAsWritten = value.includes(local) && compatible(local) === local && compatible(folded) === folded;
+  return host === undefined || !isAsWritten ? undefined : `${folded}@${host}`;
 }
 
 function bare(text: string): string {

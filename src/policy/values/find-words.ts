@@ -1,3 +1,5 @@
+import { type FoldedText, isWhole } from "./phrases.ts";
+
 /** A pattern of this length at most is searched with `indexOf`: its worst case is then still linear in the text. */
 const shortPattern = 64;
 
@@ -6,12 +8,15 @@ const wordCharacter =
 /** Between two word characters these make one longer token, alone or several: `not-evil.com`, `a@b`, `x=y`, `o'brien`, `wait...go`. */
 const connectors = "-._@/\\+'&=%$#~*?";
 
-/** True if a text has these words and no longer word or token around them. Both are folded. Linear. */
-export function hasWords(text: string, words: string): boolean {
+/** True if a text has these words, no longer word or token around them, and no longer name that they are a part of. Both are folded. */
+export function hasWords({ text, phrases }: FoldedText, words: string): boolean {
   let found = -1;
   const next = words.length <= shortPattern ? byIndexOf(text, words) : byKnuth(text, words);
-  while ((found = next()) >= 0)
-    if (endsToken(text, found + words.length) && beginsToken(text, found)) return true;
+  while ((found = next()) >= 0) {
+    const end = found + words.length;
+    if (endsToken(text, end) && beginsToken(text, found) && isWhole(phrases, { start: found, end }))
+      return true;
+  }
   return false;
 }
 

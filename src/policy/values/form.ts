@@ -44,7 +44,7 @@ function numeric(value: string, text: string): Formed | undefined {
   if (isDigits(text)) return formed("identifier", canonicalIdentifier(text));
   const date = canonicalDate(value);
   if (date !== undefined) return { type: "date", canonical: date };
-  const iban = canonicalIban(value);
+  const iban = /^[a-z]{2}/iv.test(text) ? canonicalIban(value) : undefined;
   if (iban !== undefined) return { type: "iban", canonical: iban };
   return /^[\d.]+$/v.test(text) ? (formed("host", canonicalHost(text)) ?? amount(value)) : amount(value);
 }

@@ -6,14 +6,22 @@ const maxWritten = 70;
 
 /**
  * The canonical spelling of an international bank account number: upper case, no spaces and dashes. Only its structure is judged (two letters, two digits,
- * 15 to 34 characters): a number with a wrong checksum is compared like any other, because what a user wrote stays the user's choice.
+ * 15 to 34 characters): a number with a wrong checksum is compared like any other, because what a user wrote stays the user's choice. An account number of a bank
+ * that has no such numbers is its 6 to 17 digits.
  */
 export function canonicalIban(value: string): string | undefined {
-  if (value.length < 15 || value.length > maxWritten) return undefined;
+  if (value.length > maxWritten) return undefined;
   const written = compatible(value).trim();
+  const digits = written.replaceAll(/[ \-]/gv, "");
+  if (isAccount(digits)) return digits;
   if (!/^[a-z]{2}[ \-]*\d/iv.test(written)) return undefined;
   const text = written.replaceAll(/[ \-]/gv, "").toUpperCase();
   return structure.test(text) ? text : undefined;
+}
+
+/** True for the digits of an account that has no international number. */
+export function isAccount(digits: string): boolean {
+  return /^\d{6,17}$/v.test(digits);
 }
 
 /** True if the checksum of a canonical account number holds (ISO 7064, modulo 97). */

@@ -9,13 +9,13 @@ const defaultLimit = 256;
  * The links in a free text, each once, in the order of their coming, at most `limit`: as `canonical("url")` spells them where it does, else as a parser of
  * links reads them. Found are
  * - addresses with any scheme and `://`, also `hxxp`, `https:x.y` whatever its ending, backslashes for slashes, and with a user in them;
- * - `data:`, `javascript:` and `vbscript:`;
- * - `//x.y` and `\\x.y`, `www.x.y`, and hosts with a known ending (`x.com`), with or without a path; an ending that files have as well (`x.py`, `x.zip`)
+ * - `data:`, `javascript:` and `vbscript:`; `mailto:`, `tel:` and `sms:` with somebody behind them;
+ * - `//x.y` and `\\x.y`, `www.x.y`, and hosts with a known ending (`x.com`), with or without a path; an ending that files have as well (`x.py`)
  *   counts only with a path or a port behind it;
  * - all of these in the targets of Markdown (definitions of references too) and HTML, behind HTML entities and backslashes, in full-width letters, with
  *   invisible characters between, or as `x[.]com`. What a backslash escapes in Markdown is read with and without it.
  *
- * Not found: e-mail addresses and `mailto:`, names of files, `e.g.`, and addresses spelled out ("evil dot com", base64). Never throws. Linear.
+ * Not found: e-mail addresses, names of files, `e.g.`, and addresses spelled out ("evil dot com", base64). Never throws. Linear.
  */
 export function linksIn(text: string, limit: number = defaultLimit): readonly string[] {
   const shown = visible(text);
@@ -59,6 +59,7 @@ const longestScheme = 24;
 const hostWindow = 300;
 const web = /(?:^|[^a-z])(?<scheme>h(?:tt|xx)ps?|ftps?|wss?)$/iv;
 const script = /(?:^|[^a-z])(?<scheme>data|javascript|vbscript)$/iv;
+const person = /(?:^|[^a-z])(?<scheme>mailto|tel|sms)$/iv;
 const dataStart = /^data:(?:[a-z]+\/[a-z0-9.+\-]|[;,])/iv;
 /** Signs before the target of a link in Markdown and HTML: right before it, or with white space between. */
 const beforeTarget = /[\("'=<]/v;
@@ -87,6 +88,8 @@ function schemed(text: string, colon: number): Link | undefined {
   if (scheme !== undefined) return onWeb(text, scheme, colon);
   const runs = script.exec(before)?.groups?.["scheme"];
   if (runs !== undefined) return runnable(text, runs, colon);
+  const reaches = person.exec(before)?.groups?.["scheme"];
+  if (reaches !== undefined) return reaching(text, reaches, colon);
   const own = before.replace(/^[^a-z]+/iv, "");
   if (own.length < 2 || !text.startsWith("//", colon + 1)) return undefined;
   const end = Math.max(linkEnd(text, colon - own.length), colon + 1);
@@ -103,6 +106,13 @@ function onWeb(text: string, scheme: string, colon: number): Link | undefined {
   return rest === ""
     ? { end }
     : { canonical: spelled(`${scheme.toLowerCase().replace("xx", "tt")}://${rest}`), end };
+}
+
+/** A link by which somebody is written to or called. */
+function reaching(text: string, scheme: string, colon: number): Link | undefined {
+  if (!/[\p{L}\p{N}+%]/v.test(text[colon + 1] ?? "")) return undefined;
+  const end = Math.max(linkEnd(text, colon - scheme.length), colon + 1);
+  return { canonical: `${scheme.toLowerCase()}:${text.slice(colon + 1, end)}`, end };
 }
 
 /** True if a parser reads a host with several parts here, or any host where nothing else can stand. */

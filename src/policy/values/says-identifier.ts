@@ -1,8 +1,8 @@
 import { between, type Tokens, wordAt } from "./tokens.ts";
 
 /** English words behind which digits are an identifier, even with "is" between: "the id is 13". */
-const one = "id identifier number num nr no reference ref code";
-const several = "ids identifiers numbers nums nos references refs codes";
+const one = "zip postcode id identifier number num nr no reference ref code";
+const several = "zips postcodes ids identifiers numbers nums nos references refs codes";
 
 /** English words for things that have numbers: "file 13". Their plurals begin a list: "files 13, 14 and 15". */
 const numbered =

@@ -3,10 +3,11 @@ import { has } from "./characters.ts";
 import { dateAt } from "./date.ts";
 import { canonicalEmail } from "./email.ts";
 import { canonicalHost } from "./host.ts";
-import { canonicalIban, checksumHolds } from "./iban.ts";
+import { canonicalIban, checksumHolds, isAccount } from "./iban.ts";
 import { canonicalIdentifier, isDigits } from "./identifier.ts";
 import { canonicalNumber } from "./number.ts";
 import { compatible, composed, hasHidden } from "./normal.ts";
+import { isWhole, type Phrase, phrasesIn } from "./phrases.ts";
 import { canonicalPath } from "./path.ts";
 import { canonicalPhone, phoneEnd } from "./phone.ts";
 import { type Listed, saysIdentifier } from "./says-identifier.ts";
@@ -16,10 +17,11 @@ import { canonicalUrl, isBareLink } from "./url.ts";
 /** Canonical values by their type. Text is not among them: it is searched, not collected. */
 export type FoundValues = Readonly<Record<Exclude<ValueType, "text">, Set<string>>>;
 
-/** The values of texts, and the parts between quotes in them. */
+/** The values of texts, the parts between quotes in them, and the texts with the longer names in them. */
 export interface Scan {
   readonly found: FoundValues;
   readonly quoted: string[];
+  readonly texts: readonly { readonly text: string; readonly phrases: readonly Phrase[] }[];
 }
 
 /** A text of this length at most is a value as a whole, as if it stood between quotes: an answer "13", or a constant. In UTF-16 units. */
@@ -39,21 +41,25 @@ export function scan(texts: readonly string[]): Scan {
     number: new Set(),
   };
   const quoted: string[] = [];
-  for (const text of texts) {
-    const tokens = tokensOf(composed(text));
-    const reading: Reading = { ...tokens, found, listed: -1 };
+  const read = texts.map((given) => {
+    const text = composed(given);
+    const tokens = tokensOf(text);
+    const reading: Reading = { ...tokens, found, listed: -1, names: phrasesIn(text, tokens.quoted, false) };
     let index = 0;
     while (index < tokens.words.length) index = readAt(reading, index);
     for (const pair of tokens.pairs) addPair(found, pair);
-    for (const part of tokens.quoted) quoted.push(part);
-    if (text.length <= maxWhole) quoted.push(text.trim());
-  }
+    for (const { start, end } of tokens.quoted) quoted.push(text.slice(start, end));
+    if (given.length <= maxWhole) quoted.push(text.trim());
+    return { text, phrases: phrasesIn(text, tokens.quoted, true) };
+  });
   for (const part of quoted) addQuoted(found, part);
-  return { found, quoted };
+  return { found, quoted, texts: read };
 }
 
 interface Reading extends Listed {
   readonly found: FoundValues;
+  /** The names of several words between quotes: a path or an identifier within one is none. */
+  readonly names: readonly Phrase[];
 }
 
 /** Reads what begins at a word; returns the index of the next word to read. */
@@ -67,10 +73,12 @@ function readAt(reading: Reading, index: number): number {
   return index + 1;
 }
 
-/** A word of letters alone is the identifier of something only where a sign says so: `#general`. */
+/** A word of letters alone is the identifier of something only where a sign says so: `#general`, or capital letters: `HXDUBJ`. */
 function readName(reading: Reading, index: number): void {
-  const start = reading.words[index]?.start ?? 0;
-  if (reading.text[start - 1] === "#") reading.found.identifier.add(wordAt(reading, index));
+  const token = reading.words[index];
+  const word = wordAt(reading, index);
+  const isName = reading.text[(token?.start ?? 0) - 1] === "#" || /^[A-Z]{3,}$/v.test(word);
+  if (token !== undefined && isName && isWhole(reading.names, token)) reading.found.identifier.add(word);
 }
 
 /** Dates, times, phone numbers and account numbers, which may be made of several words. Their words are nothing else as well. */
@@ -98,6 +106,15 @@ function addDate(found: FoundValues, canonical: string): void {
     if (/^[T\d:]+$/v.test(time)) found.date.add(time);
   }
   if (/^\d{4}-\d\d-\d\d$/v.test(day)) found.date.add(`any${day.slice(4)}`);
+  if (/^\d{4}/v.test(day)) found.date.add(anyYear).add(yearOf(day));
+}
+
+/** Stands among dates where one of them has a year. */
+export const anyYear = "year";
+
+/** Stands among dates where one of them has the year of this one. */
+export function yearOf(date: string): string {
+  return `${anyYear} ${date.slice(0, 4)}`;
 }
 
 function readPhone(reading: Reading, index: number): number | undefined {
@@ -117,7 +134,7 @@ function readPhone(reading: Reading, index: number): number | undefined {
 /** The most groups of four that an account number has. */
 const maxGroups = 9;
 
-/** An account number in groups of four. Where another group could belong to it, the checksum says where it ends, else all groups do. */
+/** An account number in groups of four. Where another group could belong to it, the checksum says where it ends; all groups are read together too. */
 function readIban(reading: Reading, index: number): number | undefined {
   let written = wordAt(reading, index);
   if (written.length !== 4 || !/^[A-Z]{2}\d{2}$/v.test(written)) return undefined;
@@ -130,9 +147,10 @@ function readIban(reading: Reading, index: number): number | undefined {
     if (group.length < 4) break;
   }
   const all = [...ends.keys()];
-  const iban = all.find(checksumHolds) ?? all.at(-1);
-  if (iban === undefined) return undefined;
-  reading.found.iban.add(iban);
+  const whole = all.at(-1);
+  const iban = all.find(checksumHolds) ?? whole;
+  if (iban === undefined || whole === undefined) return undefined;
+  reading.found.iban.add(iban).add(whole); // a checksum may hold by chance, and a user may be wrong about theirs
   return ends.get(iban);
 }
 
@@ -144,8 +162,10 @@ function readWord(reading: Reading, index: number): number {
   if ((bits & has.beyondAscii) !== 0 && hasHidden(text)) return index + 1;
   if (isDigits(text)) readNumber(reading, index, text);
   else {
-    addPlain(found, word);
+    const token = words[index];
+    if (token !== undefined && isWhole(reading.names, token)) addPlain(found, word);
     addAddress(found, bits, text);
+    if (/[a-z]\.[A-Z][a-z]+$/v.test(text)) addAddress(found, bits, text.slice(0, text.lastIndexOf("."))); // a space was forgotten
     if ((bits & (has.digit | has.beyondAscii)) !== 0) addNumeric(found, text);
   }
   return index + 1;
@@ -156,10 +176,22 @@ function readNumber(reading: Reading, index: number, digits: string): void {
   const { words, text, found } = reading;
   const token = words[index];
   if (token === undefined) return;
-  const isIdentifier = saysIdentifier(reading, index);
-  if (isIdentifier || isQuoted(text, token)) found.identifier.add(digits);
+  const isIdentifier = saysIdentifier(reading, index) || isPostal(reading, index, digits);
+  const isPart = !isWhole(reading.names, token);
+  if (!isPart && (isIdentifier || isQuoted(text, token))) found.identifier.add(digits);
   if (!isIdentifier) addTo(found.number, canonicalNumber(digits));
+  if (isAccount(digits)) found.iban.add(digits);
   addTo(found.phone, canonicalPhone(digits));
+}
+
+/** Digits that are no number, and a code behind the letters of a state: `02139`, `NY 10001`. */
+function isPostal(reading: Reading, index: number, digits: string): boolean {
+  if (/^0\d{3,}$/v.test(digits)) return true;
+  return (
+    digits.length === 5 &&
+    /^[A-Z]{2}$/v.test(wordAt(reading, index - 1)) &&
+    between(reading, index - 1, index) === " "
+  );
 }
 
 function isQuoted(text: string, { start, end }: Token): boolean {

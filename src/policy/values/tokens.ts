@@ -1,6 +1,7 @@
 import { bitsAt, closingQuote, has, isWordAt, partingAt } from "./characters.ts";
 import { linkEnd } from "./link-end.ts";
 import { maxValueLength } from "./normal.ts";
+import type { Span } from "./phrases.ts";
 
 /** A whole token of a text: what stands between spaces, quotes, brackets, commas and the punctuation of sentences. */
 export interface Token {
@@ -16,8 +17,8 @@ export interface Token {
 export interface Tokens {
   readonly text: string;
   readonly words: readonly Token[];
-  /** The parts between quotes, without them. */
-  readonly quoted: readonly string[];
+  /** The places of the parts between quotes, without them. */
+  readonly quoted: readonly Span[];
   /** `key:value` and `key=value` as a whole; the key and the value are words as well. */
   readonly pairs: readonly string[];
 }
@@ -25,7 +26,7 @@ export interface Tokens {
 interface Reader {
   readonly text: string;
   readonly words: Token[];
-  readonly quoted: string[];
+  readonly quoted: Span[];
   readonly pairs: string[];
   /** The places of open quotes, by what closes them. */
   readonly open: Map<string, number>;
@@ -105,15 +106,13 @@ function readLink(reader: Reader, start: number): number {
   return end;
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
+interface WordSpan extends Span {
   readonly bits: number;
 }
 
 const sentenceEnds = ".:!?*";
 
-function addWord(reader: Reader, span: Span): void {
+function addWord(reader: Reader, span: WordSpan): void {
   const { text } = reader;
   let { start, end } = span;
   while (end > start && sentenceEnds.includes(text[end - 1] ?? "")) end -= 1;
@@ -138,7 +137,7 @@ function pairValue(text: string, start: number, end: number): number {
   return index - start > 1 && index + 1 < end && ":=".includes(text[index] ?? "") ? index + 1 : start;
 }
 
-function push(reader: Reader, { start, end, bits }: Span, isLink: boolean): void {
+function push(reader: Reader, { start, end, bits }: WordSpan, isLink: boolean): void {
   if (end > start && end - start <= maxValueLength) reader.words.push({ start, end, bits, isLink });
 }
 
@@ -149,7 +148,7 @@ function readQuote(reader: Reader, index: number): void {
   const begun = open.get(quote);
   if (begun !== undefined && closes(text, index)) {
     open.delete(quote);
-    if (index - begun <= maxValueLength) reader.quoted.push(text.slice(begun, index));
+    if (index - begun <= maxValueLength) reader.quoted.push({ start: begun, end: index });
     return;
   }
   const closedBy = closingQuote(quote);

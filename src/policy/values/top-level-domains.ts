@@ -14,7 +14,7 @@ const others =
 
 /** Endings that are also those of files, or words that stand behind a dot in code: links only with a path behind them. */
 const alsoFiles =
-  "zip mov sh py rs md pl cc ml mm ps pm so am la as in mk tf do id st name test local internal lan home email run rest group host data one";
+  "sh py rs md pl cc ml mm ps pm so am la as in mk tf do id st name test local internal lan home email run rest group host data one";
 
 /** Endings that begin a sentence when a space was forgotten ("done.It works"): no links when they stand so. */
 const sentenceStart = /^(?:Am|As|At|Be|By|Do|In|Is|It|La|Me|My|No|So|To|Us|One|Work|Today|Live|Run)$/v;

@@ -27,7 +27,11 @@ function lint(
 const send = tool({
   name: "send_mail",
   description: "",
-  inputSchema: { type: "object", properties: { recipient: { type: "string" }, text: { type: "string" } } },
+  inputSchema: {
+    type: "object",
+    properties: { recipient: { type: "string" }, text: { type: "string" } },
+    additionalProperties: false,
+  },
   execute: () => "",
 });
 const open = tool({ name: "note", description: "", inputSchema: { type: "object" }, execute: () => "" });

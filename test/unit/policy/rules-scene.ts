@@ -23,12 +23,14 @@ export interface Said {
   readonly asked?: (value: Json, type: ValueType | undefined) => void;
   readonly links?: readonly string[];
   readonly calls?: number;
+  /** The request speaks of the kind of act. Default: it does. */
+  readonly requested?: boolean;
 }
 
 /** A call of `send`, an irreversible tool, if nothing else is said. */
 export function callOf(said: Said = {}): CallRequest {
   const { tool = "send", effect = "irreversible", parameters = {}, bound = [], links = [] } = said;
-  const { untrusted = false, secrecy = "public", calls = 0, kind, asked, sources } = said;
+  const { untrusted = false, secrecy = "public", calls = 0, kind, asked, sources, requested = true } = said;
   return {
     agent: "a",
     skill: "s",
@@ -50,6 +52,7 @@ export function callOf(said: Said = {}): CallRequest {
         asked?.(value, type);
         return bound.includes(value);
       },
+      asksFor: () => requested,
       isKnownLink: (link) => links.includes(link),
       calls: () => calls,
     },

@@ -1,8 +1,10 @@
 import { assertNever } from "../../../util/assert-never.ts";
 import { placeOf } from "./hosts.ts";
-import type { Sight } from "./sight.ts";
+import { truthOf, type Sight } from "./sight.ts";
 import { every, negated, passes, some, type Truth } from "./tests.ts";
 import { isAbsent, type Leaf } from "./values.ts";
+import { remembered } from "../../../util/remembered.ts";
+import { conditionsIn } from "../conditions.ts";
 import type { Condition, Rule, ValueTest } from "../rule.ts";
 
 /**
@@ -20,14 +22,36 @@ function holds(condition: Condition, sight: Sight): Truth {
 /**
  * True if a rule counts for a call of one of its tools. It fails closed: an allow counts when its condition
  * surely holds and its exception surely does not; a deny and an ask count unless their condition surely does
- * not hold, or their exception surely does.
+ * not hold, or their exception surely does. An allow that judges single arguments says nothing of one that
+ * the tool's schema does not have.
  */
 export function matches({ verdict, when, unless }: Rule, sight: Sight): boolean {
+  if (verdict === "allow" && when !== undefined && leavesUnjudged(when, sight)) return false;
   const condition = when === undefined ? true : holds(when, sight);
   const exception = unless === undefined ? false : holds(unless, sight);
   return verdict === "allow"
     ? condition === true && exception === false
     : condition !== false && exception !== true;
+}
+
+/** True if a condition judges single arguments, and the call has another one that its tool never declared, or nobody can say. */
+function leavesUnjudged(when: Condition, { undeclared }: Sight): boolean {
+  const paths = judgedPaths(when);
+  if (paths.length === 0) return false;
+  try {
+    return undeclared().some((name) => !paths.some((path) => isAt(path, name)));
+  } catch {
+    return true;
+  }
+}
+
+/** Single arguments that a condition judges. Depends on: the condition. */
+const judgedPaths: (when: Condition) => readonly string[] = remembered((when: Condition) =>
+  conditionsIn({ when }).flatMap((each) => (each.type === "argument" ? [each.path] : [])),
+);
+
+function isAt(path: string, name: string): boolean {
+  return path === name || path.startsWith(`${name}.`);
 }
 
 function judge(condition: Condition, sight: Sight): Truth {
@@ -48,6 +72,8 @@ function judge(condition: Condition, sight: Sight): Truth {
       return condition.in.includes(sight.effect);
     case "untrusted":
       return isUntrusted(sight);
+    case "requested":
+      return truthOf(sight.knows().asksFor(sight.call.tool));
     case "unknown-links":
       return hasUnknownLinks(condition.path, sight);
     case "secrecy-exceeds-targets":

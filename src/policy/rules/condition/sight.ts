@@ -28,6 +28,8 @@ export interface Sight {
   readonly leaves: () => readonly Leaf[] | undefined;
   /** The values at a dotted path. May throw. */
   readonly at: (path: string) => readonly Leaf[] | undefined;
+  /** The names of arguments that the tool never declared: its schema is open. May throw. */
+  readonly undeclared: () => readonly string[];
   /** True if a value is the user's own choice. May throw. */
   readonly isBound: (leaf: Leaf, as: ValueType | undefined) => Truth;
   /** The links in a value that no trusted source contained. May throw. */
@@ -58,6 +60,7 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
     effect,
     args,
     leaves: once(() => leavesOf(args(), reading)),
+    undeclared: once(() => Object.keys(args() ?? {}).filter((name) => !reading.isName(name))),
     at: (path) => remembered(paths, path, () => leavesAt(args(), path, reading)),
     ...memoryOf(knows),
   };
@@ -151,7 +154,7 @@ function sortIn(parameters: Parameters | undefined, name: string): Sort | undefi
 }
 
 /** Only a plain yes or no is one: a promise is neither. */
-function truthOf(said: unknown): Truth {
+export function truthOf(said: unknown): Truth {
   return typeof said === "boolean" ? said : undefined;
 }
 

@@ -79,7 +79,6 @@ const none: readonly string[] = [
   "",
   "Write to ann.lee@example.com, please.",
   "Write to ann.lee+news@mail.example.com!",
-  "mailto:ann@example.com",
   "i.e. this, e.g. that, etc. and so on",
   "open bill-december-2023.txt or README.md and main.py",
   "team-building-activities.docx",

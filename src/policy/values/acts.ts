@@ -1,0 +1,49 @@
+/** Kinds of acts by English words for them, in their shortest forms. A word may stand for several. */
+const words = {
+  remove:
+    "delete remove cancel erase clear drop close revoke trash unsubscribe terminate wipe kick ban block dismiss discard destroy withdraw purge uninstall undo revert end stop",
+  make: "create add make schedule book invite set plan new register reserve put organise organize arrange join attend enroll include insert upload save append appointment",
+  tell: "send mail email e-mail message forward reply respond answer write tell notify inform share post publish tweet ask contact remind thank invite say greet announce text sms update let know",
+  pay: "pay transfer money buy purchase order refund wire charge spend donate checkout send bill rent invoice tip renew subscribe settle reimburse",
+  change:
+    "update change edit rename move reschedule modify set adjust upgrade downgrade switch swap correct fix replace reset postpone shift extend restore",
+} as const;
+
+/** A kind of act. */
+type Act = keyof typeof words;
+
+// Depends on: the words above.
+const actsOf = new Map<string, Set<Act>>();
+for (const act of ["remove", "make", "tell", "pay", "change"] as const)
+  for (const word of words[act].split(" ")) actsOf.set(word, (actsOf.get(word) ?? new Set()).add(act));
+
+/** The kinds of acts that the words of a text speak of, inflected or not. Linear. */
+export function actsIn(text: string): ReadonlySet<Act> {
+  const found = new Set<Act>();
+  for (const [word] of text.toLowerCase().matchAll(/\p{L}+/gu))
+    for (const act of stemsOf(word).flatMap((stem) => [...(actsOf.get(stem) ?? [])])) found.add(act);
+  return found;
+}
+
+/** The kinds of acts that the name of a tool speaks of: `cancel_order`, `cancelOrder`. */
+export function actsOfTool(name: string): ReadonlySet<Act> {
+  return actsIn(name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, " ").replaceAll("_", " "));
+}
+
+/** A word without the endings of English verbs, each way that it may have had. */
+function stemsOf(word: string): readonly string[] {
+  if (word.length > 20) return [];
+  const cut = /^(.{2,}?)(?:s|es|ed|d|ing|ation|ment|al)$/u.exec(word)?.[1];
+  if (cut === undefined) return [word];
+  const endings = ["s", "es", "ed", "d", "ing", "ation", "ment", "al"].filter((ending) =>
+    word.endsWith(ending),
+  );
+  const roots = endings.map((ending) => word.slice(0, -ending.length));
+  return [
+    word,
+    ...roots,
+    ...roots.map((root) => `${root}e`),
+    ...roots.map((root) => root.replace(/(.)\1$/u, "$1")),
+    ...roots.map((root) => root.replace(/i$/u, "y")),
+  ];
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { canonical } from "../../../../src/policy/values/canonical.ts";
+import { linksIn } from "../../../../src/policy/values/links.ts";
+import { valuesIn } from "../../../../src/policy/values/bound-values.ts";
+import type { ValueType } from "../../../../src/tool/parameters.ts";
+
+type Row = readonly [text: string, value: string | number, type?: ValueType];
+
+function table(bound: boolean, rows: readonly Row[]): void {
+  it.each(rows.map(([text, value, type]) => ({ text, value, type })))(
+    `${bound ? "" : "no "}$value ($type) in: $text`,
+    ({ text, value, type }) => {
+      expect(valuesIn([text]).has(value, type)).toBe(bound);
+    },
+  );
+}
+
+describe("a part of a longer name is another name", () => {
+  table(false, [
+    ["Write to 'Bob Smith'", "Bob"],
+    ["Write to 'Bob Smith'", "Smith"],
+    ["Reserve 'Park House' on Monday", "House"],
+    ["Reserve “Park House”", "Park", "text"],
+    ["write to Bob Smith", "Bob"],
+    ["write to Bob Smith about it", "Smith about"],
+    ["please ask Ida van Berg O'Neil Smith", "Smith"],
+    ["Bob Smith needs it", "Bob"],
+    ["delete 'old notes.txt'", "notes.txt", "path"],
+    ["close 'INV-7 final'", "INV-7", "identifier"],
+    ["close 'case number 13'", "13", "identifier"],
+  ]);
+  table(true, [
+    ["Write to 'Bob Smith'", "Bob Smith"],
+    ["Write to 'Bob'", "Bob"],
+    ["write to Bob Smith", "bob smith"],
+    ["write to Bob Smith about the boat", "Bob Smith about the boat"],
+    ["Add Kim to the Billing group", "Kim"],
+    ["Add Kim Lee to the Billing group", "Kim Lee"],
+    ["Add Kim Lee to the group. Tell Ann Ray.", "Ann Ray"],
+    ["Meet Kim Monday at ten", "Kim"],
+    ["See Kim Lee's notes", "Kim Lee"],
+    ["read 'old notes.txt' and notes.txt", "notes.txt", "path"],
+    ["the 'Park House' and the house", "house"],
+  ]);
+});
+
+describe("a day has the year that the text gives it", () => {
+  table(false, [
+    ["from January 11th to January 15th 2025", "2024-01-11"],
+    ["from January 11th to 15th 2025", "2024-01-11"],
+    ["on 2025-03-01, or April 2nd", "2024-04-02"],
+    ["January 11th to 15th 2025", "2025-02-15"],
+  ]);
+  table(true, [
+    ["from January 11th to January 15th 2025", "2025-01-11"],
+    ["from January 11th to January 15th 2025", "2025-01-15"],
+    ["January 11th to 15th 2025", "2025-01-11"],
+    ["January 11th to 15th 2025", "2025-01-15"],
+    ["the 11th to the 15th of January 2025", "2025-01-11"],
+    ["the 11th to the 15th of January 2025", "2025-01-15"],
+    ["on May 26th", "2024-05-26"],
+    ["on 2025-03-01, or April 2nd", "2025-04-02"],
+  ]);
+});
+
+describe("names of things, as people write them", () => {
+  table(true, [
+    ["your reservation id is HXDUBJ", "HXDUBJ", "identifier"],
+    ["change reservation NO6JOG", "NO6JOG", "identifier"],
+    ["fly from JFK to SEA", "JFK", "identifier"],
+    ["ship it to ZIP 10001", "10001"],
+    ["ship it to 02139", "02139"],
+    ["ship it to 02139", "02139", "identifier"],
+    ["New York, NY 10001", "10001", "text"],
+    ["pay UK12345678901234567890", "UK12345678901234567890", "iban"],
+    ["pay UK12 3456 7890 1234 5678 90 today", "UK12345678901234567890", "iban"],
+    ["pay account 000123456789", "000123456789", "iban"],
+    ["post it in the ops room", "#ops"],
+    ["I saw it at www.example.com.They sent it", "www.example.com", "url"],
+  ]);
+  table(false, [
+    ["your reservation id is missing", "missing", "identifier"],
+    ["pay 50", "50", "iban"],
+    ["post it in the ops-room", "#ops"],
+    ["the 10001 guests", "10001"],
+  ]);
+});
+
+describe("an address is compared as the tool gets it", () => {
+  it.each(["ﬀ@x.com", "ſ@example.com", "\u212a@x.com", "ff＠x.com", "ｆ@x.com"])(
+    "%s is nobody's",
+    (address) => {
+      expect(canonical("email", address)).toBeUndefined();
+    },
+  );
+  it("takes letters beyond ASCII that are what they look like", () => {
+    expect(canonical("email", "Jörg@Example.com")).toBe("jörg@example.com");
+  });
+});
+
+describe("links without a scheme of the web", () => {
+  it.each([
+    ["write to mailto:x@evil.example", ["mailto:x@evil.example"]],
+    ["[call](tel:+1-900-555-0100)", ["tel:+1-900-555-0100"]],
+    ["sms:+19005550100?body=hi", ["sms:+19005550100?body=hi"]],
+    ["MAILTO:x@evil.example.", ["mailto:x@evil.example"]],
+    ["get it at evil.zip", ["https://evil.zip/"]],
+    ["at evil.example now", ["https://evil.example/"]],
+    ["the hotel: +47 22 33 44 55", []],
+    ["tel: +47 22 33 44 55", []],
+    ["open main.py and run.sh", []],
+  ])("%s", (text, links) => {
+    expect(linksIn(text)).toEqual(links);
+  });
+});
