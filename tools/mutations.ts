@@ -93,7 +93,7 @@ function changesOf(read: Read): readonly Change[] {
 }
 
 /** Functions that give the same whatever the order of their arguments: another order is no fault. */
-const isCommutative = /^(?:Math\.(?:max|min)|joinLabels|joinSecrecy|sameJson)$/;
+const isCommutative = /^(?:Math\.(?:max|min)|addUsage|joinLabels|joinSecrecy|sameJson)$/;
 
 /** The first two arguments of a call, each in the place of the other. */
 function swapped(given: readonly Node[], source: (node: Node) => string): readonly Change[] {

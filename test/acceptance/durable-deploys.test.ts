@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { durableRuns } from "../../src/durable.ts";
+import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { agent, type Budget } from "../../src/index.ts";
 import type { Tools } from "../../src/tools.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
@@ -50,4 +50,22 @@ it("goes on after a deploy that changed what it was meant to, and says before it
 it("refuses to accept a part that there is not", () => {
   using store = sqliteRuns(":memory:");
   expect(() => durableRuns({ store, accept: ["tolls" as "tools"] })).toThrow(/`accept\[0\]` must be one of/);
+});
+
+it("has its worker listen to the store no more when it was drained", async () => {
+  const store = memoryRuns();
+  const watch = store.watch.bind(store);
+  let listening = 0;
+  store.watch = (heard) => {
+    listening += 1;
+    const stop = watch(heard);
+    return () => {
+      listening -= 1;
+      stop();
+    };
+  };
+  const worker = durableRuns({ store, agents: [clerk()] }).work();
+  expect(listening).toBeGreaterThan(0);
+  await worker.drain();
+  expect(listening).toBe(0);
 });

@@ -524,24 +524,6 @@ describe("workers", () => {
     expect(log).toEqual(["look begins", "look"]);
   });
 
-  it("listen to their store no more when they were drained", async () => {
-    const watched = memoryRuns();
-    const watch = watched.watch.bind(watched);
-    let listening = 0;
-    watched.watch = (heard) => {
-      listening += 1;
-      const stop = watch(heard);
-      return () => {
-        listening -= 1;
-        stop();
-      };
-    };
-    const worker = durableRuns({ store: watched, agents: [clerk()] }).work();
-    expect(listening).toBeGreaterThan(0);
-    await worker.drain();
-    expect(listening).toBe(0);
-  });
-
   it("refuse what makes no sense", () => {
     const one = clerk();
     expect(() => durableRuns({} as never)).toThrow(/a store of runs/);

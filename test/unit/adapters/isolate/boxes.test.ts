@@ -119,6 +119,68 @@ describe("the filter of system calls", () => {
     for (const number of [0, 1, 9, 59, 60, 202, 257, 318]) expect(judge(number)).toBe("allowed");
   });
 
+  /** The calls that are refused, by their numbers in the kernel's tables of x64 and of arm64. */
+  const refused: Readonly<Record<string, readonly [x64: number, arm64?: number]>> = {
+    socket: [41, 198],
+    socketpair: [53, 199],
+    fork: [57],
+    vfork: [58],
+    ptrace: [101, 117],
+    processVmReadv: [310, 270],
+    processVmWritev: [311, 271],
+    kcmp: [312, 272],
+    pidfdGetfd: [438, 438],
+    mount: [165, 40],
+    umount2: [166, 39],
+    pivotRoot: [155, 41],
+    chroot: [161, 51],
+    unshare: [272, 97],
+    setns: [308, 268],
+    openTree: [428, 428],
+    moveMount: [429, 429],
+    fsopen: [430, 430],
+    fsconfig: [431, 431],
+    fsmount: [432, 432],
+    fspick: [433, 433],
+    mountSetattr: [442, 442],
+    addKey: [248, 217],
+    requestKey: [249, 218],
+    keyctl: [250, 219],
+    bpf: [321, 280],
+    perfEventOpen: [298, 241],
+    userfaultfd: [323, 282],
+    ioUringSetup: [425, 425],
+    ioUringEnter: [426, 426],
+    ioUringRegister: [427, 427],
+    initModule: [175, 105],
+    deleteModule: [176, 106],
+    finitModule: [313, 273],
+    kexecLoad: [246, 104],
+    kexecFileLoad: [320, 294],
+    reboot: [169, 142],
+    swapon: [167, 224],
+    swapoff: [168, 225],
+    acct: [163, 89],
+    quotactl: [179, 60],
+    openByHandleAt: [304, 265],
+    execveat: [322, 281],
+  };
+
+  it("refuses these calls and no others, on both machines", () => {
+    const known = Array.from({ length: 460 }, (_, number) => number);
+    const [x64, arm64] = [0, 1].map((machine) =>
+      Object.values(refused).flatMap((numbers) => numbers[machine] ?? []),
+    );
+    const arm = { arch: "arm64", audit: 0xc00000b7 };
+    const isFree = (number: number): boolean => number !== clone && number !== 220 && number !== 435;
+    expect(known.filter((number) => isFree(number) && judge(number) !== "allowed")).toEqual(
+      x64?.toSorted((a, b) => a - b),
+    );
+    expect(known.filter((number) => isFree(number) && judge(number, arm) !== "allowed")).toEqual(
+      arm64?.toSorted((a, b) => a - b),
+    );
+  });
+
   it("ends what calls the kernel by another table of numbers", () => {
     expect(judge(57, { audit: 0x40000003 })).toBe("killed");
     expect(judge(0x40000000 + 57)).toBe("EPERM");
