@@ -176,3 +176,52 @@ it("refuses a fifth mark, and one on a tool that is told later, as Anthropic doe
   const tools = [{ name: "t", input_schema: { type: "object" }, defer_loading: true, cache_control: mark }];
   expect(await ask({ tools, messages })).toContain("cannot have both");
 });
+
+describe("a request to Bedrock's own API", () => {
+  const cachePoint = { type: "default" };
+  /** The places of a prompt that have a mark, and whether a tool has one, as the package gets them. */
+  async function marksIn(modelId: string, definition: object = {}): Promise<readonly unknown[]> {
+    let asked: { readonly prompt: readonly object[]; readonly tools?: readonly object[] } | undefined;
+    const finish = { type: "finish", finishReason: { unified: "stop", raw: "end_turn" }, usage: {} };
+    const model = {
+      specificationVersion: "v4",
+      provider: "amazon-bedrock",
+      modelId,
+      supportedUrls: {},
+      doGenerate: undefined,
+      doStream: (options: never) => {
+        asked = options;
+        return Promise.resolve({ stream: ReadableStream.from([...spoken, finish]) });
+      },
+    } as unknown as AiSdkModel;
+    const spoken = [
+      { type: "text-start", id: "t" },
+      { type: "text-delta", id: "t", delta: "Done." },
+      { type: "text-end", id: "t" },
+    ];
+    const tools = [look("find")];
+    await agent({ name: "a", model: aiSdk(model), instructions: long, tools, ...definition }).run("Go");
+    expect(JSON.stringify(asked?.tools ?? [])).not.toContain("cachePoint");
+    return (asked?.prompt ?? []).map((message) =>
+      "providerOptions" in message ? message.providerOptions : 0,
+    );
+  }
+
+  it("has the marks of that API, of Claude whose prompts it keeps", async () => {
+    const marked = { bedrock: { cachePoint } };
+    for (const name of [
+      "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+      "anthropic.claude-3-7-sonnet-20250219-v1:0",
+      "global.anthropic.claude-opus-4-1-20250805-v1:0",
+      "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-haiku-4-5-20251001-v1:0",
+    ])
+      expect(await marksIn(name)).toEqual([marked, marked]);
+    for (const name of ["anthropic.claude-3-haiku-20240307-v1:0", "amazon.nova-pro-v1:0", "meta.llama3-1-8b"])
+      expect(await marksIn(name)).toEqual([0, 0]);
+  });
+
+  it("has the author's marks alone", async () => {
+    const settings = { providerOptions: { bedrock: { cachePoint } } };
+    expect(await marksIn("anthropic.claude-sonnet-4-5", { settings })).toEqual([0, 0]);
+  });
+});

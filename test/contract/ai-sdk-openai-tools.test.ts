@@ -2,6 +2,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { aiSdk, type AiSdkOptions } from "../../src/adapters/model/ai-sdk.ts";
 import { agent, tool } from "../../src/index.ts";
+import { image } from "../../src/tools.ts";
 import { at } from "./ai-sdk-recordings.ts";
 import { playedServer, type PlayedServer, sse } from "./played-server.ts";
 
@@ -89,6 +90,7 @@ const boundTools = {
   shell: tools.shell({}),
   local_shell: tools.localShell({}),
   apply_patch: tools.applyPatch({}),
+  computer: tools.computer({}),
 } as AiSdkOptions["boundTools"];
 const kept = { settings: { providerOptions: { openai: { store: false } } } };
 
@@ -222,4 +224,40 @@ it("a tool of the agent is OpenAI's local_shell", async () => {
   expect(input(ran).at(-1)).toEqual(sent);
   const own = await run(localShell, () => ({ output: "main.ts" }));
   expect(input(own).at(-1)).toEqual(sent);
+});
+
+const screenCall = {
+  id: "cu_1",
+  type: "computer_call",
+  call_id: "call_1",
+  status: "completed",
+  actions: [{ type: "click", button: "left", x: 3, y: 4 }],
+  pending_safety_checks: [{ id: "s1", code: "malicious", message: "Look again" }],
+};
+const computer = ["computer", replying(screenCall)] as const;
+const dot = "iVBORw0KGgo=";
+
+it("a tool of the agent is OpenAI's computer: called with what to do, answered with the screen", async () => {
+  const ran = await run(computer, () => image(Buffer.from(dot, "base64"), "image/png"));
+  expect(at(ran.requests[0], "tools")).toMatchObject([{ type: "computer" }, { name: "read_result" }]);
+  expect(ran.seen).toMatchObject([
+    { actions: [{ type: "click", x: 3, y: 4 }], pendingSafetyChecks: [{ id: "s1" }] },
+  ]);
+  const output = { type: "computer_screenshot", image_url: `data:image/png;base64,${dot}` };
+  expect(input(ran).at(-1)).toEqual({ type: "computer_call_output", call_id: "call_1", output });
+  const acknowledgedSafetyChecks = [{ id: "s1" }];
+  const seen = { output: { type: "computer_screenshot", fileId: "file_1" }, acknowledgedSafetyChecks };
+  const own = await run(computer, () => seen);
+  expect(input(own).at(-1)).toEqual({
+    type: "computer_call_output",
+    call_id: "call_1",
+    output: { type: "computer_screenshot", file_id: "file_1" },
+    acknowledged_safety_checks: acknowledgedSafetyChecks,
+  });
+  const failing = await run(computer, () => {
+    throw new Error("no screen");
+  });
+  expect(at(input(failing).at(-1), "output", "image_url")).toMatch(/^data:image\/png;base64,iVBOR/);
+  const back = input(ran).find((item) => at(item, "type") === "computer_call");
+  expect(back ?? input(ran)[0]).toMatchObject({ id: "cu_1" });
 });

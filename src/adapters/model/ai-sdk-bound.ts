@@ -23,6 +23,7 @@ const forms: ReadonlyMap<string, ResultForm> = new Map<string, ResultForm>([
   ["openai.shell", (result) => given(result, printedIn) ?? { output: [printed(result)] }],
   ["openai.local_shell", (result) => given(result, saidIn) ?? { output: result.text }],
   ["openai.apply_patch", (result) => given(result, appliedIn) ?? applied(result)],
+  ["openai.computer", (result) => given(result, screenIn) ?? { output: screen(result) }],
 ]);
 
 /** Writes a text of a result as a model is shown it: marked where a stranger wrote it. */
@@ -47,6 +48,24 @@ function printed({ status, text }: ResultMessage): JsonObject {
 
 function applied({ status, text: output }: ResultMessage): JsonObject {
   return { status: status === "ok" ? "completed" : "failed", output };
+}
+
+/** The form has a picture and no words: a result without one shows a screen of one transparent point. */
+function screen({ files = [] }: ResultMessage): JsonObject {
+  const { mediaType, data } = files.find((file) => file.mediaType.startsWith("image/")) ?? blank;
+  const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(data);
+  return { type: "computer_screenshot", imageUrl: isAddress ? data : `data:${mediaType};base64,${data}` };
+}
+
+const blank = {
+  mediaType: "image/png",
+  data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+};
+
+function screenIn(value: JsonObject): JsonObject | undefined {
+  const { output } = value;
+  const isScreen = isJsonObject(output) && output["type"] === "computer_screenshot";
+  return isScreen && (output["imageUrl"] ?? output["fileId"]) !== undefined ? value : undefined;
 }
 
 function printedIn(value: JsonObject, shown: Shown): JsonObject | undefined {

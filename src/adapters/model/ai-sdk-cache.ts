@@ -30,7 +30,7 @@ export function withCacheMarks<Call extends Markable>(
 ): Call {
   const name = markedBy(receiver);
   if (name === undefined || isMarkedByAuthor(call) || !isLong(call)) return call;
-  const providerOptions = { [name]: { cacheControl: { type: "ephemeral" } } };
+  const providerOptions = { [name]: marksOf[name] };
   const ends = endsOf(call, choice);
   const isMarked = ({ role }: PromptMessage, index: number): boolean =>
     (index === 0 && role === "system") || ends.includes(index);
@@ -48,10 +48,21 @@ export function withCacheMarks<Call extends Markable>(
 }
 
 /** The name under which the provider's package looks for marks; undefined for a provider that caches without them, or not at all. */
-function markedBy({ provider, modelId }: Receiver): "anthropic" | "openrouter" | undefined {
+function markedBy({ provider, modelId }: Receiver): keyof typeof marksOf | undefined {
   if (/\banthropic\b/.test(provider)) return "anthropic"; // `anthropic.messages`, and the same at other clouds: `vertex.anthropic.messages`
+  if (provider === "amazon-bedrock") return cachedInBedrock.test(modelId) ? "bedrock" : undefined;
   return /^openrouter\b/.test(provider) && modelId.startsWith("anthropic/") ? "openrouter" : undefined;
 }
+
+const ephemeral = { cacheControl: { type: "ephemeral" } };
+const marksOf = {
+  anthropic: ephemeral,
+  openrouter: ephemeral,
+  bedrock: { cachePoint: { type: "default" } },
+} as const;
+
+/** Claude as Bedrock's own API calls it, from the first models on whose prompts it keeps: it refuses marks of others. */
+const cachedInBedrock = /\banthropic\.claude-(?:3-7-|3-5-haiku|[a-z]+-[4-9])/;
 
 /** The messages at whose end the next request, or this one, reads on: the last one, and the one before the last reply. */
 function endsOf({ prompt, tools = [] }: Markable, choice: ModelRequest["toolChoice"]): readonly number[] {
@@ -93,7 +104,9 @@ function isMarkedByAuthor({ prompt, tools = [], providerOptions }: Markable): bo
 function hasMark({ providerOptions }: Options): boolean {
   if (providerOptions === undefined || !isJsonObject(providerOptions)) return false;
   return Object.values(providerOptions).some(
-    (own) => isJsonObject(own) && (own["cacheControl"] ?? own["cache_control"]) !== undefined,
+    (own) =>
+      isJsonObject(own) &&
+      [own["cacheControl"], own["cache_control"], own["cachePoint"]].some((mark) => mark !== undefined),
   );
 }
 

@@ -70,13 +70,13 @@ export interface AiSdkOptions {
   /**
    * Tools of the agent that the provider knows in a form of its own, by the names that it gives them: `{ bash: anthropic.tools.bash_20250124({}) }`
    * with a tool `bash` of the agent. The model is told of that form in place of the tool's schema. Its calls are calls of the agent's tool:
-   * allow-list, policy and schema hold. OpenAI's `shell`, `local_shell` and `apply_patch` have results of a form of their own: what the tool
+   * allow-list, policy and schema hold. OpenAI's `shell`, `local_shell`, `apply_patch` and `computer` have results of a form of their own: what the tool
    * gives is put into it, or sent as it is where the tool gives that form.
    */
   readonly boundTools?: Readonly<Record<string, AiSdkProviderTool>>;
   /**
    * False: the request is not marked for the provider's cache. Default: where a provider reads from its cache up to marks alone (Anthropic,
-   * also through OpenRouter), the last tool, the system message and the ends of the last two requests of a run have one; a mark of the author's
+   * also through OpenRouter and Bedrock), the last tool, the system message and the ends of the last two requests of a run have one; a mark of the author's
    * own takes the place of them all.
    */
   readonly cache?: boolean;
