@@ -29,3 +29,4 @@ export {
   type StoredRun,
   type WaitingQuestion,
 } from "./durable/run-store.ts";
+export { type Settlement } from "./tool/after-crash.ts";

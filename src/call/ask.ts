@@ -45,12 +45,9 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   if (run.stop.reason !== undefined) return cancelled(call);
   const { id: callId, name } = call;
   const args = request.arguments;
-  const hash = run.host.digest(`${name} ${canonicalJson(args)}`); // approved is one tool with exactly these arguments
+  const question = questionAbout(fate, decision);
+  const { hash } = question;
   if (at.approved?.includes(hash) === true) return fate;
-  const { scope } = run;
-  const { gate } = at.batch;
-  const path = [...(scope.agents ?? []), gate.agent];
-  const question = approvalRequest(request, decision, { hash, path, policy: gate.intent.policy });
   run.tell?.({ type: "approval-request", turn, callId, name, arguments: args, request: question });
   const refusedBecause = (reason: string): void =>
     run.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
@@ -77,6 +74,14 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   }
   if (answer.edited !== undefined) return { type: "edited", call: withArguments(call, answer.edited) };
   return answer.for === "run" ? { ...fate, approvedAs: hash } : fate;
+}
+
+/** The question about a call. Its hash is that of one tool with exactly these arguments. */
+export function questionAbout({ at, call, request }: Ready, decision: Decision): ApprovalRequest {
+  const { gate, run } = at.batch;
+  const hash = run.host.digest(`${call.name} ${canonicalJson(request.arguments)}`);
+  const path = [...(run.scope.agents ?? []), gate.agent];
+  return approvalRequest(request, decision, { hash, path, policy: gate.intent.policy });
 }
 
 function handedOver(): RunWaits {

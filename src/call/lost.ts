@@ -1,15 +1,16 @@
 import { trustedLabel } from "../message/label.ts";
 import type { ToolResult } from "../message/message.ts";
-import type { Reconciled } from "../tool/after-crash.ts";
+import type { Reconcile, Reconciled } from "../tool/after-crash.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { after, type Maybe } from "../util/maybe.ts";
 import type { CallRecord, Halt, Ready } from "./call.ts";
 import { settleGiven } from "./given.ts";
 import { runCall } from "./run.ts";
+import { settledByPerson } from "./settled-by-person.ts";
 import { EndKnown } from "./thrown.ts";
 
 /**
- * The record of a call that an earlier process began, and that may not run twice: what the tool's `reconcile` says of it, else `unknown`.
+ * The record of a call that an earlier process began, and that may not run twice: what the tool's `reconcile` or a person says of it, else `unknown`.
  *
  * @throws only the error of a journal that failed inside the call
  */
@@ -17,8 +18,11 @@ export function runLost(ready: Ready, halt: Halt): Maybe<CallRecord> {
   const { tool } = ready;
   const result = unknownResult(tool.name);
   const given = { ready, startedAt: ready.at.batch.run.host.now(), label: trustedLabel };
-  if (tool.reconcile === undefined) return settleGiven(given, { result });
-  return after(runCall({ ...ready, tool: reconciling(tool) }, halt), (record) =>
+  const { reconcile } = tool;
+  if (reconcile === "person" && ready.at.batch.run.journal.ask !== undefined)
+    return settledByPerson(ready, halt, { unknown: result });
+  if (typeof reconcile !== "function") return settleGiven(given, { result });
+  return after(runCall({ ...ready, tool: reconciling(tool, reconcile) }, halt), (record) =>
     mayHaveHappened.has(record.result.status) ? { ...record, result } : record,
   );
 }
@@ -31,12 +35,14 @@ function unknownResult(name: string): ToolResult {
   return { status: "unknown", text };
 }
 
+type Lookup = Reconcile<unknown, ToolContext>;
+
 /** The tool, which looks up first whether it has done its work. */
-function reconciling(tool: Tool): Tool {
+function reconciling(tool: Tool, reconcile: Lookup): Tool {
   return {
     ...tool,
     async execute(args, context) {
-      const known = await lookUp(tool, args, context);
+      const known = await lookUp(tool.name, () => reconcile(args, context));
       if (!known.happened) return tool.execute(args, context);
       if (known.value !== undefined) return known.value;
       const text = `Tool '${tool.name}' did this before the program stopped. Its result is not known.`;
@@ -45,15 +51,15 @@ function reconciling(tool: Tool): Tool {
   };
 }
 
-async function lookUp(tool: Tool, args: unknown, context: ToolContext): Promise<NonNullable<Reconciled>> {
+async function lookUp(name: string, look: () => ReturnType<Lookup>): Promise<NonNullable<Reconciled>> {
   let known: unknown;
   try {
-    known = await tool.reconcile?.(args, context);
+    known = await look();
   } catch (cause) {
-    throw new EndKnown(unknownResult(tool.name), { cause });
+    throw new EndKnown(unknownResult(name), { cause });
   }
   if (isReconciled(known)) return known;
-  throw new EndKnown(unknownResult(tool.name));
+  throw new EndKnown(unknownResult(name));
 }
 
 /** Plain JavaScript can answer with anything: only `true` and `false` say whether it happened. */

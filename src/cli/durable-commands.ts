@@ -4,6 +4,7 @@ import type { OutputFlags } from "./options.ts";
 import type { AnswerFlags } from "./questions.ts";
 import type { StoreFlags } from "./run-store.ts";
 import type { ListFlags } from "./runs.ts";
+import type { SettleFlags } from "./settle.ts";
 import type { CheckFlags, WorkFlags } from "./work.ts";
 
 type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
@@ -70,8 +71,24 @@ function addRuns(runs: Command, act: Act): void {
   ).action((id: string | undefined, flags: StoreFlags & { readonly session?: string }) =>
     act(flags, async () => (await import("./runs.ts")).eraseRuns(id, flags)),
   );
+  addSettle(runs, act);
   addMoves(runs, act);
   addCheck(runs, act);
+}
+
+function addSettle(runs: Command, act: Act): void {
+  withStore(
+    runs
+      .command("settle")
+      .description("say what became of a call that was at work when its process died; the run goes on")
+      .argument("<id>")
+      .argument("<call>", "its key, like turn/1/call/0, or that of its question")
+      .requiredOption("--happened <yes|no|unknown>", "no lets it run now")
+      .option("--value <json>", "the result, where it happened")
+      .option("--by <name>", "the person who says so"),
+  ).action((id: string, call: string, flags: SettleFlags) =>
+    act(flags, async () => (await import("./settle.ts")).settleCall(id, call, flags)),
+  );
 }
 
 const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

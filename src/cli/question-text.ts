@@ -5,9 +5,10 @@ import { oneLine, type Output, printable } from "./output.ts";
 
 /** The question for people: each value, whether it is their own, and what the model had read. */
 export function questionText(request: ApprovalRequest, { style }: Pick<Output, "style">): string {
-  const { tool, effect, values, more = 0, reason, rule, label, links } = request;
+  const { tool, effect, values, more = 0, reason, rule, label, links, unsettled } = request;
+  const wish = unsettled === true ? "is to be settled (writ runs settle)" : "needs your approval";
   const lines = [
-    style("yellow", `  ${printable(tool)} (${effect}) needs your approval: ${oneLine(reason)}`),
+    style("yellow", `  ${printable(tool)} (${effect}) ${wish}: ${oneLine(reason)}`),
     ...values.map(valueLine),
     ...(more === 0 ? [] : [`    … and ${more} more, which are not shown`]),
     ...links.map((link) => `    a link that only a stranger named: ${visible(link)}`),

@@ -68,9 +68,11 @@ async function tellWaiting(store: RunStore, id: string): Promise<ExitCode> {
   const questions = await store.questions(id);
   if (questions.length === 0)
     processOutput.progress(`${oneLine(id)} was handed over: \`writ work\` goes on with it.\n`);
-  for (const { key, request } of questions)
+  for (const { key, request } of questions) {
+    const command = request.unsettled === true ? "runs settle" : "approvals approve";
     processOutput.progress(
-      `${oneLine(id)} waits for an answer about ${oneLine(request.tool)}: writ approvals approve ${oneLine(id)} ${key}\n`,
+      `${oneLine(id)} waits for an answer about ${oneLine(request.tool)}: writ ${command} ${oneLine(id)} ${key}\n`,
     );
+  }
   return exitCodes.suspended;
 }

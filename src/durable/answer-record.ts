@@ -1,4 +1,5 @@
 import { readAnswer, type KeptAnswer } from "../call/ask.ts";
+import type { KeptSettlement } from "../call/settled-by-person.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
 
@@ -6,7 +7,8 @@ import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
  * The JSON text of the record that answers a question, for stores of one's own.
  *
  * @throws WritError `question-changed` when the answer is not about the call that was asked about, `question-stale` when it is about the question of
- * another policy, `question-forbidden` when `by` may not answer, `question-expired` when its time is over
+ * another policy, `question-forbidden` when `by` may not answer, `question-expired` when its time is over,
+ * `question-other` for an approval of a call that is to be settled, or the other way round
  * @example
  * ```ts
  * import { answerRecord, type QuestionAnswer, type WaitingQuestion } from "writ/durable";
@@ -19,7 +21,7 @@ import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
  */
 export function answerRecord(
   { runId: id, key, request, by: allowed, until = Infinity }: Omit<WaitingQuestion, "since">,
-  { hash, policy = request.policy, by, ...answer }: QuestionAnswer,
+  { hash, policy = request.policy, by, settled, ...answer }: QuestionAnswer,
   now: number,
 ): string {
   const { tool } = request;
@@ -34,7 +36,13 @@ export function answerRecord(
       allowed: allowed.join(", "),
     });
   if (now >= until) throw expired(id, key);
-  const kept: KeptAnswer = { ...readAnswer(answer), ...(by === undefined ? {} : { by }), hash };
+  if ((request.unsettled === true) !== (settled !== undefined))
+    throw new WritError("question-other", { id, key, tool });
+  const kept: KeptAnswer | KeptSettlement = {
+    ...(settled ?? readAnswer(answer)),
+    ...(by === undefined ? {} : { by }),
+    hash,
+  };
   return JSON.stringify(kept);
 }
 

@@ -6,6 +6,8 @@ import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuestion } from "./run-store.ts";
+import { settlementOf } from "./settle.ts";
+import type { Settlement } from "../tool/after-crash.ts";
 import { readRunText, runText } from "./run-text.ts";
 import { checkPolicy, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
@@ -37,6 +39,13 @@ export interface DurableRuns {
    * here, is not the one that asks, or `policy` names another one
    */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
+  /**
+   * Settles a call that was at work when its process died, of a tool with `reconcile: "person"`, once: it happened, with this value; it did not, and runs
+   * now; or it stays unknown. `by` names who says so. `call` is its key (`turn/1/call/0`), or that of its question in `waiting`. The run goes on from there, in a worker.
+   *
+   * @throws WritError `run-missing`, `call-not-unknown`, `question-answered` when somebody has settled it, `question-forbidden`, `definition-invalid`
+   */
+  settle(id: string, call: string, settled: Settlement & { readonly by?: string }): Promise<void>;
   /**
    * Cancels a run for good. That is kept first; then the worker that has the run stops it. Nobody is asked any more, no later answer counts, and no
    * call begins that may not happen twice. Gives the run: one that had ended before keeps its end.
@@ -105,6 +114,12 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   checkDurable(options);
   const { store } = options;
   const woken = waking(options, host);
+  async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
+    if (given.approved) await checkPolicy(id, key, { ...options, host });
+    await store.answer(id, key, given);
+    const run = options.dispatcher && (await store.read(id));
+    if (run !== undefined) await woken(run);
+  }
   return {
     async start(agent, input, more = {}) {
       const run = await newRunOf(agent, input, { ...more, id: more.id ?? host.randomId() });
@@ -112,11 +127,10 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     },
     result: (id, { signal } = {}) => untilEnded(id, { store, host, signal }),
     waiting: (id) => store.questions(id),
-    async answer(id, key, answer) {
-      if (answer.approved) await checkPolicy(id, key, { ...options, host });
-      await store.answer(id, key, answer);
-      const run = options.dispatcher && (await store.read(id));
-      if (run !== undefined) await woken(run);
+    answer,
+    async settle(id, call, settled) {
+      const { key, answer: given } = await settlementOf(store, { id, call, settled });
+      await answer(id, key, given);
     },
     cancel: (id, reason = "it was cancelled") => store.cancel(id, reason),
     retry: async (id) => woken(await store.reopen(id)),

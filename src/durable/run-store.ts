@@ -4,6 +4,7 @@ import type { JournalRecord, KeptQuestion } from "../journal/recorded-journal.ts
 import type { Usage } from "../message/usage.ts";
 import type { Approval } from "../run/approval.ts";
 import type { OpenQuestion } from "../run/waits.ts";
+import type { Settlement } from "../tool/after-crash.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 
 /** A run as it is begun. */
@@ -89,6 +90,8 @@ export interface QuestionAnswer extends Approval {
   readonly by?: string;
   /** The `policy` of the request that was shown: an answer to the question of another policy is refused. Default: not compared. */
   readonly policy?: string;
+  /** There for a question whether a call happened, in the place of the rest. */
+  readonly settled?: Settlement;
 }
 
 /** The runs that are wanted, the latest first. All that is said must hold. */

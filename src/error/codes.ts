@@ -11,6 +11,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "budget-invalid": { message: "The budget of \"{name}\" has {field} = {value}, which is not a bound.", hint: "{advice}", retryable: false },
   "budget-without-price": { message: "The budget of \"{name}\" limits costUsd, but the price of the model \"{model}\" is unknown.", hint: "Give `price: (usage) => dollars` in the budget, or `price: 0` to a model that costs nothing, or install list prices of hosted models (npm i @pydantic/genai-prices), or drop costUsd. An unknown price is never taken for zero.", retryable: false },
   "call-missing": { message: "The run \"{id}\" has no call \"{key}\" with a result.", hint: "`records(id)` of the store, or `writ runs show`, lists the keys of its steps: a call is like `turn/2/call/0`.", retryable: false },
+  "call-not-unknown": { message: "The run \"{id}\" has no call at \"{key}\" that waits to be settled.", hint: "`waiting(id)` lists those that do, with `unsettled` in their request: calls of tools with `reconcile: \"person\"` that were at work when their process died, once a worker has found that out. To go another way from an earlier call, `fork` the run.", retryable: false },
   "capability-closed": { message: "{resource} was used after its call had ended.", hint: "A tool's handles belong to one call: finish the work before `execute` gives its result.", retryable: false },
   "capability-denied": { message: "Capability not granted: {resource}. {reason}", hint: "Declare it in the tool's `needs` and grant it in the agent's `grants`; a run, a run around it and `--cap` can only take away.", retryable: false },
   "capability-invalid": { message: "The capability \"{text}\" cannot be understood: {reason}", hint: "Write net(\"api.weather.com\"), fs.read(\"/data\"), fs.write(\"/data\"), env(\"NAME\"), secret(\"NAME\"), exec(\"git\") or llm; on the command line `--cap net=api.weather.com,fs.read=/data`, or `--cap none`.", retryable: false },
@@ -96,6 +97,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "question-changed": { message: "The answer is about another call than the one of \"{tool}\" that waits in the run \"{id}\" at \"{key}\".", hint: "Show the question again, and give back the `hash` of the request that was shown. Nothing was approved.", retryable: false },
   "question-expired": { message: "The question of the run \"{id}\" at \"{key}\" stands no more: nobody answered in time.", hint: "The answer is no then, and the model is told so. `approvals.within` of the agent is the time for which its questions stand.", retryable: false },
   "question-forbidden": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" may not be answered by {by}.", hint: "Those who may are {allowed}, as `approvals.by` of the agent says. Give `by`, once it is certain who answers. Nothing was approved.", retryable: false },
+  "question-other": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" is of another kind than the answer.", hint: "A question with `unsettled` asks whether a call happened: `settle` answers it (`writ runs settle`). All others ask whether a call may be made: `answer` (`writ approvals`).", retryable: false },
   "question-stale": { message: "The answer is about \"{tool}\" as another policy asked it, and the policy of the run \"{id}\" has changed since, at \"{key}\".", hint: "Show the question again as it is now. Where the change was meant, `accept: [\"policy\"]` lets runs that wait go on. Nothing was approved.", retryable: false },
   "question-unknown": { message: "The run \"{id}\" has no question that waits for an answer{place}.", hint: "It was answered, the run has gone on without it or was cancelled, or it never asked. `writ runs show` says how the run stands; `writ approvals list` and `runs.questions()` list what waits.", retryable: false },
   "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
@@ -163,6 +165,7 @@ export interface ErrorData {
   "budget-invalid": { advice: string | number; field: string | number; name: string | number; value: string | number };
   "budget-without-price": { model: string | number; name: string | number };
   "call-missing": { id: string | number; key: string | number };
+  "call-not-unknown": { id: string | number; key: string | number };
   "capability-closed": { resource: string | number };
   "capability-denied": { reason: string | number; resource: string | number };
   "capability-invalid": { reason: string | number; text: string | number };
@@ -248,6 +251,7 @@ export interface ErrorData {
   "question-changed": { id: string | number; key: string | number; tool: string | number };
   "question-expired": { id: string | number; key: string | number };
   "question-forbidden": { allowed: string | number; by: string | number; id: string | number; key: string | number; tool: string | number };
+  "question-other": { id: string | number; key: string | number; tool: string | number };
   "question-stale": { id: string | number; key: string | number; tool: string | number };
   "question-unknown": { id: string | number; place: string | number };
   "reply-cut": { limit: string | number; model: string | number };

@@ -18,6 +18,20 @@ export type Reconciled =
   | { readonly happened: false }
   | undefined;
 
+/** Looks up whether such a call happened. Its parameters are compared as those of methods are. */
+export type Reconcile<Args, Context> = {
+  look(this: void, args: Args, context: Context): Reconciled | Promise<Reconciled>;
+}["look"];
+
+/**
+ * What a person says of a call that was at work when its process died: it happened, with this result; it did not happen, and runs now; or nobody can tell, and
+ * the model is told so.
+ */
+export type Settlement =
+  | { readonly happened: true; readonly value?: Json }
+  | { readonly happened: false }
+  | { readonly happened: "unknown" };
+
 /** Tells whether a call that was at work when its process died may simply run again. */
 export function mayRunAgain({
   retry,

@@ -18,13 +18,14 @@ import {
   shownValue,
   anything,
   type Shape,
+  either,
   named,
 } from "../util/shape.ts";
 import { kindOf } from "../util/shape.ts";
 import type { Label, Secrecy } from "../message/label.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Capability } from "./capability.ts";
-import type { Reconciled, RetryAfterCrash } from "./after-crash.ts";
+import type { Reconcile, RetryAfterCrash } from "./after-crash.ts";
 import { checkParameters, securityFields } from "./check-security.ts";
 import { checkConstraints, type Constraints } from "./constraints.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -135,8 +136,8 @@ export interface Tool {
   readonly retry?: RetryAfterCrash;
   /** It is an agent: its code does nothing but a run inside the call, whose effects are steps of their own. */
   readonly isAgent?: true;
-  /** Looks up whether such a call happened. */
-  reconcile?(this: void, args: unknown, context: ToolContext): Reconciled | Promise<Reconciled>;
+  /** Looks up whether such a call happened, or has a person say it. */
+  readonly reconcile?: Reconcile<unknown, ToolContext> | "person";
   /** Options that its provider takes for this tool, by the name of the provider. AI SDK objects read them, and `openaiCompatible`. */
   readonly providerOptions?: JsonObject;
   /** Runs the author's function with arguments that `input` parsed. May throw. */
@@ -214,13 +215,10 @@ export interface ToolDefinition<
   readonly retry?: RetryAfterCrash;
   /**
    * Looks up, for a call that may not run again, whether it happened: by `context.idempotencyKey`, which is that of the first attempt. It
-   * has the time and the handles of the tool. Default: nobody knows, and the result is `unknown`.
+   * has the time and the handles of the tool. `"person"`: a run that can wait in its journal waits until a person has settled the call. Default: nobody
+   * knows, and the result is `unknown`.
    */
-  reconcile?(
-    this: void,
-    args: ArgumentsOf<Input>,
-    context: ToolContext & HandlesOf<Needs>,
-  ): Reconciled | Promise<Reconciled>;
+  readonly reconcile?: Reconcile<ArgumentsOf<Input>, ToolContext & HandlesOf<Needs>> | "person";
   /**
    * The capabilities that it may use, where the agent grants them: its context has their handles. Default:
    * none.
@@ -328,7 +326,7 @@ const fields: { readonly [Field in keyof Required<AnyToolDefinition>]: Shape<unk
   trusted: anything,
   resolves: anything,
   retry: optional(oneOf("always", "keyed", "never")),
-  reconcile: optional(callable),
+  reconcile: optional(either(callable, oneOf("person"))),
   timeoutMs: optional(shapeOf("a positive number", (value) => fits(number, value) && value > 0, shownValue)),
   providerOptions: optional(map(record)),
   ...securityFields,

@@ -161,6 +161,37 @@ describe("writ runs export and import", () => {
   });
 });
 
+describe("writ runs settle", () => {
+  it("says what became of a call whose process was killed in it, and the run goes on", async () => {
+    const source = readFileSync(join(project.folder, "payer.ts"), "utf8")
+      .replace('effect: "irreversible",', 'effect: "irreversible", reconcile: "person",')
+      .replace('return "paid " + to;', 'process.kill(process.pid, "SIGKILL"); return "paid " + to;')
+      .replace('verdict: "ask"', 'verdict: "allow"');
+    project.file("killed.ts", source);
+    const before = paid();
+    const run = ["run", "killed.ts", "Pay Ada", "--durable", "--id", "r"];
+    expect((await writ(run)).code).not.toBe(0);
+    const waits = await writ(run);
+    expect([waits.code, waits.stderr]).toEqual([
+      6,
+      expect.stringContaining("writ runs settle r turn/1/call/0/settle/1"),
+    ]);
+    expect((await writ(["approvals", "list"])).stdout).toContain(
+      "pay (irreversible) is to be settled (writ runs settle)",
+    );
+    const wrong = await writ(["approvals", "approve", "r"]);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("error[question-other]")]);
+    const settle = ["runs", "settle", "r", "turn/1/call/0", "--happened"];
+    expect((await writ([...settle, "perhaps"])).stderr).toContain("error[option-invalid]");
+    expect((await writ([...settle, "yes", "--value", '"paid in cash"'])).stdout).toBe(
+      "settled: turn/1/call/0 of r\n",
+    );
+    expect((await writ([...settle, "no"])).stderr).toContain("error[question-answered]");
+    expect((await writ(run)).stdout).toBe("paid in cash\n");
+    expect(paid()).toBe(`${before}Ada\n`);
+  });
+});
+
 describe("writ runs fork", () => {
   it("begins a run from another one, which tells what it would have done", async () => {
     await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);

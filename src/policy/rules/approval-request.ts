@@ -34,6 +34,8 @@ export interface ApprovalRequest extends Pick<
   readonly path: readonly string[];
   /** A fingerprint of the policy that asks: its version. Empty outside of a run. */
   readonly policy: string;
+  /** The question is whether the call happened, not whether it may be made: it was at work when its process died. `settle` answers it. */
+  readonly unsettled?: true;
 }
 
 /** A value in the arguments of a call, and where it comes from. `null` stands for an empty list or object as well; a name is in brackets: `headers(X-Id)`. */
