@@ -3,8 +3,13 @@ import { lazy } from "../util/remembered.ts";
 import { nodePowers } from "./capability/node-powers.ts";
 import { warnOnce } from "./warn-once.ts";
 
-/** Loaded with the first id or hash: a program that only imports writ needs none. */
+/** Loaded with the first agent: a program that only imports writ needs none, and the first run does not wait for it. */
 const crypto = lazy(() => process.getBuiltinModule("node:crypto"));
+
+/** Loads what every run needs: a third of a short first run would go into it. */
+export function readyForRuns(): void {
+  crypto();
+}
 
 /** The longest time a timer of Node can wait; a longer one would fire at once. */
 const longestTimerMs = 2_147_483_647;

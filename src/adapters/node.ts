@@ -3,7 +3,7 @@ import type { AgentDefinition, InputOf, MadeFor, OutputOf } from "../agent/defin
 import type { Skill } from "../agent/skill.ts";
 import type { DriverChoice } from "../driver/choose.ts";
 import type { SchemaSource } from "../schema/to-schema.ts";
-import { nodeHost } from "./clock.ts";
+import { nodeHost, readyForRuns } from "./clock.ts";
 import { resolveModel } from "./model/resolve.ts";
 
 const wiring = { host: nodeHost, resolveModel };
@@ -44,5 +44,6 @@ export function agent<
   const Skills extends readonly Skill<MadeFor<Out>>[] = readonly Skill[],
   Driver extends DriverChoice = "auto",
 >(definition: AgentDefinition<In, Out, Skills, Driver>): Agent<InputOf<In>, OutputOf<Out, Skills, Driver>> {
+  readyForRuns();
   return makeAgent(definition, wiring);
 }
