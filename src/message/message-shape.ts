@@ -11,6 +11,7 @@ import {
   string,
   variants,
 } from "../util/shape.ts";
+import { isLabel } from "./label.ts";
 import { type FilePart, type ReplyMessage, resultStatuses } from "./message.ts";
 
 const replyRole: ReplyMessage["role"] = "assistant";
@@ -24,9 +25,17 @@ export const filePart: Shape<FilePart> = object(
 );
 const sent = shapeOf("the arguments of a call", (value) => value !== undefined);
 
+const label = optional(shapeOf("a label, like { integrity, secrecy, sources }", isLabel));
 const files = optional(list(filePart, "a list of files"));
 const offers = optional(list(string, "a list of names"));
-const result = { status: oneOf(...resultStatuses), text: string, note: optional(string), files, offers };
+const result = {
+  status: oneOf(...resultStatuses),
+  text: string,
+  note: optional(string),
+  files,
+  label,
+  offers,
+};
 
 /** The result of a call, from outside. It may hold more, which is kept as it is. */
 export const resultShape: Shape<object> = object(result, "the result of a call");
@@ -47,10 +56,10 @@ function messageWith(callName: Shape<string>): {
     misfit: (value) => (fits(providersOwn, value) ? executed : own).misfit(value),
   };
   const replyParts = { ...userParts, reasoning: text, "tool-call": call, provider: object({ data: record }) };
-  const reply = object({ parts: list(variants("type", replyParts), "a list of parts") });
+  const reply = object({ parts: list(variants("type", replyParts), "a list of parts"), label });
   const roles = {
     system: text,
-    user: object({ parts: list(variants("type", userParts), "a list of parts") }),
+    user: object({ parts: list(variants("type", userParts), "a list of parts"), label }),
     [replyRole]: reply,
     tool: object({ callId: string, name: string, ...result }),
   };

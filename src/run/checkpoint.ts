@@ -15,7 +15,7 @@ import {
   misfitText,
   object,
   optional,
-  record,
+  refined,
   string,
   whole,
 } from "../util/shape.ts";
@@ -48,6 +48,12 @@ export interface Checkpoint {
 }
 
 const texts = list(string);
+const mode = object({
+  restrictTo: optional(texts),
+  preapproved: optional(texts),
+  offer: optional(texts),
+  reads: optional(count),
+});
 
 const checkpointShape = object({
   runId: string,
@@ -70,14 +76,15 @@ const checkpointShape = object({
     tokens: count,
     turns: whole,
     toolCalls: whole,
+    lastTool: string,
     sameToolInARow: whole,
     approved: optional(texts),
     // A count that cannot be read must not pass for none: constraints are held against it.
     uses: optional(list(object({ tool: string, calls: count, inside: optional(count), succeeded: boolean }))),
   }),
   usage: object({ inputTokens: count, outputTokens: count }),
-  driver: whole,
-  modes: list(record),
+  driver: refined(whole, "is no driver's: a run has two at most", (index) => index < 2),
+  modes: list(mode),
   acts: optional(
     list(
       object({
@@ -91,7 +98,7 @@ const checkpointShape = object({
     ),
   ),
   elapsedMs: count,
-  answer: optional(record),
+  answer: optional(object({ content: anything, finishReason: string })),
 });
 
 /**

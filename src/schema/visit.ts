@@ -105,7 +105,7 @@ type Fault =
     };
 
 // Two sets cost more to make than a step.
-const stepsPerMarks = 3;
+const stepsPerMarks = 6;
 
 /** The parts of one value that were judged, for `unevaluatedProperties` and `unevaluatedItems`. */
 export class Marks {

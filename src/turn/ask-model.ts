@@ -34,6 +34,8 @@ export interface ModelRecord {
   readonly message: ReplyMessage;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
+  /** Calls of replies that broke off which were begun, and which this reply does not make. They count. */
+  readonly left?: number;
   readonly startedAt: number;
   readonly endedAt: number;
   /** A hook, by its name, answered in place of the model. */

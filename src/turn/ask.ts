@@ -252,7 +252,8 @@ function askAttempt(tries: number, asking: TurnQuestion, noting: Noting): Maybe<
   const { run } = hooked;
   const question = questionOf(asking, noting);
   const changed = (reply: ModelRecord): Maybe<ModelRecord> => {
-    const record = withUsage(reply, notes);
+    const left = asking.early.calls?.left ?? 0;
+    const record = withUsage(left === 0 ? reply : { ...reply, left }, notes);
     return run.hooks.afterModel === undefined ? record : changeReply(record, hooked);
   };
   const again = async (thrown: unknown): Promise<ModelRecord> => {

@@ -80,9 +80,15 @@ export class EarlyCalls {
   beginAgain(): void {
     const calls = [...(this.started?.values() ?? [])];
     if (calls.length > 0) this.started = new Map(calls.map((call, place) => [`${left}${place}`, call]));
-    this.ledger = this.state.ledger;
+    const { ledger } = this.state;
+    this.ledger = { ...ledger, toolCalls: ledger.toolCalls + calls.length };
     this.index = -1;
     this.running = undefined;
+  }
+
+  /** The number of calls of replies that broke off which the last reply does not make. */
+  get left(): number {
+    return [...(this.started?.keys() ?? [])].filter((key) => key.startsWith(left)).length;
   }
 
   /** Gives a call that was started for a reply that broke off to the same call in this one. */

@@ -99,13 +99,15 @@ export function seenBy(message: ReplyMessage, { label: before }: Pick<Learned, "
 }
 
 /** Books what a reply used, here and in the runs around this one. */
-function booked(state: State, { usage }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
+function booked(state: State, { usage, left }: ModelRecord, run: Run): Pick<State, "ledger" | "usage"> {
   const { turns: turn } = state.ledger;
   const costUsd = priceOf(usage, run.options);
   const total = addUsage(state.usage, usage);
   run.tell?.({ type: "usage-add", turn, usage, total, ...(costUsd === undefined ? {} : { costUsd }) });
   run.options.parent?.purse.spend({ usage, costUsd: costUsd ?? Infinity, toolCalls: 0 });
-  return { ledger: spend(state.ledger, { usage, costUsd }), usage: total };
+  const ledger = spend(state.ledger, { usage, costUsd });
+  if (left === undefined) return { ledger, usage: total };
+  return { ledger: { ...ledger, toolCalls: ledger.toolCalls + left }, usage: total };
 }
 
 /** Reads an answer as the author wants it. A schema can be slow: a run that is stopped does not wait for it. */

@@ -59,7 +59,8 @@ function resultFaults(messages: readonly Message[], scene: Scene): Faults {
       }
       if (message.role === "user") sight.trusted.push(textOf(message));
     }
-    sight.seen = joinLabels(sight.seen, label);
+    // What the runtime says of turns that are gone stands before those that stay, and tells of calls in them too.
+    if (message.role !== "user" || message.by !== "runtime") sight.seen = joinLabels(sight.seen, label);
   }
   return faults;
 }
