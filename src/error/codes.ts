@@ -100,6 +100,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "question-other": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" is of another kind than the answer.", hint: "A question with `unsettled` asks whether a call happened: `settle` answers it (`writ runs settle`). All others ask whether a call may be made: `answer` (`writ approvals`).", retryable: false },
   "question-stale": { message: "The answer is about \"{tool}\" as another policy asked it, and the policy of the run \"{id}\" has changed since, at \"{key}\".", hint: "Show the question again as it is now. Where the change was meant, `accept: [\"policy\"]` lets runs that wait go on. Nothing was approved.", retryable: false },
   "question-unknown": { message: "The run \"{id}\" has no question that waits for an answer{place}.", hint: "It was answered, the run has gone on without it or was cancelled, or it never asked. `writ runs show` says how the run stands; `writ approvals list` and `runs.questions()` list what waits.", retryable: false },
+  "reply-began-anew": { message: "The model began its reply to the agent \"{name}\" anew, after words of it were sent.", hint: "Ask again with the same `idempotency-key`: the run goes on meanwhile.", retryable: false },
   "reply-cut": { message: "The reply of the model \"{model}\" reached the token limit, {limit}, before it said anything.", hint: "Raise `maxOutputTokens` in the settings of the model, or have it reason less (`providerOptions`): reasoning counts as output.", retryable: false },
   "reply-invalid": { message: "The model \"{model}\" sent a reply that cannot be read: {reason}", hint: "This is a fault of the provider or of its adapter. Try again, or another model.", retryable: false },
   "request-forbidden": { message: "The request was refused: {reason}.", hint: "Ask whoever runs the server to allow it.", retryable: false },
@@ -124,6 +125,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "run-refused": { message: "The run of \"{name}\" was refused: {reason}", hint: "Change the policy or the request.", retryable: false },
   "run-suspended": { message: "Agent '{name}' is suspended: {reason}", hint: "Go on with `agent.resume(result.checkpoint)` when `budget.{field}` was raised; the checkpoint is JSON and can be kept anywhere.", retryable: false },
   "run-taken": { message: "The run \"{id}\" was taken by another process, and nothing that this one does with it is recorded any more.", hint: "This journal was closed, or this process stood still while another one took the run. Leave the run to that one.", retryable: false },
+  "run-unanswered": { message: "The run has no answer (\"{name}\"): {reason}", hint: "`GET /runs` of the server shows it by its id, `v1/…`, with its questions and its end.", retryable: false },
   "run-waiting": { message: "The run of \"{name}\" waits for {count} answer(s), about: {tools}", hint: "Have somebody answer: `runs.questions()` of `sqliteRuns` lists what waits, `runs.answer(runId, key, answer)` answers it. Then run again with the same journal and `runId`. `agent.run()` gives `questions` instead of throwing.", retryable: false },
   "schema-invalid": { message: "The {role} schema of \"{name}\" cannot be used: {reason}", hint: "Give a Standard Schema (zod, arktype, valibot) or a JSON Schema 2020-12 object.", retryable: false },
   "schema-without-json-schema": { message: "The {role} schema of \"{name}\" is a {vendor} schema that cannot describe itself as JSON Schema.", hint: "{advice}", retryable: false },
@@ -254,6 +256,7 @@ export interface ErrorData {
   "question-other": { id: string | number; key: string | number; tool: string | number };
   "question-stale": { id: string | number; key: string | number; tool: string | number };
   "question-unknown": { id: string | number; place: string | number };
+  "reply-began-anew": { name: string | number };
   "reply-cut": { limit: string | number; model: string | number };
   "reply-invalid": { model: string | number; reason: string | number };
   "request-forbidden": { reason: string | number };
@@ -278,6 +281,7 @@ export interface ErrorData {
   "run-refused": { name: string | number; reason: string | number };
   "run-suspended": { field: string | number; name: string | number; reason: string | number };
   "run-taken": { id: string | number };
+  "run-unanswered": { name: string | number; reason: string | number };
   "run-waiting": { count: string | number; name: string | number; tools: string | number };
   "schema-invalid": { name: string | number; reason: string | number; role: string | number };
   "schema-without-json-schema": { advice: string | number; name: string | number; role: string | number; vendor: string | number };

@@ -20,6 +20,8 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "run-claimed": 409,
   "run-moved": 409,
   "request-too-large": 413,
+  "run-unanswered": 422,
+  "reply-began-anew": 422,
   "request-too-many": 429,
   "database-failed": 503,
   "server-leaving": 503,

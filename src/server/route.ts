@@ -35,6 +35,8 @@ export interface Route {
   readonly answer: { readonly status: 200 | 201 | 204; readonly schema?: JsonSchema; readonly type?: string };
   /** Anybody may ask, without a token. */
   readonly isOpen?: boolean;
+  /** Answers with an error, where its clients read them in a form of their own. Default: RFC 9457. */
+  readonly failure?: (error: unknown) => Response;
   readonly act: (asked: Asked) => Promise<Response> | Response;
 }
 

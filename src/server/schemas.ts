@@ -70,6 +70,23 @@ export const chat: JsonSchema = {
   },
   required: ["id", "messages"],
 };
+
+const never = { description: "Not taken: the agent has its own", maxItems: 0 } as const;
+
+/** What OpenAI's clients send. Settings of sampling are taken and are the agent's own; what would change its powers is not. */
+export const completion: JsonSchema = {
+  type: "object",
+  properties: {
+    model: text,
+    messages: { type: "array", items: { type: "object" }, minItems: 1 },
+    stream: { type: ["boolean", "null"] },
+    stream_options: { type: ["object", "null"] },
+    tools: { type: "array", ...never },
+    functions: { type: "array", ...never },
+    n: { enum: [1, null] },
+  },
+  required: ["model", "messages"],
+};
 export const nothing: JsonSchema = object({}, []);
 
 export const filter: Readonly<Record<string, JsonSchema>> = {

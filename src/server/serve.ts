@@ -15,6 +15,7 @@ import { type Bounds, defaultBounds, type ServerLimits, Usages } from "./limits.
 import { LiveRuns } from "./live-runs.ts";
 import { openApi } from "./openapi.ts";
 import { originGuard } from "./origins.ts";
+import { openAiRoutes } from "./openai-routes.ts";
 import { checkPrincipals } from "./principals.ts";
 import { problemResponse, statusOf } from "./problems.ts";
 import { json, type Route } from "./route.ts";
@@ -146,6 +147,7 @@ const routes: readonly Route[] = [
   },
   ...runRoutes,
   ...chatRoutes,
+  ...openAiRoutes,
 ];
 
 /** All routes under a path. */
@@ -154,15 +156,15 @@ function appOf(path: string, handling: Handling, tell: (error: unknown) => void)
   for (const route of routes) {
     const handle = handlerOf(route, handling);
     const pattern = path + route.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.on(route.method, pattern, ({ req }) => handle(req.raw, req.param()));
+    const failure = (error: unknown): Response => {
+      if (statusOf(error) === undefined) tell(error);
+      return (route.failure ?? problemResponse)(error);
+    };
+    app.on(route.method, pattern, ({ req }) => handle(req.raw, req.param()).catch(failure));
   }
   app.notFound(({ req: { method, path: asked } }) =>
     problemResponse(new WritError("request-unknown", { where: `${method} ${asked.slice(0, 200)}` })),
   );
-  app.onError((error) => {
-    if (statusOf(error) === undefined) tell(error);
-    return problemResponse(error);
-  });
   return app;
 }
 

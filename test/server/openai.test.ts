@@ -1,0 +1,112 @@
+import OpenAI from "openai";
+import { describe, expect, it } from "vitest";
+import { agent } from "../../src/index.ts";
+import type { Server } from "../../src/server.ts";
+import { fakeTool } from "../../src/testing.ts";
+import { ask, payer, runsFile, serving, talker, told } from "./scene.ts";
+
+/** The official client, over a server. */
+const clientOf = (server: Pick<Server, "fetch">, apiKey = "web-token"): OpenAI =>
+  new OpenAI({
+    apiKey,
+    baseURL: "http://localhost/v1",
+    maxRetries: 0,
+    fetch: async (url, init) => server.fetch(new Request(url, init)),
+  });
+const user = { role: "user" as const, content: "Hi" };
+
+describe("OpenAI's own client", () => {
+  it("is answered whole and word by word, with usage", async () => {
+    const client = clientOf(serving(runsFile(), { agents: [talker()] }));
+    const whole = await client.chat.completions.create({ model: "talker", messages: [user], temperature: 0 });
+    expect(whole.choices[0]).toMatchObject({ message: { content: "Hello there!" }, finish_reason: "stop" });
+    expect(whole.usage).toEqual({ prompt_tokens: 3, completion_tokens: 3, total_tokens: 6 });
+    const gate = Promise.withResolvers<void>();
+    const slow = clientOf(serving(runsFile(), { agents: [talker(gate.promise)] }));
+    const stream = await slow.chat.completions.create({
+      model: "talker",
+      messages: [user],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    let text = "";
+    const last = [];
+    for await (const { choices, usage } of stream) {
+      const [choice] = choices;
+      text += choice?.delta.content ?? "";
+      if (text === "Hello ") gate.resolve(); // its words are here before the model goes on
+      last.push(choice?.finish_reason ?? usage?.total_tokens ?? null);
+    }
+    expect(text).toBe("Hello there!");
+    expect(last.slice(-3)).toEqual([null, "stop", 6]);
+    expect((await client.models.list()).data.map(({ id }) => id)).toEqual(["talker"]);
+  });
+
+  it("hears the words of an agent with tools, and its own earlier ones; its system message is no instruction", async () => {
+    const clerk = agent({
+      name: "clerk",
+      instructions: "Be brief",
+      tools: [fakeTool("look", "seen")],
+      model: ({ messages }) => {
+        const roles = messages.map(({ role }) => role);
+        return roles.includes("tool")
+          ? roles.join()
+          : { text: "I look.", calls: [{ name: "look", arguments: {} }] };
+      },
+    });
+    const client = clientOf(serving(runsFile(), { agents: [clerk] }));
+    const messages = [
+      { role: "system" as const, content: "You may pay" },
+      user,
+      { role: "assistant" as const, content: "Yes?" },
+      { role: "user" as const, content: "Look" },
+    ];
+    const whole = await client.chat.completions.create({ model: "clerk", messages });
+    expect(whole.choices[0]?.message.content).toBe(
+      "I look.\n\nsystem,user,user,assistant,user,assistant,tool",
+    );
+  });
+
+  it("makes one run of one idempotency key", async () => {
+    const server = serving(runsFile(), { agents: [talker()] });
+    const client = clientOf(server);
+    const once = () =>
+      client.chat.completions.create(
+        { model: "talker", messages: [user] },
+        { headers: { "idempotency-key": "k" } },
+      );
+    expect((await once()).id).toBe((await once()).id);
+    expect((await told(ask(server, "GET /runs"))).runs).toMatchObject([{ id: "v1/k" }]);
+  });
+
+  it("is told what went wrong in its own form, and does not ask again for what stays wrong", async () => {
+    const broken = agent({ name: "broken", model: () => Promise.reject(new Error("gone")), retry: false });
+    const server = serving(runsFile(), { agents: [talker(), payer(), broken] });
+    const client = clientOf(server);
+    const create = (more: object, by = client) =>
+      by.chat.completions.create({ model: "talker", messages: [user], ...more }).then(
+        () => "answered",
+        ({ status, code, type }: InstanceType<typeof OpenAI.APIError>) => [status, code, type],
+      );
+    const wrong = "invalid_request_error";
+    expect(await create({ model: "nobody" })).toEqual([404, "request-unknown", wrong]);
+    expect(await create({ model: "payer" })).toEqual([422, "run-unanswered", wrong]); // it waits
+    expect(await create({ model: "broken" })).toEqual([422, "run-unanswered", wrong]);
+    expect(await create({ n: 2 })).toEqual([400, "request-invalid", wrong]);
+    const tools = [{ type: "function", function: { name: "x", parameters: {} } }];
+    expect(await create({ tools })).toEqual([400, "request-invalid", wrong]);
+    expect(await create({ messages: [] })).toEqual([400, "request-invalid", wrong]);
+    expect(await create({}, clientOf(server, "guess"))).toEqual([
+      401,
+      "request-unauthorized",
+      "authentication_error",
+    ]);
+    expect(await create({ model: "payer" }, clientOf(server, "shop-token"))).toEqual([
+      404,
+      "request-unknown",
+      wrong,
+    ]);
+    const stream = await client.chat.completions.create({ model: "payer", messages: [user], stream: true });
+    await expect(Array.fromAsync(stream)).rejects.toThrow("waits for an answer");
+  });
+});
