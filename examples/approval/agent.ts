@@ -45,4 +45,7 @@ function model({ messages }: ModelRequest) {
   return results.at(-1)?.status === "ok" ? "Ada was reminded." : "Nobody was reminded.";
 }
 
-export default agent({ name: "clerk", model, tools: [readInvoice, sendMail], policy });
+export const tools = [readInvoice, sendMail];
+
+/** Kim alone may approve a mail, for two days; then the answer is no. */
+export default agent({ name: "clerk", model, tools, policy, approvals: { within: "2d", by: ["kim"] } });

@@ -1,10 +1,11 @@
 // node examples/approval/main.ts
 //
-// One run and four processes: this one starts a run; a worker carries it out and is killed; this one approves the mail; another worker ends the run.
+// One run and four processes: this one starts a run; a worker carries it out and is killed; this one approves the mail; a worker of the next release, whose
+// agent has a new tool, ends the run.
 // The same in three terminals:
 //   npx writ run examples/approval/agent.ts --durable --id invoice-17 "Remind Ada of invoice 17"    (then Ctrl-C, or close it)
-//   npx writ approvals list; npx writ approvals approve invoice-17
-//   npx writ work examples/approval/agent.ts
+//   npx writ approvals list; npx writ approvals approve invoice-17 --by kim
+//   npx writ work examples/approval/next-release.ts --accept tools
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,6 +16,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { durableRuns } from "writ/durable";
 import { sqliteRuns } from "writ/sqlite";
 import clerk from "./agent.ts";
+import nextClerk from "./next-release.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "approval-"));
 const [file, mails] = [join(folder, "runs.db"), join(folder, "mails.txt")];
@@ -31,15 +33,20 @@ first.kill("SIGKILL");
 await once(first, "exit");
 console.log("The worker was killed.");
 
-await runs.answer(question.runId, question.key, { approved: true, hash: question.request.hash });
-console.log("The mail is approved; nobody works.");
+const [stranded] = await durableRuns({ store, agents: [nextClerk] }).check();
+console.log(
+  `Before the deploy: ${String(stranded?.error.data["parts"])} changed for ${String(stranded?.run.id)}.`,
+);
 
-const second = startWorker();
+await runs.answer(question.runId, question.key, { approved: true, hash: question.request.hash, by: "kim" });
+console.log("Kim approved the mail; nobody works.");
+
+const second = startWorker("next");
 const { outcome } = await runs.result("invoice-17");
 second.kill("SIGTERM");
 await once(second, "exit");
 assert(outcome.type === "answered");
-console.log(`Another worker: ${JSON.stringify(outcome.content)}`);
+console.log(`A worker of the next release: ${JSON.stringify(outcome.content)}`);
 
 const sent = readFileSync(mails, "utf8").trim().split("\n");
 assert.equal(sent.length, 1);
@@ -47,9 +54,9 @@ store.close();
 rmSync(folder, { recursive: true });
 console.log("One mail was sent.");
 
-function startWorker(): ChildProcess {
+function startWorker(...release: readonly string[]): ChildProcess {
   const env = { ...process.env, WRIT_MAILS: mails };
-  return spawn(process.execPath, [join(import.meta.dirname, "worker.ts"), file], {
+  return spawn(process.execPath, [join(import.meta.dirname, "worker.ts"), file, ...release], {
     env,
     stdio: ["ignore", "inherit", "inherit"],
   });

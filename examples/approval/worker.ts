@@ -1,8 +1,15 @@
-// A worker of the example: carries out the runs of a file until it is killed or told to end.
+// A worker of the example: carries out the runs of a file until it is killed or told to end. After `next` it is that of the next release, which goes on with
+// runs that began before its new tool.
 import { durableRuns } from "writ/durable";
 import { sqliteRuns } from "writ/sqlite";
 import clerk from "./agent.ts";
+import nextClerk from "./next-release.ts";
 
-const [, , file = "runs.db"] = process.argv;
-const worker = durableRuns({ store: sqliteRuns(file), agents: [clerk] }).work();
+const [, , file = "runs.db", release] = process.argv;
+const store = sqliteRuns(file);
+const runs =
+  release === "next"
+    ? durableRuns({ store, agents: [nextClerk], accept: ["tools"] })
+    : durableRuns({ store, agents: [clerk] });
+const worker = runs.work();
 process.once("SIGTERM", () => void worker.drain().then(() => process.exit()));
