@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   agent,
   type Agent,
@@ -16,54 +13,32 @@ import {
   type DurableOptions,
   durableRuns,
   type DurableRuns,
-  memoryRuns,
   type RunJournal,
   type RunStore,
   type RunWorker,
 } from "../../src/durable.ts";
 import type { ModelRequest } from "../../src/models.ts";
-import { postgresRuns } from "../../src/postgres.ts";
-import { sqliteRuns } from "../../src/sqlite.ts";
-import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
+import { durablePlaces, planned, type PlannedCall, storesIn } from "./durable-place.ts";
 
-let place = 0;
-let stores: OpenStore[] = [];
+let open: () => RunStore;
 let workers: RunWorker[] = [];
 let log: string[] = [];
-const folder = mkdtempSync(join(tmpdir(), "writ-durable-"));
-let server: PostgresServer | undefined;
 beforeEach(() => {
-  place += 1;
-  [stores, workers, log] = [[], [], []];
-});
-afterEach(async () => {
-  await Promise.all(workers.map((worker) => worker.drain({ graceMs: 0 })));
-  for (const store of stores) await store.close();
-});
-afterAll(async () => {
-  server?.close();
-  rmSync(folder, { recursive: true, force: true });
+  [workers, log] = [[], []];
 });
 
-type OpenStore = RunStore & { readonly close: () => unknown };
-
-/** Opens the store of a test, as a process of its own does. */
-const inFile = (): OpenStore => sqliteRuns(join(folder, `runs-${place}.db`));
-const inServer = (): OpenStore => postgresRuns(server?.url, { schema: `runs ${place}`, connections: 2 });
-let memory: RunStore | undefined;
-/** All have the same memory: that of a test. */
-const inMemory = (): OpenStore =>
-  Object.assign((memory ??= memoryRuns()), { close: () => (memory = undefined) });
-let open = inFile;
-function newStore(): OpenStore {
-  const store = open();
-  stores.push(store);
-  return store;
+/** Has the tests of a suite open their stores there. */
+function standIn(where: (typeof durablePlaces)[number]): void {
+  const opening = storesIn(where);
+  beforeAll(() => void (open = opening));
+  afterEach(async () => {
+    await Promise.all(workers.map((worker) => worker.drain({ graceMs: 0 }))); // before their stores are closed
+  });
 }
 
 /** Durable runs as a process of their own has them. */
 function inProcess(agents: DurableOptions["agents"] = [], more: Partial<DurableOptions> = {}): DurableRuns {
-  return durableRuns({ store: newStore(), agents, ...more });
+  return durableRuns({ store: open(), agents, ...more });
 }
 function work(runs: DurableRuns, concurrency = 10): RunWorker {
   const worker = runs.work({ concurrency });
@@ -95,19 +70,6 @@ const asks: Policy = ({ tool: name }) =>
     ? { verdict: "ask", rule: "asks", reason: "a person decides" }
     : { verdict: "allow", rule: "free", reason: "" };
 
-type PlannedCall = { readonly name: string; readonly arguments?: Readonly<Record<string, string>> };
-
-/** A model that makes the planned calls, turn by turn, then says what it was told of them: only the conversation decides. */
-const planned =
-  (...turns: readonly (readonly PlannedCall[])[]) =>
-  ({ messages }: Pick<ModelRequest, "messages">) => {
-    const calls = turns[messages.filter(({ role }) => role === "assistant").length];
-    if (calls !== undefined)
-      return { calls: calls.map(({ name, arguments: args = {} }) => ({ name, arguments: args })) };
-    return messages
-      .flatMap((message) => (message.role === "tool" ? [`${message.name} ${message.status}`] : []))
-      .join(", ");
-  };
 const free: Policy = () => ({ verdict: "allow", rule: "free", reason: "" });
 const clerk = (...turns: readonly (readonly PlannedCall[])[]): Agent<string, string> =>
   agent({ name: "clerk", model: planned(...turns), tools: [look, pay], policy: asks });
@@ -119,18 +81,8 @@ async function lastFact(runs: DurableRuns, id: string, signal?: AbortSignal) {
 }
 const answered = (content: string) => ({ outcome: { type: "answered", content } });
 
-const kinds = [
-  { where: "a SQLite file", kind: inFile },
-  { where: "PostgreSQL", kind: inServer },
-  { where: "memory", kind: inMemory },
-];
-
-describe.each(kinds)("a durable run in $where", ({ where, kind }) => {
-  beforeAll(async () => {
-    open = kind;
-    if (kind === inServer && postgresMissing() === undefined) server ??= await startPostgres();
-  });
-  beforeEach(({ skip }) => skip(kind === inServer && server === undefined, `${where} is not here`));
+describe.each(durablePlaces)("a durable run in %s", (where) => {
+  standIn(where);
 
   it("is started in one process, carried out by another, and its end is known to a third", async () => {
     const one = clerk([{ name: "look" }]);
@@ -450,7 +402,7 @@ describe.each(kinds)("a durable run in $where", ({ where, kind }) => {
 });
 
 describe("workers", () => {
-  beforeAll(() => void (open = inFile));
+  standIn("a SQLite file");
 
   it("carry out so many runs at a time, and others meanwhile", async () => {
     let most = 0;
@@ -495,7 +447,7 @@ describe("workers", () => {
     const told: (string | undefined)[] = [];
     const hear = (warning: Error & { readonly code?: string }): void => void told.push(warning.code);
     process.on("warning", hear);
-    const store = newStore();
+    const store = open();
     const failures = ["claim", "claim", "end"];
     const mayFail = (what: string): void => {
       if (failures[0] === what) throw new Error(`the disk is full for a moment: ${String(failures.shift())}`);

@@ -6,7 +6,7 @@ import { agent, type Agent, inMemorySessions, type Policy, session, tool } from 
 import { parallel } from "../../src/compose.ts";
 import { execute } from "../../src/doors.ts";
 import { type SqliteRuns, sqliteRuns } from "../../src/sqlite.ts";
-import type { ModelRequest } from "../../src/models.ts";
+import { planned, type PlannedCall } from "./durable-place.ts";
 
 let folder = "";
 let runs: SqliteRuns;
@@ -40,20 +40,6 @@ const asks: Policy = ({ tool: name }) =>
   name === "pay" || name === "mail"
     ? { verdict: "ask", rule: "asks", reason: "a person decides" }
     : { verdict: "allow", rule: "free", reason: "" };
-
-type PlannedCall = { readonly name: string; readonly arguments?: Readonly<Record<string, string>> };
-
-/** A model that makes the planned calls, turn by turn, then says what it was told of them: only the conversation decides. */
-const planned =
-  (...turns: readonly (readonly PlannedCall[])[]) =>
-  ({ messages }: Pick<ModelRequest, "messages">) => {
-    const calls = turns[messages.filter(({ role }) => role === "assistant").length];
-    if (calls !== undefined)
-      return { calls: calls.map(({ name, arguments: args = {} }) => ({ name, arguments: args })) };
-    return messages
-      .flatMap((message) => (message.role === "tool" ? [`${message.name} ${message.status}`] : []))
-      .join(", ");
-  };
 
 const clerk = (...turns: readonly (readonly PlannedCall[])[]): Agent<string, string> =>
   agent({ name: "clerk", model: planned(...turns), tools: [look, pay, mail], policy: asks });
