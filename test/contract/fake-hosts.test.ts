@@ -82,6 +82,16 @@ function searcher(model: Model): {
   };
 }
 
+/** A tool whose results are pictures. */
+const drawing = () =>
+  tool({
+    name: "search",
+    description: "Look",
+    inputSchema: { type: "object", properties: { query: { type: "string" } } },
+    effect: "read",
+    execute: () => image(png) as unknown,
+  });
+
 const refusalsOf = ({ requests }: FakeProvider): readonly string[] =>
   requests.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
 
@@ -128,13 +138,7 @@ describe.each(names)("openaiCompatible with %s", (host) => {
   });
 
   it("shows the pictures that tools give, or goes on without them where the host takes none", async () => {
-    const search = tool({
-      name: "search",
-      description: "Look",
-      inputSchema: { type: "object", properties: { query: { type: "string" } } },
-      effect: "read",
-      execute: () => image(png) as unknown,
-    });
+    const search = drawing();
     await using server = await fakeOpenai([twoCalls, "A cat."], { host });
     const asked = agent({ name: "host", model: own(host, server.url), tools: [search] });
     expect(await asked("Look.")).toBe("A cat.");
@@ -145,18 +149,28 @@ describe.each(names)("openaiCompatible with %s", (host) => {
 });
 
 describe.each(packaged)("an AI SDK object with %s", (host, make) => {
-  it("gives back what the host wants, and survives faults in its second turn", async () => {
-    const steps: readonly FakeStep[] = [
-      twoCalls,
-      { status: 429, retryAfter: 0.001 },
-      { status: 503 },
-      "Tea is hot.",
-    ];
-    await using server = await fakeOpenai(steps, { host });
-    const { host: asked, searched } = searcher(make(`${server.url}/v1`, hosts[host].name));
-    expect(await asked("Tea?")).toBe("Tea is hot.");
-    expect(searched()).toHaveLength(2);
+  it.each([429, 500, 503])(
+    "gives back what the host wants, and survives a %d in its second turn",
+    async (status) => {
+      const steps: readonly FakeStep[] = [twoCalls, { status, retryAfter: 0.001 }, "Tea is hot."];
+      await using server = await fakeOpenai(steps, { host });
+      const { host: asked, searched } = searcher(make(`${server.url}/v1`, hosts[host].name));
+      expect(await asked("Tea?")).toBe("Tea is hot.");
+      expect(searched()).toHaveLength(2);
+      expect(refusalsOf(server)).toEqual([]);
+      expect(JSON.stringify(server.requests.at(-1)?.body)).toMatch(hosts[host].back);
+    },
+  );
+
+  it("shows the pictures that tools give, or goes on without them where the host takes none", async () => {
+    const search = drawing();
+    await using server = await fakeOpenai([twoCalls, "A cat."], { host });
+    const model = make(`${server.url}/v1`, hosts[host].name);
+    const asked = agent({ name: "host", model, tools: [search] });
+    const parts = host === "deepseek" ? "Look." : [{ type: "text", text: "Look." }, image(png)];
+    expect((await asked.run(parts as never)).text).toBe("A cat.");
     expect(refusalsOf(server)).toEqual([]);
-    expect(JSON.stringify(server.requests.at(-1)?.body)).toMatch(hosts[host].back);
+    const sent = JSON.stringify(server.requests.at(-1)?.body);
+    expect([...sent.matchAll(/iVBORw0KGgo=/g)]).toHaveLength(host === "deepseek" ? 0 : 3);
   });
 });

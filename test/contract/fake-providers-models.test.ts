@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { aiSdk, type AiSdkModel } from "../../src/adapters/model/ai-sdk.ts";
 import { ollama } from "../../src/adapters/model/ollama.ts";
 import { openaiCompatible } from "../../src/adapters/model/openai-compatible.ts";
-import { agent, inMemorySessions, session } from "../../src/index.ts";
+import { agent, inMemorySessions, session, tool } from "../../src/index.ts";
 import type { Model } from "../../src/model/model.ts";
 import {
   fakeAnthropic,
@@ -15,8 +15,11 @@ import {
   type FakeStep,
   fakeTool,
 } from "../../src/testing.ts";
+import { image } from "../../src/tools.ts";
 import { anthropic, openaiCompatible as aiSdkCompatible, specVersions } from "./ai-sdk-wire.ts";
 
+const given = "iVBORw0KGgo=";
+const drawings = ["iVBORw0KGgoAAAAN", "iVBORw0KGgoAAAAO"];
 const key = { apiKey: "none" };
 const throughAiSdk =
   (make: (url: string) => AiSdkModel) =>
@@ -102,6 +105,35 @@ describe.each(models)("an agent with %s", (_name, fake, model) => {
       expect(await host("Tea?")).toBe("Tea is hot.");
       expect(search.calls).toEqual([]);
       server.assertComplete();
+    },
+  );
+
+  it.each([429, 500, 503])(
+    "survives a %d in its second turn without a setting: reasoning, two calls at once, a picture in and two out",
+    async (status) => {
+      const calls = ["tea", "cups"].map((query) => ({ name: "draw", arguments: { query } }));
+      await using server = await fake([
+        { reasoning: "I need both.", text: "I look.", calls },
+        { status, retryAfter: 0.001 },
+        "Both are hot.",
+      ]);
+      const drawn: unknown[] = [];
+      const draw = tool({
+        name: "draw",
+        description: "Draws",
+        inputSchema: { type: "object", properties: { query: { type: "string" } } },
+        effect: "read",
+        execute: (args) => image(drawings[drawn.push(args) - 1] ?? "") as unknown,
+      });
+      const host = agent({ name: "host", model: model(server.url), tools: [draw] });
+      const { outcome } = await host.run([{ type: "text", text: "Look." }, image(given)]);
+      expect(outcome).toMatchObject({ type: "answered", content: "Both are hot." });
+      expect(drawn).toEqual([{ query: "tea" }, { query: "cups" }]);
+      expect(server.requests.map(({ refusal }) => refusal)).toEqual([undefined, undefined, undefined]);
+      const [first, second, third] = server.requests.map(({ body }) => JSON.stringify(body));
+      expect(third).toBe(second);
+      for (const picture of [given, ...drawings]) expect(second?.split(picture)).toHaveLength(2);
+      expect(first?.split(given)).toHaveLength(2);
     },
   );
 

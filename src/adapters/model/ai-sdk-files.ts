@@ -34,6 +34,7 @@ const kinds: readonly Kind[] = [
     place: "inside",
     takes: (file, version) => version !== "v2" || isAtHand(file, version),
   },
+  { provider: /^deepseek\b/, place: "none", takes: () => false },
   {
     provider: /openai/,
     place: "after",

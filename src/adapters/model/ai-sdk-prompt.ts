@@ -15,7 +15,7 @@ import { remembered } from "../../util/remembered.ts";
 import type { ResultForm } from "./ai-sdk-bound.ts";
 import { optionsOf, partsFor } from "./ai-sdk-own.ts";
 import { wireIds, type WireIds } from "./kept.ts";
-import { objectArguments } from "./wire-fields.ts";
+import { objectArguments, wordsAfterResults } from "./wire-fields.ts";
 
 /** The versions of the AI SDK's provider specification that this adapter speaks: `ai` 5, 6 and 7. */
 export type AiSdkVersion = "v2" | "v3" | "v4";
@@ -59,8 +59,9 @@ export function promptFor(
     const own = message.role === "assistant" ? { ...message, parts: partsFor(server, message) } : message;
     return convert(own, version);
   });
+  const isMistral = server?.startsWith("mistral") === true;
   return (messages) => {
-    const ids = wireIds(server, server?.startsWith("mistral") === true);
+    const ids = wireIds(server, isMistral);
     const prompt: PromptMessage[] = [];
     let results: PromptPart[] | undefined;
     for (const message of withFilesPlaced(withTextsRead(messages), files)) {
@@ -68,6 +69,7 @@ export function promptFor(
       for (const made of converted(message)) {
         const part = renamed(made, ids);
         if (part.role !== "tool" || typeof part.content === "string") {
+          if (isMistral && results !== undefined && part.role === "user") prompt.push(replyAfterResults);
           results = undefined;
           prompt.push(part);
         } else if (results === undefined) {
@@ -81,6 +83,12 @@ export function promptFor(
     return prompt;
   };
 }
+
+/** Mistral takes no user behind results. */
+const replyAfterResults: PromptMessage = {
+  role: "assistant",
+  content: [{ type: "text", text: wordsAfterResults }],
+};
 
 /** The message with the ids of its calls as the receiver knows them. */
 function renamed(message: PromptMessage, ids: WireIds): PromptMessage {

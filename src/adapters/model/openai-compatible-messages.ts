@@ -13,7 +13,7 @@ import { withTextsRead } from "../../message/text-files.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { isJsonList, type Json, type JsonObject } from "../../util/json.ts";
 import { keptFrom, wireIds, type WireIds } from "./kept.ts";
-import { objectArguments, saidFields } from "./wire-fields.ts";
+import { objectArguments, saidFields, wordsAfterResults } from "./wire-fields.ts";
 
 /** A message of `/v1/chat/completions`. */
 export interface OpenaiMessage {
@@ -70,8 +70,7 @@ export function toOpenaiMessages(messages: readonly Message[], to: Addressee): r
   });
 }
 
-/** Stands where a server wants a reply between results and a user, and the model gave none. */
-const replyAfterResults: OpenaiMessage = { role: "assistant", content: "(I have the results.)" };
+const replyAfterResults: OpenaiMessage = { role: "assistant", content: wordsAfterResults };
 
 function toOpenaiMessage(message: Message, to: Addressed): OpenaiMessage {
   switch (message.role) {

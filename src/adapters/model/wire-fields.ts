@@ -102,3 +102,6 @@ export function unreadableBy(reason: unknown): { readonly unreadable?: Unreadabl
     typeof reason === "string" && /\b(?:MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL)\b/i.test(reason);
   return isSaid ? { unreadable: { reason: `${reason}.` } } : {};
 }
+
+/** Stands where a server wants a reply between results and a user, and the model gave none. */
+export const wordsAfterResults = "(I have the results.)";
