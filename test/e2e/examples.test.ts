@@ -31,7 +31,8 @@ const expected: Readonly<Record<string, Expected>> = {
     broken: { from: "limit: 3", to: "limit: 4" },
   },
   approval: {
-    shows: "a run whose worker is killed while it waits, approved from another process and ended by a third, of a release with a new tool",
+    shows:
+      "a run whose worker is killed while it waits, approved from another process and ended by a third, of a release with a new tool",
     ends: "One mail was sent.",
     broken: {
       file: "agent.ts",
