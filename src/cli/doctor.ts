@@ -12,6 +12,7 @@ import { type CardFile, listCards } from "../adapters/model-cards.ts";
 import { enforcement, type Isolator } from "../adapters/isolate/isolate.ts";
 import { cacheFolder, type ListedModel, listModelFiles } from "../adapters/model-files/cache.ts";
 import { codeOf } from "../util/thrown.ts";
+import { agentChecks } from "./doctor-agent.ts";
 import type { Check } from "./doctor-check.ts";
 import { type HostedFinding, keyCheck, lookAtHosted, nameChecks } from "./doctor-hosted.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -48,12 +49,13 @@ export interface DoctorFlags extends OutputFlags {
   readonly model?: string;
 }
 
-/** `writ doctor`. Looks and changes nothing; exits with 1 only when something is broken that writ needs. */
-export async function doctor(flags: DoctorFlags): Promise<ExitCode> {
+/** `writ doctor [file]`. Looks and changes nothing; exits with 1 only when something is broken that writ needs. */
+export async function doctor(flags: DoctorFlags, file?: string): Promise<ExitCode> {
+  const audited = file === undefined ? [] : await agentChecks(file);
   const named = flags.model === undefined ? [] : nameChecks(flags.model);
   const findings = await look();
   const choice = chooseModel(findings.around);
-  const checks = [...checksOf(findings, choice), ...named];
+  const checks = [...checksOf(findings, choice), ...named, ...audited];
   const isOk = checks.every(({ state }) => state !== "broken");
   const model = choice.type === "none" ? null : { name: choice.name, fetched: choice.type === "ready" };
   if (flags.json === true)

@@ -95,10 +95,13 @@ function addDoctor(program: Command, act: Act): void {
   program
     .command("doctor")
     .description("say what is there, what is missing, and which model would be used")
+    .argument("[file]", "an agent (.ts, .js, .md, .json): say also what is dangerous in its definition")
     .option("-m, --model <name>", "say what this name would use: its package or address, its key, its price")
     .option("--json", "print one JSON object")
     .option("--verbose", "show the stack of an error")
-    .action((flags: DoctorFlags) => act(flags, async () => (await import("./doctor.ts")).doctor(flags)));
+    .action((file: string | undefined, flags: DoctorFlags) =>
+      act(flags, async () => (await import("./doctor.ts")).doctor(flags, file)),
+    );
 }
 
 function addModels(program: Command, act: Act): void {
