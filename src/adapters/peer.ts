@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { WritError } from "../error/writ-error.ts";
 import { codeOf } from "../util/thrown.ts";
@@ -44,6 +46,19 @@ export function whereInstalled(specifier: string): string | undefined {
     const path = fromProject((require) => require.resolve(specifier));
     return path === undefined ? undefined : pathToFileURL(path).href;
   }
+}
+
+/** The version of an optional package; undefined where it is absent. Its folder is looked for as Node does: not every package shows its package.json. */
+export function installedVersion(name: string): string | undefined {
+  const path = fromProject((require) => {
+    const found = require.resolve.paths(name)?.map((folder) => join(folder, name, "package.json")) ?? [];
+    const here = found.find((each) => existsSync(each));
+    if (here === undefined) throw Object.assign(new Error(name), { code: "MODULE_NOT_FOUND" });
+    return here;
+  });
+  if (path === undefined) return undefined;
+  const { version } = Object(JSON.parse(readFileSync(path, "utf8")));
+  return typeof version === "string" ? version : undefined;
 }
 
 /** Imports an optional package at once, where waiting is not possible. Undefined where it is absent. */

@@ -16,6 +16,7 @@ import { agentChecks } from "./doctor-agent.ts";
 import type { Check } from "./doctor-check.ts";
 import { type HostedFinding, keyCheck, lookAtHosted, nameChecks } from "./doctor-hosted.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { installedVersion } from "../adapters/peer.ts";
 import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
 import type { OutputFlags } from "./options.ts";
 import { jsonLine, oneLine, type Output, processOutput, sizeText } from "./output.ts";
@@ -31,6 +32,8 @@ export interface Findings {
   readonly memoryBytes: number;
   readonly writ: string;
   readonly hasOllamaPackage: boolean;
+  /** The versions of the packages of durable runs that are installed. */
+  readonly packages: Readonly<Record<string, string | undefined>>;
   readonly around: Surroundings;
   readonly files: readonly ListedModel[];
   readonly cache: { readonly folder: string; readonly writable: boolean };
@@ -41,6 +44,16 @@ export interface Findings {
   /** The hosted providers whose keys are set. */
   readonly hosted: readonly HostedFinding[];
 }
+
+/** The packages that durable runs on many machines need. */
+const storePackages = [
+  { name: "pg", purpose: "durable runs in PostgreSQL", command: "npm i pg" },
+  {
+    name: "@dbos-inc/dbos-sdk",
+    purpose: "durable runs that DBOS hands out",
+    command: "npm i @dbos-inc/dbos-sdk pg",
+  },
+] as const;
 
 const knownKeys = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 
@@ -78,6 +91,7 @@ export function checksOf(found: Findings, choice: ModelChoice): readonly Check[]
     found.hasOllamaPackage
       ? installed("ollama")
       : note("ollama", notInstalled("ollama", "models of an Ollama server"), "npm i ollama"),
+    ...storePackages.map((each) => packageCheck(each, found.packages[each.name])),
     around.canEmbed
       ? installed("node-llama-cpp")
       : note(
@@ -114,6 +128,11 @@ function isolatorCheck({ mechanism, level, probes, reason = "" }: Isolator): Che
 
 function installed(name: string): Check {
   return ok(name, `package ${name} is installed`);
+}
+
+function packageCheck({ name, purpose, command }: (typeof storePackages)[number], version?: string): Check {
+  if (version === undefined) return note(name, notInstalled(name, purpose), command);
+  return ok(name, `package ${name} ${version} is installed`);
 }
 
 function notInstalled(name: string, purpose: string): string {
@@ -172,6 +191,7 @@ async function look(): Promise<Findings> {
     memoryBytes: totalmem(),
     writ: packageVersion(),
     hasOllamaPackage: isInstalled("ollama/browser"),
+    packages: Object.fromEntries(storePackages.map(({ name }) => [name, installedVersion(name)])),
     around: await lookAround(),
     files: listModelFiles(),
     cache: { folder, writable: isWritable(folder) },

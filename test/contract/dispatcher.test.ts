@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { durableRuns } from "../../src/durable.ts";
 import { agent } from "../../src/index.ts";
+import { killRun } from "../../tools/kill/kill-runs.ts";
 import { postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
 import { dispatcherContract } from "./dispatcher.ts";
 import { dbosDispatched } from "./dispatcher-dbos.ts";
@@ -25,6 +26,12 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
     "DBOS",
     dbosDispatched(() => server),
   );
+
+  it("DBOS hands a run on whose workers are killed, and nothing is lost or done twice", async () => {
+    const under = dbosDispatched(() => server);
+    const { complaints, kills } = await killRun(["out:3", "in:5"], { waits: true, store: under });
+    expect([complaints, kills]).toEqual([[], 2]);
+  }, 240_000); // many processes, one after the other
 
   it("DBOS keeps the bound of an agent over all workers, and serves one worker of a process", async () => {
     const { openDispatched, place } = dbosDispatched(() => server, { a: { atOnce: 2 } });

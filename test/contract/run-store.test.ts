@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sqliteRuns } from "../../src/sqlite.ts";
-import { killRun } from "../../tools/kill/kill-runs.ts";
+import { killInMemory, killRun } from "../../tools/kill/kill-runs.ts";
 import { runMovesContract } from "./run-moves.ts";
 import { runStoreContract } from "./run-store.ts";
 import { memoryUnderTest } from "./run-store-memory.ts";
@@ -59,6 +59,15 @@ describe("runs in a SQLite file", () => {
 });
 
 describe("a run that is killed again and again", () => {
+  it("in memory, at each point of its journal: loses nothing, and does nothing again that is recorded", async () => {
+    const points = ["in", "out", "kept"].flatMap((place) =>
+      Array.from({ length: 11 }, (_, nth) => [`${place}:${1 + 5 * nth}`, `${place}:${2 + nth}`]),
+    );
+    const runs = await Promise.all(points.map(killInMemory));
+    expect(runs.flatMap(({ complaints }) => complaints)).toEqual([]);
+    expect(runs.reduce((sum, { kills }) => sum + kills, 0)).toBeGreaterThan(50);
+  }, 60_000);
+
   it.each([
     { name: "when a payment is about to begin, and when it has ended", points: ["in:6", "out:3"] },
     { name: "in an agent inside", points: ["out:9", "in:4", "kept:2"] },

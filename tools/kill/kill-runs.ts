@@ -6,8 +6,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { durableRuns } from "../../src/durable.ts";
+import { memoryJournal } from "../../src/index.ts";
+import type { DispatcherUnderTest } from "../../test/contract/dispatcher.ts";
 import { sqliteUnderTest } from "../../test/contract/run-store-sqlite.ts";
 import type { SharedStoreUnderTest } from "../../test/contract/run-store.ts";
+import { bossOf, dying, type ToldEnd } from "./boss.ts";
 
 const program = fileURLToPath(new URL("process.ts", import.meta.url));
 const execute = promisify(execFile);
@@ -22,16 +26,11 @@ export interface KilledRun {
   readonly unknown: number;
 }
 
-interface Ended {
-  readonly outcome: string;
-  readonly results: readonly { readonly name: string; readonly status: string; readonly text: string }[];
-}
-
 /** Where a run is kept, and whether its payments wait for answers. */
 export interface KillOptions {
   readonly waits?: boolean;
   /** Default: a SQLite file. */
-  readonly store?: SharedStoreUnderTest;
+  readonly store?: SharedStoreUnderTest | DispatcherUnderTest;
 }
 
 /**
@@ -42,27 +41,80 @@ export async function killRun(
   points: readonly string[],
   { waits = false, store = sqliteUnderTest }: KillOptions = {},
 ): Promise<KilledRun> {
-  const folder = mkdtempSync(join(tmpdir(), "writ-kill-"));
-  const ledger = join(folder, "ledger");
-  const { address, remove } = await store.place();
+  const undisturbed = await endUndisturbed(waits);
+  const { ended, kills, lines } = await carriedOut(points, { waits, store });
+  const complaints = [...doneTwice(lines), ...wrongEnds(lines, ended, undisturbed)];
+  return { points, kills, unknown: unknownIn(ended), complaints };
+}
+
+/** Carries out a run in one process after the other, until it ends. */
+async function carriedOut(points: readonly string[], { waits, store }: Required<KillOptions>) {
+  const place = await scene(store);
   try {
     const left = [...points];
-    let kills = 0;
-    let ended: Ended | undefined;
-    while (ended === undefined) {
+    for (let kills = 0; ;) {
       const how = [left.shift() ?? "none", waits ? "waits" : ""];
-      const end = await carryOn([store.module, address, ledger, "run", ...how]);
+      const end = await carryOn([store.module, place.address, place.ledger, "run", ...how]);
       if (end === undefined) kills += 1;
-      else if (end.outcome === "suspended") await approveOne(store, address);
-      else ended = end;
+      else if (end.outcome === "suspended") await approveAll(store, place.address);
+      else return { ended: end, kills, lines: linesOf(place.ledger) };
     }
-    const lines = linesOf(ledger);
-    const complaints = [...paidTwice(lines), ...wrongEnds(lines, ended)];
-    return { points, kills, unknown: unknownIn(ended), complaints };
   } finally {
-    await remove();
-    rmSync(folder, { recursive: true, force: true });
+    await place.remove();
   }
+}
+
+/**
+ * The same run in memory, in one process: what is killed stands still for ever, and its records are those that were there by then.
+ */
+export async function killInMemory(points: readonly string[]): Promise<KilledRun> {
+  const undisturbed = await endUndisturbed();
+  const lines: string[] = [];
+  const write = (line: string): void => void lines.push(line);
+  const left = [...points];
+  let records: ReturnType<typeof memoryJournal>["records"] = [];
+  for (let kills = 0; ; kills += 1) {
+    const journal = memoryJournal(records);
+    const { promise: died, resolve: kill } = Promise.withResolvers<undefined>();
+    const die = (): Promise<never> => {
+      kill(undefined);
+      return new Promise(() => undefined);
+    };
+    const mortal = dying(journal, { point: left.shift() ?? "none", write, die });
+    const run = bossOf(write).run("Go", { journal: mortal, runId: "run", approve: () => true });
+    const result = await Promise.race([died, run]);
+    records = [...journal.records];
+    if (result === undefined) continue;
+    const { outcome, output, transcript } = result;
+    const results = transcript.messages.filter((message) => message.role === "tool");
+    const ended: ToldEnd = { ...undisturbed, outcome: outcome.type, output, results };
+    const complaints = [...doneTwice(lines), ...wrongEnds(lines, ended, undisturbed)];
+    return { points, kills, unknown: unknownIn(ended), complaints };
+  }
+}
+
+const known = new Map<boolean, Promise<ToldEnd>>();
+
+/** The end of the run that nobody disturbs. */
+function endUndisturbed(waits = false): Promise<ToldEnd> {
+  const end =
+    known.get(waits) ?? carriedOut([], { waits, store: sqliteUnderTest }).then(({ ended }) => ended);
+  known.set(waits, end);
+  return end;
+}
+
+/** An empty place for a run, with its ledger. */
+async function scene({ place }: Pick<SharedStoreUnderTest, "place">) {
+  const folder = mkdtempSync(join(tmpdir(), "writ-kill-"));
+  const { address, remove } = await place();
+  return {
+    address,
+    ledger: join(folder, "ledger"),
+    async remove() {
+      await remove();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 /**
@@ -73,10 +125,9 @@ export async function wakeOwner(
   point: string,
   { store, loses }: { readonly store: SharedStoreUnderTest; readonly loses: () => Promise<void> },
 ): Promise<KilledRun> {
-  const folder = mkdtempSync(join(tmpdir(), "writ-kill-"));
-  const ledger = join(folder, "ledger");
-  const { address, remove } = await store.place();
-  const given = [store.module, address, ledger, "run"];
+  const undisturbed = await endUndisturbed();
+  const place = await scene(store);
+  const given = [store.module, place.address, place.ledger, "run"];
   const owner = spawn(process.execPath, ["--no-warnings", program, ...given, `${point}:SIGSTOP`]);
   try {
     let said = "";
@@ -87,18 +138,17 @@ export async function wakeOwner(
     const ended = await carryOn([...given, "none"]);
     owner.kill("SIGCONT");
     await gone;
-    const lines = linesOf(ledger);
+    const lines = linesOf(place.ledger);
     if (ended === undefined) throw new Error("the second process was killed");
     const complaints = [
       ...paidTwice(lines),
-      ...wrongEnds(lines, ended),
+      ...wrongEnds(lines, ended, undisturbed),
       ...(said.includes("run-taken") ? [] : [`the first process was not told: ${said}`]),
     ];
     return { points: [point], kills: 0, unknown: unknownIn(ended), complaints };
   } finally {
     owner.kill("SIGKILL");
-    await remove();
-    rmSync(folder, { recursive: true, force: true });
+    await place.remove();
   }
 }
 
@@ -112,29 +162,46 @@ async function stopped(child: ChildProcess): Promise<void> {
 
 const linesOf = (ledger: string): readonly string[] => readFileSync(ledger, "utf8").trim().split("\n");
 
-const unknownIn = ({ results }: Ended): number => results.filter(({ status }) => status === "unknown").length;
+const unknownIn = ({ facts }: ToldEnd): number => facts.filter((text) => text.endsWith(" unknown")).length;
 
 /** How the run ended; undefined when the process was killed. */
-async function carryOn(given: readonly string[]): Promise<Ended | undefined> {
+async function carryOn(given: readonly string[]): Promise<ToldEnd | undefined> {
   try {
     const { stdout } = await execute(process.execPath, ["--no-warnings", program, ...given]);
-    return JSON.parse(stdout) as Ended;
+    return JSON.parse(stdout) as ToldEnd;
   } catch (error) {
     if ((error as { signal?: unknown }).signal === "SIGKILL") return undefined;
     throw error;
   }
 }
 
-/** Approves the oldest question, as a process of its own would. */
-async function approveOne({ openRuns }: SharedStoreUnderTest, address: string): Promise<void> {
-  const runs = await openRuns(address);
-  const [question] = await runs.questions("run");
-  if (question === undefined) throw new Error("the run waits for nothing");
-  await runs.answer("run", question.key, { approved: true, hash: question.request.hash });
-  await runs.close();
+/** Approves what is asked, as a process of its own would. */
+async function approveAll(under: SharedStoreUnderTest | DispatcherUnderTest, address: string): Promise<void> {
+  const { store, dispatcher } =
+    "openDispatched" in under
+      ? under.openDispatched(address)
+      : { store: await under.openRuns(address), dispatcher: undefined };
+  const runs = durableRuns({ store, dispatcher });
+  const questions = await runs.waiting("run");
+  if (questions.length === 0) throw new Error("the run waits for nothing");
+  for (const { key, request } of questions)
+    await runs.answer("run", key, { approved: true, hash: request.hash });
+  await dispatcher?.[Symbol.asyncDispose]();
+  await store.close();
 }
 
-const undisturbed = 8; // the calls of the outer run
+/** Payments that began twice, and work that began again after it had its record. */
+function doneTwice(lines: readonly string[]): readonly string[] {
+  const kept = new Set<string>();
+  const again: string[] = [];
+  for (const line of lines) {
+    const word = line.slice(0, line.indexOf(" "));
+    const key = line.slice(word.length + 1);
+    if (word === "kept") kept.add(key);
+    if (word === "in" && kept.has(key)) again.push(`${key} is recorded, and was done again`);
+  }
+  return [...paidTwice(lines), ...again];
+}
 
 /** Payments whose beginning stands in the ledger more than once. */
 function paidTwice(lines: readonly string[]): readonly string[] {
@@ -142,15 +209,32 @@ function paidTwice(lines: readonly string[]): readonly string[] {
   return begun.filter((line, place) => begun.indexOf(line) !== place).map((line) => `${line} twice`);
 }
 
-function wrongEnds(lines: readonly string[], { outcome, results }: Ended): readonly string[] {
-  const isPaid = (text: string): boolean => lines.some((line) => line.startsWith(`end ${text} `));
+/** What has to be the same however often a run was killed. */
+function shown({ outcome, output, results, facts, session }: ToldEnd): readonly string[] {
   return [
-    ...(outcome === "answered" ? [] : [`the run was ${outcome}`]),
-    ...(results.length === undisturbed ? [] : [`the run has ${results.length} results`]),
-    ...results
+    `${outcome} ${JSON.stringify(output)}, ${session} runs in its session`,
+    ...results.map(({ name }) => name),
+    ...(facts.some((text) => text.endsWith(" unknown")) ? [] : facts),
+  ];
+}
+
+/** What differs from the end of the run that nobody disturbed, but for payments whose result is unknown. */
+function wrongEnds(lines: readonly string[], ended: ToldEnd, undisturbed: ToldEnd): readonly string[] {
+  const isPaid = (text: string): boolean => lines.some((line) => line.startsWith(`end ${text} `));
+  const isUnsure = ended.facts.some((text) => text.endsWith(" unknown")); // what nobody knows is told otherwise
+  const expected = shown(isUnsure ? { ...undisturbed, facts: [] } : undisturbed);
+  const differs = shown(ended)
+    .flatMap((text, place) => (text === expected[place] ? [] : [`${text} in place of ${expected[place]}`]))
+    .slice(0, 3);
+  return [
+    ...differs,
+    ...(shown(ended).length === expected.length
+      ? []
+      : [`${shown(ended).length} of ${expected.length} lines`]),
+    ...ended.results
       .filter(({ name, status }) => status !== "ok" && (status !== "unknown" || name !== "pay"))
       .map(({ name, status, text }) => `${name} is ${status}: ${text}`),
-    ...results
+    ...ended.results
       .filter(({ name, status, text }) => name === "pay" && status === "ok" && !isPaid(text))
       .map(({ text }) => `${text} is ok, and did not happen`),
   ];

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { chooseModel } from "../../../src/adapters/find-model.ts";
 import { catalogueModel } from "../../../src/adapters/model-files/cache.ts";
 import { defaultModel } from "../../../src/adapters/model-files/catalogue.ts";
+import { installedVersion } from "../../../src/adapters/peer.ts";
 import { type Check, checksOf, type Findings } from "../../../src/cli/doctor.ts";
 
 const file = { ...catalogueModel(defaultModel), path: "/cache/models/file.gguf", present: true };
@@ -12,6 +13,7 @@ const healthy: Findings = {
   memoryBytes: 8e9,
   writ: "1.0.0",
   hasOllamaPackage: true,
+  packages: { pg: "8.23.1", "@dbos-inc/dbos-sdk": "5.3.0" },
   around: {
     ollama: [{ name: "qwen", sizeBytes: 1e9, capabilities: ["tools"] }],
     canEmbed: true,
@@ -36,6 +38,16 @@ function named(checks: readonly Check[], name: string): Check | undefined {
   return checks.find((one) => one.name === name);
 }
 
+describe("installedVersion", () => {
+  it("is that of a package, whether it shows its package.json or not", () => {
+    expect(["pg", "@dbos-inc/dbos-sdk"].map(installedVersion)).toEqual([
+      expect.stringMatching(/^8\./),
+      expect.stringMatching(/^5\./),
+    ]);
+    expect(installedVersion("a-package-that-is-not-there")).toBeUndefined();
+  });
+});
+
 describe("checksOf", () => {
   it("finds nothing to say against a machine that has everything", () => {
     expect(check({}).filter(({ state }) => state !== "ok")).toEqual([]);
@@ -55,6 +67,7 @@ describe("checksOf", () => {
     const around = { ollama: { why: "no Ollama answers" }, canEmbed: false, embedded: missing };
     const checks = check({
       hasOllamaPackage: false,
+      packages: {},
       around,
       files: [missing],
       cache: { folder: "/cache", writable: false },
@@ -63,6 +76,8 @@ describe("checksOf", () => {
     const notes = checks.filter(({ state }) => state === "note").map(({ name }) => name);
     expect(notes).toEqual([
       "ollama",
+      "pg",
+      "@dbos-inc/dbos-sdk",
       "node-llama-cpp",
       "ollama-server",
       `model-file-${defaultModel}`,
@@ -73,6 +88,8 @@ describe("checksOf", () => {
     ]);
     expect(checks.some(({ state }) => state === "broken")).toBe(false);
     expect(named(checks, `model-file-${defaultModel}`)?.advice).toBe(`writ models pull ${defaultModel}`);
+    expect(named(checks, "@dbos-inc/dbos-sdk")?.advice).toBe("npm i @dbos-inc/dbos-sdk pg");
+    expect(named(check({}), "pg")?.text).toBe("package pg 8.23.1 is installed");
     expect(named(checks, "node-llama-cpp")?.advice).toBe("npm i node-llama-cpp");
   });
 
