@@ -1,6 +1,7 @@
 /**
  * Runs the tests again and again while other processes keep every core busy, and prints which of them failed in which run: npm run test:load --
- * --runs 10 [--nice 5] [--burners 2] [test/unit/policy …]. A test that fails now and then measures the machine. Ends with 1 when one failed.
+ * --runs 10 [--nice 5] [--burners 2] [test/unit/policy …]. A test that fails now and then measures the machine. Told are also the
+ * tests that came near to the end of their time: they are the next to fail. Ends with 1 when one failed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -23,13 +24,22 @@ interface Run {
   readonly passed: number;
   /** The names of tests, and of files that could not be loaded. */
   readonly failed: readonly string[];
+  /** Tests that took longer than half of the time that a test has, with their seconds. */
+  readonly slow: ReadonlyMap<string, number>;
 }
+
+/** Half of the time of a test in vitest.config.ts. */
+const slowMs = 10_000;
 
 interface Report {
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly duration?: number | null;
+    }[];
   }[];
 }
 
@@ -41,7 +51,8 @@ function runOnce(report: string): Run {
   const options = ["--reporter=json", `--outputFile=${report}`];
   spawnSync(process.execPath, [vitest, "run", ...options, ...positionals], { cwd: root, stdio: "ignore" });
   const seconds = Math.round((performance.now() - began) / 1000);
-  if (!existsSync(report)) return { seconds, passed: 0, failed: ["the whole run: there is no report"] };
+  if (!existsSync(report))
+    return { seconds, passed: 0, failed: ["the whole run: there is no report"], slow: new Map() };
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
   const named = testResults.flatMap(({ name, status, assertionResults }) => {
@@ -50,7 +61,12 @@ function runOnce(report: string): Run {
     if (status === "failed" && failed.length === 0) return [`${file}: the file itself`];
     return failed.map(({ fullName }) => `${file}: ${fullName}`);
   });
-  return { seconds, passed: tests.filter(({ status }) => status === "passed").length, failed: named };
+  const slow = new Map(
+    tests.flatMap(({ fullName, duration }) =>
+      (duration ?? 0) > slowMs ? [[fullName, Math.round((duration ?? 0) / 1000)] as const] : [],
+    ),
+  );
+  return { seconds, passed: tests.filter(({ status }) => status === "passed").length, failed: named, slow };
 }
 
 const runs = Number(values.runs);
@@ -83,6 +99,12 @@ const failures = Map.groupBy(
 if (failures.size > 0) console.log("\n| failed test | in runs |\n|---|---|");
 for (const [name, those] of failures)
   console.log(`| ${name.replaceAll("|", "\\|")} | ${those.map(({ run }) => run).join(", ")} |`);
+const slowest = new Map<string, number>();
+for (const { slow } of done)
+  for (const [name, seconds] of slow) slowest.set(name, Math.max(seconds, slowest.get(name) ?? 0));
+if (slowest.size > 0) console.log("\n| slow test | seconds at most |\n|---|--:|");
+for (const [name, seconds] of [...slowest].toSorted(([, one], [, other]) => other - one))
+  console.log(`| ${name.replaceAll("|", "\\|")} | ${seconds} |`);
 const clean = done.filter(({ failed, passed }) => failed.length === 0 && passed > 0).length;
 console.log(`\n${clean} of ${runs} runs without a failure`);
 process.exitCode = clean === runs ? 0 : 1;
