@@ -80,6 +80,14 @@ describe("what the model is shown of a JSON Schema", () => {
   });
 });
 
+describe("a value that does not fit", () => {
+  it("is shown by its first forty characters", async () => {
+    const parsed = await toSchema({ type: "string", enum: ["a"] }, input).parse("0123456789".repeat(5));
+    const text = parsed.ok ? "" : describeIssues(parsed.issues);
+    expect(text).toContain(`"${"0123456789".repeat(4)}…"`);
+  });
+});
+
 describe("defaults", () => {
   it("are filled in a copy, wherever a value surely has the schema", async () => {
     const schema = toSchema(
