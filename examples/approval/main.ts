@@ -13,6 +13,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isWritError } from "writ";
 import { durableRuns } from "writ/durable";
 import { sqliteRuns } from "writ/sqlite";
 import clerk from "./agent.ts";
@@ -34,9 +35,8 @@ await once(first, "exit");
 console.log("The worker was killed.");
 
 const [stranded] = await durableRuns({ store, agents: [nextClerk] }).check();
-console.log(
-  `Before the deploy: ${String(stranded?.error.data["parts"])} changed for ${String(stranded?.run.id)}.`,
-);
+assert(isWritError(stranded?.error, "journal-mismatch"));
+console.log(`Before the deploy: ${stranded.error.data.parts} changed for ${stranded.run.id}.`);
 
 await runs.answer(question.runId, question.key, { approved: true, hash: question.request.hash, by: "kim" });
 console.log("Kim approved the mail; nobody works.");
