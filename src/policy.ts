@@ -47,6 +47,7 @@ export {
   type RolesSubject,
   secrecyExceedsTargets,
   unknownLinks,
+  reachesOutside,
   requested,
   untrusted,
   within,

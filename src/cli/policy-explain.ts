@@ -1,3 +1,4 @@
+import { asTool } from "../policy/rules/annotate.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { nodeHost } from "../adapters/clock.ts";
 import { recordedFacts } from "../durable/follow.ts";
@@ -79,7 +80,7 @@ async function factsOf(id: string, flags: ExplainFlags): Promise<readonly AgentE
 async function describedTools(path: string): Promise<readonly DescribedTool[]> {
   const { tools } = await readTools(path);
   return tools.map(({ name, schema, said }) => ({
-    ...said,
+    ...(said && asTool(said)),
     name,
     input: toSchema(schema, { name, role: "input" }),
   }));

@@ -31,9 +31,9 @@ export interface RunKnowledge {
   /**
    * True if a value is the user's own choice: in the one canonical form of its type it occurs in the intent,
    * in a constant of the author, or in what a lookup found that was itself asked for by bound values alone.
-   * Without a type the value's own form says it.
+   * Without a type the value's own form says it. For a tool that removes something (by its name), what a lookup found is no choice.
    */
-  readonly isBound: (value: Json, type?: ValueType) => boolean;
+  readonly isBound: (value: Json, type?: ValueType, tool?: string) => boolean;
   /** True if a link (canonical) stands in the intent, or in a source that is trusted. */
   readonly isKnownLink: (url: string) => boolean;
   /** True if the user's words speak of the kind of act that the name of the tool says, or if that says none. */

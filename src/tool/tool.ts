@@ -31,7 +31,7 @@ import { checkConstraints, type Constraints } from "./constraints.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { HandlesOf } from "./handles.ts";
 import type { Labelled } from "./labelled.ts";
-import type { Parameters } from "./parameters.ts";
+import type { Parameters, ValueType } from "./parameters.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 import type { WithFiles } from "./with-files.ts";
 
@@ -114,6 +114,8 @@ export interface Tool {
    * computes.
    */
   readonly trusted?: boolean;
+  /** A policy trusts only results that hold nothing but values of this type. */
+  readonly trustedForm?: ValueType;
   /** True if its results for bound values alone are bound too. */
   readonly resolves?: boolean;
   /** Its results say so little (choices, bounded numbers) that what was read for them cannot speak: the label of runs inside it ends here. */
@@ -341,6 +343,7 @@ const made: {
   kind: anything,
   unenforced: anything,
   isFresh: anything,
+  trustedForm: anything,
   origin: anything,
   enforcement: anything,
   mode: anything,

@@ -8,6 +8,7 @@ import type { Json } from "../../src/util/json.ts";
 type Truth = "yes" | "no" | "?";
 
 interface Reading {
+  readonly json: PolicyJson;
   readonly call: CallRequest;
   readonly effect: string;
   readonly fields: readonly (readonly [string, Json])[];
@@ -20,7 +21,7 @@ interface Reading {
  */
 export function reference(json: PolicyJson, call: CallRequest): Decision["verdict"] {
   const made = policyFromJson(json);
-  const reading = readingOf(call, made.tools[call.tool]);
+  const reading = { json, ...readingOf(call, made.tools[call.tool]) };
   const matched = made.rules.filter(({ verdict, tools, when, unless }) => {
     if (!tools.includes(call.tool) && !tools.includes("*")) return false;
     const condition = when === undefined ? "yes" : holds(when, reading);
@@ -34,7 +35,7 @@ export function reference(json: PolicyJson, call: CallRequest): Decision["verdic
   return (["deny", "ask", "allow"] as const).find((each) => verdicts.has(each)) ?? silence;
 }
 
-function readingOf(call: CallRequest, known: Annotation | undefined): Reading {
+function readingOf(call: CallRequest, known: Annotation | undefined): Omit<Reading, "json"> {
   const effect = call.kind === undefined ? (known?.effect ?? call.effect) : "none";
   return {
     call,
@@ -76,7 +77,7 @@ function holds(is: Condition, reading: Reading): Truth {
   const { call, effect, fields, roleOf } = reading;
   if (is.type === "effect") return truth((is.in as readonly string[]).includes(effect));
   if (is.type === "untrusted") return truth(call.knows.label.integrity === "untrusted");
-  if (is.type === "requested") return truth(call.knows.asksFor(call.tool));
+  if (is.type === "reaches-outside" || is.type === "requested") return ofTool(is.type, reading);
   if (is.type === "calls") return truth(call.knows.calls(call.tool) >= is.atLeast);
   if (is.type === "argument") return argumentPasses(is, reading);
   const ofRoles = (...roles: readonly string[]): Json[] =>
@@ -95,6 +96,11 @@ function holds(is: Condition, reading: Reading): Truth {
     .flatMap(flat)
     .some((each) => !isNothing(each) && !readers.includes(asText(each).toLowerCase()));
   return truth(secrecy !== "public" && (outside || hasLinks(ofRoles("content", "amount", "id"))));
+}
+
+function ofTool(type: "reaches-outside" | "requested", { call, json }: Reading): Truth {
+  if (type === "requested") return truth(call.knows.asksFor(call.tool));
+  return truth(policyFromJson(json).tools[call.tool]?.reaches === "outside");
 }
 
 function hasLinks(values: readonly Json[]): boolean {

@@ -1,3 +1,4 @@
+import { asTool } from "../../policy/rules/annotate.ts";
 import { setOrigin } from "../../agent/describe/manifest-origin.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
@@ -165,18 +166,19 @@ interface Remote {
 function remoteTool(each: Taken, { server, timeoutMs, call }: Remote): Tool {
   const { name, pin, about, approved } = each;
   const { description = "", inputSchema, outputSchema } = pin;
+  const { trustedForm, ...said } = asTool(about);
   const made = tool({
     name,
     description: boundedText(description),
     inputSchema,
     outputSchema,
-    ...about,
+    ...said,
     // A tool that only computes is trusted as its arguments are: elsewhere nobody knows what it does.
     ...(about.effect === "none" && about.trusted === undefined ? { trusted: false } : {}),
     timeoutMs,
     execute: (args, context) => call(each, args, context),
   });
-  return setOrigin({ ...made, enforcement }, { server, pin: pin.sha256, approved });
+  return setOrigin({ ...made, trustedForm, enforcement }, { server, pin: pin.sha256, approved });
 }
 
 const enforcement = (): Enforcement => ({

@@ -42,13 +42,13 @@ export function suiteTools(
   const known = new Map(
     tools.map((tool) => {
       const annotation = Object.hasOwn(annotations, tool.name) ? annotations[tool.name] : undefined;
-      const { effect = "undeclared", parameters = {}, resolves = false } = annotation ?? {};
+      const { effect = "undeclared", parameters = {}, resolves = false, reaches } = annotation ?? {};
       const described = parametersOf(tool).map((parameter) => {
         const given = Object.hasOwn(parameters, parameter.name) ? parameters[parameter.name] : undefined;
         const type = typeof given === "object" ? given.type : undefined;
         return { ...parameter, types: type === undefined ? parameter.types : [type] };
       });
-      return [tool.name, { effect, parameters, resolves, described }] as const;
+      return [tool.name, { effect, parameters, resolves, reaches, described }] as const;
     }),
   );
   const hasEffect = (tool: string): boolean =>
@@ -57,7 +57,9 @@ export function suiteTools(
   return {
     hasEffect,
     reaches: (tool) =>
-      hasEffect(tool) || described(tool).some(({ types }) => types.includes("url") || types.includes("host")),
+      hasEffect(tool) ||
+      known.get(tool)?.reaches === "outside" ||
+      described(tool).some(({ types }) => types.includes("url") || types.includes("host")),
     resolves: (tool) => known.get(tool)?.resolves === true,
     roleOf: (tool, parameter) => {
       const roles = known.get(tool)?.parameters ?? {};

@@ -44,9 +44,13 @@ class Trusted {
     return (this.boundValues ??= valuesIn([this.text]));
   }
 
+  get isLookedUp(): boolean {
+    return typeof this.source !== "string";
+  }
+
   /** The kinds of acts that the user's own words speak of; of what was looked up none. */
   get acts(): ReturnType<typeof actsIn> {
-    return (this.knownActs ??= actsIn(this.isBound && typeof this.source === "string" ? this.source : ""));
+    return (this.knownActs ??= actsIn(this.isBound && !this.isLookedUp ? this.text : ""));
   }
 
   get links(): ReadonlySet<string> {
@@ -156,16 +160,29 @@ function withText({ label, texts, length }: Learned, text: Trusted): Learned {
   return { label, texts: own, length: length + 1 };
 }
 
+/** The kind of a value that is asked about, and the tool that it is for. */
+interface AskedFor {
+  readonly type?: ValueType | undefined;
+  readonly tool?: string | undefined;
+}
+
 /** True if each value in this is the user's own choice. */
-function isBoundIn(learned: Learned, value: Json, type?: ValueType): boolean {
-  if (Array.isArray(value)) return value.every((each: Json) => isBoundIn(learned, each, type));
-  if (isJsonObject(value)) return Object.values(value).every((each) => isBoundIn(learned, each, type));
+function isBoundIn(learned: Learned, value: Json, asked: AskedFor = {}): boolean {
+  if (Array.isArray(value)) return value.every((each: Json) => isBoundIn(learned, each, asked));
+  if (isJsonObject(value)) return Object.values(value).every((each) => isBoundIn(learned, each, asked));
   if (value === null || value === "") return true;
+  const { type } = asked;
   for (let index = 0; index < learned.length; index += 1) {
     const text = learned.texts[index];
-    if (text?.isBound === true && text.values.has(value, type)) return true;
+    if (text?.isBound !== true || (text.isLookedUp && !mayLookUp(asked))) continue;
+    if (text.values.has(value, type)) return true;
   }
   return false;
+}
+
+/** Records are full of numbers, and hold what the user did not mean: how much, and what is removed, the user says. */
+function mayLookUp({ type, tool }: AskedFor): boolean {
+  return type !== "number" && (tool === undefined || !actsOfTool(tool).has("remove"));
 }
 
 function isKnownLinkIn({ texts, length }: Learned, url: string): boolean {
@@ -220,7 +237,7 @@ export function knowing(intent: Intent, learned: Learned, uses: readonly ToolUse
   return {
     intent,
     label: learned.label,
-    isBound: (value, type) => isBoundIn(learned, value, type),
+    isBound: (value, type, tool) => isBoundIn(learned, value, { type, tool }),
     isKnownLink: (url) => isKnownLinkIn(learned, url),
     asksFor: (name) => asksForIn(learned, name),
     calls: (name) => uses.find(({ tool }) => tool === name)?.calls ?? 0,

@@ -7,7 +7,8 @@ import { remembered } from "../../util/remembered.ts";
  * author calls trusted, knowledge, and those that a function in this process computes. Results that a
  * stranger's code computes are a stranger's words.
  */
-export function isOwn({ effect, trusted, kind, origin, enforcement }: Tool): boolean {
+export function isOwn({ effect, trusted, trustedForm, kind, origin, enforcement }: Tool): boolean {
+  if (trustedForm !== undefined) return false; // until a result has shown its form
   const isStrangers = origin !== undefined || enforcement !== undefined;
   return trusted ?? (kind === "knowledge" || (effect === "none" && !isStrangers));
 }

@@ -51,11 +51,21 @@ function changed(
 }
 
 function annotate(tool: Tool, said: Annotation): Tool {
-  return { ...tool, ...said, parameters: { ...tool.parameters, ...said.parameters } };
+  return { ...tool, ...asTool(said), parameters: { ...tool.parameters, ...said.parameters } };
 }
 
+/** A policy's words on a tool, as a tool has them. */
+export function asTool({ trusted, ...said }: Annotation): Omit<Annotation, "trusted"> & TrustOfTool {
+  if (trusted === undefined) return said;
+  return typeof trusted === "object"
+    ? { ...said, trusted: true, trustedForm: trusted.of }
+    : { ...said, trusted, trustedForm: undefined };
+}
+
+type TrustOfTool = Pick<Tool, "trusted" | "trustedForm">;
+
 /** The trust that an annotation takes away. */
-export function takenBy({ trusted, resolves }: Annotation): Pick<Annotation, "trusted" | "resolves"> {
+export function takenBy({ trusted, resolves }: Annotation): Pick<Tool, "trusted" | "resolves"> {
   return { ...(trusted === false ? { trusted } : {}), ...(resolves === false ? { resolves } : {}) };
 }
 
@@ -64,6 +74,7 @@ function tighten(tool: Tool, said: Annotation): Tool {
   return {
     ...tool,
     ...takenBy(said),
+    ...(typeof said.trusted === "object" ? { trustedForm: said.trusted.of } : {}),
     ...(secrecy === undefined ? {} : { secrecy: joinSecrecy(tool.secrecy ?? "public", secrecy) }),
     ...(effect !== undefined && strength[effect] > strength[tool.effect] ? { effect } : {}),
   };

@@ -33,6 +33,8 @@ function conditionCode(condition: Condition): string {
       return `effect(${condition.in.map(textCode).join(", ")})`;
     case "untrusted":
       return "untrusted()";
+    case "reaches-outside":
+      return "reachesOutside()";
     case "requested":
       return "requested()";
     case "unknown-links":

@@ -163,6 +163,21 @@ export function untrusted(): Condition {
 }
 
 /**
+ * The tool looks outside: its annotation has `reaches: "outside"`.
+ *
+ * @example
+ * ```ts
+ * import { ask } from "writ";
+ * import { all, boundToIntent, not, reachesOutside, roles } from "writ/policy";
+ *
+ * export const rule = ask("*").when(all(reachesOutside(), not(roles("target").are(boundToIntent()))));
+ * ```
+ */
+export function reachesOutside(): Condition {
+  return Object.freeze({ type: "reaches-outside" });
+}
+
+/**
  * The user's request speaks of the kind of act that the name of the tool says (`delete_member`: something is removed), in English words: a choice that was made
  * for one kind of act is none for another. It holds where the name says no kind that is known.
  *

@@ -12,6 +12,11 @@ import type { PolicyJson, Rule } from "./rule.ts";
  */
 export function checkedPolicy(value: unknown): PolicyJson {
   const policy = checkedCopy(value, policyShape);
+  for (const [tool, { resolves, trusted = false }] of Object.entries(policy.tools ?? {})) {
+    if (resolves !== true || trusted !== false) continue;
+    const reason = `\`tools.${tool}.resolves\` does nothing without \`trusted\`: say that nobody else can write into what it gives, or leave it out`;
+    throw new WritError("policy-invalid", { name: policy.name, reason });
+  }
   const names = new Set<string>();
   for (const [index, { name }] of rulesOf(policy).entries()) {
     if (name === undefined) continue;

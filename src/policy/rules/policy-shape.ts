@@ -1,5 +1,5 @@
 import { closed } from "../../error/check-shape.ts";
-import { parameterRoles, valueTypes } from "../../tool/parameters.ts";
+import { parameterRoles, type ValueType, valueTypes } from "../../tool/parameters.ts";
 import type { Json } from "../../util/json.ts";
 import {
   boolean,
@@ -85,6 +85,7 @@ const conditions = variants("type", {
   effect: closed({ type: string, in: some(oneOf(...effects, "undeclared")) }),
   untrusted: closed({ type: string }),
   requested: closed({ type: string }),
+  "reaches-outside": closed({ type: string }),
   "unknown-links": closed({ type: string, path: optional(text) }),
   "secrecy-exceeds-targets": closed({ type: string }),
   calls: closed({ type: string, atLeast: whole }),
@@ -103,9 +104,15 @@ const rule: Shape<Rule> = closed({
 export const rulesShape: Shape<readonly Rule[]> = list(rule);
 
 const role = oneOf(...parameterRoles);
+const trustForm = closed({ of: oneOf(...valueTypes) });
+const trust: Shape<boolean | { readonly of: ValueType }> = {
+  wanted: "true, false or { of: <type> }",
+  misfit: (value) => (typeof value === "object" ? trustForm : boolean).misfit(value),
+};
 const annotation: Shape<Annotation> = closed({
   effect: optional(oneOf(...effects)),
-  trusted: optional(boolean),
+  trusted: optional(trust),
+  reaches: optional(oneOf("outside")),
   resolves: optional(boolean),
   secrecy: optional(wordOr(oneOf("private"), closed({ readers: list(text) }))),
   parameters: optional(map(wordOr(role, closed({ role, type: optional(oneOf(...valueTypes)) })))),

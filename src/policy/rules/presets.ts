@@ -5,6 +5,7 @@ import {
   boundToIntent,
   effect,
   not,
+  reachesOutside,
   requested,
   roles,
   secrecyExceedsTargets,
@@ -38,6 +39,10 @@ function guarded(): readonly RuleInput[] {
       .when(all(effectful, untrusted(), not(chosen)))
       .because("the user did not choose whom, what or how much it acts on")
       .named("guarded/not-chosen"),
+    ask("*")
+      .when(all(effect("none", "read"), reachesOutside(), untrusted(), any(not(chosen), unknownLinks())))
+      .because("it asks somebody outside for what the user did not choose")
+      .named("guarded/reaches-outside"),
     ask("*")
       .when(all(foreign, untrusted()))
       .because("the request names no act of this kind, and it cannot be taken back")

@@ -25,6 +25,8 @@ export type Condition =
   | { readonly type: "effect"; readonly in: readonly Effect[] }
   /** The model has seen untrusted data. */
   | { readonly type: "untrusted" }
+  /** The tool looks outside (see `reaches` of an annotation). */
+  | { readonly type: "reaches-outside" }
   /** The request speaks of the kind of act that the name of the tool says. */
   | { readonly type: "requested" }
   /** An argument with the role `content` (or this one) has a link that no trusted source contained. */
@@ -53,8 +55,13 @@ export interface Rule {
 /** A policy's words on a tool beside the tool's own: for tools that others wrote. */
 export interface Annotation {
   readonly effect?: Exclude<Effect, "undeclared">;
-  /** True if its results are the author's or the user's own data. */
-  readonly trusted?: boolean;
+  /**
+   * True if its results are the author's or the user's own data. With a form they are where they hold nothing but values of this type: in a
+   * directory where anybody can add a name, a name that is a sentence makes the result a stranger's.
+   */
+  readonly trusted?: boolean | { readonly of: ValueType };
+  /** It only looks, and what it is asked for is told outside: a page's owner reads which address was fetched. */
+  readonly reaches?: "outside";
   /** True if its results for bound arguments are bound too: an address book, a directory of the author's. */
   readonly resolves?: boolean;
   readonly secrecy?: "private" | { readonly readers: readonly string[] };

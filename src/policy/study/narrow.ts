@@ -71,7 +71,8 @@ function narrowedTools(first: Annotations, second: Annotations): Annotations {
     const was = Object.hasOwn(first, name) ? first[name] : undefined;
     const by = (Object.hasOwn(second, name) ? second[name] : undefined) ?? {};
     const secrecy = by.secrecy && { secrecy: joinSecrecy(by.secrecy, was?.secrecy) };
-    return [name, { ...was, ...takenBy(by), ...secrecy }];
+    const form = was?.trusted === true && typeof by.trusted === "object" ? { trusted: by.trusted } : {};
+    return [name, { ...was, ...takenBy(by), ...form, ...secrecy }];
   });
   return Object.freeze(Object.fromEntries(entries));
 }

@@ -1,3 +1,4 @@
+import { asTool as annotatedAs } from "../rules/annotate.ts";
 import type { Fact } from "../../event/event.ts";
 import { joinLabels, type Label } from "../../message/label.ts";
 import { type Message, type ReplyMessage, userMessage } from "../../message/message.ts";
@@ -102,7 +103,7 @@ function sceneOf(simulated: Simulated, { tools = [] }: SimulateOptions): Scene {
   const intent: Intent = { ...noIntent("simulate"), constants: simulated.constants };
   const named = new Map(tools.map((tool) => [tool.name, tool]));
   const annotated = Object.entries(simulated.tools).map(([name, annotation]) => {
-    return [name, { ...named.get(name), ...annotation, name }] as const;
+    return [name, { ...named.get(name), ...annotatedAs(annotation), name }] as const;
   });
   const listed = new Map<string, DescribedTool>([...named, ...annotated]);
   return {

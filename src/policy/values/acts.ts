@@ -1,10 +1,10 @@
 /** Kinds of acts by English words for them, in their shortest forms. A word may stand for several. */
 const words = {
   remove:
-    "delete remove cancel erase clear drop close revoke trash unsubscribe terminate wipe kick ban block dismiss discard destroy withdraw purge uninstall undo revert end stop",
+    "delete remove cancel erase clear drop close revoke trash unsubscribe terminate wipe kick ban block dismiss discard destroy withdraw purge uninstall",
   make: "create add make schedule book invite set plan new register reserve put organise organize arrange join attend enroll include insert upload save append appointment",
   tell: "send mail email e-mail message forward reply respond answer write tell notify inform share post publish tweet ask contact remind thank invite say greet announce text sms update let know",
-  pay: "pay transfer money buy purchase order refund wire charge spend donate checkout send bill rent invoice tip renew subscribe settle reimburse",
+  pay: "pay transfer money buy checkout purchase order refund wire charge spend donate send bill rent invoice tip renew subscribe settle reimburse",
   change:
     "update change edit rename move reschedule modify set adjust upgrade downgrade switch swap correct fix replace reset postpone shift extend restore",
 } as const;
@@ -25,9 +25,14 @@ export function actsIn(text: string): ReadonlySet<Act> {
   return found;
 }
 
-/** The kinds of acts that the name of a tool speaks of: `cancel_order`, `cancelOrder`. */
+/** The kinds of acts that the name of a tool speaks of, by its first verb: `cancel_order`, `cancelOrder`; what removes something is nothing else. */
 export function actsOfTool(name: string): ReadonlySet<Act> {
-  return actsIn(name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, " ").replaceAll("_", " "));
+  const parts = name
+    .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_")
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  const known = parts.flatMap((part) => actsOf.get(part) ?? []);
+  return known.find((acts) => acts.has("remove")) ?? known[0] ?? new Set();
 }
 
 /** A word without the endings of English verbs, each way that it may have had. */

@@ -28,6 +28,8 @@ describe("a choice is for the kind of act that the request names", () => {
     ["Cancelling is fine for Kim", "cancelOrder", "allow"],
     ["Pay Kim what I owe", "send_money", "allow"],
     ["Look at Kim", "frobnicate", "allow"],
+    ["Reserve a seat for Kim", "cancel_reservation", "ask"],
+    ["Write an email to Kim", "email_delete", "ask"],
     ["Füge Kim zur Gruppe hinzu", "delete_member", "ask"],
   ])("%s: %s → %s", (request, name, verdict) => {
     expect(verdictFor(request, name, { who: "Kim" })).toBe(verdict);

@@ -72,6 +72,8 @@ function judge(condition: Condition, sight: Sight): Truth {
       return condition.in.includes(sight.effect);
     case "untrusted":
       return isUntrusted(sight);
+    case "reaches-outside":
+      return sight.reachesOutside;
     case "requested":
       return truthOf(sight.knows().asksFor(sight.call.tool));
     case "unknown-links":

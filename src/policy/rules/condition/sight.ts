@@ -22,6 +22,8 @@ export interface Sight {
   readonly knows: () => RunKnowledge;
   /** The effect of the call, as the policy or else the tool declares it; none for knowledge and memory. */
   readonly effect: Effect;
+  /** The policy says that the tool looks outside. */
+  readonly reachesOutside: boolean;
   /** The arguments, looked at once. May throw. */
   readonly args: () => Json;
   /** All values of the arguments; undefined when they cannot be read. May throw. */
@@ -44,9 +46,12 @@ export function isEffectful(effect: Effect): boolean {
 /** Looks at a call. An annotation of the policy stands over what the tool says of itself. `most` values are looked at, if not 5000. */
 export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: number): Sight {
   const effect = effectOf(call, annotation);
+  const reachesOutside = annotation.reaches === "outside";
   const args = once(() => call.arguments);
   const knows = once(() => call.knows);
-  const rest = once((): Sort => ({ role: actsOnRest(effect, knows) ? "target" : "content" }));
+  const rest = once((): Sort => ({
+    role: reachesOutside || actsOnRest(effect, knows) ? "target" : "content",
+  }));
   const lists = [annotation.parameters, call.parameters];
   const reading: ReadingOfArguments = {
     sortOf: (name) => sortIn(lists[0], name) ?? sortIn(lists[1], name) ?? rest(),
@@ -58,11 +63,12 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
     call,
     knows,
     effect,
+    reachesOutside,
     args,
     leaves: once(() => leavesOf(args(), reading)),
     undeclared: once(() => Object.keys(args() ?? {}).filter((name) => !reading.isName(name))),
     at: (path) => remembered(paths, path, () => leavesAt(args(), path, reading)),
-    ...memoryOf(knows),
+    ...memoryOf(knows, call.tool),
   };
 }
 
@@ -81,13 +87,13 @@ function namesOf(
 }
 
 /** The same value is looked at once, wherever it stands. */
-function memoryOf(knows: () => RunKnowledge): Pick<Sight, "isBound" | "strangersLinks"> {
+function memoryOf(knows: () => RunKnowledge, tool: string): Pick<Sight, "isBound" | "strangersLinks"> {
   const bound = new Map<ValueType | undefined, Map<Json, Truth>>();
   const links = new Map<Json, readonly string[]>();
   return {
     isBound: ({ value, type }, as = type) => {
       const known = remembered(bound, as, () => new Map<Json, Truth>());
-      return remembered(known, value, () => truthOf(knows().isBound(value, as)));
+      return remembered(known, value, () => truthOf(knows().isBound(value, as, tool)));
     },
     strangersLinks: ({ value }) => remembered(links, value, () => linksOf(value, knows())),
   };

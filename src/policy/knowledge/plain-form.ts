@@ -1,0 +1,16 @@
+import type { ValueType } from "../../tool/parameters.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
+import { canonical } from "../values/canonical.ts";
+
+/** A name that is one word, and no address: nothing in it can be read as a sentence. */
+const name = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]{0,63}$/u;
+
+/** True if a result holds nothing but values of one type, in lists and under plain names: whoever wrote one of them could not write a sentence. */
+export function hasForm(result: Json, type: ValueType): boolean {
+  if (Array.isArray(result)) return result.every((item: Json) => hasForm(item, type));
+  if (isJsonObject(result))
+    return Object.entries(result).every(([key, value]) => name.test(key) && hasForm(value, type));
+  if (result === null || typeof result === "boolean") return true;
+  if (type === "identifier" || type === "text") return name.test(String(result));
+  return canonical(type, result) !== undefined;
+}
