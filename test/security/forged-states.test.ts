@@ -80,6 +80,10 @@ describe("a checkpoint of a stranger", () => {
       (kept) => ({ ...kept, ledger: { ...(kept["ledger"] as JsonObject), uses: [{ tool: "look" }] } }),
     ],
     [
+      "a cost that is no number",
+      (kept) => ({ ...kept, ledger: { ...(kept["ledger"] as JsonObject), costUsd: { toString: null } } }),
+    ],
+    [
       "a last tool that is no name",
       (kept) => ({ ...kept, ledger: { ...(kept["ledger"] as JsonObject), lastTool: { toString: null } } }),
     ],
