@@ -29,7 +29,7 @@ describe.skipIf(postgresMissing() !== undefined)("dispatchers in PostgreSQL", ()
 
   it("DBOS hands a run on whose workers are killed, and nothing is lost or done twice", async () => {
     const under = dbosDispatched(() => server);
-    const { complaints, kills } = await killRun(["out:3", "in:5"], { waits: true, store: under });
+    const { complaints, kills } = await killRun(["out:2", "in:2"], { waits: true, store: under });
     expect([complaints, kills]).toEqual([[], 2]);
   }, 240_000); // many processes, one after the other
 

@@ -143,7 +143,8 @@ export async function wakeOwner(
     const complaints = [
       ...paidTwice(lines),
       ...wrongEnds(lines, ended, undisturbed),
-      ...(said.includes("run-taken") ? [] : [`the first process was not told: ${said}`]),
+      // a failed run is kept in its session too, where the other one has been by then
+      ...(/run-taken|session-conflict/.test(said) ? [] : [`the first process was not told: ${said}`]),
     ];
     return { points: [point], kills: 0, unknown: unknownIn(ended), complaints };
   } finally {
