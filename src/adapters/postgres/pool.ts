@@ -8,6 +8,8 @@ import type { PostgresOptions } from "./options.ts";
 export interface Tables {
   /** Statements that make them. */
   readonly make: string;
+  /** The column that the tables got last, and statements that bring those of an earlier version there. */
+  readonly later?: { readonly column: string; readonly add: string };
   /** The one that is made last: where it is, all are. */
   readonly last: string;
 }
@@ -73,7 +75,7 @@ function nameOf({ host, port, database = "", user = "" }: Client, schema: string
 async function makeTables(pool: Pool, place: Place): Promise<void> {
   const client = await pool.connect();
   try {
-    if (!(await areThere(client, place))) await makeAlone(client, place);
+    if ((await found(client, place)) !== "whole") await makeAlone(client, place);
     client.release();
   } catch (error) {
     client.release(true); // the connection closes, and with it what was begun
@@ -84,19 +86,24 @@ async function makeTables(pool: Pool, place: Place): Promise<void> {
 async function makeAlone(client: ClientBase, place: Place): Promise<void> {
   const { schema, tables } = place;
   await client.query(`SELECT pg_advisory_lock(${makersLock})`); // in a transaction of its own: the next one sees what others made
-  if (!(await areThere(client, place))) {
+  const there = await found(client, place);
+  if (there === "none") {
     const first = (await hasSchema(client, schema)) ? "" : `CREATE SCHEMA ${schema};`;
     await client.query(`${first} ${tables.make}`); // all of it, or nothing
   }
+  if (there === "earlier") await client.query(tables.later?.add ?? "");
   await client.query(`SELECT pg_advisory_unlock(${makersLock})`);
 }
 
-/** A role without the right to make anything can use what another one made. */
-async function areThere(client: ClientBase, { tables }: Place): Promise<boolean> {
-  const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass($1) AS found", [
-    tables.last,
-  ]);
-  return rows[0]?.found !== null;
+/** What there is of the tables: nothing, those of an earlier version, or all. A role without the right to make anything can use what another one made. */
+async function found(client: ClientBase, { tables }: Place): Promise<"none" | "earlier" | "whole"> {
+  const { rows } = await client.query<{ place: string | null; has: boolean }>(
+    `SELECT to_regclass($1)::text AS place, EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2 AND NOT attisdropped) AS has`,
+    [tables.last, tables.later?.column ?? null],
+  );
+  const [row] = rows;
+  if (row === undefined || row.place === null) return "none";
+  return row.has || tables.later === undefined ? "whole" : "earlier";
 }
 
 async function hasSchema(client: ClientBase, schema: string): Promise<boolean> {

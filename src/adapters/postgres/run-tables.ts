@@ -35,6 +35,11 @@ export function runTables(schema: string): RunTables {
         .readBigInt64BE()
         .toString(),
     last: questions,
+    later: {
+      column: "people",
+      add: `ALTER TABLE ${questions} ADD COLUMN until bigint, ADD COLUMN last text, ADD COLUMN people text;
+        CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;`,
+    },
     make: `
       CREATE TABLE ${runs} (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE, lock bigint NOT NULL,

@@ -32,13 +32,16 @@ const pauseMs = 10;
 /** SQLite's code for a wait that was too short. */
 const busy = 5;
 
+/** The columns, with their types, that tables got after the first version which made them. */
+export type LaterColumns = Readonly<Record<string, readonly string[]>>;
+
 /**
  * Opens a file, or makes it. `:memory:` is a database of this process alone.
  *
  * @throws WritError `database-failed`
  */
-export function openDatabase(path: string, tables: string): Database {
-  const database = guarded(path, () => open(path, tables));
+export function openDatabase(path: string, tables: string, later: LaterColumns = {}): Database {
+  const database = guarded(path, () => open(path, tables, later));
   let set: Firmness = "FULL"; // SQLite's own default
   function transaction<Result>(begin: string, work: () => Result, firmness = set): Result {
     return guarded(path, () => {
@@ -67,19 +70,38 @@ export function openDatabase(path: string, tables: string): Database {
   };
 }
 
-function open(path: string, tables: string): DatabaseSync {
+function open(path: string, tables: string, later: LaterColumns): DatabaseSync {
   if (path === "") throw new Error("there is no path"); // SQLite would make a file that nobody finds
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
     const mode = patiently(() => database.prepare("PRAGMA journal_mode = WAL").get())?.["journal_mode"];
     if (mode !== "wal" && mode !== "memory")
       throw new Error("writers and readers cannot share it: write-ahead logging is not possible there");
+    patiently(() => addLater(database, later));
     database.exec(tables);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Adds the columns to the tables of a file that an earlier version made. */
+function addLater(database: DatabaseSync, later: LaterColumns): void {
+  const lacking = (): [table: string, column: string][] =>
+    Object.entries(later).flatMap(([table, columns]) => {
+      const there = database
+        .prepare(`PRAGMA table_info(${table})`)
+        .all()
+        .map((row) => row["name"]);
+      const missing =
+        there.length === 0 ? [] : columns.filter((column) => !there.includes(column.split(" ")[0] ?? ""));
+      return missing.map((column): [string, string] => [table, column]);
+    });
+  if (lacking().length === 0) return;
+  database.exec("BEGIN IMMEDIATE"); // another process may add them at the same time
+  for (const [table, column] of lacking()) database.exec(`ALTER TABLE ${table} ADD COLUMN ${column}`);
+  database.exec("COMMIT");
 }
 
 /** SQLite does not wait by itself when several processes make the same file at once, and each changes how it is written. */

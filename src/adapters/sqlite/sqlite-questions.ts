@@ -3,7 +3,7 @@ import type { QuestionAnswer, WaitingQuestion } from "../../durable/run-store.ts
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import { type Database } from "./database.ts";
+import { type Database, type LaterColumns } from "./database.ts";
 import { type Claim, refusalIn } from "./run-steps.ts";
 
 /** The questions of the runs in a file. Its functions are parts of a transaction. */
@@ -27,6 +27,8 @@ export const questionTable = `
     since INTEGER NOT NULL, until INTEGER, last TEXT, people TEXT, UNIQUE (run, key)
   ) STRICT;
   CREATE INDEX IF NOT EXISTS writ_questions_until ON writ_questions (until) WHERE until IS NOT NULL;`;
+
+export const laterColumns: LaterColumns = { writ_questions: ["until INTEGER", "last TEXT", "people TEXT"] };
 
 /** The questions in a file. */
 export function questionsOf(database: Database): Questions {

@@ -8,7 +8,7 @@ import { type RunMoves, runMoves } from "./run-moves.ts";
 import { type RunOwners, runOwners } from "./run-owners.ts";
 import { type RunRows, runRows, runTable, type Taken } from "./run-rows.ts";
 import { refusalIn, type RunSteps, runSteps, stepTable } from "./run-steps.ts";
-import { type Questions, questionsOf, questionTable } from "./sqlite-questions.ts";
+import { type Questions, questionsOf, questionTable, laterColumns } from "./sqlite-questions.ts";
 
 /** The runs in a SQLite file. */
 export interface SqliteRuns extends RunStore, OpenStore {}
@@ -34,7 +34,7 @@ export interface SqliteRuns extends RunStore, OpenStore {}
  */
 export function sqliteRuns(path: string): SqliteRuns {
   refuseOtherMachines(path);
-  const database = openDatabase(path, runTable + stepTable + questionTable);
+  const database = openDatabase(path, runTable + stepTable + questionTable, laterColumns);
   const rows = runRows(database);
   const steps = runSteps(database);
   const questions = questionsOf(database);

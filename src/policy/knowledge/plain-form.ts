@@ -11,6 +11,7 @@ export function hasForm(result: Json, type: ValueType): boolean {
   if (isJsonObject(result))
     return Object.entries(result).every(([key, value]) => name.test(key) && hasForm(value, type));
   if (result === null || typeof result === "boolean") return true;
-  if (type === "identifier" || type === "text") return name.test(String(result));
+  if (type === "identifier" || type === "text")
+    return name.test(typeof result === "string" ? result : JSON.stringify(result));
   return canonical(type, result) !== undefined;
 }
