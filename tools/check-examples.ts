@@ -21,9 +21,16 @@ interface Example {
 const folder = join(root, "node_modules/.cache/writ-examples");
 /** The pages without an example that runs: lists, what is generated, and what needs files or servers of its own. */
 const withoutRun: ReadonlySet<string> = new Set(
-  ["concepts", "coverage", "errors", "failures-compared", "fuzzing", "glossary", "postgres"].map(
-    (name) => `docs/${name}.md`,
-  ),
+  [
+    "approvals-compared",
+    "concepts",
+    "coverage",
+    "errors",
+    "failures-compared",
+    "fuzzing",
+    "glossary",
+    "postgres",
+  ].map((name) => `docs/${name}.md`),
 );
 const fence = /^```ts( run)?\n([\s\S]*?)^```$(?:\n+^```text\n([\s\S]*?)^```$)?/gm;
 
