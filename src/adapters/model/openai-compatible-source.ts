@@ -53,7 +53,7 @@ export interface OpenaiSource {
 export function featuresOf({ llamaCpp, options, learned }: OpenaiSource): ModelFeatures {
   const known = typeof llamaCpp === "object" ? { format: "grammar" as const, ...llamaCpp } : {};
   return {
-    fixedTools: true,
+    ...("tools" in known && known.tools === false ? {} : { fixedTools: true }),
     ...(learned.has("response_format") ? {} : { format: "schema" }),
     ...known,
     ...options.features,
