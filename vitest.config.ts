@@ -20,6 +20,7 @@ export default defineConfig({
     typecheck: { enabled: true, include: ["test/types/**/*.test-d.ts"], tsconfig: "tsconfig.json" },
     testTimeout: 20_000,
     reporters: ["default", "./tools/count-reporter.ts"],
+    maxWorkers: 4, // on two cores: half of them wait for processes
     sequence: { sequencer: LongestFirst },
   },
 });
