@@ -69,7 +69,7 @@ class PlacesOfCalls {
   }
 }
 
-/** What the calls of the other run gave, by what they were asked. */
+/** The results of the calls of the other run, by what they were asked. */
 function answersIn(journal: Journal): Map<string, readonly string[]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fork was begun with it
   const records = (journal.find?.(forkKey) ?? []) as unknown as readonly JournalRecord[];

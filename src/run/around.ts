@@ -47,7 +47,7 @@ class CallInTheOpen implements OpenCall {
   }
 }
 
-/** What is told of the run to the code of a call. */
+/** The facts of the run that the code of a call is told. */
 interface GivenRun {
   readonly gate: { readonly agent: string; readonly allowed: { readonly skill: string } };
   readonly turn: number;

@@ -63,7 +63,7 @@ export interface RunScope extends Pick<
   Scope,
   "depth" | "maxDepth" | "purse" | "accounts" | "forward" | "agents"
 > {
-  /** What it has spent itself and its bounds, as they stand: its purse looks there. */
+  /** Its own spending and its bounds, as they stand: its purse looks there. */
   readonly balance: KeptBalance;
   /** The purse of the run around this one. */
   readonly outer?: Purse;

@@ -5,7 +5,7 @@ import { isWritError, WritError } from "../error/writ-error.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { isFact } from "../event/event.ts";
 import { problemOf } from "./problems.ts";
-import type { Asked, Route } from "./route.ts";
+import { agentsOf, type Asked, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
@@ -163,9 +163,9 @@ async function* questionsOf(
 
 const sent = (chunk: UiChunk): Sent => ({ data: JSON.stringify(chunk) });
 
-function agentOf({ caller, params, served: { agents = [] } }: Asked): Runnable {
-  const name = params["agent"] ?? "";
-  const agent = caller.mayUse(name) ? agents.find((one) => one.name === name) : undefined;
+function agentOf(asked: Asked): Runnable {
+  const name = asked.params["agent"] ?? "";
+  const agent = agentsOf(asked).find((one) => one.name === name);
   if (agent === undefined) throw new WritError("request-unknown", { where: `/chat/${name}` });
   return agent;
 }

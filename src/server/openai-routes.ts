@@ -3,7 +3,7 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { problemOf } from "./problems.ts";
-import { type Asked, json, type Route } from "./route.ts";
+import { agentsOf, type Asked, json, type Route } from "./route.ts";
 import { runEvents } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
@@ -20,12 +20,15 @@ export const openAiRoutes: readonly Route[] = [
     summary: "The agents that the caller may use, as OpenAI lists models",
     answer: { status: 200 },
     failure: openAiFailure,
-    act: ({ served: { agents = [] }, caller }) =>
+    act: (asked) =>
       json({
         object: "list",
-        data: agents
-          .filter(({ name }) => caller.mayUse(name))
-          .map(({ name }) => ({ id: name, object: "model", created: 0, owned_by: "writ" })),
+        data: agentsOf(asked).map(({ name }) => ({
+          id: name,
+          object: "model",
+          created: 0,
+          owned_by: "writ",
+        })),
       }),
   },
   {
@@ -52,7 +55,7 @@ async function complete(asked: Asked): Promise<Response> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const wanted = asked.body as unknown as Wanted;
   const { model, messages, stream = false, stream_options: options } = wanted;
-  const agent = caller.mayUse(model) ? served.agents?.find(({ name }) => name === model) : undefined;
+  const agent = agentsOf(asked).find(({ name }) => name === model);
   if (agent === undefined) throw new WritError("request-unknown", { where: `the model "${model}"` });
   const key = request.headers.get("idempotency-key") ?? served.host.randomId();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes

@@ -1,3 +1,4 @@
+import type { Runnable } from "../agent/runnable.ts";
 import type { DurableRuns } from "../durable/durable-runs.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { Json } from "../util/json.ts";
@@ -38,6 +39,14 @@ export interface Route {
   /** Answers with an error, where its clients read them in a form of their own. Default: RFC 9457. */
   readonly failure?: (error: unknown) => Response;
   readonly act: (asked: Asked) => Promise<Response> | Response;
+}
+
+/** The agents that a caller may use: for them there are no others. */
+export function agentsOf({
+  caller,
+  served: { agents = [] },
+}: Pick<Asked, "caller" | "served">): readonly Runnable[] {
+  return agents.filter(({ name }) => caller.mayUse(name));
 }
 
 /** An answer of JSON. */

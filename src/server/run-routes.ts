@@ -4,7 +4,7 @@ import { isWritError, WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Caller } from "./callers.ts";
 import { problemOf } from "./problems.ts";
-import { type Asked, json, type Route } from "./route.ts";
+import { agentsOf, type Asked, json, type Route } from "./route.ts";
 import { runEvents } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
@@ -16,8 +16,7 @@ export const runRoutes: readonly Route[] = [
     path: "/agents",
     summary: "The agents that the caller may use",
     answer: { status: 200, schema: schemas.agents },
-    act: ({ served: { agents = [] }, caller }) =>
-      json({ agents: agents.filter(({ name }) => caller.mayUse(name)).map(({ name }) => ({ name })) }),
+    act: (asked) => json({ agents: agentsOf(asked).map(({ name }) => ({ name })) }),
   },
   {
     method: "post",
@@ -113,7 +112,7 @@ async function start(asked: Asked): Promise<Response> {
   const { runs, served, caller, request } = asked;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const { agent: name, input, id, session, ...more } = asked.body as unknown as Start;
-  const agent = caller.mayUse(name) ? served.agents?.find((one) => one.name === name) : undefined;
+  const agent = agentsOf(asked).find((one) => one.name === name);
   if (agent === undefined)
     throw new WritError("request-invalid", { where: "`agent`", reason: `there is no agent "${name}"` });
   const run = await runs.start(agent, input, {

@@ -95,7 +95,7 @@ async function makeAlone(client: ClientBase, place: Place): Promise<void> {
   await client.query(`SELECT pg_advisory_unlock(${makersLock})`);
 }
 
-/** What there is of the tables: nothing, those of an earlier version, or all. A role without the right to make anything can use what another one made. */
+/** The state of the tables: nothing, those of an earlier version, or all. A role without the right to make anything can use what another one made. */
 async function found(client: ClientBase, { tables }: Place): Promise<"none" | "earlier" | "whole"> {
   const { rows } = await client.query<{ place: string | null; has: boolean }>(
     `SELECT to_regclass($1)::text AS place, EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2 AND NOT attisdropped) AS has`,

@@ -39,7 +39,7 @@ const nouns: ReadonlySet<string> = new Set(
 
 const strength: Readonly<Record<Drafted, number>> = { none: 0, read: 1, write: 2, irreversible: 3 };
 
-/** What else a tool does, said in passing: "creates an event. It will also email the participants". */
+/** The other things a tool does, said in passing: "creates an event. It will also email the participants". */
 const besides =
   /\b(?:also|and|then|will)\b[^.]{0,24}?\b(?:e-?mails?|sends?|notif(?:y|ies)|invites?|charges?|pays?|deletes?|submits?|trigger)\b/i;
 

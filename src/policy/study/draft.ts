@@ -17,9 +17,9 @@ export interface DraftedTool {
 export interface ReadAnswers {
   /** A stranger can write some part of what it gives. */
   readonly isStrangers: boolean;
-  /** What it gives may not be known to everybody whom a call reaches. */
+  /** Its result may not be known to everybody whom a call reaches. */
   readonly isPrivate: boolean;
-  /** What it is asked for leaves the author's own systems. */
+  /** Its arguments leave the author's own systems. */
   readonly goesOut: boolean;
 }
 
@@ -115,7 +115,7 @@ async function draftRead(
     const own = isDeclared ? {} : { effect: "read" as const };
     return { annotation: { ...own, ...annotation }, lines: [{ says: "read", because }, trust, ...privacy] };
   }
-  // What is looked up outside is told to whoever is asked: such a call sends, whatever it gives back.
+  // A look-up outside is told to whoever is asked: such a call sends, whatever it gives back.
   const targets = parameters.map(({ name, type, because: why }) => {
     const out =
       type === undefined ? { name, role: "target" as const } : { name, role: "target" as const, type };
