@@ -3,6 +3,6 @@
  *
  * @module writ/server
  */
-export { hashToken, type Principal } from "./server/callers.ts";
+export { hashToken, type Identity, type Principal, type SignIn } from "./server/callers.ts";
 export { type ServerLimits } from "./server/limits.ts";
 export { serve, type Server, type ServeOptions } from "./server/serve.ts";

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { messageOf, WritError } from "../error/writ-error.ts";
-import { hashToken, type Principal } from "../server/callers.ts";
-import { checkPrincipals } from "../server/principals.ts";
+import { checkPrincipals, hashToken, type Principal } from "../server/callers.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { listOf, type OutputFlags } from "./options.ts";
 import { jsonLine, processOutput } from "./output.ts";

@@ -107,7 +107,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "request-invalid": { message: "{where} cannot be taken: {reason}.", hint: "Correct the request; `GET /openapi.json` describes all of them.", retryable: false },
   "request-too-large": { message: "The body of the request has more than {limit} bytes.", hint: "Send less, or raise `limits.bodyBytes` of the server.", retryable: false },
   "request-too-many": { message: "The caller has more than {limit} {what}.", hint: "Try again later; `retry-after` says when.", retryable: true },
-  "request-unauthorized": { message: "The request has no valid token.", hint: "Send `authorization: Bearer <token>` with a token of this server.", retryable: false },
+  "request-unauthorized": { message: "The request does not come from somebody who may use the server.", hint: "Send `authorization: Bearer <token>` with a token of this server, or sign in where it has a sign-in of its own.", retryable: false },
   "request-unknown": { message: "There is nothing at {where}.", hint: "`GET /openapi.json` lists all that there is.", retryable: false },
   "retriever-invalid": { message: "The retriever \"{name}\" cannot be read: {reason}.", hint: "`retrieve` gives a list of `{ text, source?, score? }`: text and source are texts, score is a number. An empty list says that nothing was found.", retryable: false },
   "rounds-used-up": { message: "\"{name}\" was not done after {max} rounds.", hint: "Raise `max`, or let `until` take what there is in the last round: it is told which round it is.", retryable: false },

@@ -9,7 +9,7 @@ import type { Asked, Route, RunsAround } from "./route.ts";
 /** What stands around all routes of a server. */
 export interface Handling {
   readonly around: RunsAround;
-  readonly callerOf: (request: Request) => Caller;
+  readonly callerOf: (request: Request) => Caller | Promise<Caller>;
   readonly usages: Usages;
   readonly bounds: Bounds;
   /** Aborted when the server is about to end. */
@@ -31,7 +31,7 @@ export function handlerOf(route: Route, { around, callerOf, usages, bounds, leav
   const readBody = route.body && reader(route.body, "the body");
   return async (request, params) => {
     if (leaving.aborted) throw new WritError("server-leaving", {});
-    const caller = route.isOpen === true ? nobody : callerOf(request);
+    const caller = route.isOpen === true ? nobody : await callerOf(request);
     usages.count(caller.name);
     const asked = await readQuery(Object.fromEntries(new URL(request.url).searchParams));
     return route.act({

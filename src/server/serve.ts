@@ -9,22 +9,24 @@ import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { list, optional, shapeOf, string } from "../util/shape.ts";
 import { chatRoutes } from "./chat-routes.ts";
-import { callersOf, type Principal } from "./callers.ts";
+import { callersOf, type Principal, type SignIn } from "./callers.ts";
 import { handlerOf, type Handling } from "./handle.ts";
 import { type Bounds, defaultBounds, type ServerLimits, Usages } from "./limits.ts";
 import { LiveRuns } from "./live-runs.ts";
 import { openApi } from "./openapi.ts";
 import { originGuard } from "./origins.ts";
 import { openAiRoutes } from "./openai-routes.ts";
-import { checkPrincipals } from "./principals.ts";
 import { problemResponse, statusOf } from "./problems.ts";
 import { json, type Route } from "./route.ts";
 import { runRoutes } from "./run-routes.ts";
 
 /** Options of {@link serve}. */
 export interface ServeOptions extends DurableOptions {
-  /** Those who may use the server. Left out, everybody may who reaches it, and only by the names of this machine: for development. */
-  readonly principals?: readonly Principal[];
+  /**
+   * Those who may use the server with a token, or a function that tells who makes a request. Left out, everybody may who reaches it, and only by
+   * the names of this machine: for development.
+   */
+  readonly principals?: readonly Principal[] | SignIn;
   /** The path under which it is mounted, like `/api/agents`. Default: none. */
   readonly path?: string;
   /** Pages of other origins that may use it from a browser, like `https://app.example`. Default: none. */
@@ -95,7 +97,7 @@ export function serve(options: ServeOptions): Server {
   const host = nodeHost;
   const { principals, path = "", origins, hosts, limits, work, onError, ...durable } = options;
   checkShape("serve()", dropped({ path: path || undefined, origins, hosts, limits, onError }), shape);
-  if (principals !== undefined) checkPrincipals(principals);
+  const callerOf = callersOf(principals);
   const live = new LiveRuns();
   const told = (event: AgentEvent): unknown => {
     live.tell(event);
@@ -107,7 +109,7 @@ export function serve(options: ServeOptions): Server {
   const bounds: Bounds = { ...defaultBounds, ...limits };
   const handling: Handling = {
     around: { runs, served: { ...durable, host, live } },
-    callerOf: callersOf(principals),
+    callerOf,
     usages: new Usages(bounds, host),
     bounds,
     leaving: leaving.signal,

@@ -204,6 +204,45 @@ describe("callers", () => {
     expect((await told(ask(server, "GET /runs/1"))).agent).toBe("payer");
   });
 
+  it("are whom a sign-in of the author's says, with runs and agents of their own", async () => {
+    const told500: unknown[] = [];
+    const server = serving(runsFile(), {
+      agents: [talker(), payer()],
+      async principals({ headers }) {
+        const name = /session=(.+)/.exec(headers.get("cookie") ?? "")?.[1];
+        if (name === "broken") throw new Error("the sessions are gone");
+        return name === undefined ? undefined : { name, agents: ["talker"] };
+      },
+      onError: (error) => told500.push(error),
+    });
+    const as = (who: string) => ({ headers: { cookie: `session=${who}` } });
+    const body = { agent: "talker", input: "x", id: "1" };
+    expect(await told(ask(server, "POST /runs", { body, ...as("ada@example.com") }))).toMatchObject({
+      status: 201,
+    });
+    expect(await told(ask(server, "GET /runs/1", as("ada@example.com")))).toMatchObject({ status: 200 });
+    expect(await told(ask(server, "GET /runs/1", as("bob@example.com")))).toMatchObject({ status: 404 });
+    const payment = { agent: "payer", input: "x" };
+    expect(await told(ask(server, "POST /runs", { body: payment, ...as("bob") }))).toMatchObject({
+      status: 400,
+    });
+    expect(await told(ask(server, "GET /runs", { headers: {} }))).toMatchObject({
+      status: 401,
+      code: "request-unauthorized",
+    });
+    for (const wrong of ["ada/1", "a b", "broken", "x".repeat(201)]) {
+      const response = await told(ask(server, "GET /runs", as(wrong)));
+      expect(response).toMatchObject({ status: 500 });
+      expect(JSON.stringify(response)).not.toMatch(/sessions are gone|without `/);
+    }
+    expect(told500.map(String)).toEqual([
+      expect.stringContaining("at most 200 characters without `/` and spaces"),
+      expect.stringContaining("at most 200 characters without `/` and spaces"),
+      "Error: the sessions are gone",
+      expect.stringContaining("at most 200 characters without `/` and spaces"),
+    ]);
+  });
+
   it("without tokens reach it by the names of this machine alone", async () => {
     const server = serving(runsFile(), { agents: [talker()], principals: undefined });
     expect(await told(ask(server, "GET /runs", { headers: {} }))).toMatchObject({ status: 200 });
