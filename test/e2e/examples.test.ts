@@ -40,6 +40,41 @@ const expected: Readonly<Record<string, Expected>> = {
       to: 'appendFileSync(mails, "again\\n"); return "sent";',
     },
   },
+  "recipes/express": {
+    shows: "agents in an Express application, for those who are signed in to it",
+    ends: "Ada is told: Good morning.",
+    broken: { from: "return name === undefined ? undefined : { name };", to: 'return { name: name ?? "" };' },
+  },
+  "recipes/fastify": {
+    shows: "agents in a Fastify application, which reads no body of theirs",
+    ends: "The client is told: Good morning.",
+    broken: { from: "scope.removeAllContentTypeParsers();", to: "" },
+  },
+  "recipes/hono": {
+    shows: "agents in a Hono application, with the name of its own sign-in and not a client's",
+    ends: "Ada is told: Good morning.",
+    broken: { from: 'headers.delete("x-signed-in-as");', to: "" },
+  },
+  "recipes/next": {
+    shows: "a route file whose functions take web requests",
+    ends: "The client is told: Good morning.",
+    broken: { file: "route.ts", from: 'path: "/agents",', to: "" },
+  },
+  "recipes/queue": {
+    shows: "one run for a message that a queue delivers twice",
+    ends: "Three messages, two runs.",
+    broken: { from: "id: message.id", to: "id: crypto.randomUUID()" },
+  },
+  "recipes/cron": {
+    shows: "one run a day, however often it is begun",
+    ends: "Three starts, two runs.",
+    broken: { from: "= `digest-${day}`", to: "= `digest-${Math.random()}`" },
+  },
+  "recipes/webhook": {
+    shows: "a refund that is approved once with a button in a chat, by a signed request alone",
+    ends: /^The question of the run "order-17" .* was answered before, by kim\.$/m,
+    broken: { file: "approvals.ts", from: "return given.length === wanted.length &&", to: "return true ||" },
+  },
   "seeds/calculator": {
     shows: "two calls in order, and a division by zero that the model is told of [L1.3]",
     ends: "1 cannot be divided by 0.",
@@ -189,7 +224,12 @@ describe("an example that goes wrong", () => {
   let project: Project;
   beforeAll(() => {
     project = makeProject();
-    symlinkSync(join(repository, "node_modules/zod"), join(project.folder, "node_modules/zod"), "junction");
+    for (const name of ["zod", "hono", "@hono", "express", "fastify"])
+      symlinkSync(
+        join(repository, "node_modules", name),
+        join(project.folder, "node_modules", name),
+        "junction",
+      );
     cpSync(folder, join(project.folder, "examples"), { recursive: true });
   });
   afterAll(() => project.remove());
