@@ -39,7 +39,8 @@ interface Behind {
   readonly grants?: readonly Capability[];
 }
 
-const textInput = {
+/** The input of an agent that takes text, as a tool has it. */
+export const textInput = {
   type: "object",
   properties: { input: { type: "string", description: "What the agent is asked" } },
   required: ["input"],

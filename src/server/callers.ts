@@ -104,12 +104,16 @@ function refuse(reason: string): never {
   throw new WritError("definition-invalid", { where, reason });
 }
 
-const anybody: Caller = { name: "anybody", prefix: "", mayUse: () => true };
+/** Everybody, where a server has no principals. */
+export const anybody: Caller = { name: "anybody", prefix: "", mayUse: () => true };
 
-const callerOf = ({ name, agents }: Identity): Caller => ({
+/** The name of the agent that callers know, for one that works for it. */
+type OwnerOf = (agent: string) => string;
+
+const callerOf = ({ name, agents }: Identity, ownerOf: OwnerOf): Caller => ({
   name,
   prefix: `${name}/`,
-  mayUse: (agent) => agents?.includes(agent) ?? true,
+  mayUse: (agent) => agents?.includes(ownerOf(agent)) ?? true,
 });
 
 /**
@@ -119,13 +123,14 @@ const callerOf = ({ name, agents }: Identity): Caller => ({
  */
 export function callersOf(
   principals: readonly Principal[] | SignIn | undefined,
+  ownerOf: OwnerOf,
 ): (request: Request) => Caller | Promise<Caller> {
   if (principals === undefined) return () => anybody;
-  if (typeof principals === "function") return (request) => signIn(principals, request);
+  if (typeof principals === "function") return (request) => signIn(principals, request, ownerOf);
   checkPrincipals(principals);
   const known = new Map(
     principals.flatMap((principal) => {
-      const caller = callerOf(principal);
+      const caller = callerOf(principal, ownerOf);
       return principal.tokens.map((token) => [token, caller] as const);
     }),
   );
@@ -137,9 +142,9 @@ export function callersOf(
   };
 }
 
-async function signIn(signInOf: SignIn, request: Request): Promise<Caller> {
+async function signIn(signInOf: SignIn, request: Request, ownerOf: OwnerOf): Promise<Caller> {
   const found = await signInOf(request);
   if (found === undefined) throw new WritError("request-unauthorized", {});
   checkShape("What the sign-in of a server gave", found, signedIn);
-  return callerOf(found);
+  return callerOf(found, ownerOf);
 }

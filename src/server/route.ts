@@ -44,9 +44,9 @@ export interface Route {
 /** The agents that a caller may use: for them there are no others. */
 export function agentsOf({
   caller,
-  served: { agents = [] },
+  served: { shown },
 }: Pick<Asked, "caller" | "served">): readonly Runnable[] {
-  return agents.filter(({ name }) => caller.mayUse(name));
+  return shown.filter(({ name }) => caller.mayUse(name));
 }
 
 /** An answer of JSON. */

@@ -1,3 +1,4 @@
+import type { Runnable } from "../agent/runnable.ts";
 import { followRun, pastOf } from "../durable/follow.ts";
 import type { DurableAround } from "../durable/durable-options.ts";
 import type { StoredRun } from "../durable/run-store.ts";
@@ -9,6 +10,8 @@ import type { LiveRuns, Reading } from "./live-runs.ts";
 /** The runs of a server: those of its store, and those that its own process carries out. */
 export interface ServedRuns extends DurableAround {
   readonly live: LiveRuns;
+  /** The agents that callers are told of. */
+  readonly shown: readonly Runnable[];
 }
 
 /**

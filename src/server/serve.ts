@@ -1,24 +1,25 @@
 import { Hono } from "hono";
 import { nodeHost } from "../adapters/clock.ts";
 import type { DurableOptions } from "../durable/durable-options.ts";
-import { durableRunsWith } from "../durable/durable-runs.ts";
 import type { WorkOptions } from "../durable/worker.ts";
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import type { AgentEvent } from "../event/event.ts";
 import type { Host } from "../journal/host.ts";
 import { list, optional, shapeOf, string } from "../util/shape.ts";
 import { chatRoutes } from "./chat-routes.ts";
 import { callersOf, type Principal, type SignIn } from "./callers.ts";
 import { handlerOf, type Handling } from "./handle.ts";
 import { type Bounds, defaultBounds, type ServerLimits, Usages } from "./limits.ts";
-import { LiveRuns } from "./live-runs.ts";
+import { type McpEndpoint, mcpEndpoint } from "./mcp/endpoint.ts";
+import { offerOf } from "./mcp/offer.ts";
+import { checkMcp, type McpOptions } from "./mcp/options.ts";
 import { openApi } from "./openapi.ts";
 import { originGuard } from "./origins.ts";
 import { openAiRoutes } from "./openai-routes.ts";
 import { problemResponse, statusOf } from "./problems.ts";
 import { json, type Route } from "./route.ts";
 import { runRoutes } from "./run-routes.ts";
+import { serveRuns } from "./served-runs.ts";
 
 /** Options of {@link serve}. */
 export interface ServeOptions extends DurableOptions {
@@ -34,6 +35,8 @@ export interface ServeOptions extends DurableOptions {
   /** The names by which it is reached. Default: any with `principals`, and those of this machine without. */
   readonly hosts?: readonly string[];
   readonly limits?: ServerLimits;
+  /** Offers the agents to clients of the Model Context Protocol too, under `/mcp`. Needs `@modelcontextprotocol/server`. Default: it does not. */
+  readonly mcp?: McpOptions;
   /** Carries out the runs in this process. `false`: other processes work. Default: 10 at a time. */
   readonly work?: WorkOptions | false;
   /** Told of what a caller was answered with 500 for. Default: a process warning. */
@@ -95,33 +98,31 @@ const shape = closed({
  */
 export function serve(options: ServeOptions): Server {
   const host = nodeHost;
-  const { principals, path = "", origins, hosts, limits, work, onError, ...durable } = options;
+  const { principals, path = "", origins, hosts, limits, mcp, work, onError, ...durable } = options;
   checkShape("serve()", dropped({ path: path || undefined, origins, hosts, limits, onError }), shape);
-  const callerOf = callersOf(principals);
-  const live = new LiveRuns();
-  const told = (event: AgentEvent): unknown => {
-    live.tell(event);
-    return durable.onEvent?.(event);
-  };
-  const runs = durableRunsWith({ ...durable, onEvent: told }, host);
-  const worker = work === false ? undefined : runs.work(work);
+  if (mcp !== undefined) checkMcp(mcp, principals !== undefined);
+  const offer = mcp && offerOf(durable.agents ?? [], mcp);
+  const callerOf = callersOf(principals, (agent) => offer?.owners.get(agent) ?? agent);
+  const { worker, ...around } = serveRuns(durable, { work, host, callers: offer?.callers });
   const leaving = new AbortController();
   const bounds: Bounds = { ...defaultBounds, ...limits };
   const handling: Handling = {
-    around: { runs, served: { ...durable, host, live } },
+    around,
     callerOf,
     usages: new Usages(bounds, host),
     bounds,
     leaving: leaving.signal,
   };
-  const app = appOf(path, handling, (error) => tellError(error, host, onError));
+  const tell = (error: unknown): void => tellError(error, host, onError);
+  const endpoint = mcp && offer && mcpEndpoint(mcp, { ...handling, offer, onError: tell });
+  const app = appOf(path, { handling, endpoint, tell });
   const guard = originGuard({
     origins: origins ?? [],
     hosts: hosts ?? (principals === undefined ? local : undefined),
   });
   const drain = async (given?: { readonly graceMs?: number }): Promise<void> => {
     leaving.abort(new WritError("server-leaving", {}));
-    await worker?.drain(given);
+    await Promise.all([endpoint?.close(), worker?.drain(given)]);
   };
   return {
     fetch: (request) => guard(request, async () => app.fetch(request)),
@@ -152,8 +153,14 @@ const routes: readonly Route[] = [
   ...openAiRoutes,
 ];
 
+interface AppParts {
+  readonly handling: Handling;
+  readonly endpoint: McpEndpoint | undefined;
+  readonly tell: (error: unknown) => void;
+}
+
 /** All routes under a path. */
-function appOf(path: string, handling: Handling, tell: (error: unknown) => void): Hono {
+function appOf(path: string, { handling, endpoint, tell }: AppParts): Hono {
   const app = new Hono({ strict: true });
   for (const route of routes) {
     const handle = handlerOf(route, handling);
@@ -163,6 +170,13 @@ function appOf(path: string, handling: Handling, tell: (error: unknown) => void)
       return (route.failure ?? problemResponse)(error);
     };
     app.on(route.method, pattern, ({ req }) => handle(req.raw, req.param()).catch(failure));
+  }
+  if (endpoint !== undefined) {
+    app.all(`${path}/mcp`, ({ req }) => endpoint.handle(req.raw));
+    if (endpoint.metadata !== undefined) {
+      const { path: place, body } = endpoint.metadata;
+      app.get(place, () => json(body));
+    }
   }
   app.notFound(({ req: { method, path: asked } }) =>
     problemResponse(new WritError("request-unknown", { where: `${method} ${asked.slice(0, 200)}` })),

@@ -1,0 +1,172 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { WaitingQuestion } from "../../durable/run-store.ts";
+import { isWritError } from "../../error/writ-error.ts";
+import type { AgentEvent } from "../../event/event.ts";
+import type { ToolResult } from "../../message/message.ts";
+import { isJsonObject, type JsonObject } from "../../util/json.ts";
+import type { Caller } from "../callers.ts";
+import type { RunsAround } from "../route.ts";
+import { runEvents } from "../run-events.ts";
+import type { OfferedRun } from "./offer.ts";
+import type { McpOffer } from "./options.ts";
+import { answerIn, formName, mayAnswer } from "./questions.ts";
+import { callResult, failure, runResult } from "./result.ts";
+
+/** What stands around all calls of a server. */
+export interface McpAround extends RunsAround {
+  readonly approvals: NonNullable<McpOffer["approvals"]>;
+  /** Aborted when the server is about to end. */
+  readonly leaving: AbortSignal;
+}
+
+/** A call of a client, as far as it has come. */
+export interface Calling {
+  readonly caller: Caller;
+  readonly args: JsonObject;
+  /** Where an earlier round of the same call stopped to ask. */
+  readonly place?: Place | undefined;
+  /** The answers of the person at the client, by {@link formName}. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  /** The client can ask a person. */
+  readonly canAsk: boolean;
+  readonly signal: AbortSignal;
+  readonly progress: (told: Progress) => void;
+}
+
+/** How far a call is. */
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** The run of a call, and the last of its facts that was told. */
+export interface Place {
+  readonly run: string;
+  readonly seq: number;
+}
+
+/** The end of a round: the result, or questions for the person at the client. */
+export type Round =
+  | { readonly result: CallToolResult; readonly value?: ToolResult | undefined }
+  | { readonly ask: readonly WaitingQuestion[]; readonly place: Place };
+
+/**
+ * Carries out a call as a run of the caller, whose input nobody vouches for: a client's model wrote it. Ends when the run has ended, waits for the person at
+ * the client, or waits for somebody else. A client that takes the call back ends the run.
+ *
+ * @throws WritError `input-invalid`, `run-missing` for a place that is none of the caller's, and what the store throws
+ */
+export async function carryOut(offered: OfferedRun, calling: Calling, around: McpAround): Promise<Round> {
+  const { caller, args, signal } = calling;
+  const { runs, served } = around;
+  const id = caller.prefix + (calling.place?.run ?? `mcp-${served.host.randomId()}`);
+  if (calling.place === undefined)
+    await runs.start(offered.runner, offered.inputOf(args) as never, { id, intent: "" });
+  const stop = (): void => {
+    if (!around.leaving.aborted)
+      runs.cancel(id, "the client took the call back").catch(() => undefined); // the run ends by its own bounds
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await followCall(id, { offered, calling }, around);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Follows the run of a call, as {@link carryOut} does, which goes on when the client takes this back. @throws WritError `run-missing` */
+export async function followCall(
+  id: string,
+  { offered, calling }: { readonly offered: OfferedRun; readonly calling: Calling },
+  around: McpAround,
+): Promise<Round> {
+  const { caller, signal, place, progress } = calling;
+  const { runs, served, leaving, approvals } = around;
+  const steps = new Steps(offered.isCall, place?.seq ?? 0, progress);
+  await answerAll(id, calling, around);
+  const told = AbortSignal.any([signal, leaving]);
+  for (;;) {
+    for await (const event of runEvents(id, served, { after: 0, signal: told, untilItWaits: true }))
+      steps.take(event);
+    const end = (await runs.show(id))?.end;
+    if (end !== undefined)
+      return { result: steps.result === undefined ? runResult(end) : callResult(steps.result), value: steps.result };
+    const open = await runs.waiting(id);
+    if (open.length === 0) continue; // it was answered meanwhile
+    const own = open.filter((question) => mayAnswer(question, caller));
+    const run = id.slice(caller.prefix.length);
+    if (approvals !== "elsewhere" && calling.canAsk && own.length > 0)
+      return { ask: own, place: { run, seq: steps.seq } };
+    if (approvals !== "refuse") return { result: waiting(run, open) };
+    if (own.length === 0) await runs.cancel(id, "it needs an approval of somebody else");
+    for (const { key, request } of own)
+      await runs.answer(id, key, { hash: request.hash, approved: false, by: caller.name, reason: cannotAsk });
+  }
+}
+
+const cannotAsk = "it needs an approval, and the client cannot ask anybody (it has no elicitation)";
+
+/** Gives the answers that came with this round. One that somebody else gave meanwhile stands. */
+async function answerAll(
+  id: string,
+  { caller, answers, place }: Calling,
+  { runs }: McpAround,
+): Promise<void> {
+  if (place === undefined) return;
+  for (const question of await runs.waiting(id)) {
+    const given = answers[formName(question)];
+    if (given === undefined || !mayAnswer(question, caller)) continue;
+    try {
+      await runs.answer(id, question.key, answerIn(given, question, caller.name));
+    } catch (error) {
+      if (!isWritError(error, "question-answered") && !isWritError(error, "question-unknown")) throw error;
+    }
+  }
+}
+
+function waiting(run: string, open: readonly WaitingQuestion[]): CallToolResult {
+  const what = open.map(({ request: { tool, reason } }) => `${tool} (${reason})`).join(", ");
+  return failure(
+    `It is not done: the run ${run} waits until somebody else has approved ${what}. Do not call again; ` +
+      `\`run_result\` with { "run": ${JSON.stringify(run)} } tells how it went on.`,
+  );
+}
+
+/** What a client is told of the events of a run. */
+class Steps {
+  /** Of a single call: what it gave. */
+  result: ToolResult | undefined;
+  /** The last fact that was told. */
+  seq: number;
+  private readonly isCall: boolean;
+  private readonly progress: (told: Progress) => void;
+
+  constructor(isCall: boolean, seq: number, progress: (told: Progress) => void) {
+    this.isCall = isCall;
+    this.seq = seq;
+    this.progress = progress;
+  }
+
+  take(event: AgentEvent): void {
+    if (event.parentRunId !== undefined) return;
+    if (this.isCall) return this.takeOfCall(event);
+    if (event.seq <= this.seq) return;
+    this.seq = event.seq;
+    const message = event.type === "turn-start" ? `turn ${event.turn}` : event.type === "tool-start" ? event.name : "";
+    if (message !== "") this.progress({ progress: event.seq, message });
+  }
+
+  private takeOfCall(event: AgentEvent): void {
+    if (event.type === "tool-end" || event.type === "knowledge-used") this.result = event.result;
+    if (event.type !== "tool-progress") return;
+    const told = isJsonObject(event.value) ? event.value : { message: JSON.stringify(event.value) };
+    const { progress, total, message } = told;
+    this.seq = typeof progress === "number" ? Math.max(progress, this.seq) : this.seq + 1;
+    this.progress({
+      progress: this.seq,
+      ...(typeof total === "number" ? { total } : {}),
+      ...(typeof message === "string" ? { message } : {}),
+    });
+  }
+}

@@ -1,0 +1,101 @@
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
+import type { JsonObject } from "../../util/json.ts";
+import type { Caller } from "../callers.ts";
+import type { Handling } from "../handle.ts";
+import { problemResponse, statusOf } from "../problems.ts";
+import { type Library, loadLibrary } from "./library.ts";
+import type { Offer } from "./offer.ts";
+import type { McpAuthorization, McpOptions } from "./options.ts";
+import { protocolServer, type Serving } from "./protocol-server.ts";
+import { type Sessions, sessionsOf } from "./sessions.ts";
+
+/** The endpoint of the protocol over HTTP. */
+export interface McpEndpoint {
+  /** Answers a request. Never throws. */
+  readonly handle: (request: Request) => Promise<Response>;
+  /** Where the resource is described for OAuth, and how; undefined where there is no OAuth. */
+  readonly metadata: { readonly path: string; readonly body: JsonObject } | undefined;
+  readonly close: () => Promise<void>;
+}
+
+interface Around extends Handling {
+  readonly offer: Offer;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The two ways in which the protocol is spoken: request by request, and in sessions as earlier revisions have it. */
+interface Ways {
+  readonly library: Library;
+  readonly modern: McpHttpHandler;
+  readonly sessions: Sessions;
+}
+
+/** Makes the endpoint. The library is loaded with the first request. */
+export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
+  const { authorization, approvals = "refuse" } = options;
+  const { offer, onError, callerOf, leaving, usages, bounds } = around;
+  let ways: Promise<Ways> | undefined;
+
+  async function load(): Promise<Ways> {
+    const library = await loadLibrary();
+    const serving: Serving = {
+      library,
+      offer,
+      around: { ...around.around, approvals, leaving },
+      onError,
+    };
+    const { bodyBytes: maxRequestBodySize } = bounds;
+    const modern = library.createMcpHandler(
+      ({ authInfo }) => protocolServer(authInfo?.extra?.["caller"] as Caller, serving),
+      { legacy: "reject", maxRequestBodySize },
+    );
+    const { host } = serving.around.served;
+    const sessions = sessionsOf(serving, { host, maxRequestBodySize, open: (name) => usages.stream(name) });
+    return { library, modern, sessions };
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    leaving.throwIfAborted();
+    const caller = await callerOf(request);
+    usages.count(caller.name);
+    const { library, modern, sessions } = await (ways ??= load());
+    const { bodyBytes: maxRequestBodySize } = bounds;
+    if (await library.isLegacyRequest(request, undefined, { maxRequestBodySize }))
+      return sessions.handle(request, caller);
+    return modern.fetch(request, { authInfo: { token: "", clientId: caller.name, scopes: [], extra: { caller } } });
+  }
+
+  const place = authorization && metadataPlace(authorization);
+  return {
+    metadata: authorization && place && { path: place.pathname, body: metadataOf(authorization) },
+    async handle(request) {
+      try {
+        return await answer(request);
+      } catch (error) {
+        if (statusOf(error) === undefined) onError(error);
+        const response = problemResponse(error);
+        if (response.status === 401 && place !== undefined)
+          response.headers.set("www-authenticate", `Bearer resource_metadata="${place.href}"`);
+        return response;
+      }
+    },
+    async close() {
+      if (ways === undefined) return;
+      const { modern, sessions } = await ways;
+      await Promise.all([modern.close(), sessions.close()]);
+    },
+  };
+}
+
+/** The address at which RFC 9728 has the description of a resource. */
+function metadataPlace({ resource }: McpAuthorization): URL {
+  const { origin, pathname } = new URL(resource);
+  return new URL(`${origin}/.well-known/oauth-protected-resource${pathname === "/" ? "" : pathname}`);
+}
+
+const metadataOf = ({ resource, servers, scopes }: McpAuthorization): JsonObject => ({
+  resource,
+  authorization_servers: servers,
+  bearer_methods_supported: ["header"],
+  ...(scopes === undefined ? {} : { scopes_supported: scopes }),
+});

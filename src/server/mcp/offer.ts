@@ -1,0 +1,199 @@
+import type { Agent } from "../../agent/agent.ts";
+import type { AnyDefinition } from "../../agent/definition.ts";
+import { aboutOf, type Runnable } from "../../agent/runnable.ts";
+import type { ToolList } from "../../agent/skill.ts";
+import { textInput } from "../../agent/as-tool.ts";
+import { unknownTool } from "../../error/check-shape.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { flattenTools, type Tools } from "../../policy/allow-list.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
+import { isKnowledge } from "../../tool/knowledge.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
+import { type McpOffer } from "./options.ts";
+import { oneCallAgent } from "./one-call.ts";
+
+/** Something that a client may use, and the agent whose it is: who may not use the agent does not see it. */
+interface Offered {
+  readonly name: string;
+  readonly description: string;
+  readonly owner: string;
+}
+
+/** Something that is carried out as a run. */
+export interface OfferedRun extends Offered {
+  readonly runner: Runnable;
+  /** The input of the run, of the arguments of a client. */
+  readonly inputOf: (args: JsonObject) => Json;
+  /** The run is one call of a tool: its result is that of the call. */
+  readonly isCall: boolean;
+}
+
+/** A tool as clients see it. */
+export interface OfferedTool extends OfferedRun {
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly annotations?: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean };
+}
+
+/** Knowledge as clients see it. */
+export interface OfferedResource extends OfferedRun {
+  readonly uri: string;
+}
+
+/** A skill as clients see it. */
+export interface OfferedPrompt extends Offered {
+  readonly text: string;
+}
+
+/** All that a server offers, by its names. */
+export interface Offer {
+  readonly tools: ReadonlyMap<string, OfferedTool>;
+  readonly resources: ReadonlyMap<string, OfferedResource>;
+  readonly prompts: ReadonlyMap<string, OfferedPrompt>;
+  /** The agents that carry out single calls. */
+  readonly callers: readonly Runnable[];
+  /** The names of the agents whose tools they call, by the names of the callers. */
+  readonly owners: ReadonlyMap<string, string>;
+}
+
+/**
+ * Makes an offer of agents.
+ *
+ * @throws WritError `name-taken` for two things of one name, `tool-unknown` for a name that nothing has
+ */
+export function offerOf(agents: readonly Runnable[], wanted: McpOffer): Offer {
+  const parts = agents.map((agent) => ({ agent, ...partsOf(agent) }));
+  const tools = parts.flatMap(({ agent, tools }) =>
+    tools.filter((entry) => !isKnowledge(entry)).map((entry) => toolOf(agent as Agent, entry)),
+  );
+  const resources = parts.flatMap(({ agent, tools }) =>
+    tools.filter(isKnowledge).map((entry) => resourceOf(agent as Agent, entry)),
+  );
+  const prompts = parts.flatMap(({ agent, prompts }) =>
+    prompts.map((prompt) => ({ ...prompt, owner: agent.name })),
+  );
+  const offer = {
+    tools: byName("tool", [
+      ...chosen("agents", agents.map(agentOf), wanted.agents ?? true),
+      ...chosen("tools", tools, wanted.tools),
+    ]),
+    resources: new Map(
+      chosen("knowledge", resources, wanted.knowledge).map((each) => [each.uri, each] as const),
+    ),
+    prompts: byName("prompt", chosen("skills", prompts, wanted.skills)),
+  };
+  const calls = [...offer.tools.values(), ...offer.resources.values()].filter(({ isCall }) => isCall);
+  return {
+    ...offer,
+    callers: calls.map(({ runner }) => runner),
+    owners: new Map(calls.map(({ runner, owner }) => [runner.name, owner])),
+  };
+}
+
+/** Those that the author names. @throws WritError `tool-unknown` */
+function chosen<Each extends Offered>(
+  kind: string,
+  all: readonly Each[],
+  wanted: readonly string[] | true = [],
+): readonly Each[] {
+  if (wanted === true) return all;
+  const names = all.map(({ name }) => name);
+  const unknown = wanted.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw unknownTool(`\`${kind}\` of an MCP server`, unknown, names);
+  return all.filter(({ name }) => wanted.includes(name));
+}
+
+function byName<Each extends Offered>(kind: string, all: readonly Each[]): ReadonlyMap<string, Each> {
+  const map = new Map<string, Each>();
+  for (const each of all) {
+    if (map.has(each.name))
+      throw new WritError("name-taken", { kind, name: each.name, where: "the offer of an MCP server" });
+    map.set(each.name, each);
+  }
+  return map;
+}
+
+interface Parts {
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Omit<OfferedPrompt, "owner">[];
+}
+
+/** The parts of an agent. What was put together of agents shows none. */
+function partsOf(runner: Runnable): Parts {
+  if (!("manifest" in runner)) return { tools: [], prompts: [] };
+  let definition: AnyDefinition | undefined;
+  (runner as Agent).with((given) => {
+    definition = given;
+    return {};
+  });
+  const { tools = [], autoTools = [], skills = [] } = definition ?? {};
+  const ofSkills = skills.flatMap((skill) => [
+    ...(skill.type === "agentic" ? handles(skill.tools) : []),
+    ...(skill.knowledge ?? []),
+  ]);
+  const all = new Set([...handles(tools), ...flattenTools(autoTools), ...ofSkills]);
+  const prompts = skills.flatMap(({ name, description, ...skill }) =>
+    skill.type === "agentic" ? [{ name, description, text: skill.instructions ?? description }] : [],
+  );
+  return { tools: [...all], prompts };
+}
+
+function handles(list: ToolList): readonly Tool[] {
+  return flattenTools(list.filter((entry) => typeof entry !== "string") as Tools);
+}
+
+function agentOf(runner: Runnable): OfferedTool {
+  const { name, description } = runner;
+  const { input, outputs = [] } = aboutOf(runner) ?? {};
+  const own = input === "various" ? undefined : input?.jsonSchema;
+  const takesObject = own?.["type"] === "object";
+  return {
+    name,
+    description,
+    owner: name,
+    runner,
+    isCall: false,
+    inputSchema: takesObject ? own : textInput,
+    ...structured(outputs.length === 1 ? outputs[0]?.jsonSchema : undefined),
+    inputOf: takesObject ? (args) => args : ({ input: text }) => text ?? null,
+  };
+}
+
+function toolOf(agent: Agent, entry: Tool): OfferedTool {
+  const { name, description, input, output, effect } = entry;
+  return {
+    name,
+    description,
+    owner: agent.name,
+    runner: oneCallAgent(agent, entry),
+    isCall: true,
+    inputSchema: input.jsonSchema,
+    ...structured(output?.jsonSchema),
+    annotations: hintsOf(effect),
+    inputOf: (args) => JSON.stringify(args),
+  };
+}
+
+function hintsOf(effect: Tool["effect"]): OfferedTool["annotations"] {
+  if (effect === "none" || effect === "read") return { readOnlyHint: true };
+  return effect === "write" ? { readOnlyHint: false, destructiveHint: false } : { readOnlyHint: false };
+}
+
+function resourceOf(agent: Agent, entry: Tool): OfferedResource {
+  const { name, description } = entry;
+  return {
+    name,
+    description,
+    owner: agent.name,
+    uri: `writ://${agent.name}/${name}`,
+    runner: oneCallAgent(agent, entry),
+    isCall: true,
+    inputOf: () => "{}",
+  };
+}
+
+/** The schema of structured content: earlier clients take that of an object alone. */
+function structured(schema: JsonSchema | undefined): Pick<OfferedTool, "outputSchema"> {
+  return schema?.["type"] === "object" ? { outputSchema: schema } : {};
+}

@@ -1,0 +1,91 @@
+import { checkShape, closed } from "../../error/check-shape.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { list, oneOf, optional, shapeOf, string } from "../../util/shape.ts";
+
+/**
+ * The offer of an MCP server. Each agent is a tool, where the author names no others; what else is offered, the author names.
+ *
+ * @example
+ * ```ts
+ * import type { McpOffer } from "writ/server";
+ *
+ * export const offer: McpOffer = { tools: ["refund"], knowledge: true, approvals: "wait" };
+ * ```
+ */
+export interface McpOffer {
+  /** The agents that are tools: these names, or all of them. Default: all. */
+  readonly agents?: readonly string[] | true;
+  /** The tools of the agents that clients may call one by one: these names, or all of them. Default: none. */
+  readonly tools?: readonly string[] | true;
+  /** The knowledge of the agents that clients may read as resources: these names, or all of it. Default: none. */
+  readonly knowledge?: readonly string[] | true;
+  /** The agentic skills whose instructions clients get as prompts: these names, or all of them. Default: none. */
+  readonly skills?: readonly string[] | true;
+  /**
+   * The way of questions that a policy asks. `refuse`: the person at the client is asked (elicitation), and the answer is no where a client cannot ask.
+   * `wait`: the same, but where a client cannot ask the run waits for an answer from elsewhere (`writ approvals`, `POST /runs/{id}/answers`). `elsewhere`:
+   * the client is never asked. Default `refuse`.
+   */
+  readonly approvals?: "refuse" | "wait" | "elsewhere";
+}
+
+/** The offer of a server over HTTP. */
+export interface McpOptions extends McpOffer {
+  /** Tells clients where they get tokens by OAuth (RFC 9728). `principals` of the server says which of them are good. Default: it tells nothing. */
+  readonly authorization?: McpAuthorization;
+}
+
+/**
+ * The place of an MCP endpoint in OAuth. Whoever looks at the tokens (`principals` as a function) sees that they were made for this resource, and have not
+ * expired.
+ *
+ * @example
+ * ```ts
+ * import type { McpAuthorization } from "writ/server";
+ *
+ * export const authorization: McpAuthorization = {
+ *   resource: "https://agents.example/mcp",
+ *   servers: ["https://login.example"],
+ *   scopes: ["agents"],
+ * };
+ * ```
+ */
+export interface McpAuthorization {
+  /** The address of the endpoint, as clients know it. */
+  readonly resource: string;
+  /** The authorization servers that make tokens for it. */
+  readonly servers: readonly string[];
+  /** The scopes that clients ask for. Default: none are named. */
+  readonly scopes?: readonly string[];
+}
+
+const isAddress = (value: unknown): boolean =>
+  URL.canParse(String(value)) && /^https?:$/.test(new URL(String(value)).protocol);
+const address = shapeOf("an http or https address", isAddress);
+const names = shapeOf(
+  "a list of names, or true",
+  (value) => value === true || (Array.isArray(value) && value.every((name) => typeof name === "string")),
+);
+const shape = closed({
+  agents: optional(names),
+  tools: optional(names),
+  knowledge: optional(names),
+  skills: optional(names),
+  approvals: optional(oneOf("refuse", "wait", "elsewhere")),
+  authorization: optional(
+    closed({
+      resource: address,
+      servers: list(address, "a list of addresses"),
+      scopes: optional(list(string, "a list of names")),
+    }),
+  ),
+});
+
+/** @throws WritError `definition-invalid` */
+export function checkMcp(options: McpOptions, hasPrincipals: boolean): void {
+  const where = "The MCP options of a server";
+  checkShape(where, options, shape);
+  if (options.authorization === undefined || hasPrincipals) return;
+  const reason = "`authorization` needs `principals`, else anybody may come in.";
+  throw new WritError("definition-invalid", { where, reason });
+}

@@ -1,0 +1,40 @@
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import type { RunEnd } from "../../durable/run-store.ts";
+import type { FilePart, ToolResult } from "../../message/message.ts";
+import { isAddress } from "../../util/media.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
+
+/** The result of a single call. */
+export function callResult({ status, text, value, files = [] }: ToolResult): CallToolResult {
+  if (status !== "ok") return failure(text);
+  return { ...given(value, text), content: [{ type: "text", text }, ...files.flatMap(fileBlock)] };
+}
+
+/** The result of a run. */
+export function runResult({ outcome, output }: RunEnd): CallToolResult {
+  if (outcome.type === "answered") {
+    const value = output ?? outcome.content;
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return { ...given(value, text), content: [{ type: "text", text }] };
+  }
+  const code = "code" in outcome ? `${outcome.code}: ` : "";
+  return failure(`The run is ${outcome.type} (${code}${"message" in outcome ? outcome.message : outcome.reason}).`);
+}
+
+/** A result that says why there is none. */
+export function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+function given(value: Json | undefined, text: string): Pick<CallToolResult, "structuredContent" | "content"> {
+  const content: ContentBlock[] = [{ type: "text", text }];
+  return value !== undefined && isJsonObject(value) ? { content, structuredContent: { ...value } } : { content };
+}
+
+/** A file as a part of a result; what is only an address is named in the text. */
+function fileBlock({ mediaType: mimeType, data }: FilePart): ContentBlock[] {
+  if (data === "" || isAddress(data)) return [];
+  if (mimeType.startsWith("image/")) return [{ type: "image", data, mimeType }];
+  if (mimeType.startsWith("audio/")) return [{ type: "audio", data, mimeType }];
+  return [{ type: "resource", resource: { uri: "writ://file", blob: data, mimeType } }];
+}

@@ -1,0 +1,82 @@
+import { nodeHost } from "../../adapters/clock.ts";
+import type { DurableOptions } from "../../durable/durable-options.ts";
+import type { WorkOptions } from "../../durable/worker.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { anybody } from "../callers.ts";
+import { serveRuns } from "../served-runs.ts";
+import { loadLibrary, loadStdio } from "./library.ts";
+import { offerOf } from "./offer.ts";
+import { checkMcp, type McpOffer } from "./options.ts";
+import { protocolServer } from "./protocol-server.ts";
+
+/**
+ * Options of {@link serveMcpStdio}.
+ *
+ * @example
+ * ```ts
+ * import type { McpStdioOptions } from "writ/server";
+ * import { sqliteRuns } from "writ/sqlite";
+ *
+ * export const options: McpStdioOptions = { store: sqliteRuns("runs.db"), offer: { approvals: "wait" } };
+ * ```
+ */
+export interface McpStdioOptions extends DurableOptions {
+  readonly offer?: McpOffer;
+  /** Carries out the runs in this process. Default: 10 at a time. */
+  readonly work?: WorkOptions;
+  /** Ends the serving: what is at work ends, and runs are handed over. */
+  readonly signal?: AbortSignal;
+  /** Told what the client was answered with an internal error for. Default: a process warning. */
+  readonly onError?: (error: unknown) => unknown;
+}
+
+/**
+ * Speaks the Model Context Protocol over standard input and output, with the one client that started this process. Resolves when the client has gone or
+ * the signal ends it. Nothing else may write to standard output meanwhile: give `console` another place.
+ *
+ * @throws WritError `definition-invalid`, `name-taken`, `tool-unknown`, `peer-missing`
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { serveMcpStdio } from "writ/server";
+ * import { sqliteRuns } from "writ/sqlite";
+ *
+ * const clerk = agent({ name: "clerk", description: "Looks after orders", model: "ollama/qwen2.5:7b" });
+ * await serveMcpStdio({ store: sqliteRuns(":memory:"), agents: [clerk] });
+ * ```
+ */
+export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
+  const { offer: wanted = {}, work, signal, onError, ...durable } = options;
+  const { approvals = "refuse" } = wanted;
+  const host = nodeHost;
+  checkMcp(wanted, true);
+  const offer = offerOf(durable.agents ?? [], wanted);
+  const [library, { serveStdio }] = await Promise.all([loadLibrary(), loadStdio()]);
+  const { worker, ...around } = serveRuns(durable, { work, host, callers: offer.callers });
+  const leaving = new AbortController();
+  const serving = {
+    library,
+    offer,
+    around: { ...around, approvals, leaving: leaving.signal },
+    onError:
+      onError ??
+      ((error: unknown) =>
+        host.warn?.({ code: "WRIT_SERVER_FAILED", text: String(error), isDeprecation: false })),
+  };
+  const connection = serveStdio(() => protocolServer(anybody, serving));
+  await ended(signal);
+  if (signal?.aborted === true) leaving.abort(new WritError("server-leaving", {}));
+  await connection.close();
+  await worker?.drain();
+}
+
+/** Waits until the client has closed its end, or the signal is aborted. */
+function ended(signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = (): void => resolve();
+  for (const event of ["end", "close"]) process.stdin.once(event, end);
+  process.stdout.once("error", end);
+  signal?.addEventListener("abort", end, { once: true });
+  if (signal?.aborted === true) end();
+  return promise;
+}

@@ -1,0 +1,34 @@
+import type { Runnable } from "../agent/runnable.ts";
+import type { DurableOptions } from "../durable/durable-options.ts";
+import { type DurableRuns, durableRunsWith } from "../durable/durable-runs.ts";
+import type { RunWorker, WorkOptions } from "../durable/worker.ts";
+import type { AgentEvent } from "../event/event.ts";
+import type { Host } from "../journal/host.ts";
+import { LiveRuns } from "./live-runs.ts";
+import type { RunsAround } from "./route.ts";
+
+/** The runs of a server, and whoever carries them out in its process. */
+export interface RunsServed extends RunsAround {
+  readonly worker: RunWorker | undefined;
+}
+
+interface Serving {
+  readonly work: WorkOptions | false | undefined;
+  readonly host: Host;
+  /** The agents that carry out single calls for clients, which nobody is told of. */
+  readonly callers?: readonly Runnable[] | undefined;
+}
+
+/** Begins to carry out runs, and to tell of them. @throws WritError `definition-invalid` */
+export function serveRuns(options: DurableOptions, { work, host, callers = [] }: Serving): RunsServed {
+  const { agents = [] } = options;
+  const live = new LiveRuns();
+  const durable = { ...options, agents: [...agents, ...callers] };
+  const onEvent = (event: AgentEvent): unknown => {
+    live.tell(event);
+    return options.onEvent?.(event);
+  };
+  const runs: DurableRuns = durableRunsWith({ ...durable, onEvent }, host);
+  const worker = work === false ? undefined : runs.work(work);
+  return { runs, worker, served: { ...durable, host, live, shown: agents } };
+}
