@@ -1,9 +1,9 @@
 import type { AddressInfo } from "node:net";
 import { serve as listen, type ServerType } from "@hono/node-server";
-import { serve as serverOf } from "../server/serve.ts";
+import { serve as serverOf, type ServeOptions } from "../server/serve.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
-import { loadAgents } from "./load-agent.ts";
+import { type AnyAgent, loadAgents } from "./load-agent.ts";
 import { countOf, listOf } from "./options.ts";
 import { oneLine, processOutput } from "./output.ts";
 import { openStore } from "./run-store.ts";
@@ -22,6 +22,15 @@ const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
 /** `writ serve <file…>`: agents behind HTTP, until it is told to end (SIGTERM, Ctrl-C); then their runs are handed over. */
 export async function serve(files: readonly string[], flags: ServeFlags): Promise<ExitCode> {
+  return serveAgents(await loadAgents(files), flags);
+}
+
+/** Serves agents that were loaded. @throws WritError `option-invalid` */
+export async function serveAgents(
+  agents: readonly AnyAgent[],
+  flags: ServeFlags,
+  more: Pick<ServeOptions, "mcp"> = {},
+): Promise<ExitCode> {
   const concurrency = countOf("--concurrency", flags.concurrency);
   const port = portOf(flags.port);
   const principals = flags.tokens === undefined ? undefined : readPrincipals(flags.tokens);
@@ -29,9 +38,9 @@ export async function serve(files: readonly string[], flags: ServeFlags): Promis
     const advice = "Others reach it there: give the callers tokens with `writ token <name>` and --tokens.";
     throw new WritError("option-invalid", { option: "--host", value: flags.host, advice });
   }
-  const agents = await loadAgents(files);
   await using store = await openStore(flags);
   const server = serverOf({
+    ...more,
     store,
     agents,
     work: { concurrency },
@@ -42,7 +51,8 @@ export async function serve(files: readonly string[], flags: ServeFlags): Promis
   });
   const listener = await listening(server.fetch, port, flags.host);
   const names = agents.map(({ name }) => name).join(", ");
-  processOutput.progress(`Serving ${oneLine(names)} at ${listener.address}. Ctrl-C hands over and ends.\n`);
+  const place = `${listener.address}${more.mcp === undefined ? "" : "/mcp"}`;
+  processOutput.progress(`Serving ${oneLine(names)} at ${place}. Ctrl-C hands over and ends.\n`);
   await toldToEnd();
   processOutput.progress("Handing over.\n");
   const closed = listener.close();

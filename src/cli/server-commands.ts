@@ -1,32 +1,45 @@
 import type { Command } from "commander";
 import { withStore } from "./durable-commands.ts";
+import type { McpFlags } from "./mcp.ts";
 import type { OutputFlags } from "./options.ts";
 import type { ServeFlags } from "./serve.ts";
 import type { TokenFlags } from "./tokens.ts";
 
 type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
 
-/** Adds `writ serve` and `writ token`. */
+/** Adds `writ serve`, `writ mcp` and `writ token`. */
 export function addServer(program: Command, act: Act): void {
   withStore(
-    program
-      .command("serve")
-      .description(
-        "put agents behind HTTP, over runs that outlast this process, until told to end (Ctrl-C, SIGTERM)",
-      )
-      .argument("<file...>", "programs (.ts, .js) that export an agent, or definitions (.md, .json)")
-      .option("--port <n>", "0 takes any free one", "8787")
-      .option(
-        "--host <address>",
-        "the address to listen at; without --tokens one of this machine",
-        "127.0.0.1",
-      )
-      .option("--tokens <file>", "who may use it; `writ token <name>` makes the file")
-      .option("--origin <origins>", "pages of other origins that may use it, like https://app.example")
-      .option("--concurrency <n>", "so many runs at a time", "10")
-      .option("--accept <parts>", "parts of runs that were meant to change since, like tools,instructions"),
+    withServing(
+      program
+        .command("serve")
+        .description(
+          "put agents behind HTTP, over runs that outlast this process, until told to end (Ctrl-C, SIGTERM)",
+        )
+        .argument("<file...>", "programs (.ts, .js) that export an agent, or definitions (.md, .json)")
+        .option("--port <n>", "0 takes any free one", "8787"),
+    ),
   ).action((files: string[], flags: ServeFlags) =>
     act(flags, async () => (await import("./serve.ts")).serve(files, flags)),
+  );
+  withStore(
+    withServing(
+      program
+        .command("mcp")
+        .description("offer agents and tools to MCP clients, over standard input and output, or over HTTP")
+        .argument("<file...>", "programs that export an agent, or tools alone; definitions (.md, .json)")
+        .option("--tools [names]", "offer these tools of the agents one by one, too; without names all")
+        .option("--knowledge [names]", "offer their knowledge as resources")
+        .option("--skills [names]", "offer the instructions of their skills as prompts")
+        .option(
+          "--approvals <way>",
+          "questions go to the person at the client; one that cannot ask: refuse, or wait for others; elsewhere: never to the client",
+          "refuse",
+        )
+        .option("--port <n>", "speak over HTTP at this port, under /mcp; 0 takes any free one"),
+    ),
+  ).action((files: string[], flags: McpFlags) =>
+    act(flags, async () => (await import("./mcp.ts")).mcp(files, flags)),
   );
   program
     .command("token")
@@ -40,4 +53,14 @@ export function addServer(program: Command, act: Act): void {
     .action((name: string, flags: TokenFlags) =>
       act(flags, async () => (await import("./tokens.ts")).makeToken(name, flags)),
     );
+}
+
+/** Adds the options of every command that answers over HTTP. */
+function withServing(command: Command): Command {
+  return command
+    .option("--host <address>", "the address to listen at; without --tokens one of this machine", "127.0.0.1")
+    .option("--tokens <file>", "who may use it; `writ token <name>` makes the file")
+    .option("--origin <origins>", "pages of other origins that may use it, like https://app.example")
+    .option("--concurrency <n>", "so many runs at a time", "10")
+    .option("--accept <parts>", "parts of runs that were meant to change since, like tools,instructions");
 }

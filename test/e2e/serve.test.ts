@@ -157,7 +157,7 @@ describe("writ serve", () => {
     [["serve", "clerk.ts", "--port", "99999"], "65535"],
     [["serve", "clerk.ts", "--tokens", "none.json"], "writ token"],
     [["serve", "none.ts"], "none.ts"],
-    [["token", "a/b"], "letters"],
+    [["token", "a/b"], "without `/`"],
   ])("says what does not fit: %j", async (words, advice) => {
     const { code, stderr } = await writIn(words, { cwd: project.folder });
     expect(code).toBe(2);

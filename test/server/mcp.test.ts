@@ -56,7 +56,11 @@ const clerk = (refunded: unknown[] = []) =>
               required: ["order"],
               additionalProperties: false,
             },
-            outputSchema: { type: "object", properties: { refunded: { type: "integer" } }, required: ["refunded"] },
+            outputSchema: {
+              type: "object",
+              properties: { refunded: { type: "integer" } },
+              required: ["refunded"],
+            },
             effect: "irreversible",
             execute: ({ order }) => {
               refunded.push(order);
@@ -118,9 +122,14 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
       elicit: () => ({ action: "accept", content: { approved: false, reason: "too much" } }),
     });
     const refused = await no.callTool({ name: "refund", arguments: { order: 8 } });
-    expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("too much") }] });
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("too much") }],
+    });
     const cancelled = await connect(server, revision, { elicit: () => ({ action: "cancel" }) });
-    expect(await cancelled.callTool({ name: "refund", arguments: { order: 9 } })).toMatchObject({ isError: true });
+    expect(await cancelled.callTool({ name: "refund", arguments: { order: 9 } })).toMatchObject({
+      isError: true,
+    });
     expect(refunded).toEqual([7]);
   });
 
@@ -129,7 +138,10 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
     const server = serving(runsFile(), { agents: [clerk(refunded)], mcp: everything });
     const client = await connect(server, revision);
     const refused = await client.callTool({ name: "refund", arguments: { order: 7 } });
-    expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("elicitation") }] });
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("elicitation") }],
+    });
     expect(refunded).toEqual([]);
   });
 
@@ -158,7 +170,9 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
         return { action: "accept", content: { approved: true } };
       },
     });
-    expect(await client.callTool({ name: "payer", arguments: { input: "Pay" } })).toMatchObject({ isError: true });
+    expect(await client.callTool({ name: "payer", arguments: { input: "Pay" } })).toMatchObject({
+      isError: true,
+    });
     expect(asked).toBe(0);
   });
 
@@ -196,7 +210,10 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
       effect: "read",
       async execute(_args, { progress, signal }) {
         progress({ progress: 1, total: 2, message: "half" });
-        await Promise.race([gate.promise, new Promise((resolve) => signal.addEventListener("abort", resolve))]);
+        await Promise.race([
+          gate.promise,
+          new Promise((resolve) => signal.addEventListener("abort", resolve)),
+        ]);
         return "done";
       },
     });

@@ -62,10 +62,10 @@ export async function carryOut(offered: OfferedRun, calling: Calling, around: Mc
   const { runs, served } = around;
   const id = caller.prefix + (calling.place?.run ?? `mcp-${served.host.randomId()}`);
   if (calling.place === undefined)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
     await runs.start(offered.runner, offered.inputOf(args) as never, { id, intent: "" });
   const stop = (): void => {
-    if (!around.leaving.aborted)
-      runs.cancel(id, "the client took the call back").catch(() => undefined); // the run ends by its own bounds
+    if (!around.leaving.aborted) runs.cancel(id, "the client took the call back").catch(() => undefined); // the run ends by its own bounds
   };
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -91,7 +91,10 @@ export async function followCall(
       steps.take(event);
     const end = (await runs.show(id))?.end;
     if (end !== undefined)
-      return { result: steps.result === undefined ? runResult(end) : callResult(steps.result), value: steps.result };
+      return {
+        result: steps.result === undefined ? runResult(end) : callResult(steps.result),
+        value: steps.result,
+      };
     const open = await runs.waiting(id);
     if (open.length === 0) continue; // it was answered meanwhile
     const own = open.filter((question) => mayAnswer(question, caller));
@@ -153,7 +156,8 @@ class Steps {
     if (this.isCall) return this.takeOfCall(event);
     if (event.seq <= this.seq) return;
     this.seq = event.seq;
-    const message = event.type === "turn-start" ? `turn ${event.turn}` : event.type === "tool-start" ? event.name : "";
+    const message =
+      event.type === "turn-start" ? `turn ${event.turn}` : event.type === "tool-start" ? event.name : "";
     if (message !== "") this.progress({ progress: event.seq, message });
   }
 

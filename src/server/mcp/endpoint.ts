@@ -46,6 +46,7 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
     };
     const { bodyBytes: maxRequestBodySize } = bounds;
     const modern = library.createMcpHandler(
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is given below
       ({ authInfo }) => protocolServer(authInfo?.extra?.["caller"] as Caller, serving),
       { legacy: "reject", maxRequestBodySize },
     );
@@ -62,7 +63,9 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
     const { bodyBytes: maxRequestBodySize } = bounds;
     if (await library.isLegacyRequest(request, undefined, { maxRequestBodySize }))
       return sessions.handle(request, caller);
-    return modern.fetch(request, { authInfo: { token: "", clientId: caller.name, scopes: [], extra: { caller } } });
+    return modern.fetch(request, {
+      authInfo: { token: "", clientId: caller.name, scopes: [], extra: { caller } },
+    });
   }
 
   const place = authorization && metadataPlace(authorization);

@@ -5,7 +5,7 @@ import type { ToolList } from "../../agent/skill.ts";
 import { textInput } from "../../agent/as-tool.ts";
 import { unknownTool } from "../../error/check-shape.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { flattenTools, type Tools } from "../../policy/allow-list.ts";
+import { flattenTools } from "../../policy/allow-list.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { isKnowledge } from "../../tool/knowledge.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -63,12 +63,12 @@ export interface Offer {
  * @throws WritError `name-taken` for two things of one name, `tool-unknown` for a name that nothing has
  */
 export function offerOf(agents: readonly Runnable[], wanted: McpOffer): Offer {
-  const parts = agents.map((agent) => ({ agent, ...partsOf(agent) }));
+  const parts = agents.filter(isAgent).map((agent) => ({ agent, ...partsOf(agent) }));
   const tools = parts.flatMap(({ agent, tools }) =>
-    tools.filter((entry) => !isKnowledge(entry)).map((entry) => toolOf(agent as Agent, entry)),
+    tools.filter((entry) => !isKnowledge(entry)).map((entry) => toolOf(agent, entry)),
   );
   const resources = parts.flatMap(({ agent, tools }) =>
-    tools.filter(isKnowledge).map((entry) => resourceOf(agent as Agent, entry)),
+    tools.filter(isKnowledge).map((entry) => resourceOf(agent, entry)),
   );
   const prompts = parts.flatMap(({ agent, prompts }) =>
     prompts.map((prompt) => ({ ...prompt, owner: agent.name })),
@@ -119,11 +119,12 @@ interface Parts {
   readonly prompts: readonly Omit<OfferedPrompt, "owner">[];
 }
 
-/** The parts of an agent. What was put together of agents shows none. */
-function partsOf(runner: Runnable): Parts {
-  if (!("manifest" in runner)) return { tools: [], prompts: [] };
+/** Tells agents from what was put together of agents, which shows no parts. */
+const isAgent = (runner: Runnable): runner is Agent => "manifest" in runner;
+
+function partsOf(agent: Agent): Parts {
   let definition: AnyDefinition | undefined;
-  (runner as Agent).with((given) => {
+  agent.with((given) => {
     definition = given;
     return {};
   });
@@ -140,7 +141,7 @@ function partsOf(runner: Runnable): Parts {
 }
 
 function handles(list: ToolList): readonly Tool[] {
-  return flattenTools(list.filter((entry) => typeof entry !== "string") as Tools);
+  return flattenTools(list.filter((entry) => typeof entry !== "string"));
 }
 
 function agentOf(runner: Runnable): OfferedTool {

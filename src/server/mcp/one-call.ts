@@ -49,5 +49,6 @@ const oneCallName = (agent: string, tool: string): string => `${agent}.${tool.re
 function argumentsIn(messages: readonly Message[]): Json {
   const asked = messages.find((message) => message.role === "user");
   const text = asked?.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON gives JSON
   return JSON.parse(text ?? "{}") as Json;
 }

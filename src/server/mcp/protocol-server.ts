@@ -1,8 +1,8 @@
 import type * as Mcp from "@modelcontextprotocol/server";
-import { isWritError, WritError } from "../../error/writ-error.ts";
+import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type JsonObject } from "../../util/json.ts";
 import type { Caller } from "../callers.ts";
-import { problemOf, statusOf } from "../problems.ts";
+import { problemOf } from "../problems.ts";
 import { type Calling, carryOut, followCall, type McpAround, type Place, type Round } from "./call.ts";
 import type { Library } from "./library.ts";
 import type { Offer, OfferedResource, OfferedTool } from "./offer.ts";
@@ -18,76 +18,106 @@ export interface Serving {
   readonly onError: (error: unknown) => unknown;
 }
 
+/** A server of the protocol, for one caller. */
+interface Side extends Serving {
+  readonly caller: Caller;
+  readonly server: Mcp.Server;
+}
+
 /** Makes a server of the protocol for one caller, who sees what is theirs alone: of the rest it says nothing, also not that it is there. */
 export function protocolServer(caller: Caller, serving: Serving): Mcp.Server {
-  const { library, offer, around } = serving;
-  const { tools, resources, prompts } = offer;
-  const seen = <Each extends { readonly owner: string }>(all: ReadonlyMap<string, Each>): readonly Each[] =>
-    [...all.values()].filter(({ owner }) => caller.mayUse(owner));
-  const server = new library.Server(
-    { name: "writ", version: "1.0.0" },
-    {
-      capabilities: {
-        tools: {},
-        ...(resources.size === 0 ? {} : { resources: {} }),
-        ...(prompts.size === 0 ? {} : { prompts: {} }),
-      },
-    },
-  );
-  const none = (what: string): never => {
-    throw new library.ProtocolError(library.ProtocolErrorCode.InvalidParams, `there is no such ${what}`);
+  const { resources, prompts } = serving.offer;
+  const capabilities = {
+    tools: {},
+    ...(resources.size === 0 ? {} : { resources: {} }),
+    ...(prompts.size === 0 ? {} : { prompts: {} }),
   };
-  const callOf = (args: JsonObject, context: Mcp.ServerContext): Calling => ({
-    caller,
-    args,
-    answers: context.mcpReq.inputResponses ?? {},
-    place: placeIn(context.mcpReq.requestState()),
-    canAsk: canAsk(library, server, context),
-    signal: context.mcpReq.signal,
-    progress: progressTo(context),
-  });
-  /** The round as the protocol has it. */
-  const told = <Result>(round: Round, result: (round: Extract<Round, { readonly result: unknown }>) => Result) =>
-    "ask" in round ? asked(library, round) : result(round);
-
-  server.setRequestHandler("tools/list", () => ({
-    tools: [
-      ...seen(tools).map(described),
-      ...(around.approvals === "refuse" ? [] : [runResultTool]),
-    ] as Mcp.Tool[],
-  }));
-  server.setRequestHandler("tools/call", ({ params }, context) =>
-    answering({ ...serving, signal: context.mcpReq.signal }, async () => {
-      const calling = callOf(jsonOf(params.arguments), context);
-      if (around.approvals !== "refuse" && params.name === runResultTool.name)
-        return told(await laterRound(seen(tools), calling, around), ({ result }) => result);
-      const found = seen(tools).find(({ name }) => name === params.name) ?? none("tool");
-      return told(await carryOut(found, calling, around), ({ result }) => result);
-    }, failure),
-  );
-  if (resources.size > 0) {
-    server.setRequestHandler("resources/list", () => ({ resources: seen(resources).map(shownResource) }));
-    server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
-    server.setRequestHandler("resources/read", ({ params: { uri } }, context) =>
-      answering({ ...serving, signal: context.mcpReq.signal }, async () => {
-        const found = seen(resources).find((each) => each.uri === uri);
-        if (found === undefined) throw new library.ResourceNotFoundError(uri.slice(0, 200));
-        return told(await carryOut(found, callOf({}, context), around), (round) => contentsOf(found, round));
-      }),
-    );
-  }
-  if (prompts.size > 0) {
-    server.setRequestHandler("prompts/list", () => ({
-      prompts: seen(prompts).map(({ name, description }) => ({ name, description, arguments: [inputArgument] })),
-    }));
-    server.setRequestHandler("prompts/get", ({ params }) => {
-      const { description, text } = seen(prompts).find(({ name }) => name === params.name) ?? none("prompt");
-      const input = params.arguments?.[inputArgument.name];
-      const words = input === undefined ? text : `${text}\n\n${input}`;
-      return { description, messages: [{ role: "user", content: { type: "text", text: words } }] };
-    });
-  }
+  const server = new serving.library.Server({ name: "writ", version: "1.0.0" }, { capabilities });
+  const side = { ...serving, caller, server };
+  offerTools(side);
+  if (resources.size > 0) offerResources(side);
+  if (prompts.size > 0) offerPrompts(side);
   return server;
+}
+
+/** Those of an offer that the caller may use. */
+function seenBy<Each extends { readonly owner: string }>(
+  { mayUse }: Caller,
+  all: ReadonlyMap<string, Each>,
+): readonly Each[] {
+  return [...all.values()].filter(({ owner }) => mayUse(owner));
+}
+
+function offerTools(side: Side): void {
+  const { server, around, caller, library } = side;
+  const tools = seenBy(caller, side.offer.tools);
+  const waits = around.approvals !== "refuse";
+  server.setRequestHandler("tools/list", () => ({
+    tools: [...tools, ...(waits ? [runResultTool] : [])].map(described),
+  }));
+  server.setRequestHandler("tools/call", ({ params }, context) => {
+    const act = async (): Promise<Mcp.CallToolResult | Mcp.InputRequiredResult> => {
+      const calling = callingOf(side, jsonOf(params.arguments), context);
+      const isLater = waits && params.name === runResultTool.name;
+      const round = isLater
+        ? await laterRound(tools, calling, around)
+        : await carryOut(named(tools, params.name) ?? noSuch(side, "tool"), calling, around);
+      return "ask" in round ? askedIn(library, round) : round.result;
+    };
+    return answering(side, context, { act, asResult: failure });
+  });
+}
+
+function offerResources(side: Side): void {
+  const { server, around, caller, library } = side;
+  const resources = seenBy(caller, side.offer.resources);
+  server.setRequestHandler("resources/list", () => ({ resources: resources.map(shownResource) }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
+  server.setRequestHandler("resources/read", ({ params: { uri } }, context) => {
+    const act = async (): Promise<Mcp.ReadResourceResult | Mcp.InputRequiredResult> => {
+      const found = resources.find((each) => each.uri === uri);
+      if (found === undefined) throw new library.ResourceNotFoundError(uri.slice(0, 200));
+      const round = await carryOut(found, callingOf(side, {}, context), around);
+      return "ask" in round ? askedIn(library, round) : contentsOf(found, round);
+    };
+    return answering(side, context, { act });
+  });
+}
+
+function offerPrompts(side: Side): void {
+  const prompts = seenBy(side.caller, side.offer.prompts);
+  side.server.setRequestHandler("prompts/list", () => ({
+    prompts: prompts.map(({ name, description }) => ({ name, description, arguments: [inputArgument] })),
+  }));
+  side.server.setRequestHandler("prompts/get", ({ params }) => {
+    const { description, text } = named(prompts, params.name) ?? noSuch(side, "prompt");
+    const input = params.arguments?.[inputArgument.name];
+    const words = input === undefined ? text : `${text}\n\n${input}`;
+    return { description, messages: [{ role: "user", content: { type: "text", text: words } }] };
+  });
+}
+
+/** Refuses a name. Of what is not the caller's nothing is said that is not said of what is not there. */
+function noSuch({ library: { ProtocolError, ProtocolErrorCode } }: Side, what: string): never {
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no such ${what}`);
+}
+
+const named = <Each extends { readonly name: string }>(
+  all: readonly Each[],
+  wanted: string,
+): Each | undefined => all.find(({ name }) => name === wanted);
+
+function callingOf(side: Side, args: JsonObject, context: Mcp.ServerContext): Calling {
+  const { mcpReq } = context;
+  return {
+    caller: side.caller,
+    args,
+    answers: mcpReq.inputResponses ?? {},
+    place: placeIn(mcpReq.requestState()),
+    canAsk: canAsk(side, context),
+    signal: mcpReq.signal,
+    progress: progressTo(context),
+  };
 }
 
 const inputArgument = { name: "input", description: "The task", required: false };
@@ -109,26 +139,39 @@ async function laterRound(
   calling: Calling,
   around: McpAround,
 ): Promise<Round> {
-  const id = String(calling.args["run"] ?? "");
+  const { run: asked } = calling.args;
+  const id = typeof asked === "string" ? asked : "";
   const run = await around.runs.show(calling.caller.prefix + id);
   const offered = tools.find(({ runner }) => runner.name === run?.agent);
-  if (run === undefined || offered === undefined) throw new WritError("run-missing", { id: id.slice(0, 200) });
+  if (run === undefined || offered === undefined)
+    throw new WritError("run-missing", { id: id.slice(0, 200) });
   return followCall(run.id, { offered, calling }, around);
 }
 
-const jsonOf = (args: unknown): JsonObject => (isJsonObject(args as never) ? (args as JsonObject) : {});
+const jsonOf = (args: unknown): JsonObject => (isJsonObject(args) ? args : {});
 
-function described({ name, description, inputSchema, outputSchema, annotations }: OfferedTool): object {
+function described({
+  name,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+}: Pick<OfferedTool, keyof typeof runResultTool | "outputSchema">): Mcp.Tool {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schemas of tools are of objects
   return {
     name,
     description,
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(annotations === undefined ? {} : { annotations }),
-  };
+  } as Mcp.Tool;
 }
 
-const shownResource = ({ uri, name, description }: OfferedResource): Mcp.Resource => ({ uri, name, description });
+const shownResource = ({ uri, name, description }: OfferedResource): Mcp.Resource => ({
+  uri,
+  name,
+  description,
+});
 
 /** @throws Error for knowledge that could not be read */
 function contentsOf(
@@ -136,13 +179,19 @@ function contentsOf(
   { result, value }: Extract<Round, { readonly result: unknown }>,
 ): Mcp.ReadResourceResult {
   if (result.isError === true || value === undefined)
-    throw new WritError("request-invalid", { where: "the resource", reason: value?.text ?? "it was not read" });
+    throw new WritError("request-invalid", {
+      where: "the resource",
+      reason: value?.text ?? "it was not read",
+    });
   const mimeType = typeof value.value === "string" ? "text/plain" : "application/json";
   return { contents: [{ uri, mimeType, text: value.text }] };
 }
 
 /** Questions as the protocol has them; the client comes back with the answers. */
-function asked(library: Library, { ask, place }: Extract<Round, { readonly ask: unknown }>): Mcp.InputRequiredResult {
+function askedIn(
+  library: Library,
+  { ask, place }: Extract<Round, { readonly ask: unknown }>,
+): Mcp.InputRequiredResult {
   const { inputRequired } = library;
   const inputRequests = Object.fromEntries(
     ask.map((question) => [formName(question), inputRequired.elicit(formOf(question))]),
@@ -157,10 +206,9 @@ function placeIn(state: unknown): Place | undefined {
 }
 
 /** True for a client that shows forms to a person. */
-function canAsk(library: Library, server: Mcp.Server, { mcpReq: { envelope } }: Mcp.ServerContext): boolean {
-  const ofRequest: unknown = (envelope as Readonly<Record<string, unknown>> | undefined)?.[
-    library.CLIENT_CAPABILITIES_META_KEY
-  ];
+function canAsk({ library, server }: Side, { mcpReq: { envelope = {} } }: Mcp.ServerContext): boolean {
+  const ofRequest: unknown = Reflect.get(envelope, library.CLIENT_CAPABILITIES_META_KEY);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library has read them
   const { elicitation } = (ofRequest ?? server.getClientCapabilities() ?? {}) as Mcp.ClientCapabilities;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
@@ -174,27 +222,26 @@ function progressTo({ mcpReq }: Mcp.ServerContext): Calling["progress"] {
   };
 }
 
+interface Answering<Result> {
+  readonly act: () => Promise<Result>;
+  /** Tells an error that the caller can mend as a result. Default: it is an error of the protocol. */
+  readonly asResult?: (text: string) => Result;
+}
+
 /** Gives what a client may know of an error; the server's own troubles stay with the server. */
 async function answering<Result>(
-  { library, onError, signal }: Serving & { readonly signal: AbortSignal },
-  act: () => Promise<Result>,
-  asResult?: (text: string) => Result,
+  { library: { ProtocolError, ProtocolErrorCode }, onError }: Side,
+  { mcpReq: { signal } }: Mcp.ServerContext,
+  { act, asResult }: Answering<Result>,
 ): Promise<Result> {
   try {
     return await act();
   } catch (error) {
-    if (error instanceof library.ProtocolError || signal.aborted) throw error;
-    const { ProtocolError, ProtocolErrorCode } = library;
-    if (statusOf(error) === undefined || !isWritError(error)) {
-      onError(error);
-      throw new ProtocolError(ProtocolErrorCode.InternalError, "the server failed");
-    }
+    if (error instanceof ProtocolError || signal.aborted) throw error;
     const { title, detail = title, status } = problemOf(error);
-    if (asResult !== undefined && status < 500) return asResult(detail);
-    throw new ProtocolError(
-      status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
-      detail,
-    );
+    if (status === 500) onError(error);
+    if (status < 500 && asResult !== undefined) return asResult(detail);
+    const { InvalidParams, InternalError } = ProtocolErrorCode;
+    throw new ProtocolError(status < 500 ? InvalidParams : InternalError, detail);
   }
 }
-

@@ -42,7 +42,7 @@ function valueLine({ path, value }: ApprovalValue): string {
 /** The answer that a form was filled in with. Whatever is no clear yes is a no. */
 export function answerIn(given: unknown, { request: { hash } }: WaitingQuestion, by: string): QuestionAnswer {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field is looked at
-  const { action, content } = (isJsonObject(given as never) ? given : {}) as Partial<ElicitResult>;
+  const { action, content } = (isJsonObject(given) ? given : {}) as Partial<ElicitResult>;
   const approved = action === "accept" && content?.["approved"] === true;
   const reason = content?.["reason"];
   const said = typeof reason === "string" && reason !== "" ? reason.slice(0, 2000) : "the person said no";

@@ -18,7 +18,9 @@ export function runResult({ outcome, output }: RunEnd): CallToolResult {
     return { ...given(value, text), content: [{ type: "text", text }] };
   }
   const code = "code" in outcome ? `${outcome.code}: ` : "";
-  return failure(`The run is ${outcome.type} (${code}${"message" in outcome ? outcome.message : outcome.reason}).`);
+  return failure(
+    `The run is ${outcome.type} (${code}${"message" in outcome ? outcome.message : outcome.reason}).`,
+  );
 }
 
 /** A result that says why there is none. */
@@ -28,7 +30,9 @@ export function failure(text: string): CallToolResult {
 
 function given(value: Json | undefined, text: string): Pick<CallToolResult, "structuredContent" | "content"> {
   const content: ContentBlock[] = [{ type: "text", text }];
-  return value !== undefined && isJsonObject(value) ? { content, structuredContent: { ...value } } : { content };
+  return value !== undefined && isJsonObject(value)
+    ? { content, structuredContent: { ...value } }
+    : { content };
 }
 
 /** A file as a part of a result; what is only an address is named in the text. */

@@ -55,16 +55,22 @@ export function sessionsOf(serving: Serving, bounds: Bounds): Sessions {
       maxRequestBodySize,
       onsessioninitialized: (id) => {
         began = true;
-        sessions.set(id, { caller: caller.name, handle: (next) => transport.handleRequest(next), close, used });
+        sessions.set(id, {
+          caller: caller.name,
+          handle: (next) => transport.handleRequest(next),
+          close,
+          used,
+        });
         used();
       },
     });
     const server = protocolServer(caller, serving);
-    server.onclose = () => {
+    const onclose = (): void => {
       stopTimer?.();
       release();
       if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
     };
+    Object.assign(server, { onclose });
     const close = (): Promise<void> => server.close();
     function used(): void {
       stopTimer?.();

@@ -1,0 +1,86 @@
+import { Console } from "node:console";
+import { basename } from "node:path";
+import { agent } from "../adapters/node.ts";
+import { sqliteRuns } from "../adapters/sqlite/sqlite-runs.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { McpOffer } from "../server/mcp/options.ts";
+import { serveMcpStdio } from "../server/mcp/stdio.ts";
+import type { Tool } from "../tool/tool.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { type AnyAgent, loadAgent, loadAgentOrTools } from "./load-agent.ts";
+import { countOf, listOf, wordOf } from "./options.ts";
+import { oneLine, processOutput } from "./output.ts";
+import { openStore } from "./run-store.ts";
+import { serveAgents, type ServeFlags } from "./serve.ts";
+import { acceptedParts, toldToEnd } from "./work.ts";
+
+/** The options of `writ mcp`. A list of names is true where the option stands alone: all of them. */
+export interface McpFlags extends Omit<ServeFlags, "port"> {
+  readonly port?: string;
+  readonly tools?: string | true;
+  readonly knowledge?: string | true;
+  readonly skills?: string | true;
+  readonly approvals: string;
+}
+
+/** `writ mcp <file…>`: agents and tools for MCP clients, over standard input and output, or over HTTP where a port is given. */
+export async function mcp(files: readonly string[], flags: McpFlags): Promise<ExitCode> {
+  const { port } = flags;
+  // Standard output is the client's: what programs print goes where people read it.
+  if (port === undefined) globalThis.console = new Console(process.stderr, process.stderr);
+  const concurrency = countOf("--concurrency", flags.concurrency);
+  const loaded = await Promise.all(files.map(load));
+  const offer: McpOffer = { ...offerOf(flags, loaded) };
+  const agents = loaded.map(({ served }) => served);
+  if (port !== undefined) return serveAgents(agents, { ...flags, port }, { mcp: offer });
+  await using store = await storeOf(flags);
+  const told = new AbortController();
+  void toldToEnd().then(() => told.abort());
+  await serveMcpStdio({
+    store,
+    agents,
+    offer,
+    work: { concurrency },
+    ...acceptedParts(flags),
+    signal: told.signal,
+    onError: (error) => processOutput.progress(`${oneLine(String(error), 500)}\n`),
+  });
+  return exitCodes.answered;
+}
+
+/** An agent of a file, or one that has the tools of a file and is none itself. */
+interface Loaded {
+  readonly served: AnyAgent;
+  readonly tools: readonly Tool[] | undefined;
+}
+
+async function load(path: string): Promise<Loaded> {
+  const found = /\.[cm]?[jt]s$/.test(path) ? await loadAgentOrTools(path) : await loadAgent(path);
+  if (typeof found === "function") return { served: found, tools: undefined };
+  const name = basename(path).replace(/\..*$/, "").replaceAll(/\W/g, "_").replace(/^\d/, "_");
+  return { served: agent({ name: name.slice(0, 30), model: () => "", tools: found }), tools: found };
+}
+
+/** All tools of a file that has no agent are offered: there is nothing else in it. */
+function offerOf(flags: McpFlags, loaded: readonly Loaded[]): McpOffer {
+  const { tools, knowledge, skills } = flags;
+  const alone = loaded.flatMap(({ tools: own = [] }) => own.map(({ name }) => name));
+  const named = tools === undefined ? [] : namesOf(tools);
+  return {
+    agents: loaded.flatMap(({ served, tools: own }) => (own === undefined ? [served.name] : [])),
+    tools: named === true ? true : [...named, ...alone],
+    ...(knowledge === undefined ? {} : { knowledge: namesOf(knowledge) }),
+    ...(skills === undefined ? {} : { skills: namesOf(skills) }),
+    approvals: wordOf("--approvals", flags.approvals, ["refuse", "wait", "elsewhere"]),
+  };
+}
+
+const namesOf = (names: string | true): readonly string[] | true => (names === true ? true : listOf(names));
+
+/** The store of the runs of one client: in memory, where nothing is to outlast it. @throws WritError `option-invalid` */
+async function storeOf(flags: McpFlags): Promise<Awaited<ReturnType<typeof openStore>>> {
+  if (flags.store !== undefined || process.env["WRIT_STORE"] !== undefined) return openStore(flags);
+  if (flags.approvals === "refuse") return sqliteRuns(":memory:");
+  const advice = "Name the store in which runs wait: `--store runs.db`; `writ approvals` answers there.";
+  throw new WritError("option-invalid", { option: "--approvals", value: flags.approvals, advice });
+}

@@ -1,0 +1,219 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sqliteRuns } from "../../src/sqlite.ts";
+import type { Server } from "../../src/server.ts";
+import {
+  ask,
+  type AskOptions,
+  payer,
+  questionsOf,
+  runsFile,
+  serving,
+  shop,
+  talker,
+  told,
+  web,
+} from "./scene.ts";
+
+const mcp = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-11-25",
+    capabilities: { elicitation: {} },
+    clientInfo: { name: "raw", version: "1" },
+  },
+};
+
+/** A request as clients of the protocol make it. */
+const send = (server: Server, what: string, { body, headers = {} }: AskOptions = {}) =>
+  ask(server, what, { ...(body === undefined ? {} : { body }), headers: { ...web, ...mcp, ...headers } });
+
+async function begin(server: Server): Promise<string> {
+  const response = await send(server, "POST /mcp", { body: initialize });
+  await response.text();
+  return response.headers.get("mcp-session-id") ?? "none";
+}
+
+const secret = "postgres://boss:hunter2@db.internal";
+
+describe("the MCP endpoint", () => {
+  it("answers what is wrong with the right status, and gives no detail away", async () => {
+    const server = serving(runsFile(), {
+      agents: [talker()],
+      mcp: {},
+      limits: { bodyBytes: 10_000 },
+    });
+    const session = await begin(server);
+    const inSession = { "mcp-session-id": session };
+    const list = { jsonrpc: "2.0", id: 2, method: "tools/list", params: {} };
+    const modern = (meta: object) => ({ ...list, params: { _meta: meta } });
+    const revision = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+    const wrong: readonly [string, string, AskOptions, number][] = [
+      ["no token", "POST /mcp", { body: initialize, headers: { authorization: "" } }, 401],
+      ["a guessed token", "POST /mcp", { body: initialize, headers: { authorization: "Bearer guess" } }, 401],
+      [
+        "no token for a session",
+        "POST /mcp",
+        { body: list, headers: { ...inSession, authorization: "" } },
+        401,
+      ],
+      ["no JSON", "POST /mcp", { body: "{ nonsense", headers: inSession }, 400],
+      ["no JSON, no session", "POST /mcp", { body: "{ nonsense" }, 400],
+      ["no message", "POST /mcp", { body: { hello: 1 }, headers: inSession }, 400],
+      ["an empty body", "POST /mcp", { body: "", headers: inSession }, 400],
+      ["a huge body", "POST /mcp", { body: { ...list, pad: "x".repeat(20_000) }, headers: inSession }, 413],
+      ["a huge body, no session", "POST /mcp", { body: { ...initialize, pad: "x".repeat(20_000) } }, 413],
+      [
+        "another content type",
+        "POST /mcp",
+        { body: list, headers: { ...inSession, "content-type": "text/plain" } },
+        415,
+      ],
+      [
+        "no event stream accepted",
+        "POST /mcp",
+        { body: list, headers: { ...inSession, accept: "text/html" } },
+        406,
+      ],
+      ["an unknown session", "POST /mcp", { body: list, headers: { "mcp-session-id": "guess" } }, 404],
+      ["the session of another", "POST /mcp", { body: list, headers: { ...inSession, ...shop } }, 404],
+      ["its end by another", "DELETE /mcp", { headers: { ...inSession, ...shop } }, 404],
+      ["no session", "POST /mcp", { body: list }, 400],
+      ["a stream of no session", "GET /mcp", {}, 400],
+      ["another method", "PUT /mcp", { body: list, headers: inSession }, 405],
+      [
+        "a revision that is none",
+        "POST /mcp",
+        { body: list, headers: { ...inSession, "mcp-protocol-version": "1999-01-01" } },
+        400,
+      ],
+      [
+        "a later revision",
+        "POST /mcp",
+        { body: modern({ "io.modelcontextprotocol/protocolVersion": "2099-01-01" }) },
+        400,
+      ],
+      [
+        "half an envelope",
+        "POST /mcp",
+        { body: modern(revision), headers: { "mcp-protocol-version": "2026-07-28" } },
+        400,
+      ],
+      ["a longer path", "POST /mcp/more", { body: list }, 404],
+    ];
+    for (const [what, request, options, status] of wrong) {
+      const response = await send(server, request, options);
+      const text = await response.text();
+      expect({ what, status: response.status, text }).toMatchObject({ what, status });
+      expect(text).not.toMatch(/\/work|\.ts|node_modules|at \w+ \(/);
+    }
+    expect((await send(server, "DELETE /mcp", { headers: inSession })).status).toBe(200);
+    expect((await send(server, "POST /mcp", { body: list, headers: inSession })).status).toBe(404);
+  });
+
+  it("keeps its own troubles to itself", async () => {
+    const failures: unknown[] = [];
+    const store = sqliteRuns(runsFile());
+    onTestFinished(() => store.close());
+    const failing = new Proxy(store, {
+      get(target, name) {
+        if (name === "begin") return () => Promise.reject(new Error(secret));
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const onError = (error: unknown) => failures.push(error);
+    const server = serving(runsFile(), { agents: [talker()], store: failing, mcp: {}, onError });
+    const headers = { "mcp-session-id": await begin(server) };
+    const call = {
+      jsonrpc: "2.0",
+      id: 3,
+      method: "tools/call",
+      params: { name: "talker", arguments: { input: "Hi" } },
+    };
+    const said = await (await send(server, "POST /mcp", { body: call, headers })).text();
+    expect(said).toContain("the server failed");
+    expect(said).not.toContain("hunter2");
+    expect(String(failures)).toContain("hunter2");
+  });
+
+  it("counts the sessions of a caller, and forgets those that never began", async () => {
+    const server = serving(runsFile(), { agents: [talker()], mcp: {}, limits: { streams: 2 } });
+    for (let round = 0; round < 5; round += 1)
+      expect((await send(server, "POST /mcp", { body: "nonsense" })).status).toBe(400);
+    await begin(server);
+    await begin(server);
+    expect((await send(server, "POST /mcp", { body: initialize })).status).toBe(429);
+    expect((await send(server, "POST /mcp", { body: initialize, headers: shop })).status).toBe(200);
+  });
+
+  it("tells clients where they sign in", async () => {
+    const server = serving(runsFile(), {
+      agents: [talker()],
+      principals: ({ headers }) =>
+        headers.get("authorization") === "Bearer theirs" ? { name: "ada" } : undefined,
+      mcp: {
+        authorization: {
+          resource: "https://agents.example/mcp",
+          servers: ["https://login.example"],
+          scopes: ["agents"],
+        },
+      },
+    });
+    const refused = await send(server, "POST /mcp", { body: initialize });
+    expect(refused.status).toBe(401);
+    const place = "https://agents.example/.well-known/oauth-protected-resource/mcp";
+    expect(refused.headers.get("www-authenticate")).toBe(`Bearer resource_metadata="${place}"`);
+    const path = new URL(place).pathname;
+    expect(await told(ask(server, `GET ${path}`, { headers: {} }))).toEqual({
+      status: 200,
+      resource: "https://agents.example/mcp",
+      authorization_servers: ["https://login.example"],
+      bearer_methods_supported: ["header"],
+      scopes_supported: ["agents"],
+    });
+    const taken = await send(server, "POST /mcp", {
+      body: initialize,
+      headers: { authorization: "Bearer theirs" },
+    });
+    expect(taken.status).toBe(200);
+    expect(() =>
+      serving(runsFile(), {
+        agents: [talker()],
+        principals: undefined as never,
+        mcp: { authorization: { resource: "https://agents.example/mcp", servers: [] } },
+      }),
+    ).toThrow("needs `principals`");
+  });
+
+  it("keeps the agents that carry out single calls to itself, and their runs with the caller", async () => {
+    const server = serving(runsFile(), { agents: [payer()], mcp: { tools: ["pay"], approvals: "wait" } });
+    expect((await told(ask(server, "GET /agents"))).agents).toEqual([{ name: "payer" }]);
+    const body = { agent: "payer.pay", input: '{"to":"me"}' };
+    expect((await ask(server, "POST /runs", { body })).status).toBe(400);
+    const session = await begin(server);
+    const call = {
+      jsonrpc: "2.0",
+      id: 3,
+      method: "tools/call",
+      params: { name: "pay", arguments: { to: "Ada" } },
+    };
+    // Initialized with elicitation, but nobody fills in the form: the question waits for whoever answers first.
+    const stream = await send(server, "POST /mcp", { body: call, headers: { "mcp-session-id": session } });
+    const reader = stream.body?.getReader();
+    await reader?.read();
+    const [question] = await questionsOf(server);
+    expect(question?.request).toMatchObject({ tool: "pay", arguments: { to: "Ada" } });
+    expect(question?.request.values.some(({ bound }) => bound)).toBe(false);
+    await send(server, "DELETE /mcp", { headers: { "mcp-session-id": session } });
+    await reader?.cancel();
+  });
+
+  it("is not there where nobody offers it", async () => {
+    const server = serving(runsFile(), { agents: [talker()] });
+    expect((await send(server, "POST /mcp", { body: initialize })).status).toBe(404);
+  });
+});
