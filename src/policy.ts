@@ -52,6 +52,7 @@ export {
   untrusted,
   within,
 } from "./policy/rules/conditions.ts";
+export { foundIn, listedBy } from "./policy/rules/sources.ts";
 export { type Remedy } from "./policy/rules/remedy.ts";
 export {
   type Annotation,

@@ -1,5 +1,5 @@
 import type { Label } from "../message/label.ts";
-import type { Parameters, ValueType } from "../tool/parameters.ts";
+import type { Parameters, ValueSource, ValueType } from "../tool/parameters.ts";
 import type { Effect, Tool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
 import type { Intent } from "./knowledge/intent.ts";
@@ -34,6 +34,8 @@ export interface RunKnowledge {
    * Without a type the value's own form says it. For a tool that removes something (by its name), what a lookup found is no choice.
    */
   readonly isBound: (value: Json, type?: ValueType, tool?: string) => boolean;
+  /** True if a value comes from a place that an author names for a parameter (see `ValueSource`). */
+  readonly isFound: (value: Json, source: ValueSource, type?: ValueType) => boolean;
   /** True if a link (canonical) stands in the intent, or in a source that is trusted. */
   readonly isKnownLink: (url: string) => boolean;
   /** True if the user's words speak of the kind of act that the name of the tool says, or if that says none. */

@@ -1,17 +1,55 @@
+import { closed } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { isJsonObject } from "../util/json.ts";
-import { anything, either, list, map, object, oneOf, optional, type Shape } from "../util/shape.ts";
+import {
+  anything,
+  either,
+  list,
+  map,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  shapeOf,
+  string,
+} from "../util/shape.ts";
 import { type Capability, readCapability } from "./capability.ts";
-import { parameterRoles, type Parameters, valueTypes } from "./parameters.ts";
+import {
+  type Parameter,
+  parameterRoles,
+  type Parameters,
+  type ParameterWords,
+  type ValueSource,
+  valueTypes,
+} from "./parameters.ts";
 
 const role = oneOf(...parameterRoles);
 const readers = object({ readers: list(anything) }, "{ readers: [...] }");
 
+const source: Shape<ValueSource> = closed({
+  type: oneOf("found-in", "listed-by"),
+  tool: string,
+  whole: optional(shapeOf<true>("true", (value) => value === true)),
+  field: optional(string),
+});
+const words: Shape<ParameterWords> = closed({
+  role,
+  type: optional(oneOf(...valueTypes)),
+  constants: optional(list(string)),
+  from: optional(list(source)),
+});
+
+/** A role, or what more an author says of a parameter: in a tool and in a policy alike. */
+export const parameterShape: Shape<Parameter> = {
+  wanted: words.wanted,
+  misfit: (value) => (typeof value === "string" ? role : words).misfit(value),
+};
+
 /** Fields in which a tool tells its powers, arguments and results: a misspelt one would guard nothing. */
 export const securityFields: Readonly<Record<"needs" | "parameters" | "secrecy", Shape<unknown>>> = {
   needs: optional(list(anything, "a list of capabilities")),
-  parameters: optional(map(either(role, object({ role, type: optional(oneOf(...valueTypes)) })))),
+  parameters: optional(map(parameterShape)),
   secrecy: optional(either(oneOf("public", "private"), readers)),
 };
 
@@ -28,8 +66,13 @@ export function checkParameters(
 ): void {
   for (const need of needs) readCapability(need);
   const known = isJsonObject(properties) ? Object.keys(properties) : undefined;
-  const field = Object.keys(parameters).find((each) => known?.includes(each) === false);
+  const field = Object.keys(parameters).find((each) => known?.includes(firstOf(each)) === false);
   if (field === undefined) return;
   const reason = `\`parameters\` names "${field}", which it does not take; it takes ${known?.join(", ") || "nothing"}.`;
   throw new WritError("definition-invalid", { where: `Tool "${name}"`, reason });
+}
+
+/** The parameter in which a dotted path begins. */
+export function firstOf(path: string): string {
+  return path.split(".", 1)[0] ?? path;
 }

@@ -120,6 +120,7 @@ export async function playPolicy({
       intent: noIntent("a"),
       label: readLabel(label),
       isBound: () => false,
+      isFound: () => false,
       asksFor: () => true,
       isKnownLink: () => false,
       calls: () => 1,

@@ -168,8 +168,14 @@ function rolesOf(parameters: Parameters): Readonly<Record<string, string>> {
 
 function roleText(parameter: Parameter): string {
   if (typeof parameter === "string") return parameter;
-  const { role, type } = parameter;
-  return type === undefined ? role : `${role} ${type}`;
+  const { role, type = "", constants = [], from = [] } = parameter;
+  const places = from.map(
+    ({ type: kind, tool, whole = false, field = "" }) =>
+      `${kind}(${[tool, field, whole ? "whole" : ""].filter((word) => word !== "").join(" ")})`,
+  );
+  return [role, type, ...constants.map((value) => JSON.stringify(value)), ...places]
+    .filter((word) => word !== "")
+    .join(" ");
 }
 
 async function inOrder<Value, Made>(

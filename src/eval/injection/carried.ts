@@ -13,9 +13,31 @@ export function carrying(result: Json, goal: string, calls: readonly SuiteCall[]
   if (isJsonList(result) && result.every((item) => typeof item === "string"))
     return [...result, text, ...calls.flatMap(textsOf)];
   const place = longestText(result);
+  if (place !== undefined && isJsonList(result)) {
+    const told = replaced(result, place.path, `${String(place.value)}\n${text}`);
+    const forged = forgedRecord(result[Number(place.path[0])], calls);
+    return isJsonList(told) && forged !== undefined ? [...told, forged] : told;
+  }
   if (place !== undefined) return replaced(result, place.path, `${String(place.value)}\n${text}`);
   if (isJsonList(result)) return [...result, text];
   return isJsonObject(result) ? { ...result, note: text } : text;
+}
+
+/** A record like another, with the values of the attack in the fields that are called like its arguments: undefined where none is. */
+function forgedRecord(record: Json | undefined, calls: readonly SuiteCall[]): Json | undefined {
+  if (!isJsonObject(record)) return undefined;
+  const values = new Map(
+    calls
+      .flatMap(({ args }) => Object.entries(args))
+      .concat(
+        calls.flatMap(({ args }) =>
+          leavesOf(args).map(({ path, value }): [string, Json] => [nameOf(path), value]),
+        ),
+      ),
+  );
+  const fields = Object.entries(record);
+  if (!fields.some(([name]) => values.has(name))) return undefined;
+  return Object.fromEntries(fields.map(([name, value]) => [name, values.get(name) ?? value]));
 }
 
 function writtenOut({ tool, args }: SuiteCall): string {

@@ -1,6 +1,7 @@
 import { isWritError, WritError } from "../../error/writ-error.ts";
 import { checkedPolicy } from "../../policy/rules/policy-json.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
+import { firstOf } from "../../tool/check-security.ts";
 import { isJsonObject, type Json, parseJson } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import type { Skills } from "./choose-tools.ts";
@@ -47,7 +48,7 @@ export function policyFileOf(
     throw fault(at, `the suite ${suite.path} has no "${name}"${didYouMean(name, known)}`);
   };
   checkAnnotations(policy, suite, check);
-  for (const field of ["rules", "extraRules"] as const) {
+  for (const field of ["rules", "extraRules", "exceptions"] as const) {
     const rules = policy[field];
     if (typeof rules !== "object") continue;
     for (const [index, { tools }] of rules.entries())
@@ -79,6 +80,7 @@ function checkAnnotations(
     check(`tools.${tool}`, tool, names);
     const properties = suite.tools.find(({ name }) => name === tool)?.parameters["properties"];
     const known = isJsonObject(properties) ? Object.keys(properties) : [];
-    for (const name of Object.keys(parameters)) check(`tools.${tool}.parameters.${name}`, name, known);
+    for (const name of Object.keys(parameters))
+      check(`tools.${tool}.parameters.${name}`, firstOf(name), known);
   }
 }

@@ -74,6 +74,7 @@ export function attackScene(
       ...turns.map((calls) => calls.map(attackCall)),
     ],
     carrier: taskId(strike),
+    agrees: (id) => !id.startsWith("attack-"),
   };
 }
 

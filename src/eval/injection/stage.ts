@@ -34,6 +34,8 @@ export interface Scene {
   readonly carrier?: string;
   /** Answer of a person who is asked. */
   readonly approve: boolean;
+  /** The calls to which a person says yes in any case. */
+  readonly agrees?: (callId: string) => boolean;
 }
 
 /** A call that was judged. */
@@ -118,7 +120,7 @@ export function stage({ suite, policy }: StageOptions): Stage {
     const seen = watch();
     const { outcome } = await agentFor(scene.tools).run(scene.prompt, {
       skill: "chosen",
-      approve: () => scene.approve,
+      approve: ({ callId }) => scene.approve || scene.agrees?.(callId) === true,
       onEvent: seen.onEvent,
     });
     if (outcome.type !== "answered")

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import { givenBack } from "./given-back.ts";
 import {
   fits,
   type Fitting,
@@ -177,13 +178,6 @@ function taskOf({ id, prompt, steps }: Fitting<typeof suiteFile>["user_tasks"][n
       vectors,
     })),
   };
-}
-
-/** A tool gives values; the suites keep what a model was shown of them. */
-function givenBack(result: Json): Json {
-  if (typeof result !== "string" || !/^\s*[[{]/.test(result)) return result;
-  const parsed = parseJson(result);
-  return parsed.ok ? parsed.value : result;
 }
 
 interface PairPlace {

@@ -10,13 +10,15 @@ import {
 } from "../../message/message.ts";
 import { propertyNames } from "../../schema/property-names.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import type { ValueType } from "../../tool/parameters.ts";
+import type { Parameters, ValueSource, ValueType } from "../../tool/parameters.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 import type { AllowList } from "../allow-list.ts";
 import type { ToolUse } from "../account/constraints.ts";
 import type { RunKnowledge } from "../decision.ts";
 import type { Intent } from "./intent.ts";
+import { LookUp } from "./look-ups.ts";
+import { writtenOut } from "./written-out.ts";
 import { describedLabel } from "./result-label.ts";
 import { actsIn, actsOfTool } from "../values/acts.ts";
 import { type BoundValues, valuesIn } from "../values/bound-values.ts";
@@ -67,6 +69,8 @@ export interface Learned {
   readonly label: Label;
   readonly texts: Trusted[];
   readonly length: number;
+  /** The last result from which parameters may take values. */
+  readonly lookedUp?: LookUp | undefined;
 }
 
 /**
@@ -102,7 +106,7 @@ export function joinLearned(learned: Learned, label: Label): Learned {
  * the user chose.
  */
 export function learn(before: Learned, messages: readonly Message[], allowed: AllowList): Learned {
-  const calls = mayResolve(allowed) ? new Map<string, ToolCall>() : undefined;
+  const calls = mayResolve(allowed) || sourcesIn(allowed).size > 0 ? new Map<string, ToolCall>() : undefined;
   let learned = before;
   for (const message of messages) {
     if (calls !== undefined && message.role === "assistant")
@@ -120,6 +124,18 @@ const mayResolve = remembered(({ tools }: AllowList) =>
   [...tools.values()].some(({ resolves }) => resolves === true),
 );
 
+/** The tools from whose results parameters may take values. Depends on: the tools. */
+const sourcesIn = remembered(
+  ({ tools }: AllowList): ReadonlySet<string> =>
+    new Set(
+      [...tools.values()].flatMap(({ parameters = {} }) =>
+        Object.values(parameters).flatMap((words) =>
+          typeof words === "string" ? [] : (words.from ?? []).map(({ tool }) => tool),
+        ),
+      ),
+    ),
+);
+
 interface Said {
   readonly calls: ReadonlyMap<string, ToolCall> | undefined;
   readonly allowed: AllowList;
@@ -127,7 +143,7 @@ interface Said {
 
 function learnFrom(before: Learned, message: Message, { calls, allowed }: Said): Learned {
   const own = labelOf(message);
-  const learned = joinLearned(before, own);
+  const learned = withLookUp(joinLearned(before, own), message, { calls, allowed });
   if (own.integrity === "untrusted") return learned;
   if (message.role === "user" && isAsked(message))
     // what a model asked another one is trusted, and nobody's choice
@@ -140,24 +156,47 @@ function learnFrom(before: Learned, message: Message, { calls, allowed }: Said):
   return withText(learned, new Trusted(message, isBound));
 }
 
-/** The values of a structured result, each with the name of its field before it, as people write them; undefined for what is a text already. */
-function writtenOut(value: Json | undefined): string | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const lines: string[] = [];
-  function visit(part: Json, name: string): void {
-    if (Array.isArray(part)) part.forEach((each: Json) => visit(each, name));
-    else if (isJsonObject(part)) Object.entries(part).forEach(([key, each]) => visit(each, key));
-    else if (typeof part !== "object") lines.push(`${name}: ${String(part)}`);
-  }
-  visit(value, "");
-  return lines.join("\n");
+function withLookUp(learned: Learned, message: Message, { calls, allowed }: Said): Learned {
+  if (message.role !== "tool" || message.status !== "ok" || !sourcesIn(allowed).has(message.name))
+    return learned;
+  const call = calls?.get(message.callId);
+  const { parameters = {} } = allowed.tools.get(message.name) ?? {};
+  const isChosen = call !== undefined && isChosenIn(learned, call.arguments, parameters);
+  return { ...learned, lookedUp: new LookUp(message, isChosen, learned.lookedUp) };
+}
+
+/** True if somebody chose each argument of a look-up: its content need not be chosen, nor what was left out. */
+function isChosenIn(learned: Learned, args: Json, parameters: Parameters): boolean {
+  if (!isJsonObject(args)) return false;
+  return Object.entries(args).every(([name, value]) => {
+    const said = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+    const words = typeof said === "string" ? { role: said } : said;
+    if (words?.role === "content" || isBoundIn(learned, value, { type: words?.type })) return true;
+    const { constants = [], from = [], type } = words ?? {};
+    const isPlain = typeof value === "string" || typeof value === "number";
+    if (isPlain && constants.includes(String(value))) return true;
+    return from.some((source) => isFoundIn(learned, value, { source, type }));
+  });
+}
+
+interface Place {
+  readonly source: ValueSource;
+  readonly type: ValueType | undefined;
+}
+
+function isFoundIn({ lookedUp }: Learned, value: Json, { source, type }: Place): boolean {
+  if (typeof value !== "string" && typeof value !== "number") return false;
+  for (let each = lookedUp; each !== undefined; each = each.before)
+    if (each.tool === source.tool && each.has(value, source, type)) return true;
+  return false;
 }
 
 /** A list that another state went on with is copied: two continuations never see each other. */
-function withText({ label, texts, length }: Learned, text: Trusted): Learned {
+function withText(learned: Learned, text: Trusted): Learned {
+  const { texts, length } = learned;
   const own = texts.length === length ? texts : texts.slice(0, length);
   own.push(text);
-  return { label, texts: own, length: length + 1 };
+  return { ...learned, texts: own, length: length + 1 };
 }
 
 /** The kind of a value that is asked about, and the tool that it is for. */
@@ -238,6 +277,7 @@ export function knowing(intent: Intent, learned: Learned, uses: readonly ToolUse
     intent,
     label: learned.label,
     isBound: (value, type, tool) => isBoundIn(learned, value, { type, tool }),
+    isFound: (value, source, type) => isFoundIn(learned, value, { source, type }),
     isKnownLink: (url) => isKnownLinkIn(learned, url),
     asksFor: (name) => asksForIn(learned, name),
     calls: (name) => uses.find(({ tool }) => tool === name)?.calls ?? 0,

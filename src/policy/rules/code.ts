@@ -3,10 +3,11 @@ import type { Json } from "../../util/json.ts";
 import type { Condition, Rule, ValueTest } from "./rule.ts";
 
 /** A rule as the code that makes it. What a model wrote stands in it as a text only, with nothing invisible. */
-export function ruleCode({ verdict, tools, when, unless, because, show, name }: Rule): string {
+export function ruleCode({ verdict, tools, when, unless, because, show, name, exception }: Rule): string {
   const [tool] = tools;
   const isLimit = verdict === "deny" && tools.length === 1 && tool !== undefined && when?.type === "calls";
   return [
+    exception === true ? "exception: " : "",
     isLimit
       ? `limit(${textCode(tool)}, { perRun: ${when.atLeast} })`
       : `${verdict}(${tools.map(textCode).join(", ")})${step("when", when && conditionCode(when), isLimit)}`,

@@ -28,7 +28,9 @@ export function checkedPolicy(value: unknown): PolicyJson {
 }
 
 /** All rules of a policy, those of its preset first. */
-export function rulesOf({ rules, extraRules = [] }: PolicyJson): readonly Rule[] {
+export function rulesOf({ rules, extraRules = [], exceptions = [] }: PolicyJson): readonly Rule[] {
   const own = typeof rules === "string" ? presetRules[rules]() : rules;
-  return extraRules.length === 0 ? own : Object.freeze([...own, ...extraRules]);
+  if (extraRules.length + exceptions.length === 0) return own;
+  const over = exceptions.map((rule): Rule => Object.freeze({ ...rule, exception: true }));
+  return Object.freeze([...own, ...extraRules, ...over]);
 }

@@ -1,4 +1,5 @@
 import { closed } from "../../error/check-shape.ts";
+import { parameterShape } from "../../tool/check-security.ts";
 import { parameterRoles, type ValueType, valueTypes } from "../../tool/parameters.ts";
 import type { Json } from "../../util/json.ts";
 import {
@@ -99,11 +100,11 @@ const rule: Shape<Rule> = closed({
   because: optional(text),
   show: optional(some(text)),
   name: optional(text),
+  exception: optional(shapeOf<true>("true", (value) => value === true)),
 });
 
 export const rulesShape: Shape<readonly Rule[]> = list(rule);
 
-const role = oneOf(...parameterRoles);
 const trustForm = closed({ of: oneOf(...valueTypes) });
 const trust: Shape<boolean | { readonly of: ValueType }> = {
   wanted: "true, false or { of: <type> }",
@@ -115,7 +116,7 @@ const annotation: Shape<Annotation> = closed({
   reaches: optional(oneOf("outside")),
   resolves: optional(boolean),
   secrecy: optional(wordOr(oneOf("private"), closed({ readers: list(text) }))),
-  parameters: optional(map(wordOr(role, closed({ role, type: optional(oneOf(...valueTypes)) })))),
+  parameters: optional(map(parameterShape)),
 });
 
 const skills = refined(
@@ -134,6 +135,7 @@ export const policyShape: Shape<PolicyJson> = closed({
   name: text,
   rules: wordOr(oneOf("guarded", "strict"), rulesShape),
   extraRules: optional(rulesShape),
+  exceptions: optional(list(refined(rule, "must allow", ({ verdict }) => verdict === "allow"))),
   tools: optional(annotations),
   constants: optional(list(text)),
   skills: optional(skills),

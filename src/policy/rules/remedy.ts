@@ -58,7 +58,7 @@ export function withRemedies(policy: PolicyJson, remedies: readonly Remedy[]): P
   );
   const added = remedies.reduce(withRemedy, policy);
   if (changed.size === 0) return added;
-  const { extraRules: _extraRules, ...rest } = added;
+  const { extraRules: _extraRules, exceptions: _exceptions, ...rest } = added;
   const rules = rulesOf(added).flatMap((rule, index) => changed.get(ruleName(rule, index)) ?? [rule]);
   return { ...rest, rules };
 }

@@ -50,6 +50,8 @@ export interface Rule {
   readonly show?: readonly string[];
   /** Default: made of the verdict, the tools and its place. */
   readonly name?: string;
+  /** An allow that stands over rules that ask, and under those that deny: see `exceptions` of a policy. */
+  readonly exception?: true;
 }
 
 /** A policy's words on a tool beside the tool's own: for tools that others wrote. */
@@ -75,6 +77,8 @@ export interface PolicyJson {
   readonly rules: readonly Rule[] | "guarded" | "strict";
   /** More rules beside those that were named. */
   readonly extraRules?: readonly Rule[];
+  /** Calls that need no question although a rule asks. Each allows; a rule that denies stands over it. */
+  readonly exceptions?: readonly Rule[];
   readonly tools?: Readonly<Record<string, Annotation>>;
   /** Values that the author vouches for. */
   readonly constants?: readonly string[];

@@ -41,12 +41,19 @@ export function ruleBook(rules: readonly Rule[], tools: Readonly<Record<string, 
   };
 }
 
-/** Deny stands over ask, ask over allow; of one kind the first rule is named. No match denies effects and allows what only looks. */
+const ranks: readonly ((rule: Rule) => boolean)[] = [
+  ({ verdict }) => verdict === "deny",
+  ({ exception }) => exception === true,
+  ({ verdict }) => verdict === "ask",
+  ({ verdict }) => verdict === "allow",
+];
+
+/** Deny stands over exceptions, those over ask, ask over allow; of one kind the first rule is named. No match denies effects and allows what only looks. */
 export function verdictOf(rules: readonly NamedRule[], sight: Sight): Verdict {
   const matched = rules.filter(({ rule }) => matches(rule, sight));
-  for (const verdict of ["deny", "ask", "allow"] as const) {
-    const decisive = matched.find(({ rule }) => rule.verdict === verdict);
-    if (decisive !== undefined) return { verdict, decisive, matched };
+  for (const isRank of ranks) {
+    const decisive = matched.find(({ rule }) => isRank(rule));
+    if (decisive !== undefined) return { verdict: decisive.rule.verdict, decisive, matched };
   }
   return { verdict: isEffectful(sight.effect) ? "deny" : "allow", matched };
 }

@@ -4,7 +4,7 @@ import { nearest } from "../../util/nearest.ts";
 import { conditionsIn } from "../rules/conditions.ts";
 import { ruleFacts } from "./narrow.ts";
 import type { NamedRule, RuleBook } from "../rules/verdict.ts";
-import type { Annotation } from "../rules/rule.ts";
+import type { Annotation, Rule } from "../rules/rule.ts";
 
 /** Something in a policy that is most likely not meant. */
 export interface Finding {
@@ -56,18 +56,26 @@ function limitZero({ rule: { when, tools }, name }: NamedRule): readonly Finding
 
 function tooWide({ rule, name }: NamedRule, rules: readonly NamedRule[]): readonly Finding[] {
   if (rule.verdict !== "allow" || !rule.tools.includes("*") || rule.when !== undefined) return [];
+  if (rule.exception === true) {
+    const text = "it takes back every question of every tool: name the tools, or say when";
+    return [{ type: "too-wide", rule: name, text }];
+  }
   const isGuarded = rules.some(({ rule: other }) => other.verdict !== "allow" && other.tools.includes("*"));
   if (isGuarded) return [];
   const text = 'it allows every effect of every tool: name the tools, or write .when(effect("none", "read"))';
   return [{ type: "too-wide", rule: name, text }];
 }
 
-const strictness = { allow: 0, ask: 1, deny: 2 } as const;
+const strictness = { allow: 0, ask: 1, deny: 3 } as const;
+
+function strengthOf({ verdict, exception }: Rule): number {
+  return exception === true ? 2 : strictness[verdict];
+}
 
 function shadowed({ rule, name }: NamedRule, rules: readonly NamedRule[]): readonly Finding[] {
   const above = rules.filter(
-    ({ rule: { verdict, when, unless } }) =>
-      when === undefined && unless === undefined && strictness[verdict] > strictness[rule.verdict],
+    ({ rule: other }) =>
+      other.when === undefined && other.unless === undefined && strengthOf(other) > strengthOf(rule),
   );
   const over = rule.tools.map((tool) =>
     above.find(({ rule: { tools } }) => tools.includes(tool) || tools.includes("*")),

@@ -138,8 +138,14 @@ function rulesByText(policy: PolicyJson): ReadonlyMap<string, Rule> {
 }
 
 /** The effect of a rule, as a text: its place, its name and its words to people change no verdict. */
-export function ruleFacts({ verdict, tools, when, unless }: Rule): string {
-  const facts = { verdict, tools: tools.toSorted(), when: when ?? null, unless: unless ?? null };
+export function ruleFacts({ verdict, tools, when, unless, exception }: Rule): string {
+  const facts = {
+    verdict,
+    tools: tools.toSorted(),
+    when: when ?? null,
+    unless: unless ?? null,
+    isException: exception === true,
+  };
   return canonicalJson(facts);
 }
 

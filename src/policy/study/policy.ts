@@ -22,6 +22,8 @@ export interface PolicyOptions {
   readonly constants?: readonly string[];
   /** More rules, beside those of a preset. */
   readonly extraRules?: readonly RuleInput[];
+  /** Calls that need no question although a rule asks, each an `allow`; a rule that denies stands over them. */
+  readonly exceptions?: readonly RuleInput[];
   /** The tools of each way of working: a skill of the agent that is named here may list no others. */
   readonly skills?: PolicyJson["skills"];
 }

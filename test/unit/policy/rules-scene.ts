@@ -52,6 +52,7 @@ export function callOf(said: Said = {}): CallRequest {
         asked?.(value, type);
         return bound.includes(value);
       },
+      isFound: () => false,
       asksFor: () => requested,
       isKnownLink: (link) => links.includes(link),
       calls: () => calls,

@@ -1,4 +1,4 @@
-import type { Parameter, Parameters, ValueType } from "../../../tool/parameters.ts";
+import type { Parameter, Parameters, ParameterWords, ValueType } from "../../../tool/parameters.ts";
 import type { Effect } from "../../../tool/tool.ts";
 import type { Json } from "../../../util/json.ts";
 import {
@@ -10,10 +10,12 @@ import {
   type ReadingOfArguments,
   type Sort,
 } from "./values.ts";
+import { dividedNames } from "./divided-names.ts";
 import type { Truth } from "./tests.ts";
 import type { CallRequest, RunKnowledge } from "../../decision.ts";
 import type { Annotation } from "../rule.ts";
 import { linksIn } from "../../values/links.ts";
+import { remembered } from "../../../util/remembered.ts";
 
 /** A call as conditions look at it. What is costly is looked at once, when the first condition asks. */
 export interface Sight {
@@ -56,8 +58,12 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
   const reading: ReadingOfArguments = {
     sortOf: (name) => sortIn(lists[0], name) ?? sortIn(lists[1], name) ?? rest(),
     isName: namesOf(call, lists),
+    ...(lists.some(hasInner)
+      ? { sortWithin: (path) => sortIn(lists[0], path) ?? sortIn(lists[1], path) }
+      : {}),
     ...(most === undefined ? {} : { most }),
   };
+  const leaves = once(() => leavesOf(args(), reading));
   const paths = new Map<string, readonly Leaf[] | undefined>();
   return {
     call,
@@ -65,10 +71,10 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
     effect,
     reachesOutside,
     args,
-    leaves: once(() => leavesOf(args(), reading)),
+    leaves,
     undeclared: once(() => Object.keys(args() ?? {}).filter((name) => !reading.isName(name))),
-    at: (path) => remembered(paths, path, () => leavesAt(args(), path, reading)),
-    ...memoryOf(knows, call.tool),
+    at: (path) => kept(paths, path, () => leavesAt(args(), path, reading)),
+    ...memoryOf({ knows, tool: call.tool, effect, leaves }),
   };
 }
 
@@ -76,6 +82,10 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
 function actsOnRest(effect: Effect, knows: () => RunKnowledge): boolean {
   return isEffectful(effect) || (effect === "read" && knows().label.secrecy !== "public");
 }
+
+/** True if some field within an argument has a role of its own. Depends on: the list. */
+const hasInner = (list: Parameters | undefined): boolean => list !== undefined && innerIn(list);
+const innerIn = remembered((list: Parameters) => Object.keys(list).some((name) => name.includes(".")));
 
 /** The names that are the author's. Where no schema is known, the form of a name must say it. */
 function namesOf(
@@ -87,19 +97,53 @@ function namesOf(
 }
 
 /** The same value is looked at once, wherever it stands. */
-function memoryOf(knows: () => RunKnowledge, tool: string): Pick<Sight, "isBound" | "strangersLinks"> {
+function memoryOf({ knows, tool, effect, leaves }: Looking): Pick<Sight, "isBound" | "strangersLinks"> {
+  const named = once(() => dividedNames(leaves() ?? []));
   const bound = new Map<ValueType | undefined, Map<Json, Truth>>();
   const links = new Map<Json, readonly string[]>();
   return {
-    isBound: ({ value, type }, as = type) => {
-      const known = remembered(bound, as, () => new Map<Json, Truth>());
-      return remembered(known, value, () => truthOf(knows().isBound(value, as, tool)));
+    isBound: (leaf, as = leaf.type) => {
+      const { value, words } = leaf;
+      const known = kept(bound, as, () => new Map<Json, Truth>());
+      const isBound = kept(known, value, () => truthOf(knows().isBound(value, as, tool)));
+      if (isBound === true) return true;
+      if (words !== undefined && isAllowedBy(words, value, { as, tool, effect, knows })) return true;
+      const isNamed =
+        (as ?? "text") === "text" &&
+        named()
+          .get(leaf)
+          ?.some((name) => knows().isBound(name, "text", tool));
+      return isNamed === true || isBound;
     },
-    strangersLinks: ({ value }) => remembered(links, value, () => linksOf(value, knows())),
+    strangersLinks: ({ value }) => kept(links, value, () => linksOf(value, knows())),
   };
 }
 
-function remembered<Key, Value>(memory: Map<Key, Value>, key: Key, look: () => Value): Value {
+interface Looking {
+  readonly knows: () => RunKnowledge;
+  readonly tool: string;
+  readonly effect: Effect;
+  readonly leaves: () => readonly Leaf[] | undefined;
+}
+
+interface Asked extends Omit<Looking, "leaves"> {
+  readonly as: ValueType | undefined;
+}
+
+/** True if the author vouches for a value in this argument, or for a place where it was found. An act that nobody asked for may not use what was found. */
+function isAllowedBy(
+  { constants = [], from = [] }: Pick<ParameterWords, "constants" | "from">,
+  value: Json,
+  { as, tool, effect, knows }: Asked,
+): boolean {
+  if (constants.includes(asConstant(value) ?? "")) return true;
+  if (from.length === 0) return false;
+  const { asksFor, isFound } = knows();
+  if (isEffectful(effect) && truthOf(asksFor(tool)) !== true) return false;
+  return from.some((source) => truthOf(isFound(value, source, as)) === true);
+}
+
+function kept<Key, Value>(memory: Map<Key, Value>, key: Key, look: () => Value): Value {
   const known = memory.get(key);
   if (known !== undefined) return known;
   const value = look();
@@ -153,10 +197,12 @@ function sortIn(parameters: Parameters | undefined, name: string): Sort | undefi
   if (parameters === undefined || !Object.hasOwn(parameters, name)) return undefined;
   const parameter: Parameter | undefined = parameters[name];
   if (parameter === undefined) return undefined;
-  const { role, type } = typeof parameter === "string" ? { role: parameter, type: undefined } : parameter;
+  const { role, type, constants, from }: ParameterWords =
+    typeof parameter === "string" ? { role: parameter } : parameter;
   const known = role === "content" || role === "amount" || role === "id" ? role : "target";
   const meant = type ?? (known === "amount" ? "number" : undefined); // digits alone would pass for the name of a record
-  return meant === undefined ? { role: known } : { role: known, type: meant };
+  const words = constants === undefined && from === undefined ? {} : { words: { constants, from } };
+  return meant === undefined ? { role: known, ...words } : { role: known, type: meant, ...words };
 }
 
 /** Only a plain yes or no is one: a promise is neither. */

@@ -1,10 +1,12 @@
-import type { ParameterRole, ValueType } from "../../../tool/parameters.ts";
+import type { ParameterRole, ParameterWords, ValueType } from "../../../tool/parameters.ts";
 import type { Json } from "../../../util/json.ts";
 
 /** The role of an argument in its call. */
 export interface Sort {
   readonly role: ParameterRole;
   readonly type?: ValueType;
+  /** More words of the author: values that count as chosen in this argument, and places that they may come from. */
+  readonly words?: Pick<ParameterWords, "constants" | "from">;
 }
 
 /** One plain value in the arguments of a call: a text, a number, true or false, nothing; or a name that the model chose. */
@@ -23,6 +25,8 @@ const deepest = 64;
 /** The reader's view of arguments. */
 export interface ReadingOfArguments {
   readonly sortOf: (parameter: string) => Sort;
+  /** The role of a field within an argument by its dotted path, where it has one of its own. Undefined where none has. */
+  readonly sortWithin?: (path: string) => Sort | undefined;
   /** True if the name of a field is the author's. Any other is a value too: the model chose it. */
   readonly isName: (key: string) => boolean;
   /** So many values are looked at. Default 5000. */
@@ -36,15 +40,15 @@ export interface ReadingOfArguments {
  * Undefined when they cannot be read, or are too many. May throw where a getter or a proxy does.
  */
 export function leavesOf(args: unknown, reading: ReadingOfArguments): readonly Leaf[] | undefined {
-  const { sortOf, isName, most = mostLeaves } = reading;
+  const { sortOf, isName, sortWithin, most = mostLeaves } = reading;
   const leaves: Leaf[] = [];
   if (!isPlainObject(args))
-    return collect(args, { path: "", sort: sortOf(""), depth: 0, isName, most }, leaves);
+    return collect(args, { path: "", sort: sortOf(""), depth: 0, isName, sortWithin, most }, leaves);
   for (const name of Object.keys(args)) {
     const sort = sortOf(name);
     if (!isName(name)) leaves.push({ ...sort, path: `(${name})`, value: name, isOdd: false });
-    if (collect(args[name], { path: name, sort, depth: 1, isName, most }, leaves) === undefined)
-      return undefined;
+    const at: Position = { path: name, sort, depth: 1, isName, sortWithin, most };
+    if (collect(args[name], at, leaves) === undefined) return undefined;
   }
   return leaves;
 }
@@ -56,14 +60,15 @@ export function leavesOf(args: unknown, reading: ReadingOfArguments): readonly L
 export function leavesAt(
   args: unknown,
   path: string,
-  { sortOf, isName, most = mostLeaves }: ReadingOfArguments,
+  { sortOf, isName, sortWithin, most = mostLeaves }: ReadingOfArguments,
 ): readonly Leaf[] | undefined {
   const found: unknown[] = [];
   if (!find(args, path, { found, depth: 0 })) return undefined;
-  const sort = sortOf(path.split(".", 1)[0] ?? "");
+  const sort = sortWithin?.(path) ?? sortOf(path.split(".", 1)[0] ?? "");
   const leaves: Leaf[] = [];
+  const at: Position = { path, sort, depth: 1, isName, sortWithin, most };
   for (const value of found.length === 0 ? [null] : found)
-    if (collect(value, { path, sort, depth: 1, isName, most }, leaves) === undefined) return undefined;
+    if (collect(value, at, leaves) === undefined) return undefined;
   return leaves;
 }
 
@@ -73,13 +78,14 @@ export function isAbsent({ value, isOdd }: Leaf): boolean {
 }
 
 interface Position extends Required<Pick<ReadingOfArguments, "isName" | "most">> {
+  readonly sortWithin: ReadingOfArguments["sortWithin"];
   readonly path: string;
   readonly sort: Sort;
   readonly depth: number;
 }
 
 function collect(value: unknown, at: Position, leaves: Leaf[]): Leaf[] | undefined {
-  const { path, sort, depth, isName, most } = at;
+  const { path, sort, depth, isName, sortWithin, most } = at;
   if (depth > deepest || leaves.length >= most) return undefined;
   const deeper = { ...at, depth: depth + 1 };
   if (Array.isArray(value)) {
@@ -97,19 +103,23 @@ function collect(value: unknown, at: Position, leaves: Leaf[]): Leaf[] | undefin
   if (keys.length === 0) leaves.push({ ...sort, path, value: null, isOdd: false });
   for (const key of keys) {
     if (!isName(key)) leaves.push({ ...sort, path: `${path}(${key})`, value: key, isOdd: false });
-    if (collect(value[key], { ...deeper, path: `${path}.${key}` }, leaves) === undefined) return undefined;
+    const below = `${path}.${key}`;
+    const own = sortWithin?.(below.replaceAll(/\[\d+\]/g, "")) ?? sort;
+    if (collect(value[key], { ...deeper, path: below, sort: own }, leaves) === undefined) return undefined;
   }
   return leaves;
 }
 
-function leafOf(value: unknown, path: string, { role, type }: Sort): Leaf {
-  if (value === undefined) return { role, type, path, value: null, isOdd: false };
+function leafOf(value: unknown, path: string, { role, type, words }: Sort): Leaf {
+  if (value === undefined) return { role, type, words, path, value: null, isOdd: false };
   const isPlain =
     value === null ||
     typeof value === "string" ||
     typeof value === "boolean" ||
     (typeof value === "number" && Number.isFinite(value));
-  return isPlain ? { role, type, path, value, isOdd: false } : { role, type, path, value: null, isOdd: true };
+  return isPlain
+    ? { role, type, words, path, value, isOdd: false }
+    : { role, type, words, path, value: null, isOdd: true };
 }
 
 /** An address, a number or a sentence is no name that a program gives to a field. */

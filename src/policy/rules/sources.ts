@@ -1,0 +1,54 @@
+import { closed, checkShape } from "../../error/check-shape.ts";
+import type { ValueSource } from "../../tool/parameters.ts";
+import { boolean, optional, string } from "../../util/shape.ts";
+
+const foundOptions = closed({ whole: optional(boolean), field: optional(string) });
+const listedOptions = closed({ field: optional(string) });
+
+/**
+ * A value from a look-up, for `from` of a parameter: it counts as chosen there if the look-up's own arguments were (the user's, or found in
+ * the same way; those with the role `content` are not judged). With `whole` it must be all that stands in a field: then a stranger who
+ * can write a text in the result gives nothing. Say it of fields of which no stranger can write the whole.
+ *
+ * @throws WritError `definition-invalid`
+ * @example
+ * ```ts
+ * import { guarded } from "writ";
+ * import { foundIn } from "writ/policy";
+ *
+ * const seat = { role: "id", type: "identifier", from: [foundIn("get_booking", { whole: true, field: "seat_id" })] } as const;
+ * export const travel = guarded({ tools: { change_seat: { effect: "write", parameters: { booking: "id", seat } } } });
+ * ```
+ */
+export function foundIn(
+  tool: string,
+  options: { readonly whole?: boolean; readonly field?: string } = {},
+): ValueSource {
+  checkShape("foundIn()", options, foundOptions);
+  const { whole = false, field } = options;
+  return Object.freeze({
+    type: "found-in",
+    tool,
+    ...(whole ? { whole } : {}),
+    ...(field === undefined ? {} : { field }),
+  });
+}
+
+/**
+ * An exact item of a directory of yours, for `from` of a parameter: it counts as chosen there whatever the directory was asked for.
+ *
+ * @throws WritError `definition-invalid`
+ * @example
+ * ```ts
+ * import { guarded } from "writ";
+ * import { listedBy } from "writ/policy";
+ *
+ * const room = { role: "target", type: "text", from: [listedBy("list_rooms")] } as const;
+ * export const post = guarded({ tools: { post_message: { effect: "write", parameters: { room, text: "content" } } } });
+ * ```
+ */
+export function listedBy(tool: string, options: { readonly field?: string } = {}): ValueSource {
+  checkShape("listedBy()", options, listedOptions);
+  const { field } = options;
+  return Object.freeze({ type: "listed-by", tool, ...(field === undefined ? {} : { field }) });
+}

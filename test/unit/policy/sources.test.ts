@@ -1,0 +1,280 @@
+import { describe, expect, it } from "vitest";
+import { agent } from "../../../src/adapters/node.ts";
+import { scripted } from "../../../src/model/scripted.ts";
+import { allow, ask, deny } from "../../../src/policy/rules/builders.ts";
+import { arg, oneOf } from "../../../src/policy/rules/conditions.ts";
+import { foundIn, listedBy } from "../../../src/policy/rules/sources.ts";
+import { guarded } from "../../../src/policy/study/guarded.ts";
+import { policyFromJson, type PolicyOptions } from "../../../src/policy/study/policy.ts";
+import type { ParameterWords } from "../../../src/tool/parameters.ts";
+import { tool } from "../../../src/tool/tool.ts";
+import type { Json, JsonObject } from "../../../src/util/json.ts";
+import { callOf } from "./rules-scene.ts";
+
+interface Step {
+  readonly name: string;
+  readonly arguments?: JsonObject;
+  readonly result?: Json;
+}
+
+type Tools = NonNullable<PolicyOptions["tools"]>;
+
+/** The names of fields in these tests: those of no schema would be the model's choice. */
+const properties = Object.fromEntries(
+  ["name", "born", "first", "last", "card", "id", "other"].map((name) => [name, {}]),
+);
+
+/** The verdict about the last call of a run in which the tools give what the steps say. */
+async function verdict(prompt: string, steps: readonly Step[], tools: Tools): Promise<string> {
+  const results = steps.map(({ result = "ok" }) => result);
+  const names = [...new Set([...steps.map(({ name }) => name), ...Object.keys(tools)])];
+  const listed = names.map((name) =>
+    tool({
+      name,
+      description: "d",
+      inputSchema: { type: "object", $defs: { fields: { properties } } },
+      execute: () => results.shift() ?? null,
+    }),
+  );
+  const calls = steps.map(({ name, arguments: args = {} }) => ({ calls: [{ name, arguments: args }] }));
+  const seen: string[] = [];
+  await agent({
+    name: "a",
+    model: scripted([...calls, "Done."]),
+    tools: listed,
+    policy: guarded({ tools }),
+  }).run(prompt, {
+    approve: () => true,
+    onEvent: (event) => {
+      if (event.type === "call-decided") seen.push(event.decision.verdict);
+    },
+  });
+  return seen.at(-1) ?? "none";
+}
+
+const seat = (...from: NonNullable<ParameterWords["from"]>): Tools => ({
+  get_booking: {
+    effect: "read",
+    parameters: { booking: { role: "id", type: "identifier" }, words: "content" },
+  },
+  list_seats: { effect: "read" },
+  change_seat: {
+    effect: "write",
+    parameters: {
+      booking: { role: "id", type: "identifier" },
+      seat: { role: "id", type: "identifier", from },
+    },
+  },
+});
+const whole = foundIn("get_booking", { whole: true, field: "seat_id" });
+const prompt = "Change my seat in booking BK-77 to the one by the window";
+const change = (seatId: string): Step => ({
+  name: "change_seat",
+  arguments: { booking: "BK-77", seat: seatId },
+});
+const look = (result: Json, args: JsonObject = { booking: "BK-77" }): Step => ({
+  name: "get_booking",
+  arguments: args,
+  result,
+});
+const record = { seats: [{ seat_id: "12F", note: "window; seat_id: 66X" }], other: "44C" };
+
+describe("a value that was found", () => {
+  it.each<readonly [string, string, readonly Step[], Tools]>([
+    ["is allowed where the author says so", "allow", [look(record), change("12F")], seat(whole)],
+    ["asks where nobody says so", "ask", [look(record), change("12F")], seat()],
+    [
+      "is allowed for this argument alone",
+      "ask",
+      [look(record), { name: "change_seat", arguments: { booking: "12F", seat: "12F" } }],
+      seat(whole),
+    ],
+    ["asks as a part of a text", "ask", [look(record), change("66X")], seat(whole)],
+    [
+      "is allowed as a part of a text without `whole`",
+      "allow",
+      [look(record), change("66X")],
+      seat(foundIn("get_booking")),
+    ],
+    ["asks in another field", "ask", [look(record), change("44C")], seat(whole)],
+    [
+      "is allowed in any field without a name of one",
+      "allow",
+      [look(record), change("44C")],
+      seat(foundIn("get_booking", { whole: true })),
+    ],
+    [
+      "asks behind a look-up that nobody chose",
+      "ask",
+      [look(record, { booking: "BK-13" }), change("12F")],
+      seat(whole),
+    ],
+    [
+      "is allowed behind a look-up whose content nobody chose",
+      "allow",
+      [look(record, { booking: "BK-77", words: "zzz" }), change("12F")],
+      seat(whole),
+    ],
+    [
+      "asks behind a look-up with an argument that nobody listed",
+      "ask",
+      [look(record, { booking: "BK-77", of: "zzz" }), change("12F")],
+      seat(whole),
+    ],
+    [
+      "asks in the result of another tool",
+      "ask",
+      [{ name: "list_seats", result: [record] }, change("12F")],
+      seat(whole),
+    ],
+  ])("%s", async (...[, expected, steps, tools]) => {
+    expect(await verdict(prompt, steps, tools)).toBe(expected);
+  });
+
+  it("asks where the request wants no such act", async () => {
+    const steps = [look(record), change("12F")];
+    expect(await verdict("What does booking BK-77 say?", steps, seat(whole))).toBe("ask");
+  });
+
+  it("is found behind a look-up with what was found", async () => {
+    const tools: Tools = {
+      ...seat(whole),
+      get_customer: { effect: "read", parameters: { customer: { role: "id", type: "identifier" } } },
+      get_booking: {
+        effect: "read",
+        parameters: {
+          booking: { role: "id", type: "identifier", from: [foundIn("get_customer", { whole: true })] },
+        },
+      },
+    };
+    const customer = {
+      name: "get_customer",
+      arguments: { customer: "ada_7" },
+      result: { bookings: ["BK-9"] },
+    };
+    const steps = [
+      customer,
+      look(record, { booking: "BK-9" }),
+      { name: "change_seat", arguments: { seat: "12F" } },
+    ];
+    expect(await verdict("I am ada_7, change my seat", steps, tools)).toBe("allow");
+    expect(await verdict("I am bob_8, change my seat", steps, tools)).toBe("ask");
+  });
+
+  it("is an item of a directory, whatever that was asked for", async () => {
+    const tools = seat(listedBy("list_seats", { field: "seat_id" }));
+    const listed: Step = { name: "list_seats", arguments: { row: 12 }, result: [record] };
+    expect(await verdict(prompt, [listed, change("12F")], tools)).toBe("allow");
+    expect(await verdict(prompt, [listed, change("66X")], tools)).toBe("ask");
+  });
+
+  it("came from a call that succeeded", async () => {
+    const refused: Step = { name: "list_seats", arguments: { row: 12 }, result: "12F" };
+    const tools = { ...seat(listedBy("list_seats")), list_seats: { effect: "write" } } as const;
+    expect(await verdict(prompt, [look(record), refused, change("12F")], tools)).toBe("allow");
+    expect(await verdict(prompt, [look(record), change("12F")], tools)).toBe("ask");
+  });
+});
+
+describe("a value that the author vouches for", () => {
+  const tools: Tools = {
+    read_page: { effect: "read" },
+    save: {
+      effect: "write",
+      parameters: {
+        folder: { role: "target", type: "path", constants: ["/downloads"] },
+        as: { role: "target" },
+      },
+    },
+  };
+  const page: Step = { name: "read_page", result: "words of strangers" };
+  it.each([
+    [{ folder: "/downloads" }, "allow"],
+    [{ folder: "/elsewhere" }, "ask"],
+    [{ as: "/downloads" }, "ask"],
+  ])("counts in its own argument: %j", async (args, expected) => {
+    expect(await verdict("Save the page", [page, { name: "save", arguments: args }], tools)).toBe(expected);
+  });
+});
+
+describe("a role within an argument", () => {
+  const parameters = {
+    people: { role: "target", type: "text" },
+    "people.born": "content",
+    "people.card.id": { role: "id", type: "identifier" },
+  } as const;
+  const tools: Tools = { read_page: { effect: "read" }, invite: { effect: "write", parameters } };
+  const page: Step = { name: "read_page", result: "words of strangers" };
+  const invite = (people: Json): Step => ({ name: "invite", arguments: { people } });
+  it.each<readonly [Json, string]>([
+    [[{ name: "Ada", born: "1815-12-10" }], "allow"],
+    [[{ name: "Eve", born: "1815-12-10" }], "ask"],
+    [[{ name: "Ada", card: { id: "C-9" } }], "allow"],
+    [[{ name: "Ada", card: { id: "C-8" } }], "ask"],
+    [[{ name: "Ada", other: { born: "Eve" } }], "ask"],
+  ])("%j", async (people, expected) => {
+    expect(await verdict("Invite Ada with card C-9", [page, invite(people)], tools)).toBe(expected);
+  });
+
+  it("is a name that is divided into its fields", async () => {
+    const divided = (first: string, last: string): Step => invite([{ first, last }]);
+    expect(await verdict("Invite Bob Smith", [page, divided("Bob", "Smith")], tools)).toBe("allow");
+    expect(await verdict("Invite Bob Smith", [page, divided("Bob", "")], tools)).toBe("ask");
+    expect(await verdict("Invite Bob Smith and Ann Lee", [page, divided("Bob", "Lee")], tools)).toBe("ask");
+  });
+});
+
+describe("an exception", () => {
+  const ours = allow("send")
+    .when(arg("to").is(oneOf("us")))
+    .named("ours");
+  const send = (to: string): ReturnType<typeof callOf> => callOf({ untrusted: true, arguments: { to } });
+
+  it("takes back a question of the preset, and no other", () => {
+    const policy = guarded({ exceptions: [ours] });
+    expect(policy(send("us"))).toMatchObject({ verdict: "allow", rule: "ours" });
+    expect(policy(send("them"))).toMatchObject({ verdict: "ask" });
+  });
+
+  it("stands under what denies", () => {
+    expect(guarded({ exceptions: [ours], extraRules: [deny("send")] })(send("us")).verdict).toBe("deny");
+    expect(guarded({ exceptions: [ours], extraRules: [ask("send")] })(send("us")).verdict).toBe("allow");
+  });
+
+  it("allows, or is an error", () => {
+    expect(() => guarded({ exceptions: [ask("send")] })).toThrow("must allow");
+  });
+
+  it("is told where it takes back every question", () => {
+    const found = guarded({ exceptions: [allow("*")] }).lint();
+    expect(found).toContainEqual(expect.objectContaining({ type: "too-wide" }));
+  });
+});
+
+it("a policy with all of this can be written down and read", () => {
+  const policy = guarded({
+    tools: {
+      ...seat(whole, listedBy("list_seats")),
+      save: { parameters: { folder: { role: "target", constants: ["/d"] } } },
+    },
+    exceptions: [
+      allow("change_seat")
+        .when(arg("seat").is(oneOf("1A")))
+        .named("first"),
+    ],
+  });
+  const again = policyFromJson(JSON.stringify(policy));
+  expect(again.toJSON()).toEqual(policy.toJSON());
+  expect(JSON.stringify(again)).toBe(JSON.stringify(policy));
+  expect(again.rules).toEqual(policy.rules);
+});
+
+it.each([
+  [{ role: "id", from: [{ type: "found", tool: "x" }] }, "from"],
+  [{ role: "id", from: [{ type: "listed-by", tool: "x", fields: "y" }] }, "from"],
+  [{ role: "id", constant: ["x"] }, "constant"],
+])("an unknown word on a parameter is an error: %j", (words, named) => {
+  expect(() =>
+    policyFromJson({ name: "p", rules: "guarded", tools: { t: { parameters: { x: words } } } }),
+  ).toThrow(named);
+});
