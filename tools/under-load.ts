@@ -39,11 +39,12 @@ interface Report {
       readonly fullName: string;
       readonly status: string;
       readonly duration?: number | null;
+      readonly failureMessages?: readonly string[];
     }[];
   }[];
 }
 
-/** Runs the tests once. A run without a report has failed as a whole. */
+/** Runs the tests once, and prints at once what failed: a long series may be stopped. A run without a report has failed as a whole. */
 function runOnce(report: string): Run {
   rmSync(report, { force: true });
   const began = performance.now();
@@ -59,6 +60,7 @@ function runOnce(report: string): Run {
     const file = name.slice(root.length + 1);
     const failed = assertionResults.filter((test) => test.status === "failed");
     if (status === "failed" && failed.length === 0) return [`${file}: the file itself`];
+    for (const { fullName, failureMessages = [] } of failed) console.error(fullName, ...failureMessages);
     return failed.map(({ fullName }) => `${file}: ${fullName}`);
   });
   const slow = new Map(
@@ -89,7 +91,6 @@ for (let number = 1; number <= runs; number += 1) {
   const run = runOnce(join(folder, "report.json"));
   done.push(run);
   console.log(`| ${number} | ${run.seconds} | ${run.passed} | ${run.failed.length} |`);
-  for (const name of run.failed) console.error(name); // at once: a long series may be stopped
 }
 
 const failures = Map.groupBy(

@@ -23,4 +23,4 @@ it("a turn makes no promise that nothing waits for, little garbage, and a short 
   expect(cost.answer.functions).toBeLessThanOrEqual(187);
   expect(cost.call.files).toBeLessThanOrEqual(35);
   expect(cost.call.functions).toBeLessThanOrEqual(320);
-}, 120_000);
+}, 400_000);
