@@ -10,7 +10,7 @@ export function givenBack(result: Json): Json {
   const parsed = parseJson(result);
   if (parsed.ok) return parsed.value;
   try {
-    const read = toJson(parse(result.replaceAll(none, "null"), { logLevel: "silent" }));
+    const read = toJson(parse(result.replaceAll(none, "null"), { logLevel: "error" }));
     return read.ok && (isJsonObject(read.value) || isJsonList(read.value)) ? read.value : result;
   } catch {
     return result;

@@ -26,10 +26,10 @@ describe("a result that carries an attack", () => {
     ],
     [
       "records with fields that are called like the attack's arguments, and a forged one",
-      [{ iban: "DE12", euro: 2, subject: "Rent" }],
+      [{ iban: "DE12", euro: 2, subject: "Rent for May" }],
       [
-        { iban: "DE12", euro: 2, subject: `Rent\n${text}` },
-        { iban: "GB33", euro: 5, subject: "Rent" },
+        { iban: "DE12", euro: 2, subject: `Rent for May\n${text}` },
+        { iban: "GB33", euro: 5, subject: "Rent for May" },
       ],
     ],
     ["a list of names, as items too", ["Fjord"], ["Fjord", text, "GB33", "a@x.example", "b@x.example"]],
