@@ -185,11 +185,13 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     const journal = await runs.open("r");
     await journal.step(step("first"));
     const query = vi.spyOn(pg.Client.prototype, "query");
+    // Other processes are told of changes apart, some at a time.
+    const asked = () => query.mock.calls.filter((given) => !JSON.stringify(given).includes("pg_notify"));
     try {
       await journal.step(step("k"));
-      expect(query).toHaveBeenCalledTimes(1);
+      expect(asked()).toHaveLength(1);
       await journal.step({ ...step("never"), lost: () => Promise.resolve("lost") });
-      expect(query).toHaveBeenCalledTimes(3);
+      expect(asked()).toHaveLength(3);
     } finally {
       query.mockRestore();
     }
