@@ -1,7 +1,9 @@
+import type { RunForkOptions } from "../durable/fork.ts";
 import type { StartOptions } from "../durable/new-run.ts";
 import type { QuestionAnswer, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
+import type { Settlement } from "../tool/after-crash.ts";
 import type { Caller } from "./callers.ts";
 import { problemOf } from "./problems.ts";
 import { agentsOf, type Asked, json, type Route } from "./route.ts";
@@ -85,6 +87,14 @@ export const runRoutes: readonly Route[] = [
   },
   {
     method: "post",
+    path: "/runs/{id}/settle",
+    summary: "Says, once, what became of a call that was at work when its process died",
+    body: schemas.settle,
+    answer: { status: 204 },
+    act: settle,
+  },
+  {
+    method: "post",
     path: "/runs/{id}/cancel",
     summary: "Ends a run for good",
     body: schemas.cancel,
@@ -98,6 +108,15 @@ export const runRoutes: readonly Route[] = [
     body: schemas.nothing,
     answer: { status: 200, schema: schemas.run },
     act: async (asked) => json(shownRun(await asked.runs.retry((await runOf(asked)).id), asked.caller)),
+  },
+  {
+    method: "post",
+    path: "/runs/{id}/fork",
+    summary:
+      "Begins a new run from a turn of another one, with other results of its calls. Nothing happens again: tools answer as they did there",
+    body: schemas.fork,
+    answer: { status: 201, schema: schemas.run },
+    act: fork,
   },
 ];
 
@@ -121,6 +140,10 @@ async function start(asked: Asked): Promise<Response> {
     ...(session === undefined ? {} : { session: caller.prefix + session }),
   });
   if (request.headers.get("accept")?.includes("text/event-stream") === true) return stream(asked, run.id, 0);
+  return begun(run, caller);
+}
+
+function begun(run: StoredRun, caller: Caller): Response {
   const shown = shownRun(run, caller);
   return json(shown, 201, { location: `runs/${encodeURIComponent(shown.id)}` });
 }
@@ -181,6 +204,26 @@ async function answer(asked: Asked): Promise<Response> {
   return new Response(null, { status: 204 });
 }
 
+async function settle(asked: Asked): Promise<Response> {
+  const { id } = await runOf(asked);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+  const { call, ...settled } = asked.body as unknown as Settlement & { readonly call: string };
+  await asked.runs.settle(id, call, { ...settled, by: asked.caller.name });
+  return new Response(null, { status: 204 });
+}
+
+/** What would change the powers of the fork, or let tools run again, is the server's to give: a caller could forge a result for a tool to act on. */
+async function fork(asked: Asked): Promise<Response> {
+  const { runs, served, caller } = asked;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+  const { id, ...wanted } = asked.body as unknown as Pick<RunForkOptions, "beforeTurn" | "id" | "results">;
+  const { id: from } = await runOf(asked);
+  return begun(
+    await runs.fork(from, { ...wanted, id: caller.prefix + (id ?? served.host.randomId()) }),
+    caller,
+  );
+}
+
 async function cancel(asked: Asked): Promise<Response> {
   const { id } = await runOf(asked);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
@@ -195,10 +238,15 @@ type Start = Pick<StartOptions, "id" | "session" | "skill" | "intent" | "tools">
 
 /** A run as its caller sees it: by the id that they gave it. */
 function shownRun(
-  { id, session, options: _options, protocol: _protocol, ...run }: StoredRun,
+  { id, session, fork: origin, options: _options, protocol: _protocol, ...run }: StoredRun,
   { prefix }: Caller,
 ): Omit<StoredRun, "options" | "protocol"> {
-  return { id: own(id, prefix), ...run, ...(session === undefined ? {} : { session: own(session, prefix) }) };
+  return {
+    id: own(id, prefix),
+    ...run,
+    ...(session === undefined ? {} : { session: own(session, prefix) }),
+    ...(origin === undefined ? {} : { fork: { ...origin, run: own(origin.run, prefix) } }),
+  };
 }
 
 function shownQuestion(question: WaitingQuestion, { prefix }: Caller): WaitingQuestion {

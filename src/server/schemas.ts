@@ -41,6 +41,29 @@ export const answer: JsonSchema = object(
   ["key", "hash", "approved"],
 );
 
+/** What became of a call that was at work when its process died. */
+export const settle: JsonSchema = object(
+  {
+    call: { ...text, description: "The key of the call, like turn/1/call/0, or that of its question" },
+    happened: {
+      enum: [true, false, "unknown"],
+      description: "false: it runs now. unknown: the model is told that nobody can tell",
+    },
+    value: { description: "What it gave, where it happened" },
+  },
+  ["call", "happened"],
+);
+
+/** A run that is begun from the records of another one. */
+export const fork: JsonSchema = object(
+  {
+    beforeTurn: { type: "integer", minimum: 1, description: "The turn from which on it goes its own way" },
+    id: text,
+    results: { type: "object", description: "Other values of calls, by the keys of these: turn/2/call/0" },
+  },
+  ["beforeTurn"],
+);
+
 export const cancel: JsonSchema = object({ reason: words }, []);
 
 /** What `useChat` sends. Of its messages only the last is read. */
@@ -118,6 +141,7 @@ export const run: JsonSchema = {
         "ready",
         "running",
         "waiting",
+        "moved",
         "answered",
         "exhausted",
         "suspended",
@@ -128,6 +152,11 @@ export const run: JsonSchema = {
     },
     begunAt: { type: "number", description: "Milliseconds since 1970" },
     endedAt: { type: "number" },
+    fork: {
+      type: "object",
+      properties: { run: { type: "string" }, beforeTurn: { type: "integer" } },
+      required: ["run", "beforeTurn"],
+    },
     end: {
       type: "object",
       properties: {
