@@ -2,10 +2,11 @@ import type { Runnable } from "../agent/runnable.ts";
 import { callsBeside } from "../durable/beside.ts";
 import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
-import type { Json, JsonObject } from "../util/json.ts";
+import type { JsonObject } from "../util/json.ts";
 import { isFact } from "../event/event.ts";
+import { answerId, inputOf, messagesOf, type UiMessage } from "./chat-messages.ts";
 import { problemOf } from "./problems.ts";
-import { agentsOf, type Asked, type Route } from "./route.ts";
+import { agentsOf, type Asked, json, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
@@ -33,7 +34,19 @@ export const chatRoutes: readonly Route[] = [
     answer: { status: 200, type: "text/event-stream" },
     act: resume,
   },
+  {
+    method: "get",
+    path: "/chat/{agent}/{chat}",
+    summary:
+      "The messages of a chat, the latest 50, as useChat of the AI SDK takes them; the answer of a run at work comes with its stream",
+    query: { before: { type: "string", maxLength: 500, description: "The id of a message of the user" } },
+    answer: { status: 200, schema: schemas.chatMessages },
+    act: messages,
+  },
 ];
+
+// A run for each message of the user, and all of them are read again.
+const runsOfPage = 50;
 
 interface Chat {
   readonly id: string;
@@ -41,21 +54,6 @@ interface Chat {
   readonly trigger?: string;
   /** Arguments in the place of the model's, by the id of the approval. */
   readonly arguments?: Readonly<Record<string, JsonObject>>;
-}
-
-interface UiMessage {
-  readonly id: string;
-  readonly role: string;
-  readonly parts: readonly UiPart[];
-}
-
-interface UiPart {
-  readonly type: string;
-  readonly state?: string;
-  readonly text?: string;
-  readonly mediaType?: string;
-  readonly url?: string;
-  readonly approval?: { readonly id: string; readonly approved?: boolean; readonly reason?: string };
 }
 
 async function chat(asked: Asked): Promise<Response> {
@@ -67,7 +65,9 @@ async function chat(asked: Asked): Promise<Response> {
     refuse("an answer is not written anew: what a run did stays done. Send a message");
   if (last?.role === "user") {
     const id = runIdOf(asked, chatId, last.id);
-    await asked.runs.start(agent, inputOf(last), { id, session: sessionOf(asked, chatId) });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
+    const input = inputOf(last, refuse) as never;
+    await asked.runs.start(agent, input, { id, session: sessionOf(asked, chatId) });
     return stream(asked, id, { messageId: last.id });
   }
   const answers = answersIn(last, edits);
@@ -96,6 +96,19 @@ async function resume(asked: Asked): Promise<Response> {
   const [run] = await asked.runs.list({ session, limit: 1 });
   if (run === undefined || run.end !== undefined) return new Response(null, { status: 204 });
   return stream(asked, run.id, { messageId: run.id.slice(session.length + 1) });
+}
+
+async function messages(asked: Asked): Promise<Response> {
+  agentOf(asked);
+  const { runs, query, params } = asked;
+  const session = sessionOf(asked, params["chat"] ?? "");
+  const before = query["before"] === undefined ? {} : { before: `${session}/${query["before"]}` };
+  const told = await Promise.all(
+    (await runs.list({ session, limit: runsOfPage, ...before })).map((run) =>
+      messagesOf(run, run.id.slice(session.length + 1), runs.events(run.id)),
+    ),
+  );
+  return json({ messages: told.toReversed().flat() });
 }
 
 function lastSent(error: unknown): Sent | undefined {
@@ -130,7 +143,7 @@ async function* chunksOf(
   const chunks = new UiChunks();
   let last = after;
   let isOver = false;
-  yield sent({ type: "start", messageId: after === 0 ? `${messageId}-answer` : messageId });
+  yield sent({ type: "start", messageId: after === 0 ? answerId(messageId) : messageId });
   for await (const event of runEvents(id, served, { after, signal, untilItWaits: true })) {
     if (isFact(event)) last = event.seq;
     isOver = event.type === "run-end";
@@ -179,23 +192,6 @@ const runIdOf = (asked: Asked, chatId: string, messageId: string): string =>
 function refuse(reason: string): never {
   throw new WritError("request-invalid", { where: "the chat", reason });
 }
-
-/** What the user said: text, or a list of texts and files. */
-function inputOf({ parts }: UiMessage): never {
-  const said = parts.flatMap(({ type, text, mediaType, url = "" }): Json[] => {
-    if (type === "text" && text !== undefined) return [text];
-    if (type !== "file") return [];
-    const data = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
-    if (data === undefined || mediaType === undefined)
-      return refuse("a file must be a data: URL with its media type");
-    return [{ type: "file", mediaType, data }];
-  });
-  const isText = said.every((part) => typeof part === "string");
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
-  return (isText ? said.join("\n") : [{ role: "user", content: said.map(asPart) }]) as never;
-}
-
-const asPart = (part: Json): Json => (typeof part === "string" ? { type: "text", text: part } : part);
 
 /** What an approval is about: the id that a page sends back with its answer. */
 interface Asking {

@@ -214,3 +214,8 @@ export const problem: JsonSchema = {
 function listIn(name: string, items: JsonSchema): JsonSchema {
   return { type: "object", properties: { [name]: { type: "array", items } }, required: [name] };
 }
+
+export const chatMessages: JsonSchema = object(
+  { messages: { type: "array", items: { type: "object" }, description: "`UIMessage` of the AI SDK 7" } },
+  ["messages"],
+);

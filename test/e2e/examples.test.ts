@@ -60,6 +60,11 @@ const expected: Readonly<Record<string, Expected>> = {
     ends: "The client is told: Good morning.",
     broken: { file: "route.ts", from: 'path: "/agents",', to: "" },
   },
+  "recipes/chat-page": {
+    shows: "a page without a framework, and what its requests get; test/browser has the page in a browser",
+    ends: "The page is told: Good morning.",
+    broken: { from: 'path: "/agents" }', to: 'path: "/agent" }' },
+  },
   "recipes/queue": {
     shows: "one run for a message that a queue delivers twice",
     ends: "Three messages, two runs.",
@@ -183,11 +188,13 @@ const expected: Readonly<Record<string, Expected>> = {
 
 /** The calculator of the README looks for a model by itself; this asks it for its script. */
 const scripted = { WRIT_MODEL: "scripted" };
+/** Examples that go on until they are stopped. */
+const untilStopped: Readonly<Record<string, readonly string[]>> = { "recipes/chat-page": ["--once"] };
 
 /** Runs an example without a model. */
 function play(
   story: string,
-  words: readonly string[] = [],
+  words: readonly string[] = untilStopped[story] ?? [],
   env: Readonly<Record<string, string>> = story === "calculator" ? scripted : {},
 ): Promise<Ended> {
   return runNode([join(folder, story, "main.ts"), ...words], { env });
@@ -242,7 +249,10 @@ describe("an example that goes wrong", () => {
       const program = readFileSync(join(place, file), "utf8");
       expect(program).toContain(from);
       writeFileSync(join(place, file), program.replace(from, to));
-      const { code, stdout, stderr } = await runNode([join(place, "main.ts")]);
+      const { code, stdout, stderr } = await runNode([
+        join(place, "main.ts"),
+        ...(untilStopped[story] ?? []),
+      ]);
       expect(code).toBe(1);
       expect(stdout + stderr).toMatch(/AssertionError/);
     });

@@ -3,13 +3,14 @@ import {
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
+  validateUIMessages,
 } from "ai";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, session, tool } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
 import { sqliteSessions } from "../../src/sqlite.ts";
 import { fakeTool } from "../../src/testing.ts";
-import { ask, payer, runsFile, serving, talker, told, until, web } from "./scene.ts";
+import { ask, payer, principals, runsFile, serving, shop, talker, told, until, web } from "./scene.ts";
 
 /** The chat of the AI SDK, with its own transport, over a server. */
 class Page extends AbstractChat<UIMessage> {
@@ -229,6 +230,68 @@ describe("useChat's own client", () => {
     const parts = shown(page.lastMessage);
     expect(parts?.[1]).toMatch(/^(file,text|text,file)$/);
     expect(parts?.[2]).toEqual(["look", "output-error"]);
+  });
+});
+
+describe("the messages of a chat", () => {
+  const kept = async (server: Server, path: string, headers = web) =>
+    (await told(ask(server, `GET /chat/${path}`, { headers }))).messages ?? [];
+
+  it("are those that the page had, and a page that begins with them goes on", async () => {
+    const paid: unknown[] = [];
+    const server = serving(runsFile(), { agents: [payer(paid)] });
+    const page = new Page(server, "payer");
+    const picture = {
+      type: "file" as const,
+      mediaType: "image/png",
+      url: "data:image/png;base64,iVBORw0KGgo=",
+    };
+    await page.sendMessage({ text: "Pay Ada", files: [picture] });
+    const [question] = page.messages;
+    expect(await kept(server, "payer/c1")).toEqual([question]); // the answer is at work: its stream tells it
+    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
+    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    await page.addToolApprovalResponse({ id, approved: true });
+    await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Paid."));
+    const messages = await kept(server, "payer/c1");
+    expect(await validateUIMessages({ messages })).toEqual(messages);
+    expect(messages.map(({ id: own }) => own)).toEqual(page.messages.map(({ id: own }) => own));
+    expect(messages.map(shown)).toEqual(page.messages.map(shown));
+    expect(messages[0]?.parts).toEqual(question?.parts);
+    expect(messages[1]?.metadata).toEqual({ run: `web/chat/payer/c1/${question?.id}`, outcome: "answered" });
+
+    const later = new Page(server, "payer", { messages });
+    await later.sendMessage({ text: "Pay Bob" });
+    expect(later.messages.map(shown).at(-1)).toEqual(["step-start", ["pay", "approval-requested"]]);
+    expect((await kept(server, "payer/c1")).map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(await kept(server, `payer/c1?before=${later.messages.at(-2)?.id}`)).toEqual(messages);
+  });
+
+  it("tell of refused and failed calls, and are nobody else's", async () => {
+    const server = serving(runsFile(), { agents: [payer()], principals });
+    const page = new Page(server, "payer");
+    await page.sendMessage({ text: "Pay Ada" });
+    const part = page.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
+    const id = part !== undefined && "approval" in part ? String(part.approval?.id) : "";
+    await page.addToolApprovalResponse({ id, approved: false });
+    await until(async () => page.status === "ready" && shown(page.lastMessage)?.includes("Paid."));
+    const messages = await kept(server, "payer/c1");
+    expect(await validateUIMessages({ messages })).toEqual(messages);
+    expect(shown(messages[1])).toContainEqual(["pay", "output-denied"]);
+    expect(await kept(server, "payer/c2")).toEqual([]);
+    expect(await told(ask(server, "GET /chat/payer/c1", { headers: shop }))).toMatchObject({ status: 404 });
+    expect(await told(ask(server, "GET /chat/payer/c1", { headers: {} }))).toMatchObject({ status: 401 });
+  });
+
+  it("have the words of an answer whose agent is another one by now", async () => {
+    const file = runsFile();
+    const first = serving(file, { agents: [talker()] });
+    const page = new Page(first, "talker");
+    await page.sendMessage({ text: "Hi" });
+    await first.drain();
+    const changed = agent({ name: "talker", instructions: "Be brief.", model: () => "Changed." });
+    const messages = await kept(serving(file, { agents: [changed] }), "talker/c1");
+    expect(messages.map((message) => shown(message)?.at(-1))).toEqual(["Hi", "Hello there!"]);
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import type { UIMessage } from "ai";
 import { expect, onTestFinished } from "vitest";
 import { agent, type AgentEvent, type Model } from "../../src/index.ts";
 import type { WaitingQuestion } from "../../src/durable.ts";
@@ -97,6 +98,7 @@ export interface Told {
   readonly questions: readonly WaitingQuestion[];
   readonly runs: readonly object[];
   readonly agents: readonly object[];
+  readonly messages?: UIMessage[];
 }
 
 /** The JSON of an answer and its status; that of a run is in its `status` where it is asked for alone. */

@@ -1,0 +1,121 @@
+import type { StoredRun } from "../durable/run-store.ts";
+import type { AgentEvent } from "../event/event.ts";
+import { isJsonObject, type Json } from "../util/json.ts";
+import { UiChunks, type UiChunk } from "./ui-chunks.ts";
+
+/** A message as pages of the AI SDK keep it (`UIMessage` of `ai` 7). */
+export interface UiMessage {
+  readonly id: string;
+  readonly role: string;
+  readonly metadata?: Json;
+  readonly parts: readonly UiPart[];
+}
+
+export interface UiPart {
+  readonly type: string;
+  readonly state?: string;
+  readonly text?: string;
+  readonly mediaType?: string;
+  readonly url?: string;
+  readonly approval?: { readonly id: string; readonly approved?: boolean; readonly reason?: string };
+}
+
+/** The id of the message that answers another one. */
+export const answerId = (messageId: string | undefined): string => `${messageId}-answer`;
+
+/**
+ * The messages of one run of a chat: that of the user, and the answer when the run has ended. What a run at work has said so far is told by its stream, from
+ * the beginning.
+ */
+export async function messagesOf(
+  run: StoredRun,
+  messageId: string,
+  facts: AsyncIterable<AgentEvent>,
+): Promise<readonly UiMessage[]> {
+  const said = { id: messageId, role: "user", parts: partsOfInput(run.input) };
+  if (run.end === undefined) return [said];
+  const { outcome, output } = run.end;
+  const answer = new AnswerParts();
+  const chunks = new UiChunks();
+  for await (const event of facts) for (const chunk of chunks.of(event)) answer.add(chunk);
+  // Another version of the agent may not be able to tell what its turns were.
+  if (!answer.hasText && typeof output === "string" && output !== "")
+    answer.parts.push({ type: "text", text: output, state: "done" });
+  const metadata = { run: run.id, outcome: outcome.type };
+  return [said, { id: answerId(messageId), role: "assistant", metadata, parts: answer.parts }];
+}
+
+/** A part of what the user said, as agents take it. */
+type SaidPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "file"; readonly mediaType: string; readonly data: string };
+
+/** The parts of an input that {@link inputOf} made of a message. */
+function partsOfInput(input: Json): readonly UiPart[] {
+  if (typeof input === "string") return [{ type: "text", text: input }];
+  const [message] = Array.isArray(input) ? input : [];
+  if (!isJsonObject(message)) return [];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runs of chats are begun by `inputOf` alone
+  return (message["content"] as unknown as readonly SaidPart[]).map((part) =>
+    part.type === "file"
+      ? { type: part.type, mediaType: part.mediaType, url: `data:${part.mediaType};base64,${part.data}` }
+      : part,
+  );
+}
+
+type Part = UiPart & { readonly [field: string]: unknown };
+
+/** Puts the chunks of an answer that is whole together, as the client of the AI SDK does with those of a stream. */
+class AnswerParts {
+  readonly parts: Part[] = [];
+  private readonly places = new Map<unknown, number>();
+
+  get hasText(): boolean {
+    return this.parts.some(({ type }) => type === "text");
+  }
+
+  add(chunk: UiChunk): void {
+    const { type, id, delta, toolCallId, toolName, input, output, errorText } = chunk;
+    if (type === "start-step") this.parts.push({ type: "step-start" });
+    else if (type === "text-start" || type === "reasoning-start")
+      this.put(`said ${String(id)}`, { type: type.replace("-start", ""), text: "", state: "done" });
+    else if (type === "text-delta" || type === "reasoning-delta")
+      this.change(`said ${String(id)}`, ({ text }) => ({ text: `${text}${String(delta)}` }));
+    else if (type === "tool-input-available")
+      this.put(toolCallId, { type: "dynamic-tool", toolCallId, toolName, state: "input-available", input });
+    else if (type === "tool-output-available")
+      this.change(toolCallId, () => ({ state: "output-available", output }));
+    else if (type === "tool-output-error")
+      this.change(toolCallId, () => ({ state: "output-error", errorText }));
+    else if (type === "tool-output-denied") {
+      const approval = { id: String(toolCallId), approved: false };
+      this.change(toolCallId, () => ({ state: "output-denied", approval }));
+    }
+  }
+
+  private put(name: unknown, part: Part): void {
+    const place = this.places.get(name) ?? this.parts.length;
+    this.places.set(name, place);
+    this.parts[place] = part;
+  }
+
+  private change(name: unknown, change: (part: Part) => Partial<Part>): void {
+    const place = this.places.get(name) ?? -1;
+    const part = this.parts[place];
+    if (part !== undefined) this.parts[place] = { ...part, ...change(part) };
+  }
+}
+
+/** Makes the input of a run from what the user said: text, or a message of texts and files. `refuse` is told of a file that is not in the message itself. */
+export function inputOf({ parts }: UiMessage, refuse: (reason: string) => never): Json {
+  const said = parts.flatMap(({ type, text, mediaType, url = "" }): SaidPart[] => {
+    if (type === "text" && text !== undefined) return [{ type, text }];
+    if (type !== "file") return [];
+    const data = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
+    if (data === undefined || mediaType === undefined)
+      return refuse("a file must be a data: URL with its media type");
+    return [{ type, mediaType, data }];
+  });
+  const texts = said.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.length === said.length ? texts.join("\n") : [{ role: "user", content: said }];
+}
