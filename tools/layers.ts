@@ -26,6 +26,7 @@ export const layers: readonly string[] = [
   "durable",
   "adapters",
   "eval",
+  "client",
   "server",
   "cli",
 ];

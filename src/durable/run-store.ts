@@ -57,6 +57,9 @@ export interface StoredRun extends NewRun {
   readonly moves?: number;
 }
 
+/** A run as its caller sees it over a server: by the id that they gave it. */
+export type ShownRun = Omit<StoredRun, "options" | "protocol">;
+
 /** A run on its way from one store to another, with all that belongs to it. */
 export interface MovedRun {
   /** The run as it goes on: `ready`, or ended. */

@@ -1,6 +1,6 @@
 import type { RunForkOptions } from "../durable/fork.ts";
 import type { StartOptions } from "../durable/new-run.ts";
-import type { QuestionAnswer, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { QuestionAnswer, ShownRun, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Settlement } from "../tool/after-crash.ts";
@@ -58,7 +58,7 @@ export const runRoutes: readonly Route[] = [
     method: "get",
     path: "/runs/{id}/events",
     summary:
-      "The events of a run as server-sent events: facts with their number as id, after the one that the header last-event-id or `after` names; live ones without",
+      "The events of a run as server-sent events: facts with their number as id, after the one that the header last-event-id or `after` names; live ones without. 204 where the run has ended and no event comes after that one",
     query: schemas.after,
     answer: { status: 200, type: "text/event-stream" },
     act: events,
@@ -165,14 +165,24 @@ function lastSent(error: unknown): Sent | undefined {
 }
 
 async function events(asked: Asked): Promise<Response> {
-  const { id } = await runOf(asked);
+  const { id, end } = await runOf(asked);
   const after = asked.request.headers.get("last-event-id") ?? asked.query["after"] ?? "0";
   if (!/^\d{1,15}$/.test(after))
     throw new WritError("request-invalid", {
       where: "`last-event-id`",
       reason: "it is not the number of an event",
     });
+  // The standard has 204 for this: an EventSource does not come back.
+  if (end !== undefined && !(await tellsMore(asked, id, Number(after))))
+    return new Response(null, { status: 204 });
   return stream(asked, id, Number(after));
+}
+
+/** Tells whether a run has an event after one. */
+async function tellsMore({ served, request }: Asked, id: string, after: number): Promise<boolean> {
+  if (after === 0) return true;
+  for await (const _event of runEvents(id, served, { after, signal: request.signal })) return true;
+  return false;
 }
 
 async function list({ runs, caller, query }: Asked): Promise<Response> {
@@ -236,11 +246,10 @@ type Start = Pick<StartOptions, "id" | "session" | "skill" | "intent" | "tools">
   readonly input: never;
 };
 
-/** A run as its caller sees it: by the id that they gave it. */
 function shownRun(
   { id, session, fork: origin, options: _options, protocol: _protocol, ...run }: StoredRun,
   { prefix }: Caller,
-): Omit<StoredRun, "options" | "protocol"> {
+): ShownRun {
   return {
     id: own(id, prefix),
     ...run,

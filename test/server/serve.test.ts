@@ -71,7 +71,7 @@ describe("a run over HTTP", () => {
     const shown = ({ at: _at, ...event }: AgentEvent) => event;
     expect(later.map(shown)).toEqual(facts.map(shown));
     const none = await ask(server, `GET /runs/a%2F1/events?after=${facts.length}`);
-    expect(await Array.fromAsync(events(none))).toEqual([]);
+    expect(none.status).toBe(204); // an EventSource does not come back
   });
 
   it("waits for an answer, which comes once, through another process, while a reader listens", async () => {

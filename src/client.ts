@@ -1,0 +1,8 @@
+/**
+ * A client of the servers that `serve()` makes, for browsers and programs. It loads nothing else of writ.
+ *
+ * @module writ/client
+ */
+export { ServerError } from "./client/server-error.ts";
+export type { RunsClientOptions } from "./client/asking.ts";
+export { type RunsClient, runsClient } from "./client/runs-client.ts";

@@ -1,0 +1,118 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import type { AgentEvent } from "../event/event.ts";
+import { errorOf, isPassing, ServerError, toldIn } from "./server-error.ts";
+
+/** What a reader of events needs. */
+export interface Reading {
+  /** Asks for the events after one. */
+  readonly ask: (after: number, signal: AbortSignal) => Promise<Response>;
+  /** The `seq` of the last event that is known. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+}
+
+/** A server says something every 15 seconds: one that is silent for three times that is gone. */
+const silentMs = 45_000;
+const firstPauseMs = 200;
+const longestPauseMs = 10_000;
+
+/**
+ * The events of a run, until it ends. A connection that breaks, a server that is restarted and one that is busy are asked again, after the last fact
+ * that came: each fact comes once. The first request is not repeated.
+ *
+ * @throws ServerError where the server refuses; what `fetch` throws, for the first request; the reason of the signal
+ */
+export async function* readEvents({ ask, after, signal }: Reading): AsyncGenerator<AgentEvent, void> {
+  let last = after;
+  let pauseMs = firstPauseMs;
+  let isFirst = true;
+  for (;;) {
+    try {
+      const reading = new Connection((gone) => ask(last, gone), signal);
+      for await (const event of reading.events()) {
+        [isFirst, pauseMs] = [false, firstPauseMs];
+        last = Math.max(last, event.seq);
+        yield event;
+        if (event.type === "run-end") return;
+      }
+      if (reading.hasNoMore) return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ServerError ? !isPassing(error.status) : isFirst) throw error;
+      if (error instanceof ServerError) pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0);
+    }
+    isFirst = false;
+    await pause(pauseMs, signal);
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+  }
+}
+
+/** One connection. It ends when the server ends it, and when nothing is heard of the server any more. */
+class Connection {
+  /** The server said that no event comes any more: the run has ended, and its reader knew. */
+  hasNoMore = false;
+  private readonly silence = new AbortController();
+  private readonly signal: AbortSignal;
+  private readonly ask: (signal: AbortSignal) => Promise<Response>;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(ask: (signal: AbortSignal) => Promise<Response>, signal: AbortSignal) {
+    this.ask = ask;
+    this.signal = AbortSignal.any([signal, this.silence.signal]);
+  }
+
+  /** @throws ServerError; what `fetch` throws; the reason of the signal */
+  async *events(): AsyncGenerator<AgentEvent, void> {
+    const messages: EventSourceMessage[] = [];
+    const parser = createParser({ onEvent: (message) => messages.push(message) });
+    const decoder = new TextDecoder();
+    try {
+      this.heard();
+      const response = await this.ask(this.signal);
+      if (!response.ok) throw await errorOf(response);
+      this.hasNoMore = response.status === 204;
+      // Chunks are taken one by one: not every browser iterates over a stream.
+      const reader = response.body?.getReader();
+      this.signal.addEventListener("abort", () => void reader?.cancel().catch(() => undefined));
+      for (;;) {
+        const next = await reader?.read();
+        if (next?.value === undefined) return;
+        this.heard();
+        parser.feed(decoder.decode(next.value, { stream: true }));
+        for (const message of messages.splice(0)) yield eventOf(message);
+      }
+    } finally {
+      clearTimeout(this.timer);
+      this.silence.abort(); // a reader who leaves closes the connection
+    }
+  }
+
+  private heard(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.silence.abort(), silentMs);
+  }
+}
+
+/** @throws ServerError for the event that tells of a failure */
+function eventOf({ event, data }: EventSourceMessage): AgentEvent {
+  if (event === "error") {
+    const told = toldIn(data);
+    throw new ServerError(told.status ?? 500, told);
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server wrote it
+  return JSON.parse(data) as AgentEvent;
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onAbort = (): void => reject(signal.reason);
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}

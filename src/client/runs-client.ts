@@ -1,0 +1,124 @@
+import type { RunForkOptions } from "../durable/fork.ts";
+import type { StartOptions } from "../durable/new-run.ts";
+import type { QuestionAnswer, RunEnd, RunFilter, ShownRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { AgentEvent } from "../event/event.ts";
+import type { Settlement } from "../tool/after-crash.ts";
+import { asking, type RunsClientOptions } from "./asking.ts";
+import { readEvents } from "./read-events.ts";
+
+/** The runs of a server, as its caller has them: the functions of `durableRuns`, over HTTP. */
+export interface RunsClient {
+  /** The names of the agents that the caller may use. */
+  agents(): Promise<readonly string[]>;
+  /**
+   * Starts a run, which goes on whether or not anybody listens. With an id of its own it may be asked again after a failure: the same id gives the same
+   * run.
+   *
+   * @throws ServerError `request-invalid`, `input-invalid`, `run-differs`
+   */
+  start(
+    agent: string,
+    input: unknown,
+    options?: Pick<StartOptions, "id" | "session" | "skill" | "intent" | "tools">,
+  ): Promise<ShownRun>;
+  /**
+   * The events of a run, until it ends: its facts by `seq`, each once, and the words of the model as they are written, where the process that is asked
+   * carries the run out. It reconnects as often as it takes, also while the server is restarted; the deltas of an unfinished message begin anew then, with
+   * `message-start`. Leaving the loop closes the connection, and the run goes on.
+   *
+   * @throws ServerError `run-missing`; what `fetch` throws, where the first request cannot be sent; the reason of the signal
+   */
+  events(
+    id: string,
+    options?: { readonly after?: number; readonly signal?: AbortSignal },
+  ): AsyncGenerator<AgentEvent, void>;
+  /** Waits until a run has ended. @throws ServerError `run-missing`; the reason of the signal */
+  result(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
+  /** The questions that the runs of the caller wait for, or one run. */
+  waiting(id?: string): Promise<readonly WaitingQuestion[]>;
+  /**
+   * Answers a question, once, by the hash of the request that was shown; with `arguments` in the place of the model's, which are judged again.
+   *
+   * @throws ServerError `question-answered`, `question-changed`, `question-expired`, `question-forbidden`, `question-stale`, `question-unknown`
+   */
+  answer(id: string, key: string, answer: Omit<QuestionAnswer, "by" | "settled">): Promise<void>;
+  /** Says what became of a call that was at work when its process died. @throws ServerError `call-not-unknown`, `question-answered` */
+  settle(id: string, call: string, settled: Settlement): Promise<void>;
+  /** Ends a run for good. One that had ended before keeps its end. @throws ServerError `run-missing` */
+  cancel(id: string, reason?: string): Promise<ShownRun>;
+  /** Lets a run go on that failed or met a bound. @throws ServerError `run-missing` */
+  retry(id: string): Promise<ShownRun>;
+  /** Begins a new run from a turn of another one. Nothing happens again. @throws ServerError `turn-missing`, `call-missing`, `run-exists` */
+  fork(id: string, options: Pick<RunForkOptions, "beforeTurn" | "id" | "results">): Promise<ShownRun>;
+  /** Forgets a run with all that was recorded. @throws ServerError `run-missing`, `run-claimed` */
+  erase(id: string): Promise<void>;
+  /** The runs of the caller, the latest first. */
+  list(wanted?: Omit<RunFilter, "prefix">): Promise<readonly ShownRun[]>;
+  /** @throws ServerError `run-missing` */
+  show(id: string): Promise<ShownRun>;
+}
+
+/**
+ * A client of a server of agents, for browsers and programs. A request that fails is not sent again by itself, reading events is.
+ *
+ * @example
+ * ```ts
+ * import { runsClient } from "writ/client";
+ *
+ * const runs = runsClient({ url: "https://agents.example", token: "…" });
+ * const { id } = await runs.start("clerk", "Refund order 17", { id: "order-17" });
+ * for await (const event of runs.events(id)) {
+ *   if (event.type === "text-delta") console.log(event.text);
+ *   if (event.type !== "approval-request") continue;
+ *   const [question] = await runs.waiting(id);
+ *   if (question !== undefined)
+ *     await runs.answer(id, question.key, { approved: true, hash: question.request.hash });
+ * }
+ * ```
+ */
+export function runsClient(options: RunsClientOptions): RunsClient {
+  const { ask, told } = asking(options);
+  const show = (id: string): Promise<ShownRun> => told("GET", of(id));
+  const events: RunsClient["events"] = (id, { after = 0, signal = new AbortController().signal } = {}) =>
+    readEvents({
+      ask: (last, gone) => ask("GET", of(id, `/events?after=${last}`), { signal: gone }),
+      after,
+      signal,
+    });
+  return {
+    async agents() {
+      const { agents } = await told<{ agents: readonly { readonly name: string }[] }>("GET", "/agents");
+      return agents.map(({ name }) => name);
+    },
+    start: (agent, input, options = {}) => told("POST", "/runs", { agent, input, ...options }),
+    events,
+    async result(id, options) {
+      for (;;) {
+        for await (const _event of events(id, options)); // they end with the run
+        const { end } = await show(id);
+        if (end !== undefined) return end;
+      }
+    },
+    async waiting(id) {
+      const path = id === undefined ? "/questions" : of(id, "/questions");
+      return (await told<{ questions: readonly WaitingQuestion[] }>("GET", path)).questions;
+    },
+    answer: (id, key, answer) => told("POST", of(id, "/answers"), { key, ...answer }),
+    settle: (id, call, settled) => told("POST", of(id, "/settle"), { call, ...settled }),
+    cancel: (id, reason) => told("POST", of(id, "/cancel"), reason === undefined ? {} : { reason }),
+    retry: (id) => told("POST", of(id, "/retry"), {}),
+    fork: (id, options) => told("POST", of(id, "/fork"), options),
+    erase: (id) => told("DELETE", of(id)),
+    list: async (wanted = {}) =>
+      (await told<{ runs: readonly ShownRun[] }>("GET", `/runs?${queryOf(wanted)}`)).runs,
+    show,
+  };
+}
+
+const of = (id: string, part = ""): string => `/runs/${encodeURIComponent(id)}${part}`;
+
+function queryOf(wanted: object): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(wanted)) if (value !== undefined) query.set(name, String(value));
+  return query.toString();
+}

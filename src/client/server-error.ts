@@ -1,0 +1,65 @@
+/** The body of an error, as RFC 9457 has it and a server of writ fills it. */
+interface Told {
+  readonly status?: number;
+  readonly title?: string;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly hint?: string;
+}
+
+/**
+ * A server refused a request, or failed at it. `code` is that of the list of errors (`run-missing`, `question-answered`, …), and `http` where what
+ * stands before the server answered.
+ *
+ * @example
+ * ```ts
+ * import { runsClient, ServerError } from "writ/client";
+ *
+ * const runs = runsClient({ url: "https://agents.example" });
+ * const isThere = await runs.show("order-17").then(
+ *   () => true,
+ *   (error: unknown) => !(error instanceof ServerError && error.code === "run-missing"),
+ * );
+ * ```
+ */
+export class ServerError extends Error {
+  override readonly name = "ServerError";
+  readonly status: number;
+  readonly code: string;
+  /** The server's advice. */
+  readonly hint: string | undefined;
+  /** Milliseconds after which the server wants to be asked again: with 429 and 503. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, told: Told, retryAfterMs?: number) {
+    super(told.detail ?? told.title ?? `the server answered with ${status}`);
+    this.status = status;
+    this.code = told.code ?? "http";
+    this.hint = told.hint;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The error that a response tells of. */
+export async function errorOf(response: Response): Promise<ServerError> {
+  const text = await response.text().catch(() => "");
+  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+  return new ServerError(
+    response.status,
+    toldIn(text),
+    Number.isFinite(seconds) ? seconds * 1000 : undefined,
+  );
+}
+
+/** What the text of an error says; nothing where it is a page of a proxy. */
+export function toldIn(text: string): Told {
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field is read as one that may be absent
+    return Object(JSON.parse(text)) as Told;
+  } catch {
+    return {};
+  }
+}
+
+/** True where asking again later may do. */
+export const isPassing = (status: number): boolean => status === 429 || status >= 500;
