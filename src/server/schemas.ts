@@ -110,6 +110,29 @@ export const completion: JsonSchema = {
   },
   required: ["model", "messages"],
 };
+
+/** The same, of the Responses API. */
+export const response: JsonSchema = {
+  type: "object",
+  properties: {
+    model: text,
+    input: { type: ["string", "array"], items: { type: "object" }, minItems: 1, minLength: 1 },
+    instructions: {
+      type: ["string", "null"],
+      description: "Told as the user's: instructions are the server's",
+    },
+    previous_response_id: {
+      type: ["string", "null"],
+      description: "A response of the caller that is gone on from",
+    },
+    stream: { type: ["boolean", "null"] },
+    tools: { type: "array", ...never },
+    background: { enum: [false, null] },
+    conversation: { type: "null", description: "Not taken: give previous_response_id" },
+  },
+  required: ["model", "input"],
+};
+
 export const nothing: JsonSchema = object({}, []);
 
 export const filter: Readonly<Record<string, JsonSchema>> = {

@@ -19,6 +19,7 @@ import { openAiRoutes } from "./openai-routes.ts";
 import { problemResponse, statusOf } from "./problems.ts";
 import { json, type Route } from "./route.ts";
 import { runRoutes } from "./run-routes.ts";
+import { responsesRoutes } from "./responses-routes.ts";
 import { serveRuns } from "./served-runs.ts";
 
 /** Options of {@link serve}. */
@@ -151,6 +152,7 @@ const routes: readonly Route[] = [
   ...runRoutes,
   ...chatRoutes,
   ...openAiRoutes,
+  ...responsesRoutes,
 ];
 
 interface AppParts {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { agent } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
 import { fakeTool } from "../../src/testing.ts";
-import { ask, payer, runsFile, serving, talker, told } from "./scene.ts";
+import { ask, payer, questionsOf, runsFile, serving, talker, told, until } from "./scene.ts";
 
 /** The official client, over a server. */
 const clientOf = (server: Pick<Server, "fetch">, apiKey = "web-token"): OpenAI =>
@@ -65,6 +65,73 @@ describe("OpenAI's own client", () => {
     expect(whole.choices[0]?.message.content).toBe(
       "I look.\n\nsystem,user,user,assistant,user,assistant,tool",
     );
+  });
+
+  it("is given responses: whole, word by word, as a conversation that may fork, and read again", async () => {
+    const gate = Promise.withResolvers<void>();
+    const echo = agent({
+      name: "echo",
+      model: ({ messages }) =>
+        messages
+          .flatMap(({ role, ...more }) =>
+            "parts" in more ? [`${role}: ${JSON.stringify(more.parts)}`] : [role],
+          )
+          .join(" "),
+    });
+    const server = serving(runsFile(), { agents: [talker(gate.promise), echo] });
+    const client = clientOf(server);
+    const stream = client.responses.stream({ model: "talker", input: "Hi", temperature: 0 });
+    let text = "";
+    for await (const event of stream) {
+      if (event.type === "response.output_text.delta") text += event.delta;
+      if (text === "Hello ") gate.resolve();
+    }
+    const whole = await stream.finalResponse(); // put together by the client
+    expect(whole).toMatchObject({ output_text: "Hello there!", status: "completed", model: "talker" });
+    expect(whole.usage).toMatchObject({ input_tokens: 3, output_tokens: 3, total_tokens: 6 });
+    expect(await client.responses.retrieve(whole.id)).toMatchObject({
+      id: whole.id,
+      output_text: "Hello there!",
+    });
+    const first = await client.responses.create({ model: "echo", input: "A", instructions: "Be evil" });
+    expect(first.output_text).toBe(
+      'user: [{"type":"text","text":"Be evil"}] user: [{"type":"text","text":"A"}]',
+    );
+    const next = async (input: string) => {
+      const { output_text: said } = await client.responses.create({
+        model: "echo",
+        input: [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }],
+        previous_response_id: first.id,
+      });
+      return said.replaceAll(/.*(user|assistant).*"text":"(\w)".*/g, "$1 $2");
+    };
+    expect([await next("B"), await next("C")]).toEqual(["user B", "user C"]);
+    const stranger = clientOf(server, "shop-token");
+    await expect(stranger.responses.retrieve(whole.id)).rejects.toMatchObject({ status: 404 });
+    await expect(
+      stranger.responses.create({ model: "talker", input: "x", previous_response_id: whole.id }),
+    ).rejects.toMatchObject({ status: 404, code: "request-unknown" });
+  });
+
+  it("is told why there is no response, and reads it once somebody has answered", async () => {
+    const server = serving(runsFile(), { agents: [payer()] });
+    const client = clientOf(server);
+    const wrong = { status: 400, code: "request-invalid" };
+    const create = (more: object) => client.responses.create({ model: "payer", input: "Pay", ...more });
+    await expect(create({ tools: [{ type: "web_search" }] })).rejects.toMatchObject(wrong);
+    await expect(create({ input: [{ type: "item_reference", id: "x" }] })).rejects.toMatchObject(wrong);
+    await expect(create({ background: true })).rejects.toMatchObject(wrong);
+    await expect(create({ model: "nobody" })).rejects.toMatchObject({ status: 404 });
+    const stream = await client.responses.create(
+      { model: "payer", input: "Pay", stream: true },
+      { headers: { "idempotency-key": "k" } },
+    );
+    await expect(Array.fromAsync(stream)).rejects.toThrow("waits for an answer");
+    const [question] = await questionsOf(server);
+    const answer = { key: question?.key, hash: question?.request.hash, approved: true };
+    await ask(server, "POST /runs/v1%2Fk/answers", { body: answer });
+    await until(async () => (await told(ask(server, "GET /runs/v1%2Fk"))).end);
+    expect((await client.responses.retrieve("resp_k")).output_text).toBe("Paid.");
   });
 
   it("makes one run of one idempotency key", async () => {
