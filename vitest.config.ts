@@ -18,7 +18,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "lab/test/*.test.ts"],
     typecheck: { enabled: true, include: ["test/types/**/*.test-d.ts"], tsconfig: "tsconfig.json" },
-    testTimeout: 20_000,
+    testTimeout: 60_000, // a busy machine takes ten times as long
     reporters: ["default", "./tools/count-reporter.ts"],
     maxWorkers: 4, // on two cores: half of them wait for processes
     sequence: { sequencer: LongestFirst },

@@ -62,13 +62,16 @@ export async function boundedText(request: Request, limit: number): Promise<stri
     throw new WritError("request-too-large", { limit });
   };
   if (Number(request.headers.get("content-length") ?? 0) > limit) refuse();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let text = "";
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of request.body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > limit) refuse();
-    text += decoder.decode(chunk, { stream: true });
+    chunks.push(chunk);
   }
-  return text + decoder.decode();
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw new WritError("request-invalid", { where: "the body", reason: "it is not UTF-8" }, { cause });
+  }
 }

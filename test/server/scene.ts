@@ -84,7 +84,10 @@ export function ask(
   { body, headers = web }: AskOptions = {},
 ): Promise<Response> {
   const [method, path] = what.split(" ");
-  const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
+  const sent =
+    body === undefined
+      ? {}
+      : { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) };
   return fetch(new Request(`http://localhost${path}`, { method: method ?? "", headers, ...sent }));
 }
 

@@ -291,7 +291,7 @@ describe("what does not fit", () => {
     },
     { name: "a tool that there is not", what: "POST /runs", body: { ...start, tools: ["x"] }, status: 400 },
     { name: "an empty id", what: "POST /runs", body: { ...start, id: "" }, status: 400 },
-    { name: "bytes that are no UTF-8", what: "POST /runs", body: "\ud800", status: 400 },
+    { name: "bytes that are no UTF-8", what: "POST /runs", body: Uint8Array.of(34, 255, 34), status: 400 },
     { name: "an unknown path", what: "GET /run", status: 404 },
     { name: "a path around", what: "GET /runs/..%2f..%2fetc", status: 404 },
     { name: "a broken escape", what: "GET /runs/%E0%A4%A", status: 404 },
