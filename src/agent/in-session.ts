@@ -89,7 +89,10 @@ interface Keeping {
   readonly inside: Frame;
 }
 
-/** Keeps a run with those before it, once: a replay does not keep it again. */
+/**
+ * Keeps a run with those before it, once: a replay does not keep it again. The journal notes first that this begins, which tells a process that
+ * has lost the run to another one: its words may be wrong by then. Keeping the same again does nothing, so a lost beginning is made up for.
+ */
 export function keep(
   session: OpenSession | undefined,
   ended: Finished,
@@ -107,7 +110,8 @@ export function keep(
     return null;
   };
   return finishing(ended, { plan, inside }, async () => {
-    const keeping = base.journal.step({ key: `session/save/${ledger.turns}`, run: saving });
+    const step = { key: `session/save/${ledger.turns}`, run: saving, lost: saving };
+    const keeping = base.journal.step(step);
     // A run that was stopped is kept too: then nothing but the store itself can end the waiting.
     const kept = inside.stop.reason === undefined ? await untilStopped(keeping, inside.stop) : await keeping;
     if (kept === "stopped") throw new Error("the run was stopped while it was kept in its session");

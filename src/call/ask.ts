@@ -48,10 +48,11 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   const question = questionAbout(fate, decision);
   const { hash } = question;
   if (at.approved?.includes(hash) === true) return fate;
+  const place = { key: `turn/${turn}/approval/${at.index}`, fingerprint: () => fingerprintOf(call) };
+  if (at.before !== undefined && run.journal.find?.(place.key) === undefined) return fate; // nobody was asked when it began
   run.tell?.({ type: "approval-request", turn, callId, name, arguments: args, request: question });
   const refusedBecause = (reason: string): void =>
     run.tell?.({ type: "approval-answer", turn, callId, approved: false, reason });
-  const place = { key: `turn/${turn}/approval/${at.index}`, fingerprint: () => fingerprintOf(call) };
   const answering = untilAborted(answerAt(place, question, run), run.leaving, handedOver);
   const asking = answering.catch((error: unknown) => {
     if (error instanceof RunWaits) throw error;
@@ -68,8 +69,14 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   const { hash: meant = hash, ...answer } = asked;
   if (meant !== hash) throw mismatch(place.key, run.runId, ["arguments"]); // whatever the caller accepts
   run.tell?.({ type: "approval-answer", turn, callId, ...answer });
+  return fateAfter(answer, fate, hash);
+}
+
+/** The fate of a call that a person was asked about. */
+function fateAfter(answer: PersonsAnswer, fate: Ready, hash: string): Fate | Edited {
+  const { call } = fate;
   if (!answer.approved) {
-    const text = `Tool '${name}' was denied: ${answer.reason ?? "a person said no"}`;
+    const text = `Tool '${call.name}' was denied: ${answer.reason ?? "a person said no"}`;
     return { type: "refused", call, result: { status: "denied", text } };
   }
   if (answer.edited !== undefined) return { type: "edited", call: withArguments(call, answer.edited) };

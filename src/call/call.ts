@@ -48,8 +48,8 @@ export interface Call {
   readonly uses?: readonly ToolUse[];
   /** Hashes of the calls that a person approved for the whole run. */
   readonly approved?: readonly string[];
-  /** The decision of the policy that is recorded: it is not asked again. */
-  readonly known?: Decision;
+  /** The record of an earlier process, of which there is the decision alone; none where it began the call and left no result. */
+  readonly before?: { readonly decision?: Decision };
 }
 
 /** The fate of a call: refused with its result, or ready to run. */

@@ -33,18 +33,16 @@ import { fingerprintOf } from "./step.ts";
 export function judge(call: Call): Maybe<Fate> {
   const { journal } = call.batch.run;
   if (journal === directJournal) return judgeAnew(call);
-  const known = knownDecision(call, journal);
-  return after(judgeAnew(known === undefined ? call : { ...call, known }), keepDenial, call);
+  const before = recordBefore(call, journal);
+  return after(judgeAnew(before === undefined ? call : { ...call, before }), keepDenial, call);
 }
 
-/** An earlier process began the call, and left no result: what it decided then, nobody can take back. */
-const begunBefore: Decision = { verdict: "allow", rule: "begun", reason: "an earlier process began it" };
-
 /** The decision that stands in the journal. A policy that says something else today changes nothing of what has happened. */
-function knownDecision({ key }: Call, { find, hasBegun }: Journal): Decision | undefined {
+function recordBefore({ key }: Call, { find, hasBegun }: Journal): Call["before"] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call wrote it
   const record = find?.(key) as Pick<CallRecord, "decision"> | undefined;
-  return record?.decision ?? (hasBegun?.(key) === true ? begunBefore : undefined);
+  if (record?.decision !== undefined) return { decision: record.decision };
+  return hasBegun?.(key) === true ? {} : undefined;
 }
 
 /** Keeps a no of the policy, since a call that does not run has no other record: the policy may say yes the next time. */
@@ -128,7 +126,7 @@ function decided(fate: Fate, call: Call): Maybe<Fate> {
 async function askAbout(fate: Ready, call: Call): Promise<Fate> {
   const answered = await askPerson(fate, call);
   if (answered.type !== "edited") return answered;
-  const { known: _decided, ...asked } = call;
+  const { before: _decided, ...asked } = call;
   const edited = await judgeEdited({ ...asked, proposed: answered.call });
   return edited.type === "ready" ? { ...edited, askedBy: fate.decision } : edited;
 }
@@ -186,18 +184,27 @@ function weigh(parsed: ParseResult<unknown>, { call: at, tool }: Read): Fate {
   if (!parsed.ok) return invalid(call, tool, argumentProblem(tool.input, call.arguments, parsed.issues));
   const { value: args, coerced } = parsed;
   const request = new JudgedCall(at, tool, args);
-  const { gate } = at.batch;
-  const policy = gate.outer === undefined ? gate.policy : judgeOf(gate);
-  const decision =
-    at.known ?? (tool.name === readResult && isReader(tool) ? readingOn : decisionOf(policy, request));
+  const decision = decisionAbout(request, { call: at, tool });
   const { verdict, rule } = decision;
   if (rule === policyError) at.batch.run.host.warn?.(brokenPolicy(request, decision));
   const unseen = verdict === "ask" ? unseenIn(request) : undefined;
   if (verdict === "deny" || unseen !== undefined)
-    return { ...deniedBy(unseen ?? decision, call), ...(at.known === undefined ? { isDenied: true } : {}) };
+    return { ...deniedBy(unseen ?? decision, call), ...(at.before === undefined ? { isDenied: true } : {}) };
   if (decision.flags?.includes("effect-undeclared") === true) at.batch.run.host.warn?.(unguarded(request));
   return { type: "ready", at, call, tool, args, decision, request, coerced };
 }
+
+/** Decides as the record of the call says, else as the policy does. No denial of today's counts for a call that has begun. */
+function decisionAbout(request: CallRequest, { call: { batch, before }, tool }: Read): Decision {
+  if (before?.decision !== undefined) return before.decision;
+  if (tool.name === readResult && isReader(tool)) return readingOn;
+  const { gate } = batch;
+  const decision = decisionOf(gate.outer === undefined ? gate.policy : judgeOf(gate), request);
+  return before !== undefined && decision.verdict === "deny" ? begunBefore : decision;
+}
+
+/** An earlier process began the call, and left no result: what it decided then, nobody can take back. */
+const begunBefore: Decision = { verdict: "allow", rule: "begun", reason: "an earlier process began it" };
 
 /** Reading on shows a run what a call of it gave already: whoever allowed that call allowed this. */
 const readingOn: Decision = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agent, memoryJournal, type Policy } from "../../src/index.ts";
+import { agent, type AgentEvent, isFact, memoryJournal, type Policy } from "../../src/index.ts";
 import type { JournalRecord } from "../../src/doors.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 
@@ -144,6 +144,46 @@ describe("a policy that says something else when a run goes on", () => {
     const { fingerprint = "" } = journal.records.find(({ key }) => key === "turn/1/call/0") ?? {};
     const died = [...begun, { key: "turn/1/call/0", fingerprint }];
     const { transcript } = await goOn(died, { tools: [pay], policy: verdicts("deny") }, { accept });
+    expect(transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ status: "unknown" });
+  });
+
+  it.each(["allow", "ask"] as const)(
+    "tells a call that an earlier process began as it was decided: %s",
+    async (verdict) => {
+      const journal = memoryJournal();
+      const decides: Policy = () => ({ verdict, rule: "hours", reason: "" });
+      const open = { ...definition, tools: [pay], model: scripted(paying), policy: decides };
+      const told = (events: AgentEvent[]) => (event: AgentEvent) =>
+        void (isFact(event) && events.push(event));
+      const types = (events: readonly AgentEvent[]) =>
+        events.map((event) => [event.type, "decision" in event ? event.decision.rule : ""]);
+      const first: AgentEvent[] = [];
+      const second: AgentEvent[] = [];
+      const approve = () => true;
+      await agent(open).run("Go", { journal, runId: "r", approve, onEvent: told(first) });
+      const died = journal.records
+        .filter(({ key }) => key !== "end" && !key.startsWith("turn/2"))
+        .map(({ key, fingerprint, json }) =>
+          key === "turn/1/call/0" ? { key, fingerprint } : { key, fingerprint, json },
+        );
+      const neverAsked = () => expect.unreachable();
+      await goOn(died, { tools: [pay], policy: decides }, { onEvent: told(second), approve: neverAsked });
+      expect(types(second)).toEqual(types(first));
+    },
+  );
+
+  it("asks nobody about a call that has begun, though it would ask today", async () => {
+    const journal = memoryJournal();
+    const open = { ...definition, tools: [pay], model: scripted(paying), policy: verdicts("allow") };
+    await agent(open).run("Go", { journal, runId: "r" });
+    const died = journal.records
+      .filter(({ key }) => key === "start" || key.startsWith("turn/1"))
+      .map(({ key, fingerprint, json }) =>
+        key === "turn/1/call/0" ? { key, fingerprint } : { key, fingerprint, json },
+      );
+    const asks: Policy = () => ({ verdict: "ask", rule: "hours", reason: "" });
+    const options = { accept, approve: () => expect.unreachable() };
+    const { transcript } = await goOn(died, { tools: [pay], policy: asks }, options);
     expect(transcript.messages.find(({ role }) => role === "tool")).toMatchObject({ status: "unknown" });
   });
 });

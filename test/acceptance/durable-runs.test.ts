@@ -284,7 +284,7 @@ describe.each(durablePlaces)("a durable run in %s", (where) => {
     const [office, page] = [inProcess([one]), inProcess([one])];
     const told: AgentEvent[] = [];
     office.start(one, "Go", { id: "r" }).catch(() => undefined);
-    await expect.poll(() => status(page)).toBe("ready");
+    await expect.poll(() => status(page), { timeout: 20_000 }).toBe("ready");
     const followed = (async () => {
       for await (const event of page.events("r")) told.push(event);
     })();

@@ -7,6 +7,9 @@ import { fixed } from "../../src/tools.ts";
 
 type PlannedCall = readonly [name: string, to: string];
 
+/** Told of each part of the agent that is used. */
+type Touch = (part: string) => void;
+
 /** Payments wait for an answer, or are approved at once. */
 const policy: Policy = ({ tool: name }) =>
   name === "pay"
@@ -17,8 +20,9 @@ const policy: Policy = ({ tool: name }) =>
  * A model that writes the planned calls, turn by turn and piece by piece, then answers. Only the calls of the conversation decide, so that a process can go
  * on anywhere, and after what was said was made shorter.
  */
-function planned(turns: readonly (readonly PlannedCall[])[]) {
+function planned(turns: readonly (readonly PlannedCall[])[], touch: Touch) {
   return async function* ({ messages }: Pick<ModelRequest, "messages">): AsyncGenerator<Delta> {
+    touch("the model");
     const said = messages.flatMap((message) =>
       message.role === "assistant"
         ? message.parts.flatMap((part) => (part.type === "tool-call" ? [part] : []))
@@ -40,19 +44,39 @@ function planned(turns: readonly (readonly PlannedCall[])[]) {
   };
 }
 
-const seen: Hook = {
+const seenBy = (touch: Touch): Hook => ({
   name: "seen",
   afterToolCall: async ({ tool: name, result }) => {
+    touch("a hook");
     await sleep(1);
     return name === "look" ? { result: { ...result, text: `${result.text}!` } } : undefined;
   },
-};
+});
+
+const bossTurns: readonly (readonly PlannedCall[])[] = [
+  [
+    ["look", "a"],
+    ["look", "b"],
+    ["pay", "kim"],
+  ],
+  [
+    ["helper1", "x"],
+    ["helper2", "y"],
+  ],
+  [
+    ["note", "lee"],
+    ["pay", "lee"],
+    ["look", "c"],
+  ],
+  [["group", "z"]],
+  [["look", "d"]],
+];
 
 /**
  * An agent with all that a run can be in the middle of: a model that streams, calls that begin early, payments that may not happen twice, two children beside
  * each other, a group, hooks, arguments that are mended, a summary. Each effect writes its beginning and its end to a ledger.
  */
-export function bossOf(write: (line: string) => void): Agent<string, string> {
+export function bossOf(write: (line: string) => void, touch: Touch = () => undefined): Agent<string, string> {
   function acting(name: string, effect: "read" | "write" | "irreversible", more: object = {}) {
     return tool({
       name,
@@ -60,6 +84,7 @@ export function bossOf(write: (line: string) => void): Agent<string, string> {
       effect,
       inputSchema: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
       async execute({ to = "" }: { readonly to?: string }, { idempotencyKey }) {
+        touch(name);
         const line = `${name} ${to} ${idempotencyKey}`;
         write(`begin ${line}`);
         await sleep(3);
@@ -73,31 +98,19 @@ export function bossOf(write: (line: string) => void): Agent<string, string> {
   const look = acting("look", "read");
   const note = acting("note", "write", {
     retry: "keyed",
-    recover: { invalidArguments: () => fixed({ to: "lee" }) },
+    recover: {
+      invalidArguments() {
+        touch("a recovery");
+        return fixed({ to: "lee" });
+      },
+    },
   });
   const helper = (name: string) =>
-    agent({ name, model: planned([[["look", name]], [["pay", name]]]), tools: [look, pay], policy });
+    agent({ name, model: planned([[["look", name]], [["pay", name]]], touch), tools: [look, pay], policy });
   const group = parallel([helper("left"), helper("right")]);
   return agent({
     name: "boss",
-    model: planned([
-      [
-        ["look", "a"],
-        ["look", "b"],
-        ["pay", "kim"],
-      ],
-      [
-        ["helper1", "x"],
-        ["helper2", "y"],
-      ],
-      [
-        ["note", "lee"],
-        ["pay", "lee"],
-        ["look", "c"],
-      ],
-      [["group", "z"]],
-      [["look", "d"]],
-    ]),
+    model: planned(bossTurns, touch),
     tools: [
       look,
       pay,
@@ -106,8 +119,15 @@ export function bossOf(write: (line: string) => void): Agent<string, string> {
       helper("helper2").asTool(),
       group.asTool({ name: "group" }),
     ],
-    hooks: [seen],
-    compaction: { atTokens: 20, keepTurns: 2, summarise: async () => "Much was done." },
+    hooks: [seenBy(touch)],
+    compaction: {
+      atTokens: 20,
+      keepTurns: 2,
+      async summarise() {
+        touch("the summary");
+        return "Much was done.";
+      },
+    },
     policy,
   });
 }
@@ -170,6 +190,8 @@ export interface ToldEnd {
   readonly results: readonly { readonly name: string; readonly status: string; readonly text: string }[];
   /** The facts of the run, in the order of their numbers. */
   readonly facts: readonly string[];
+  /** The faults of a replay of its records. */
+  readonly replay: readonly string[];
   /** What the session has of its runs. */
   readonly session: number;
 }

@@ -6,24 +6,20 @@
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { durableRuns, type RunJournal, type RunStore } from "../../src/durable.ts";
-import { type AgentEvent, isFact, isWritError, session } from "../../src/index.ts";
+import { isWritError, session } from "../../src/index.ts";
 import type { ReadyTranscript } from "../../src/doors.ts";
 import { sqliteSessions } from "../../src/sqlite.ts";
 import type { OpenDispatched } from "../../test/contract/dispatcher.ts";
 import type { OpenRuns } from "../../test/contract/run-store.ts";
 import { bossOf, dying, type ToldEnd } from "./boss.ts";
+import { replayFaults, ToldFacts } from "./told-facts.ts";
 
 const [, , module = "", address = "", ledger = "", runId = "", point = "", waits = ""] = process.argv;
 const [unit, age, signal = "SIGKILL"] = point.split(":");
 const write = (line: string): void => appendFileSync(ledger, `${line}\n`);
 const boss = bossOf(write);
 const sessions = sqliteSessions(`${ledger}.sessions`);
-const facts = new Map<number, string>();
-const onEvent = (event: AgentEvent): void => {
-  if (event.runId !== runId || !isFact(event)) return;
-  const { status = "" } = "result" in event ? Object(event.result) : {};
-  facts.set(event.seq, [event.seq, event.type, status].join(" "));
-};
+const facts = new ToldFacts(runId);
 
 const mortal = <Kept extends RunJournal>(journal: Kept): Kept => {
   if (unit === "ms") setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(age)).unref();
@@ -31,18 +27,19 @@ const mortal = <Kept extends RunJournal>(journal: Kept): Kept => {
 };
 
 async function tell(
-  outcome: string,
-  transcript: ReadyTranscript | undefined,
-  output?: unknown,
+  store: RunStore,
+  { outcome, transcript, output }: Pick<ToldEnd, "outcome" | "output"> & { transcript?: ReadyTranscript },
 ): Promise<void> {
   const results = (transcript?.messages ?? []).flatMap((message) =>
     message.role === "tool" ? [{ name: message.name, status: message.status, text: message.text }] : [],
   );
+  const replay = await replayFaults(await store.records(runId), runId, { told: facts, inSession: true });
   const told: ToldEnd = {
     outcome,
     output,
     results,
-    facts: [...facts].toSorted(([one], [other]) => one - other).map(([, text]) => text),
+    facts: facts.lines,
+    replay,
     session: (await sessions.read("talk")).runs.length,
   };
   console.log(JSON.stringify(told));
@@ -63,11 +60,11 @@ async function alone(store: Awaited<ReturnType<OpenRuns>>): Promise<void> {
     journal: mortal(journal),
     runId,
     session: session(sessions, "talk"),
-    onEvent,
+    onEvent: facts.take,
     ...(waits === "waits" ? {} : { approve: () => true }),
   });
   await journal.close();
-  await tell(outcome.type, transcript, output);
+  await tell(store, { outcome: outcome.type, transcript, output });
   await store.close();
 }
 
@@ -94,7 +91,7 @@ async function asWorker(open: OpenDispatched): Promise<void> {
     dispatcher,
     agents: [boss],
     sessions: (id) => session(sessions, id),
-    onEvent,
+    onEvent: facts.take,
   });
   const worker = runs.work();
   await runs.start(boss, "Go", { id: runId, session: "talk" });
@@ -104,8 +101,11 @@ async function asWorker(open: OpenDispatched): Promise<void> {
     run = await runs.show(runId);
   }
   await worker.drain();
-  if (run.end === undefined) await tell("suspended", undefined);
-  else await tell(run.end.outcome.type, (await runs.replay(runId)).transcript, run.end.output);
+  if (run.end === undefined) await tell(store, { outcome: "suspended" });
+  else {
+    const { outcome, output } = run.end;
+    await tell(store, { outcome: outcome.type, output, transcript: (await runs.replay(runId)).transcript });
+  }
   await dispatcher?.[Symbol.asyncDispose]();
   await store.close();
 }
