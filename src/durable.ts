@@ -24,9 +24,11 @@ export {
   type RunEnd,
   type RunFilter,
   type RunJournal,
+  type RunSignal,
   type RunStatus,
   type RunStore,
   type StoredRun,
   type WaitingQuestion,
 } from "./durable/run-store.ts";
+export { type SentSignal } from "./durable/signals.ts";
 export { type Settlement } from "./tool/after-crash.ts";

@@ -83,3 +83,11 @@ export {
   type ToolList,
 } from "./agent/skill.ts";
 export { toolCatalogue, type ToolCatalogueDefinition } from "./agent/tool-catalogue.ts";
+export { type WaitedFor } from "./policy/rules/approval-request.ts";
+export {
+  type OnWait,
+  type SignalValue,
+  type SignalWait,
+  type WaitOptions,
+  type Waits,
+} from "./tool/waits.ts";

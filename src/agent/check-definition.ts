@@ -183,6 +183,7 @@ const runShapes: Readonly<Record<string, Shape<unknown>>> = {
   signal: having("an AbortSignal", "addEventListener"),
   handOver: having("an AbortSignal", "addEventListener"),
   approve: callable,
+  onWait: callable,
   journal: having("a journal", "step", "all"),
   onEvent: callable,
   retry: patienceShapes.retry,

@@ -307,6 +307,7 @@ function loopOptions(
     accounts: base.accounts,
     level: base.level,
     approve: base.approve,
+    onWait: base.onWait,
     approvals: definition.approvals ?? base.parent?.approvals,
     leaving: base.leaving,
     transcript,

@@ -7,6 +7,7 @@ import type { Approve } from "../run/approval.ts";
 import type { SessionHandle } from "../session/session.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import type { Capability } from "../tool/capability.ts";
+import type { OnWait } from "../tool/waits.ts";
 
 /** Options of one run, beside its input. */
 export interface RunOptions {
@@ -14,6 +15,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Asks a person about calls that the policy is not sure of. Without it they are denied. */
   readonly approve?: Approve;
+  /** Gives the signals that tools wait for, in this process. Default: they wait in the journal, where the run can. */
+  readonly onWait?: OnWait;
   /** The journal that records the effects of the run, or replays them. Default: none. */
   readonly journal?: Journal;
   /**

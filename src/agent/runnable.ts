@@ -23,6 +23,7 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Capability } from "../tool/capability.ts";
+import type { OnWait } from "../tool/waits.ts";
 import type { CallAround, Level } from "../tool/power-port.ts";
 import { drain } from "../util/drain.ts";
 import type { Maybe } from "../util/maybe.ts";
@@ -85,6 +86,7 @@ export interface RunFrame extends RunPowers {
   readonly journal: Journal;
   readonly signal?: AbortSignal;
   readonly approve?: Approve;
+  readonly onWait?: OnWait;
   /** Aborted when the run is to be handed over. */
   readonly leaving?: AbortSignal;
   readonly sessionId?: string;
@@ -268,6 +270,7 @@ export function frameOf(name: string, options: RunOptions, around: Surrounding):
     signal: options.signal,
     sessionId: options.session?.id,
     approve: options.approve ?? parent?.approve,
+    onWait: options.onWait ?? parent?.onWait,
     powers,
     scope,
   };

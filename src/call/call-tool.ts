@@ -12,6 +12,7 @@ import { addedLabel } from "../policy/knowledge/result-label.ts";
 import { describeIssues } from "../schema/schema.ts";
 import type { Capability } from "../tool/capability.ts";
 import type { CallAround, Powers } from "../tool/power-port.ts";
+import { waitsOfProgram } from "./waiting.ts";
 import { checkCallable, type Tool, type ToolContext, type TypedTool } from "../tool/tool.ts";
 import { withoutFiles } from "../tool/with-files.ts";
 import { wrongResult } from "../tool/wrong-values.ts";
@@ -189,5 +190,6 @@ function contextOf(tool: Tool, args: JsonObject, { run, gate, around, label }: D
     progress: () => undefined,
     call,
     run: openCallScope(place, run).run,
+    ...waitsOfProgram(tool, run, call.id),
   };
 }

@@ -6,15 +6,14 @@ import { GivenScope, isOpen, noNeeds, type OpenCall, openCall, openScope, within
 import { RunWaits } from "../run/waits.ts";
 import { type CallPowers, kindsOf, openPowers } from "../run/powers.ts";
 import { errorWithoutSecrets, progressWithoutSecrets } from "../run/secrets.ts";
-import type { RunContext } from "../run/context.ts";
 import type { CallScope } from "../tool/call-scope.ts";
 import { Labelled } from "../tool/labelled.ts";
 import type { PowerScope } from "../tool/power-port.ts";
 import type { ToolContext } from "../tool/tool.ts";
+import type { Waits } from "../tool/waits.ts";
 import { checkResult } from "../tool/result.ts";
 import type { Host } from "../journal/host.ts";
 import type { Json } from "../util/json.ts";
-import { untilStopped } from "../util/interrupt.ts";
 import { always, type Maybe, rescue } from "../util/maybe.ts";
 import type { Call, CallRecord, Halt, OngoingCall, Ready, Settled } from "./call.ts";
 import { fatalOf } from "./fatal.ts";
@@ -23,6 +22,8 @@ import { cancelledResult, skippedResult } from "./refused.ts";
 import { haltedBy, settle } from "./settle.ts";
 import { idempotencyKeyOf } from "./step.ts";
 import { thrownResult } from "./thrown.ts";
+import { CallTime } from "./call-time.ts";
+import { forgetWaits, waitsBegun } from "./waiting.ts";
 
 /**
  * Runs one call: waits for its slot, runs the tool within its time, checks the result. Every end is a result. A value that comes after the
@@ -210,7 +211,7 @@ function runTool(work: OngoingCall): Maybe<ToolEnd> {
   const settling =
     tool.recover?.executionFailed === undefined
       ? runOnce(work, context)
-      : runWithRecovery({ work, context, recovery: tool.recover, time, again: () => runOnce(work, context) });
+      : runWithRecovery({ work, context, recovery: tool.recover, time, again: () => runAnew(work, context) });
   return settling instanceof Promise ? time.within(settling) : settling;
 }
 
@@ -223,57 +224,6 @@ function contextOf(work: OngoingCall, time: CallTime): ToolContext {
   const kinds = kindsOf(tool.needs);
   work.powers = openPowers({ scope: work.within, kinds, signal: context.signal, ask }, host);
   return Object.assign(context, work.powers.handles);
-}
-
-/** The time of one call: its bound, and the signal that tells its tool that the call is over. A class, since every call has one. */
-class CallTime {
-  readonly timeoutMs: number;
-  /** The end of the call's time, in milliseconds since 1970. */
-  readonly deadline: number;
-  private readonly run: Pick<RunContext, "host" | "stop">;
-  /** The call's own signal; made when somebody looks at it. */
-  private controller: AbortController | undefined;
-
-  constructor(timeoutMs: number, run: Pick<RunContext, "host" | "stop">) {
-    this.timeoutMs = timeoutMs;
-    this.run = run;
-    this.deadline = timeoutMs === Infinity ? Infinity : run.host.now() + timeoutMs;
-  }
-
-  /** Without a bound of its own a call is over when its run is. */
-  get signal(): AbortSignal {
-    if (this.timeoutMs === Infinity) return this.run.stop.signal;
-    return (this.controller ??= new AbortController()).signal;
-  }
-
-  /** True when the time is over, also where the tool held up the thread. */
-  get isOver(): boolean {
-    return this.deadline !== Infinity && this.run.host.now() > this.deadline;
-  }
-
-  /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
-  within<Settled>(work: Promise<Settled>): Promise<Settled | "timeout" | "stopped"> {
-    const { run } = this;
-    if (this.timeoutMs === Infinity) return untilStopped(work, run.stop);
-    return new Promise((resolve, reject) => {
-      const undo: (() => void)[] = [];
-      const leave = (): void => undo.forEach((each) => each());
-      const end = (early: "timeout" | "stopped"): void => {
-        leave();
-        resolve(early);
-        this.abort(early);
-      };
-      undo.push(run.host.timer(this.timeoutMs, () => end("timeout")));
-      work.finally(leave).then(resolve, reject);
-      undo.push(run.stop.onStop(() => end("stopped")));
-    });
-  }
-
-  private abort(early: "timeout" | "stopped"): void {
-    const { reason } = this.run.stop.signal as { readonly reason: unknown };
-    const why = early === "stopped" ? reason : new Error(`timed out after ${this.timeoutMs} ms`);
-    (this.controller ??= new AbortController()).abort(why);
-  }
 }
 
 /**
@@ -309,9 +259,27 @@ class CallContext implements ToolContext {
     return idempotencyKeyOf(this.#work.at.batch.run, this.#work.at.key);
   }
 
+  get waitFor(): Waits["waitFor"] {
+    return this.waits.waitFor;
+  }
+
+  get sleepUntil(): Waits["sleepUntil"] {
+    return this.waits.sleepUntil;
+  }
+
+  private get waits(): Waits {
+    return waitsBegun(this.#work, () => this.#time.pause());
+  }
+
   get call(): ToolCall {
     return structuredClone(this.#work.ready.call);
   }
+}
+
+/** Runs the tool from its beginning: what it waited for it is given at once. */
+function runAnew(work: OngoingCall, context: ToolContext): Maybe<Settled> {
+  forgetWaits(work);
+  return runOnce(work, context);
 }
 
 /** Runs the tool once. Throws what it throws, but for secrets: recoveries, fixers and the run's own error are told of it. */

@@ -5,6 +5,7 @@ import type { AnswerFlags } from "./questions.ts";
 import type { StoreFlags } from "./run-store.ts";
 import type { ListFlags } from "./runs.ts";
 import type { SettleFlags } from "./settle.ts";
+import type { SignalFlags } from "./signal.ts";
 import type { CheckFlags, WorkFlags } from "./work.ts";
 
 type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
@@ -72,6 +73,7 @@ function addRuns(runs: Command, act: Act): void {
     act(flags, async () => (await import("./runs.ts")).eraseRuns(id, flags)),
   );
   addSettle(runs, act);
+  addSignal(runs, act);
   addMoves(runs, act);
   addCheck(runs, act);
 }
@@ -88,6 +90,20 @@ function addSettle(runs: Command, act: Act): void {
       .option("--by <name>", "the person who says so"),
   ).action((id: string, call: string, flags: SettleFlags) =>
     act(flags, async () => (await import("./settle.ts")).settleCall(id, call, flags)),
+  );
+}
+
+function addSignal(runs: Command, act: Act): void {
+  withStore(
+    runs
+      .command("signal")
+      .description("send a signal for which a tool of the run waits, or will wait; the run goes on")
+      .argument("<run>")
+      .argument("<name>", "the name by which the tool waits for it")
+      .option("--value <json>", "what it brings (default: null)")
+      .option("--id <id>", "the id of the signal: a second one of the same id changes nothing"),
+  ).action((run: string, name: string, flags: SignalFlags) =>
+    act(flags, async () => (await import("./signal.ts")).sendSignal(run, name, flags)),
   );
 }
 

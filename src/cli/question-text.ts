@@ -5,8 +5,8 @@ import { oneLine, type Output, printable } from "./output.ts";
 
 /** The question for people: each value, whether it is their own, and what the model had read. */
 export function questionText(request: ApprovalRequest, { style }: Pick<Output, "style">): string {
-  const { tool, effect, values, more = 0, reason, rule, label, links, unsettled } = request;
-  const wish = unsettled === true ? "is to be settled (writ runs settle)" : "needs your approval";
+  const { tool, effect, values, more = 0, reason, rule, label, links } = request;
+  const wish = wishText(request);
   const lines = [
     style("yellow", `  ${printable(tool)} (${effect}) ${wish}: ${oneLine(reason)}`),
     ...values.map(valueLine),
@@ -15,6 +15,12 @@ export function questionText(request: ApprovalRequest, { style }: Pick<Output, "
     style("dim", `    rule ${oneLine(rule)}; the model had read: ${readText(label) || "nothing else"}`),
   ];
   return lines.join("\n");
+}
+
+function wishText({ unsettled, waitsFor }: ApprovalRequest): string {
+  if (unsettled === true) return "is to be settled (writ runs settle)";
+  if (waitsFor === undefined) return "needs your approval";
+  return waitsFor === "time" ? "sleeps" : "waits for a signal (writ runs signal)";
 }
 
 /** True when {@link questionText} shows all of the arguments. */

@@ -35,13 +35,19 @@ export interface AnswerFlags extends StoreFlags {
 }
 
 /** The agents around the call, who may answer and until when, a line each where there is something to say. */
-function termsText({ request: { path }, by, until }: WaitingQuestion): string {
+function termsText({ request, by, until }: WaitingQuestion): string {
+  const { path } = request;
   const lines = [
     ...(path.length < 2 ? [] : [`asked by ${path.join(" ▸ ")}`]),
     ...(by === undefined ? [] : [`may be answered by ${by.join(", ")} (--by)`]),
-    ...(until === undefined ? [] : [`denied at ${new Date(until).toISOString()}, if nobody has answered`]),
+    ...(until === undefined ? [] : [endText(request, new Date(until).toISOString())]),
   ];
   return lines.map((line) => `    ${printable(line)}\n`).join("");
+}
+
+function endText({ waitsFor }: WaitingQuestion["request"], until: string): string {
+  if (waitsFor === undefined) return `denied at ${until}, if nobody has answered`;
+  return waitsFor === "time" ? `until ${until}` : `goes on without a signal at ${until}`;
 }
 
 /** `writ approvals approve <run> [key]`, and `deny`. */
@@ -69,7 +75,7 @@ export async function answerQuestion(
 
 /** The question that is meant: without a key the only one of the run. @throws WritError `question-unknown`, `option-invalid` */
 async function questionAt(store: RunStore, runId: string, key: string | undefined): Promise<WaitingQuestion> {
-  const questions = await store.questions(runId);
+  const questions = (await store.questions(runId)).filter(({ request }) => request.waitsFor === undefined);
   const meant = key === undefined ? questions : questions.filter((question) => question.key === key);
   const [only, another] = meant;
   if (only === undefined)

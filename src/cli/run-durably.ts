@@ -2,7 +2,7 @@ import { nodeHost } from "../adapters/clock.ts";
 import { durableRuns } from "../adapters/durable-runs.ts";
 import { carryOut } from "../durable/carry-out.ts";
 import type { StartOptions } from "../durable/new-run.ts";
-import type { RunEnd, RunStore } from "../durable/run-store.ts";
+import type { RunEnd, RunStore, WaitingQuestion } from "../durable/run-store.ts";
 import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { noUsage } from "../message/usage.ts";
@@ -68,11 +68,15 @@ async function tellWaiting(store: RunStore, id: string): Promise<ExitCode> {
   const questions = await store.questions(id);
   if (questions.length === 0)
     processOutput.progress(`${oneLine(id)} was handed over: \`writ work\` goes on with it.\n`);
-  for (const { key, request } of questions) {
-    const command = request.unsettled === true ? "runs settle" : "approvals approve";
-    processOutput.progress(
-      `${oneLine(id)} waits for an answer about ${oneLine(request.tool)}: writ ${command} ${oneLine(id)} ${key}\n`,
-    );
-  }
+  for (const question of questions) processOutput.progress(`${oneLine(id)} ${waitingText(question)}\n`);
   return exitCodes.suspended;
+}
+
+function waitingText({ runId, key, request, until = 0 }: WaitingQuestion): string {
+  const { tool, unsettled, waitsFor } = request;
+  if (waitsFor === "time") return `sleeps in ${oneLine(tool)} until ${new Date(until).toISOString()}`;
+  if (waitsFor !== undefined)
+    return `waits for a signal in ${oneLine(tool)}: writ runs signal ${oneLine(runId)} ${oneLine(waitsFor.signal)}`;
+  const command = unsettled === true ? "runs settle" : "approvals approve";
+  return `waits for an answer about ${oneLine(tool)}: writ ${command} ${oneLine(runId)} ${key}`;
 }

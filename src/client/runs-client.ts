@@ -1,6 +1,7 @@
 import type { RunForkOptions } from "../durable/fork.ts";
 import type { StartOptions } from "../durable/new-run.ts";
 import type { QuestionAnswer, RunEnd, RunFilter, ShownRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { SentSignal } from "../durable/signals.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import { asking, type RunsClientOptions } from "./asking.ts";
@@ -44,6 +45,8 @@ export interface RunsClient {
   answer(id: string, key: string, answer: Omit<QuestionAnswer, "by" | "settled">): Promise<void>;
   /** Says what became of a call that was at work when its process died. @throws ServerError `call-not-unknown`, `question-answered` */
   settle(id: string, call: string, settled: Settlement): Promise<void>;
+  /** Sends a signal for which a tool waits, or will wait. @throws ServerError `signal-invalid`, `run-ended` */
+  signal(id: string, signal: SentSignal): Promise<void>;
   /** Ends a run for good. One that had ended before keeps its end. @throws ServerError `run-missing` */
   cancel(id: string, reason?: string): Promise<ShownRun>;
   /** Lets a run go on that failed or met a bound. @throws ServerError `run-missing` */
@@ -105,6 +108,7 @@ export function runsClient(options: RunsClientOptions): RunsClient {
     },
     answer: (id, key, answer) => told("POST", of(id, "/answers"), { key, ...answer }),
     settle: (id, call, settled) => told("POST", of(id, "/settle"), { call, ...settled }),
+    signal: (id, signal) => told("POST", of(id, "/signals"), signal),
     cancel: (id, reason) => told("POST", of(id, "/cancel"), reason === undefined ? {} : { reason }),
     retry: (id) => told("POST", of(id, "/retry"), {}),
     fork: (id, options) => told("POST", of(id, "/fork"), options),

@@ -8,7 +8,7 @@ import type { QuestionAnswer, WaitingQuestion } from "./run-store.ts";
  *
  * @throws WritError `question-changed` when the answer is not about the call that was asked about, `question-stale` when it is about the question of
  * another policy, `question-forbidden` when `by` may not answer, `question-expired` when its time is over,
- * `question-other` for an approval of a call that is to be settled, or the other way round
+ * `question-other` for an approval of a call that is to be settled, the other way round, and for what waits for a signal
  * @example
  * ```ts
  * import { answerRecord, type QuestionAnswer, type WaitingQuestion } from "writ/durable";
@@ -36,7 +36,7 @@ export function answerRecord(
       allowed: allowed.join(", "),
     });
   if (now >= until) throw expired(id, key);
-  if ((request.unsettled === true) !== (settled !== undefined))
+  if (request.waitsFor !== undefined || (request.unsettled === true) !== (settled !== undefined))
     throw new WritError("question-other", { id, key, tool });
   const kept: KeptAnswer | KeptSettlement = {
     ...(settled ?? readAnswer(answer)),

@@ -7,11 +7,12 @@ import { type RunForkOptions, forkOf } from "./fork.ts";
 import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type { Erased, QuestionAnswer, RunEnd, RunFilter, StoredRun, WaitingQuestion } from "./run-store.ts";
 import { settlementOf } from "./settle.ts";
+import { checkSignal, readSignal, type SentSignal } from "./signals.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import { readRunText, runText } from "./run-text.ts";
 import { checkPolicy, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
-import { waking } from "./waking.ts";
+import { waking, wakingById } from "./waking.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
 
 /** Runs that outlast their process. Each function may be called in any process that has the store. */
@@ -46,6 +47,13 @@ export interface DurableRuns {
    * @throws WritError `run-missing`, `call-not-unknown`, `question-answered` when somebody has settled it, `question-forbidden`, `definition-invalid`
    */
   settle(id: string, call: string, settled: Settlement & { readonly by?: string }): Promise<void>;
+  /**
+   * Sends a signal to a run: the oldest `waitFor` of that name in its tools gives the value (default null), and the run goes on in a worker. Sent before anything waits
+   * for it, it is kept for the next that does. `id` names the signal, so that one that is sent twice counts once. Default: a new one.
+   *
+   * @throws WritError `signal-invalid` where what waits has a schema that the value does not fit; `run-missing`, `run-ended`, `run-moved`, `definition-invalid`
+   */
+  signal(id: string, signal: SentSignal): Promise<void>;
   /**
    * Cancels a run for good. That is kept first; then the worker that has the run stops it. Nobody is asked any more, no later answer counts, and no
    * call begins that may not happen twice. Gives the run: one that had ended before keeps its end.
@@ -114,11 +122,11 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   checkDurable(options);
   const { store } = options;
   const woken = waking(options, host);
+  const wake = wakingById(options, host);
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
     if (given.approved) await checkPolicy(id, key, { ...options, host });
     await store.answer(id, key, given);
-    const run = options.dispatcher && (await store.read(id));
-    if (run !== undefined) await woken(run);
+    await wake(id);
   }
   return {
     async start(agent, input, more = {}) {
@@ -131,6 +139,12 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
     async settle(id, call, settled) {
       const { key, answer: given } = await settlementOf(store, { id, call, settled });
       await answer(id, key, given);
+    },
+    async signal(id, sent) {
+      const signal = readSignal(sent, host);
+      await checkSignal(store, id, signal);
+      await store.signal(id, signal);
+      await wake(id);
     },
     cancel: (id, reason = "it was cancelled") => store.cancel(id, reason),
     retry: async (id) => woken(await store.reopen(id)),

@@ -3,6 +3,7 @@ import { type JournalRecord, type KeptQuestion, recordedJournal } from "../journ
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { answerRecord, notWaiting } from "./answer-record.ts";
 import { movedRun } from "./moved-run.ts";
+import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "./signals.ts";
 import type {
   MovedQuestion,
   MovedRun,
@@ -10,6 +11,7 @@ import type {
   QuestionAnswer,
   RunEnd,
   RunJournal,
+  RunSignal,
   StoredRun,
   WaitingQuestion,
 } from "./run-store.ts";
@@ -101,12 +103,24 @@ export class MemoryRun {
     this.answered(question, answerRecord(question, answer, Date.now()));
   }
 
-  /** Answers the questions whose time is over. */
-  expire(): void {
-    if (this.run.status === "moved") return;
-    for (const question of this.questions.values())
-      if (question.last !== undefined && Date.now() >= (question.until ?? Infinity))
-        this.answered(question, question.last);
+  /** @throws WritError `run-moved`, `run-ended` */
+  signal(signal: RunSignal): void {
+    this.checkHere();
+    const question = [...this.questions.values()].find((each) => isWaitFor(each, signal.name));
+    const record = signalRecord(signal, question !== undefined);
+    if (this.records.has(record.key)) return;
+    const { end, status } = this.run;
+    if (end !== undefined) throw new WritError("run-ended", { id: this.id, status });
+    this.records.set(record.key, record);
+    if (question !== undefined) this.answered(question, signalAnswer(signal));
+  }
+
+  /** Answers the questions whose time is over. False where there are none. */
+  expire(): boolean {
+    const over = [...this.questions.values()].filter(({ until = Infinity }) => Date.now() >= until);
+    if (this.run.status === "moved" || over.length === 0) return false;
+    for (const question of over) this.answered(question, question.last ?? "null");
+    return true;
   }
 
   private answered({ key, fingerprint }: MemoryQuestion, json: string): void {
@@ -169,16 +183,29 @@ export class MemoryRun {
   }
 
   private keepQuestion(epoch: number, question: KeptQuestion): string | undefined {
-    const { key, fingerprint, request, atLast, by } = question;
+    const { key, fingerprint, request, atLast, by, signal } = question;
     const known = this.records.get(key);
     const json = known?.fingerprint === fingerprint ? known.json : undefined;
     this.checkOpen(epoch, json !== undefined);
     if (json !== undefined) return json;
+    const kept = signal === undefined ? undefined : this.takeSignal(signal);
+    if (kept !== undefined) {
+      this.records.set(key, { key, fingerprint, json: kept });
+      return kept;
+    }
     const first = this.questions.get(key) ?? this.newQuestion(atLast);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run asks about a call
     const asked = structuredClone(request) as unknown as ApprovalRequest;
     this.questions.set(key, { ...first, runId: this.id, key, fingerprint, request: asked, by });
     return undefined;
+  }
+
+  /** Takes the oldest signal of a name that was kept. */
+  private takeSignal(name: string): string | undefined {
+    const print = printOfSignal(name);
+    const kept = [...this.records.values()].find(({ fingerprint }) => fingerprint === print);
+    if (kept !== undefined) this.records.set(kept.key, { key: kept.key, ...takenSignal });
+    return kept?.json;
   }
 
   private newQuestion(

@@ -10,6 +10,7 @@ import type {
   QuestionAnswer,
   RunFilter,
   RunJournal,
+  RunSignal,
   RunStore,
   StoredRun,
   WaitingQuestion,
@@ -95,8 +96,12 @@ class MemoryRuns implements RunStore {
     run.answer(key, answer);
   }
 
-  async expire(): Promise<void> {
-    for (const run of this.runs.values()) run.expire();
+  async signal(id: string, signal: RunSignal): Promise<void> {
+    this.get(id).signal(signal);
+  }
+
+  async expire(): Promise<readonly string[]> {
+    return [...this.runs.values()].filter((run) => run.expire()).map(({ id }) => id);
   }
 
   async cancel(id: string, reason: string): Promise<StoredRun> {

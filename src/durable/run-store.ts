@@ -97,6 +97,15 @@ export interface QuestionAnswer extends Approval {
   readonly settled?: Settlement;
 }
 
+/** A signal to a run. */
+export interface RunSignal {
+  /** The name by which a tool waits for it. */
+  readonly name: string;
+  readonly value: Json;
+  /** A second signal of one id changes nothing. */
+  readonly id: string;
+}
+
 /** The runs that are wanted, the latest first. All that is said must hold. */
 export interface RunFilter {
   readonly status?: RunStatus;
@@ -165,8 +174,18 @@ export interface RunStore {
    * @throws WritError `question-unknown` when nothing there waits; `question-answered` when somebody has answered; what `answerRecord` throws
    */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
-  /** Gives the questions whose time is over the answers that they have at last, as `answer` does. Whoever answers at the same time comes first, or not at all. */
-  expire(): Promise<void>;
+  /**
+   * Answers the oldest question of a run that waits for a signal of this name; without one the signal is kept for the next that is asked. One whose id came before
+   * changes nothing. It is on the disk when this returns.
+   *
+   * @throws WritError `run-missing`, `run-ended`
+   */
+  signal(id: string, signal: RunSignal): Promise<void>;
+  /**
+   * Gives the questions whose time is over the answers that they have at last, as `answer` does, and the ids of their runs. Whoever answers at the same time
+   * comes first, or not at all.
+   */
+  expire(): Promise<readonly string[]>;
   /**
    * Ends a run as cancelled, whoever has it, and withdraws its questions. Gives the run: one that had ended before keeps its end.
    *

@@ -14,3 +14,12 @@ export function waking({ dispatcher }: DurableOptions, host: Host): (run: Stored
     return run;
   };
 }
+
+/** Tells the dispatcher of a run to which something came that it waited for. */
+export function wakingById(around: DurableOptions, host: Host): (id: string) => Promise<void> {
+  const woken = waking(around, host);
+  return async (id) => {
+    const run = around.dispatcher && (await around.store.read(id));
+    if (run !== undefined) await woken(run);
+  };
+}

@@ -7,6 +7,7 @@ import { keepTidy } from "./retention.ts";
 import type { RunJournal, StoredRun } from "./run-store.ts";
 import { storeDispatcher } from "./store-dispatcher.ts";
 import { tellStoreFailed } from "./store-failed.ts";
+import { wakingById } from "./waking.ts";
 
 /** Options of a worker. */
 export interface WorkOptions {
@@ -118,9 +119,14 @@ export class RunsWorker implements RunWorker, Workplace {
     return () => stop();
   }
 
-  /** Has the store answer what nobody answered in time. One that fails is asked again, and claiming runs tells of it. */
+  /** Has the store answer what nobody answered in time, and end waits. One that fails is asked again, and claiming runs tells of it. */
   private expire(): void {
-    this.around.store.expire().catch(() => undefined);
+    this.wakeExpired().catch(() => undefined);
+  }
+
+  private async wakeExpired(): Promise<void> {
+    const wake = wakingById(this.around, this.around.host);
+    for (const id of await this.around.store.expire()) await wake(id);
   }
 
   private carry(journal: RunJournal): Carrying {

@@ -97,7 +97,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "question-changed": { message: "The answer is about another call than the one of \"{tool}\" that waits in the run \"{id}\" at \"{key}\".", hint: "Show the question again, and give back the `hash` of the request that was shown. Nothing was approved.", retryable: false },
   "question-expired": { message: "The question of the run \"{id}\" at \"{key}\" stands no more: nobody answered in time.", hint: "The answer is no then, and the model is told so. `approvals.within` of the agent is the time for which its questions stand.", retryable: false },
   "question-forbidden": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" may not be answered by {by}.", hint: "Those who may are {allowed}, as `approvals.by` of the agent says. Give `by`, once it is certain who answers. Nothing was approved.", retryable: false },
-  "question-other": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" is of another kind than the answer.", hint: "A question with `unsettled` asks whether a call happened: `settle` answers it (`writ runs settle`). All others ask whether a call may be made: `answer` (`writ approvals`).", retryable: false },
+  "question-other": { message: "The question about \"{tool}\" of the run \"{id}\" at \"{key}\" is of another kind than the answer.", hint: "A question with `unsettled` asks whether a call happened: `settle` answers it (`writ runs settle`). One with `waitsFor` is no question to a person: `signal` answers it (`writ runs signal`), or the time. All others ask whether a call may be made: `answer` (`writ approvals`).", retryable: false },
   "question-stale": { message: "The answer is about \"{tool}\" as another policy asked it, and the policy of the run \"{id}\" has changed since, at \"{key}\".", hint: "Show the question again as it is now. Where the change was meant, `accept: [\"policy\"]` lets runs that wait go on. Nothing was approved.", retryable: false },
   "question-unknown": { message: "The run \"{id}\" has no question that waits for an answer{place}.", hint: "It was answered, the run has gone on without it or was cancelled, or it never asked. `writ runs show` says how the run stands; `writ approvals list` and `runs.questions()` list what waits.", retryable: false },
   "reply-began-anew": { message: "The model began its reply to the agent \"{name}\" anew, after words of it were sent.", hint: "Ask again with the same `idempotency-key`: the run goes on meanwhile.", retryable: false },
@@ -137,6 +137,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "session-inside": { message: "The run uses the session \"{id}\", and so does the run around it, which waits for this one.", hint: "Give the inner run a session of its own, like `session(store, \"another id\")`, or none: what the outer run said is not in the session before it ends.", retryable: false },
   "session-missing": { message: "There is no session \"{id}\".", hint: "Create it with `store.create(id)`; a run that is given `session(store, id)` creates it by itself. `store.list()` tells those that there are.", retryable: false },
   "session-run-missing": { message: "The session \"{id}\" has {count} runs, so it cannot be forked after {wanted}.", hint: "Give `atRun` as a whole number from 0 to {count}, or leave it out to take all runs.", retryable: false },
+  "signal-invalid": { message: "The signal \"{name}\" brings something else than the tool waits for: {issues}", hint: "Send what fits the `schema` in `request.waitsFor` of the question. A signal that came before the tool waited is checked by then, and the call fails with it.", retryable: false },
   "skill-failed": { message: "The plain skill \"{skill}\" of agent \"{name}\" failed: {reason}", hint: "The error of the skill's function is the cause.", retryable: false },
   "skill-file-invalid": { message: "{where} cannot be used as Agent Skills: {problems}", hint: "Correct the files; nothing has run yet. A skill is a folder with a SKILL.md whose front matter has `name` (that of the folder) and `description`. What it may call is restricted by `metadata: writ-restrict-tools`.", retryable: false },
   "skill-not-chosen": { message: "The agent \"{name}\" has several skills ({skills}) and none was chosen: {reason}.", hint: "Give the agent `selectSkill: (input) => name`, or `routing: { otherwise: \"name\" }`, or the run `{ skill: \"name\" }`.", retryable: false },
@@ -154,6 +155,8 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "tools-missing": { message: "{path} exports no tools. It exports: {found}.", hint: "Export each tool, or lists of tools: `export const add = tool(…)`.", retryable: false },
   "transcript-invalid": { message: "The transcript cannot be read: message {index} {reason}.", hint: "Give the JSON that `transcript.toJSON()` wrote. Every call needs exactly one result before the next message.", retryable: false },
   "turn-missing": { message: "The run \"{id}\" has not begun turn {turn}: its last is {last}.", hint: "Give `beforeTurn` as a turn that the run has begun, from 1. Plain skills and compositions have no turns of their own.", retryable: false },
+  "wait-not-repeatable": { message: "Tool \"{tool}\" waits, and its `retry` does not let it begin again after that.", hint: "A tool that waits holds no process: it begins again when the wait is over. Say that it may, with `effect: \"read\"` or `\"none\"`, with `retry: \"keyed\"` where it hands on `idempotencyKey`, or with `retry: \"always\"`. What may happen once only belongs into a tool of its own, which the model calls afterwards.", retryable: false },
+  "wait-unanswerable": { message: "Tool \"{tool}\" waits for the signal \"{name}\", and nobody can send it: the run is in no store and has no `onWait`.", hint: "Start the run with `durableRuns`, whose `signal(id, { name, value })` sends it from any process; give the run `onWait`; or give the wait `within`.", retryable: false },
 };
 
 /** The data each code carries: the words in braces of its message and hint. */
@@ -293,6 +296,7 @@ export interface ErrorData {
   "session-inside": { id: string | number };
   "session-missing": { id: string | number };
   "session-run-missing": { count: string | number; id: string | number; wanted: string | number };
+  "signal-invalid": { issues: string | number; name: string | number };
   "skill-failed": { name: string | number; reason: string | number; skill: string | number };
   "skill-file-invalid": { problems: string | number; where: string | number };
   "skill-not-chosen": { name: string | number; reason: string | number; skills: string | number };
@@ -310,6 +314,8 @@ export interface ErrorData {
   "tools-missing": { found: string | number; path: string | number };
   "transcript-invalid": { index: string | number; reason: string | number };
   "turn-missing": { id: string | number; last: string | number; turn: string | number };
+  "wait-not-repeatable": { tool: string | number };
+  "wait-unanswerable": { name: string | number; tool: string | number };
 }
 
 /** A code of the catalogue, like `model-not-found`. Codes are part of the public interface and are never reused. */

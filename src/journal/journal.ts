@@ -77,6 +77,8 @@ export interface AnswerBounds {
   readonly atLast?: { readonly afterMs: number; readonly answer: Json };
   /** Those who may answer. Default: anybody. */
   readonly by?: readonly string[];
+  /** The name of the signal that answers it, also one that was sent before. Left out where a person does. */
+  readonly signal?: string;
 }
 
 /** The answer, or the place of the question in the journal of the outermost run: it waits there. */

@@ -11,6 +11,7 @@ import { slots, type Slots } from "../util/slots.ts";
 import type { EndCause } from "./end.ts";
 import type { Executor } from "./executor.ts";
 import type { AskOnce } from "./powers.ts";
+import type { OnWait } from "../tool/waits.ts";
 import type { RunScope } from "./scope.ts";
 import { levelAround } from "./around.ts";
 
@@ -44,6 +45,8 @@ export interface RunContext extends Ordering {
   /** The time at which the run began, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly approve: Approve | undefined;
+  /** Gives the signals that tools wait for in this process. */
+  readonly onWait?: OnWait;
   /** The terms of questions that wait in the journal. */
   readonly approvals?: Approvals;
   /** Aborted when the run is to be handed over: nobody waits for a person any more, and no request is made again. */

@@ -5,7 +5,7 @@ import type { Capability } from "../tool/capability.ts";
 import type { Powers, CallAround } from "../tool/power-port.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { AgentEvent, Delegation, RunEvent } from "../event/event.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Asked, Journal, Question } from "../journal/journal.ts";
 import { prefixedJournal } from "../journal/prefixed-journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import type { Label } from "../message/label.ts";
@@ -13,6 +13,7 @@ import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Policy } from "../policy/decision.ts";
 import type { Act } from "../tool/acts.ts";
 import type { CallScope } from "../tool/call-scope.ts";
+import type { OnWait } from "../tool/waits.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { RunAccounts } from "./accounts.ts";
 import type { Approvals, Approve } from "./approval.ts";
@@ -33,6 +34,7 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
   /** The powers of the call. */
   readonly powers: Powers;
   readonly approve?: Approve;
+  readonly onWait?: OnWait;
   readonly approvals?: Approvals;
   readonly purse: Purse;
   /** The accounts that pay for this run and those inside it; undefined without one. */
@@ -54,7 +56,9 @@ export interface Scope extends Omit<CallAround, "intent">, Pick<Gate, "intent" |
   readonly began: (delegation: Pick<Delegation, "agent" | "runId" | "depth">) => void;
   /** Told how an inner run ended and what it spent in all; its purse was told while it went on. */
   readonly ended: (delegation: Delegation, spending: Spending, acts: readonly Act[]) => void;
-  /** Told what an inner run waits for, before it is told that it ended. */
+  /** Asks in the journal of the run what the call itself waits for. @throws the error of the journal, which the call is lost with */
+  readonly asking: NonNullable<Journal["ask"]>;
+  /** Told what an inner run or the call itself waits for, before it is told that it ended. */
   readonly waits: (waiting: RunWaits) => void;
 }
 
@@ -110,6 +114,7 @@ export interface ScopeOptions {
   readonly scope: RunScope;
   readonly tell?: (event: RunEvent) => void;
   readonly approve?: Approve;
+  readonly onWait?: OnWait;
   readonly approvals?: Approvals;
   readonly leaving?: AbortSignal;
   readonly journal: Journal;
@@ -193,7 +198,7 @@ class ScopeOfCall implements OpenScope {
 
   private makeScope(): Scope {
     const { gate, around, needs, turn, callId } = this.place;
-    const { scope, runId, approve, approvals, leaving, tell, stop: outer } = this.options;
+    const { scope, runId, approve, onWait, approvals, leaving, tell, stop: outer } = this.options;
     const { depth, maxDepth, accounts, forward, agents } = scope;
     const stop = interrupt<unknown>();
     if (this.isClosed) stop.stop(callEnded);
@@ -216,9 +221,11 @@ class ScopeOfCall implements OpenScope {
       saw: around.saw,
       powers: needs === undefined ? gate.powers : [...gate.powers, needs],
       approve,
+      onWait,
       approvals,
       leaving,
       stop,
+      asking: (question) => this.asking(question),
       nextRun: (what) => this.nextRun(what),
       began: (delegation) => {
         this.open += 1;
@@ -236,6 +243,12 @@ class ScopeOfCall implements OpenScope {
     const place = `${this.place.key}/${what}/${count}`;
     const own = watchedJournal(prefixedJournal(journal, place), (error) => (this.lost ??= { error }));
     return { runId: `${runId}/${place}`, journal: own };
+  }
+
+  private asking<Answer>(question: Question): Promise<Asked<Answer>> {
+    const { ask } = watchedJournal(this.options.journal, (error) => (this.lost ??= { error }));
+    if (ask === undefined) throw new TypeError("a run waits only in a journal that keeps questions");
+    return ask(question);
   }
 
   private ended(delegation: Delegation, spent: Spending, acts: readonly Act[]): void {

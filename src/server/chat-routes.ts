@@ -149,7 +149,8 @@ async function* chunksOf(
     isOver = event.type === "run-end";
     for (const chunk of chunks.of(event)) yield sent(chunk);
   }
-  if (!isOver) yield* questionsOf(await runs.waiting(id), { served, chunks, after: last });
+  if (!isOver)
+    yield* questionsOf((await runs.waiting(id)).filter(isForPeople), { served, chunks, after: last });
   yield { data: "[DONE]" };
 }
 
@@ -173,6 +174,9 @@ async function* questionsOf(
   yield sent({ type: "finish-step" });
   yield sent({ type: "finish", finishReason: "tool-calls" });
 }
+
+/** Nobody approves a signal or a time. */
+const isForPeople = ({ request }: WaitingQuestion): boolean => request.waitsFor === undefined;
 
 const sent = (chunk: UiChunk): Sent => ({ data: JSON.stringify(chunk) });
 

@@ -1,6 +1,7 @@
 import type { RunForkOptions } from "../durable/fork.ts";
 import type { StartOptions } from "../durable/new-run.ts";
 import type { QuestionAnswer, ShownRun, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { SentSignal } from "../durable/signals.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Settlement } from "../tool/after-crash.ts";
@@ -92,6 +93,14 @@ export const runRoutes: readonly Route[] = [
     body: schemas.settle,
     answer: { status: 204 },
     act: settle,
+  },
+  {
+    method: "post",
+    path: "/runs/{id}/signals",
+    summary: "Sends a signal for which a tool of the run waits, or will wait",
+    body: schemas.signal,
+    answer: { status: 204 },
+    act: signal,
   },
   {
     method: "post",
@@ -232,6 +241,13 @@ async function fork(asked: Asked): Promise<Response> {
     await runs.fork(from, { ...wanted, id: caller.prefix + (id ?? served.host.randomId()) }),
     caller,
   );
+}
+
+async function signal(asked: Asked): Promise<Response> {
+  const { id } = await runOf(asked);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+  await asked.runs.signal(id, asked.body as unknown as SentSignal);
+  return new Response(null, { status: 204 });
 }
 
 async function cancel(asked: Asked): Promise<Response> {

@@ -64,6 +64,16 @@ export const fork: JsonSchema = object(
   ["beforeTurn"],
 );
 
+/** A signal for which a tool waits. */
+export const signal: JsonSchema = object(
+  {
+    name: text,
+    value: { description: "What it brings. Default: null" },
+    id: { ...text, description: "A second signal of the same id changes nothing. Default: a new one" },
+  },
+  ["name"],
+);
+
 export const cancel: JsonSchema = object({ reason: words }, []);
 
 /** What `useChat` sends. Of its messages only the last is read. */
@@ -201,7 +211,10 @@ export const questions: JsonSchema = listIn("questions", {
     runId: { type: "string" },
     key: { type: "string" },
     since: { type: "number" },
-    until: { type: "number", description: "The answer is no, where nobody has answered by then" },
+    until: {
+      type: "number",
+      description: "The answer is no, where nobody has answered by then; a tool that waits goes on then",
+    },
     by: {
       type: "array",
       items: { type: "string" },
@@ -209,7 +222,8 @@ export const questions: JsonSchema = listIn("questions", {
     },
     request: {
       type: "object",
-      description: "The call with its arguments, where each value comes from, and its hash",
+      description:
+        "The call with its arguments, where each value comes from, and its hash; `waitsFor` where its tool waits for a signal or a time",
     },
   },
   required: ["runId", "key", "since", "request"],

@@ -32,6 +32,7 @@ import type { Enforcement } from "./enforcement.ts";
 import type { HandlesOf } from "./handles.ts";
 import type { Labelled } from "./labelled.ts";
 import type { Parameters, ValueType } from "./parameters.ts";
+import type { Waits } from "./waits.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 import type { WithFiles } from "./with-files.ts";
 
@@ -46,7 +47,7 @@ export type Effect = "none" | "read" | "write" | "irreversible" | "undeclared";
  * The context of a call: what a tool is given beside its arguments. Hand it on whole: `signal` and `call` are made when somebody looks, and a copy
  * made by spreading has neither.
  */
-export interface ToolContext {
+export interface ToolContext extends Waits {
   /** Aborted when the run is cancelled or the tool's time is over. */
   readonly signal: AbortSignal;
   readonly callId: string;

@@ -85,6 +85,7 @@ export interface LoopOptions {
   readonly journal: Journal;
   readonly host: Host;
   readonly approve: Approve | undefined;
+  readonly onWait: RunContext["onWait"];
   readonly approvals: Approvals | undefined;
   readonly leaving: AbortSignal | undefined;
   /** The run around this one. */

@@ -128,6 +128,7 @@ export function beginRun(
     host,
     journal: options.journal,
     approve: options.approve,
+    onWait: options.onWait,
     approvals: options.approvals,
     leaving: options.leaving,
     hooks: options.hooks,

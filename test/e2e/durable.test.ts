@@ -161,6 +161,33 @@ describe("writ runs export and import", () => {
   });
 });
 
+describe("writ runs signal", () => {
+  it("sends what a tool waits for, which nobody approves", async () => {
+    const source = readFileSync(join(project.folder, "payer.ts"), "utf8")
+      .replace('effect: "irreversible",', 'effect: "irreversible", retry: "keyed",')
+      .replace(
+        "execute: ({ to }) => {",
+        'execute: async ({ to }, { waitFor, sleepUntil }) => { await waitFor("word"); await sleepUntil(4e12);',
+      )
+      .replace('verdict: "ask"', 'verdict: "allow"');
+    project.file("waits.ts", source);
+    const run = ["run", "waits.ts", "Pay Ada", "--durable", "--id", "r"];
+    const waits = await writ(run);
+    expect([waits.code, waits.stderr]).toEqual([6, expect.stringContaining("writ runs signal r word")]);
+    expect((await writ(["approvals", "list"])).stdout).toContain("waits for a signal (writ runs signal)");
+    expect((await writ(["approvals", "approve", "r"])).stderr).toContain("error[question-unknown]");
+    expect((await writ(["runs", "signal", "r", "word", "--value", "yes"])).stderr).toContain(
+      "error[option-invalid]",
+    );
+    expect((await writ(["runs", "signal", "r", "word", "--value", '"yes"', "--id", "1"])).stdout).toBe(
+      "signalled: word to r\n",
+    );
+    expect((await writ(["runs", "signal", "nobody", "word"])).stderr).toContain("error[run-missing]");
+    expect((await writ(run)).stderr).toContain("r sleeps in pay until 2096-10-02");
+    expect((await writ(["approvals", "list"])).stdout).toMatch(/ {4}until 2096-10-02T.*Z\n$/);
+  });
+});
+
 describe("writ runs settle", () => {
   it("says what became of a call whose process was killed in it, and the run goes on", async () => {
     const source = readFileSync(join(project.folder, "payer.ts"), "utf8")

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isFact, type AgentEvent } from "../../src/index.ts";
+import { agent, isFact, type AgentEvent, tool } from "../../src/index.ts";
+import { scripted } from "../../src/testing.ts";
 import { serve } from "../../src/server.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import {
@@ -99,6 +100,29 @@ describe("a run over HTTP", () => {
     const shown = ({ seq, type }: AgentEvent) => [seq, type];
     const recorded = await Array.fromAsync(events(await ask(there, "GET /runs/p/events")));
     expect((await heard).filter(isFact).map(shown)).toEqual(recorded.map(shown));
+  });
+
+  it("is sent the signal that a tool of it waits for, and shows what it waits for", async () => {
+    const hear = tool({
+      name: "hear",
+      description: "",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute: (_nothing, { waitFor }) => waitFor("word", { schema: { type: "string" } }),
+    });
+    const model = scripted([{ calls: [{ name: "hear" }] }, "Heard."]);
+    const server = serving(runsFile(), {
+      agents: [agent({ name: "hearer", model, tools: [hear] })],
+    });
+    await ask(server, "POST /runs", { body: { agent: "hearer", input: "Go", id: "h" } });
+    const { request } = await until(async () => (await questionsOf(server))[0]);
+    expect(request).toMatchObject({ waitsFor: { signal: "word", schema: { type: "string" } } });
+    const send = (body: object) => told(ask(server, "POST /runs/h/signals", { body }));
+    expect(await send({ name: "word", value: 1 })).toMatchObject({ status: 400, code: "signal-invalid" });
+    expect(await send({ name: "word", value: "yes", id: "1" })).toEqual({ status: 204 });
+    await until(async () => (await told(ask(server, "GET /runs/h"))).end);
+    expect(await send({ name: "word", value: "yes", id: "1" })).toEqual({ status: 204 });
+    expect(await send({ name: "word" })).toMatchObject({ status: 409, code: "run-ended" });
   });
 
   it("is followed where another process carries it out, and after that ended and the reader's process took it over", async () => {

@@ -84,8 +84,11 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     records: (id) => steps.list(id),
     questions: (id) => questions.list(id),
     answer: (id, key, answer) => told(id, questions.answer(id, key, answer)),
+    signal: (id, signal) => told(id, questions.signal(id, signal)),
     async expire() {
-      for (const id of await questions.expire()) changes.here(id);
+      const ids = await questions.expire();
+      for (const id of ids) changes.here(id);
+      return ids;
     },
     cancel: (id, reason) => told(id, rows.cancel(id, reason)),
     reopen: (id) => told(id, rows.reopen(id)),

@@ -1,10 +1,11 @@
 import { WritError } from "../../error/writ-error.ts";
 import { answerRecord, notWaiting } from "../../durable/answer-record.ts";
-import type { QuestionAnswer, WaitingQuestion } from "../../durable/run-store.ts";
+import type { QuestionAnswer, RunSignal, WaitingQuestion } from "../../durable/run-store.ts";
+import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import type { PostgresDatabase, Row } from "./database.ts";
+import type { PostgresDatabase, Query, Row } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
 import { changeOf, nowMs, type RunTables } from "./run-tables.ts";
 
@@ -15,6 +16,8 @@ export interface RunQuestions {
   list(id: string | undefined): Promise<readonly WaitingQuestion[]>;
   /** Also makes a run that waits ready. @throws WritError `question-…` */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
+  /** Answers what waits for a signal, or keeps it. @throws WritError `run-missing`, `run-moved`, `run-ended` */
+  signal(id: string, signal: RunSignal): Promise<void>;
   /** Answers the questions whose time is over. Gives their runs. */
   expire(): Promise<readonly string[]>;
 }
@@ -29,7 +32,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
     ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`;
   const select = `SELECT id, ${columns} FROM ${questions} JOIN ${runs} ON number = run
     WHERE ($1::text IS NULL OR id = $1) AND status <> 'moved' ORDER BY place`;
-  const lock = `SELECT number, status FROM ${runs} WHERE id = $1 FOR UPDATE`;
+  const lock = `SELECT number, status, ended FROM ${runs} WHERE id = $1 FOR UPDATE`;
   const take = `DELETE FROM ${questions} WHERE run = $1 AND key = $2 RETURNING fingerprint, ${columns}, ${nowMs} AS now`;
   const over = `SELECT id FROM ${questions} JOIN ${runs} ON number = run WHERE until <= ${nowMs} AND status <> 'moved' GROUP BY id LIMIT ${atOnce}`;
   const takeOver = `DELETE FROM ${questions} WHERE run = $1 AND until <= ${nowMs} RETURNING key, fingerprint, last`;
@@ -38,8 +41,19 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
     WHERE number = $1 RETURNING ${told("$2")}`;
   const answered = `SELECT json FROM ${steps} WHERE run = $1 AND key = $2`;
 
+  const kept = `SELECT key, json FROM ${steps} WHERE run = $1 AND fingerprint = $2 ORDER BY place LIMIT 1`;
+  const taken = `UPDATE ${steps} SET fingerprint = $3, json = $4 WHERE run = $1 AND key = $2`;
+
+  /** Takes the oldest signal of a name that was kept. */
+  async function takeSignal(query: Query, number: unknown, name: string): Promise<string | undefined> {
+    const [row] = await query(kept, [number, toKey(printOfSignal(name))]);
+    if (row === undefined) return undefined;
+    await query(taken, [number, row["key"], toKey(takenSignal.fingerprint), takenSignal.json]);
+    return String(row["json"]);
+  }
+
   return {
-    keep: ({ number, epoch }, { key, fingerprint, request, atLast, by }) =>
+    keep: ({ number, epoch }, { key, fingerprint, request, atLast, by, signal }) =>
       transaction(async (query) => {
         const [run] = await query(mine, [number, epoch]);
         if (run === undefined) return false;
@@ -47,6 +61,11 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         const json: unknown = (await query(known, place))[0]?.["json"];
         if (typeof json === "string") return json;
         if (run["ended"] !== null) return false;
+        const sent = signal === undefined ? undefined : await takeSignal(query, number, signal);
+        if (sent !== undefined) {
+          await query(record, [...place, sent]);
+          return sent;
+        }
         const bounds = [atLast?.afterMs ?? null, textOf(atLast?.answer), textOf(by)];
         await query(insert, [...place, JSON.stringify(request), ...bounds]);
         return true;
@@ -70,6 +89,22 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         await query(wake, [number, changeOf(id)]);
       });
     },
+    signal: (id, signal) =>
+      transaction(async (query) => {
+        const { number, status, ended } = (await query(lock, [toKey(id)]))[0] ?? {};
+        if (number === undefined) throw new WritError("run-missing", { id });
+        if (status === "moved") throw new WritError("run-moved", { id });
+        const open = await query(select, [toKey(id)]);
+        const question = open.map(questionIn).find((each) => isWaitFor(each, signal.name));
+        const { key, fingerprint, json } = signalRecord(signal, question !== undefined);
+        if ((await query(answered, [number, toKey(key)])).length > 0) return;
+        if (ended !== null) throw new WritError("run-ended", { id, status: String(status) });
+        await query(record, [number, toKey(key), toKey(fingerprint), json]);
+        if (question === undefined) return;
+        const [row] = await query(take, [number, toKey(question.key)]);
+        await query(record, [number, toKey(question.key), row?.["fingerprint"], signalAnswer(signal)]);
+        await query(wake, [number, changeOf(id)]);
+      }),
     async expire() {
       const ids = (await query(over)).map((row) => fromKey(row["id"]));
       for (const id of ids)

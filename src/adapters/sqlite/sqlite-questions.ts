@@ -1,5 +1,7 @@
+import { WritError } from "../../error/writ-error.ts";
 import { answerRecord, notWaiting } from "../../durable/answer-record.ts";
-import type { QuestionAnswer, WaitingQuestion } from "../../durable/run-store.ts";
+import type { QuestionAnswer, RunSignal, StoredRun, WaitingQuestion } from "../../durable/run-store.ts";
+import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
 import { fromKey, toKey } from "../stored-text.ts";
@@ -13,6 +15,8 @@ export interface Questions {
   list(runId: string | undefined): readonly WaitingQuestion[];
   /** @throws WritError `question-…` */
   answer(runId: string, key: string, answer: QuestionAnswer): void;
+  /** Answers what waits for a signal, or keeps it: then it gives false. @throws WritError `run-ended` */
+  signal(run: StoredRun, signal: RunSignal): boolean;
   /** True where the time of a question is over. */
   areOver(): boolean;
   /** Answers the questions whose time is over. Gives their runs. */
@@ -46,6 +50,19 @@ export function questionsOf(database: Database): Questions {
   const takeOver = database.prepare(`DELETE FROM writ_questions WHERE ${isOver} RETURNING *`);
   const answered = database.prepare("SELECT json FROM writ_steps WHERE run = ? AND key = ?");
   const record = database.prepare("INSERT INTO writ_steps (run, key, fingerprint, json) VALUES (?, ?, ?, ?)");
+  const kept = database.prepare(
+    "SELECT key, json FROM writ_steps WHERE run = ? AND fingerprint = ? ORDER BY place LIMIT 1",
+  );
+  const taken = database.prepare(
+    "UPDATE writ_steps SET fingerprint = ?3, json = ?4 WHERE run = ?1 AND key = ?2",
+  );
+  /** Takes the oldest signal of a name that was kept. */
+  function takeSignal(run: string, name: string): string | undefined {
+    const row = kept.get(run, toKey(printOfSignal(name)));
+    if (row === undefined) return undefined;
+    taken.run(run, String(row["key"]), toKey(takenSignal.fingerprint), takenSignal.json);
+    return String(row["json"]);
+  }
   const remove = database.prepare("DELETE FROM writ_questions WHERE run = ?");
   const refusal = refusalIn(database);
   return {
@@ -53,7 +70,7 @@ export function questionsOf(database: Database): Questions {
       const [run, key, fingerprint] = [toKey(claim.runId), toKey(question.key), toKey(question.fingerprint)];
       const json = known.get(run, key, fingerprint)?.["json"];
       if (typeof json === "string") return json;
-      const { request, atLast, by } = question;
+      const { request, atLast, by, signal } = question;
       const bounds = [atLast?.afterMs ?? null, textOf(atLast?.answer), textOf(by)];
       const { changes } = insert.run(
         run,
@@ -65,7 +82,11 @@ export function questionsOf(database: Database): Questions {
         ...bounds,
       );
       if (changes === 0) throw refusal(claim);
-      return undefined;
+      const sent = signal === undefined ? undefined : takeSignal(run, signal);
+      if (sent === undefined) return undefined;
+      take.get(run, key);
+      record.run(run, key, fingerprint, sent);
+      return sent;
     },
     list: (runId) => select.all(runId === undefined ? null : toKey(runId)).map(questionIn),
     answer(runId, key, answer) {
@@ -74,6 +95,19 @@ export function questionsOf(database: Database): Questions {
       if (taken === undefined) throw notWaiting(runId, key, answered.get(...place)?.["json"]);
       const json = answerRecord(questionIn(taken), answer, Date.now());
       record.run(...place, String(taken["fingerprint"]), json);
+    },
+    signal({ id, end, status }, signal) {
+      const run = toKey(id);
+      const question = select.all(run).find((row) => isWaitFor(questionIn(row), signal.name));
+      const { key, fingerprint, json } = signalRecord(signal, question !== undefined);
+      if (answered.get(run, toKey(key)) !== undefined) return false;
+      if (end !== undefined) throw new WritError("run-ended", { id, status });
+      record.run(run, toKey(key), toKey(fingerprint), json);
+      if (question === undefined) return false;
+      const place = [run, String(question["key"])];
+      take.get(...place);
+      record.run(...place, String(question["fingerprint"]), signalAnswer(signal));
+      return true;
     },
     areOver: () => over.get(Date.now()) !== undefined,
     expire: () =>

@@ -79,14 +79,20 @@ export function sqliteRuns(path: string): SqliteRuns {
         questions.answer(id, key, answer);
         rows.answered(id);
       }),
+    signal: async (id, signal) =>
+      changing(file, id, () => {
+        moves.checkHere(id);
+        if (questions.signal(rows.get(id), signal)) rows.answered(id);
+      }),
     async expire() {
-      if (!database.read(() => questions.areOver())) return;
+      if (!database.read(() => questions.areOver())) return [];
       const ids = database.write(() => {
         const over = questions.expire();
         over.forEach((id) => rows.answered(id));
         return over;
       });
       ids.forEach((id) => changes.told(id));
+      return ids;
     },
     cancel: async (id, reason) =>
       changing(file, id, () => {

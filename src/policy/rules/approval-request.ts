@@ -1,6 +1,6 @@
 import type { Label } from "../../message/label.ts";
 import type { ValueType } from "../../tool/parameters.ts";
-import type { Json } from "../../util/json.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
 import { isChoice, sightOf } from "./condition/sight.ts";
 import { isAbsent, type Leaf } from "./condition/values.ts";
 import type { CallRequest, Decision } from "../decision.ts";
@@ -36,7 +36,12 @@ export interface ApprovalRequest extends Pick<
   readonly policy: string;
   /** The question is whether the call happened, not whether it may be made: it was at work when its process died. `settle` answers it. */
   readonly unsettled?: true;
+  /** The call was made, and its tool waits for this. A signal or the time answers it, and nobody approves anything. */
+  readonly waitsFor?: WaitedFor;
 }
+
+/** A signal with what it brings, as JSON Schema where that is not anything; or a time, which is the `until` of the question. */
+export type WaitedFor = { readonly signal: string; readonly schema?: JsonObject } | "time";
 
 /** A value in the arguments of a call, and where it comes from. `null` stands for an empty list or object as well; a name is in brackets: `headers(X-Id)`. */
 export interface ApprovalValue {

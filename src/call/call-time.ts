@@ -1,0 +1,84 @@
+import type { RunContext } from "../run/context.ts";
+import { untilStopped } from "../util/interrupt.ts";
+
+/** The time of one call: its bound, and the signal that tells its tool that the call is over. A class, since every call has one. */
+export class CallTime {
+  readonly timeoutMs: number;
+  /** The end of the call's time, in milliseconds since 1970. */
+  private deadline: number;
+  private readonly run: Pick<RunContext, "host" | "stop">;
+  /** The call's own signal; made when somebody looks at it. */
+  private controller: AbortController | undefined;
+  /** Begins the timer anew; there while somebody waits for the call within its time. */
+  private rearm: (() => void) | undefined;
+  /** The waits of its tool that stand now, and the time that was left when they began. */
+  private paused: { count: number; readonly left: number } | undefined;
+
+  constructor(timeoutMs: number, run: Pick<RunContext, "host" | "stop">) {
+    this.timeoutMs = timeoutMs;
+    this.run = run;
+    this.deadline = timeoutMs === Infinity ? Infinity : run.host.now() + timeoutMs;
+  }
+
+  /** Without a bound of its own a call is over when its run is. */
+  get signal(): AbortSignal {
+    if (this.timeoutMs === Infinity) return this.run.stop.signal;
+    return (this.controller ??= new AbortController()).signal;
+  }
+
+  /** True when the time is over, also where the tool held up the thread. */
+  get isOver(): boolean {
+    return this.deadline !== Infinity && this.run.host.now() > this.deadline;
+  }
+
+  /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
+  within<Settled>(work: Promise<Settled>): Promise<Settled | "timeout" | "stopped"> {
+    const { run } = this;
+    if (this.timeoutMs === Infinity) return untilStopped(work, run.stop);
+    return new Promise((resolve, reject) => {
+      const undo: (() => void)[] = [];
+      const leave = (): void => undo.forEach((each) => each());
+      const end = (early: "timeout" | "stopped"): void => {
+        leave();
+        resolve(early);
+        this.abort(early);
+      };
+      let stopTimer: () => void;
+      this.rearm = () => {
+        stopTimer?.();
+        if (this.deadline !== Infinity)
+          stopTimer = run.host.timer(this.deadline - run.host.now(), () => end("timeout"));
+      };
+      this.rearm();
+      undo.push(() => stopTimer());
+      work.finally(leave).then(resolve, reject);
+      undo.push(run.stop.onStop(() => end("stopped")));
+    });
+  }
+
+  /** Stops its clock, which goes on with what it gives. Waits of a tool can stand beside each other. */
+  pause(): () => void {
+    if (this.timeoutMs === Infinity) return () => undefined;
+    const { host } = this.run;
+    const paused = (this.paused ??= { count: 0, left: this.deadline - host.now() });
+    paused.count += 1;
+    this.endAt(Infinity);
+    return () => {
+      paused.count -= 1;
+      if (paused.count > 0) return;
+      this.paused = undefined;
+      this.endAt(host.now() + paused.left);
+    };
+  }
+
+  private endAt(deadline: number): void {
+    this.deadline = deadline;
+    this.rearm?.();
+  }
+
+  private abort(early: "timeout" | "stopped"): void {
+    const { reason } = this.run.stop.signal as { readonly reason: unknown };
+    const why = early === "stopped" ? reason : new Error(`timed out after ${this.timeoutMs} ms`);
+    (this.controller ??= new AbortController()).abort(why);
+  }
+}

@@ -1,0 +1,65 @@
+import type { KeptWait } from "../call/waiting.ts";
+import { checkShape, closed } from "../error/check-shape.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+import { describeIssues } from "../schema/schema.ts";
+import { toSchema } from "../schema/to-schema.ts";
+import { type Json, toJson } from "../util/json.ts";
+import { shapeOf, string } from "../util/shape.ts";
+import type { RunSignal, RunStore, WaitingQuestion } from "./run-store.ts";
+
+/** A signal as a program sends it. */
+export interface SentSignal extends Pick<RunSignal, "name"> {
+  /** What it brings. Default: null. */
+  readonly value?: Json;
+  /** A second signal of one id changes nothing. Default: a new id. */
+  readonly id?: string;
+}
+
+const shape = closed({ name: string, value: shapeOf("JSON", (value) => toJson(value).ok), id: string });
+
+/** A signal as stores take it. @throws WritError `definition-invalid` */
+export function readSignal(sent: SentSignal, { randomId }: Pick<Host, "randomId">): RunSignal {
+  const signal = { value: null, id: randomId(), ...sent };
+  checkShape("A signal", signal, shape);
+  return signal;
+}
+
+/** The fingerprint of a signal that was kept before anything waited for it. */
+export const printOfSignal = (name: string): string => `signal ${name}`;
+
+/** The place of a signal among the records of its run. */
+export const keyOfSignal = ({ id }: Pick<RunSignal, "id">): string => `signal/${id}`;
+
+/** The fields of the record of a signal once a wait has taken it: its id is known. */
+export const takenSignal = { fingerprint: "signal", json: "null" } as const;
+
+/** The JSON text of the record that answers a question which waits for a signal. */
+export const signalAnswer = ({ value }: Pick<RunSignal, "value">): string =>
+  JSON.stringify({ value } satisfies KeptWait);
+
+/** The record of a signal: for the next wait of its name, or as taken. */
+export function signalRecord(signal: RunSignal, isTaken: boolean): Required<JournalRecord> {
+  const key = keyOfSignal(signal);
+  if (isTaken) return { key, ...takenSignal };
+  return { key, fingerprint: printOfSignal(signal.name), json: signalAnswer(signal) };
+}
+
+/** Tells whether a question is answered by the signal of a name. */
+export function isWaitFor({ request }: Pick<WaitingQuestion, "request">, name: string): boolean {
+  const { waitsFor } = request;
+  return waitsFor !== undefined && waitsFor !== "time" && waitsFor.signal === name;
+}
+
+/** Holds a signal against the schema of the wait that it would end. @throws WritError `signal-invalid` */
+export async function checkSignal(
+  store: Pick<RunStore, "questions">,
+  run: string,
+  { name, value }: RunSignal,
+): Promise<void> {
+  const waitsFor = (await store.questions(run)).find((each) => isWaitFor(each, name))?.request.waitsFor;
+  if (waitsFor === undefined || waitsFor === "time" || waitsFor.schema === undefined) return;
+  const parsed = await toSchema(waitsFor.schema, { name, role: "input", coerce: "none" }).parse(value);
+  if (!parsed.ok) throw new WritError("signal-invalid", { name, issues: describeIssues(parsed.issues) });
+}
