@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, knowledge, skill, tool } from "../../src/index.ts";
+import { file, image, withFiles } from "../../src/tools.ts";
 import type { Server } from "../../src/server.ts";
 import { ask, payer, questionsOf, runsFile, serving, shop, talker, told, until, web } from "./scene.ts";
 
@@ -174,6 +175,33 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
       isError: true,
     });
     expect(asked).toBe(0);
+  });
+
+  it("gives the pictures and files of a result", async () => {
+    const draw = tool({
+      name: "draw",
+      description: "Draws",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute: () => withFiles("two", [image("iVBORw0KGgo=", "image/png"), file("e30=", "application/json")]),
+    });
+    const model = ({ messages }: { readonly messages: readonly { readonly role: string }[] }) =>
+      messages.some(({ role }) => role === "tool")
+        ? { text: "Here.", files: [file("aGk=", "audio/wav")] }
+        : { calls: [{ name: "draw" }] };
+    const painter = agent({ name: "painter", model, tools: [draw] });
+    const server = serving(runsFile(), { agents: [painter], mcp: { tools: true } });
+    const client = await connect(server, revision);
+    expect(await client.callTool({ name: "draw", arguments: {} })).toMatchObject({
+      content: [
+        { type: "text" },
+        { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" },
+        { type: "resource", resource: { mimeType: "application/json", blob: "e30=" } },
+      ],
+    });
+    expect(await client.callTool({ name: "painter", arguments: { input: "Draw" } })).toMatchObject({
+      content: [{ type: "text", text: "Here." }, { type: "audio", data: "aGk=" }],
+    });
   });
 
   it("shows a caller what is theirs alone, and names nothing else", async () => {

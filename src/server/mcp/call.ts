@@ -1,5 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { WaitingQuestion } from "../../durable/run-store.ts";
+import type { RunEnd, WaitingQuestion } from "../../durable/run-store.ts";
 import { isWritError } from "../../error/writ-error.ts";
 import type { AgentEvent } from "../../event/event.ts";
 import type { ToolResult } from "../../message/message.ts";
@@ -90,11 +90,7 @@ export async function followCall(
     for await (const event of runEvents(id, served, { after: 0, signal: told, untilItWaits: true }))
       steps.take(event);
     const end = (await runs.show(id))?.end;
-    if (end !== undefined)
-      return {
-        result: steps.result === undefined ? runResult(end) : callResult(steps.result),
-        value: steps.result,
-      };
+    if (end !== undefined) return endedRound(id, { end, steps }, around);
     const open = await runs.waiting(id);
     if (open.length === 0) continue; // it was answered meanwhile
     const own = open.filter((question) => mayAnswer(question, caller));
@@ -106,6 +102,18 @@ export async function followCall(
     for (const { key, request } of own)
       await runs.answer(id, key, { hash: request.hash, approved: false, by: caller.name, reason: cannotAsk });
   }
+}
+
+/** The end as a client is told it. Events have no data of files: where there are some, the records have it. */
+async function endedRound(
+  id: string,
+  { end, steps: { result: value, hasFiles } }: { readonly end: RunEnd; readonly steps: Steps },
+  { runs }: McpAround,
+): Promise<Round> {
+  const whole = hasFiles ? await runs.replay(id) : undefined;
+  if (value === undefined) return { result: runResult(end, whole?.files) };
+  const kept = whole?.transcript.messages.findLast((message) => message.role === "tool");
+  return { result: callResult({ ...value, ...(kept?.files && { files: kept.files }) }), value };
 }
 
 const cannotAsk = "it needs an approval, and the client cannot ask anybody (it has no elicitation)";
@@ -142,6 +150,8 @@ class Steps {
   result: ToolResult | undefined;
   /** The last fact that was told. */
   seq: number;
+  /** The result, or a reply, has files. */
+  hasFiles = false;
   private readonly isCall: boolean;
   private readonly progress: (told: Progress) => void;
 
@@ -154,6 +164,8 @@ class Steps {
   take(event: AgentEvent): void {
     if (event.parentRunId !== undefined) return;
     if (this.isCall) return this.takeOfCall(event);
+    if (event.type === "message-end")
+      this.hasFiles = event.message?.parts.some(({ type }) => type === "file") ?? false;
     if (event.seq <= this.seq) return;
     this.seq = event.seq;
     const message =
@@ -162,7 +174,10 @@ class Steps {
   }
 
   private takeOfCall(event: AgentEvent): void {
-    if (event.type === "tool-end" || event.type === "knowledge-used") this.result = event.result;
+    if (event.type === "tool-end" || event.type === "knowledge-used") {
+      this.result = event.result;
+      this.hasFiles = (event.result.files ?? []).length > 0;
+    }
     if (event.type !== "tool-progress") return;
     const told = isJsonObject(event.value) ? event.value : { message: JSON.stringify(event.value) };
     const { progress, total, message } = told;

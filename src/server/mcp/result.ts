@@ -7,15 +7,15 @@ import { isJsonObject, type Json } from "../../util/json.ts";
 /** The result of a single call. */
 export function callResult({ status, text, value, files = [] }: ToolResult): CallToolResult {
   if (status !== "ok") return failure(text);
-  return { ...given(value, text), content: [{ type: "text", text }, ...files.flatMap(fileBlock)] };
+  return { ...given(value), content: [{ type: "text", text }, ...files.flatMap(fileBlock)] };
 }
 
-/** The result of a run. */
-export function runResult({ outcome, output }: RunEnd): CallToolResult {
+/** The result of a run, with the files of its answer. */
+export function runResult({ outcome, output }: RunEnd, files: readonly FilePart[] = []): CallToolResult {
   if (outcome.type === "answered") {
     const value = output ?? outcome.content;
     const text = typeof value === "string" ? value : JSON.stringify(value);
-    return { ...given(value, text), content: [{ type: "text", text }] };
+    return { ...given(value), content: [{ type: "text", text }, ...files.flatMap(fileBlock)] };
   }
   const code = "code" in outcome ? `${outcome.code}: ` : "";
   return failure(
@@ -28,11 +28,8 @@ export function failure(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-function given(value: Json | undefined, text: string): Pick<CallToolResult, "structuredContent" | "content"> {
-  const content: ContentBlock[] = [{ type: "text", text }];
-  return value !== undefined && isJsonObject(value)
-    ? { content, structuredContent: { ...value } }
-    : { content };
+function given(value: Json | undefined): Pick<CallToolResult, "structuredContent"> {
+  return value !== undefined && isJsonObject(value) ? { structuredContent: { ...value } } : {};
 }
 
 /** A file as a part of a result; what is only an address is named in the text. */
