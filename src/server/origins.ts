@@ -31,11 +31,15 @@ function refusal(reason: string): Response {
   return problemResponse(new WritError("request-forbidden", { reason }));
 }
 
+/** The headers by which clients of the Model Context Protocol say what they ask. */
+const ofMcp = "mcp-session-id, mcp-protocol-version, mcp-method, mcp-name";
+
 function allowing(response: Response, origin: string): Response {
   const headers = new Headers(response.headers);
   headers.set("access-control-allow-origin", origin);
   headers.set("access-control-allow-methods", "GET, POST, DELETE");
-  headers.set("access-control-allow-headers", "authorization, content-type, last-event-id");
+  headers.set("access-control-allow-headers", `authorization, content-type, last-event-id, ${ofMcp}`);
+  headers.set("access-control-expose-headers", "mcp-session-id");
   headers.set("access-control-max-age", "600");
   headers.append("vary", "origin");
   return new Response(response.body, { status: response.status, headers });

@@ -25,7 +25,15 @@ const result: Answer = (response, { method, id }) => {
   if (id === undefined) response.writeHead(202).end();
   else {
     response.writeHead(200, { "content-type": "application/json", "mcp-session-id": "s1" });
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, result: results[method ?? ""] }));
+    const known = results[method ?? ""];
+    const unknown = { code: -32_601, message: "Method not found" };
+    response.end(
+      JSON.stringify({
+        jsonrpc: "2.0",
+        id,
+        ...(known === undefined ? { error: unknown } : { result: known }),
+      }),
+    );
   }
 };
 

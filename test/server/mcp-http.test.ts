@@ -212,6 +212,18 @@ describe("the MCP endpoint", () => {
     await reader?.cancel();
   });
 
+  it("is used by the pages that are listed, and by no others", async () => {
+    const server = serving(runsFile(), { agents: [talker()], mcp: {}, origins: ["https://app.example"] });
+    const origin = { origin: "https://app.example" };
+    const asked = await send(server, "OPTIONS /mcp", { headers: origin });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get("access-control-allow-headers")).toContain("mcp-session-id");
+    const began = await send(server, "POST /mcp", { body: initialize, headers: origin });
+    expect(began.headers.get("access-control-expose-headers")).toBe("mcp-session-id");
+    const evil = { origin: "https://evil.example" };
+    expect((await send(server, "POST /mcp", { body: initialize, headers: evil })).status).toBe(403);
+  });
+
   it("is not there where nobody offers it", async () => {
     const server = serving(runsFile(), { agents: [talker()] });
     expect((await send(server, "POST /mcp", { body: initialize })).status).toBe(404);

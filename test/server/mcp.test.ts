@@ -200,7 +200,10 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
       ],
     });
     expect(await client.callTool({ name: "painter", arguments: { input: "Draw" } })).toMatchObject({
-      content: [{ type: "text", text: "Here." }, { type: "audio", data: "aGk=" }],
+      content: [
+        { type: "text", text: "Here." },
+        { type: "audio", data: "aGk=" },
+      ],
     });
   });
 

@@ -5,7 +5,8 @@
 import { agent, knowledge, skill, tool } from "writ";
 import { file, image, withFiles } from "writ/tools";
 
-const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+const pixel =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 const silence = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 const nothing = { type: "object", properties: {}, additionalProperties: false } as const;
 
@@ -93,7 +94,7 @@ const tools = [
   }),
 ];
 
-export default agent({
+export const everything = agent({
   name: "everything",
   description: "Has what the conformance suite asks for",
   model: () => "Hello.",

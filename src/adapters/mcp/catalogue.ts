@@ -43,6 +43,10 @@ export interface CatalogueOptions extends McpTaking {
   /** Milliseconds for a call, and for a look at the list. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** A server without tools has an empty list: something else is wanted of it. */
+  readonly mayHaveNone?: boolean;
+  /** Told that a call is at work, until what it returns is called. */
+  readonly atWork?: ((tool: string, context: ToolContext) => () => void) | undefined;
 }
 
 /** The tools that were taken of a server, held to what was approved of them. */
@@ -64,9 +68,9 @@ export interface Catalogue {
  * @throws WritError as {@link listTools} and {@link takeTools} do, and `schema-invalid`
  */
 export async function openCatalogue(line: Line, options: CatalogueOptions): Promise<Catalogue> {
-  const { timeoutMs, signal, onChange } = options;
+  const { timeoutMs, signal, onChange, mayHaveNone, atWork } = options;
   const server = options.server ?? "(unnamed)";
-  const offered = await listTools(await line.client(), { server, timeoutMs, signal });
+  const offered = await listTools(await line.client(), { server, timeoutMs, signal, mayHaveNone });
   const { taken, refused, pins } = await takeTools(offered, options);
   const isInReach = (name: string): boolean => options.only?.includes(name) ?? true;
   const approved = new Map([...pins].filter(([name]) => isInReach(name)));
@@ -79,7 +83,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
   async function look(): Promise<void> {
     doubtful = false;
     try {
-      const now = await listTools(await line.client(), { server, timeoutMs });
+      const now = await listTools(await line.client(), { server, timeoutMs, mayHaveNone });
       const inReach = now.filter(({ name }) => isInReach(name));
       changes = changesBetween(
         server,
@@ -119,6 +123,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
     const client = await asRuntime({ powers: nodePowers }, () => inTime(reach, bounds));
     const change = changes.find(({ tool }) => tool === each.own);
     if (change !== undefined) throw changedError(server, [change]);
+    const done = atWork?.(each.name, context);
     try {
       const remote = { name: each.own, args, inputSchema: each.pin.inputSchema, timeoutMs };
       const result = await callRemote(client, remote, context);
@@ -129,6 +134,8 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
       throw error instanceof RemoteFailure || context.signal.aborted
         ? error
         : withBoundedWords(line.broke(client, error));
+    } finally {
+      done?.();
     }
   }
 

@@ -1,12 +1,16 @@
 import { unknownTool } from "../../error/check-shape.ts";
-import { checkName, type Tool } from "../../tool/tool.ts";
+import type { Knowledge } from "../../tool/knowledge.ts";
+import { checkName, type Tool, type ToolContext } from "../../tool/tool.ts";
 import { type Catalogue, changedError, openCatalogue } from "./catalogue.ts";
 import type { McpChange } from "./changes.ts";
+import { type Elicited, Elicitations } from "./elicitation.ts";
 import { makeLink } from "./link.ts";
 import type { McpPins } from "./pins.ts";
 import type { McpTaking } from "./take.ts";
 import type { McpAddress, McpProgram } from "./place.ts";
+import { takeReadings } from "./reading.ts";
 import { checkPlace, loadLibrary } from "./transport.ts";
+import type { McpReading, McpRevision, Readings } from "./wanted.ts";
 
 /**
  * A server, and what is taken of it.
@@ -21,14 +25,22 @@ import { checkPlace, loadLibrary } from "./transport.ts";
  * ];
  * ```
  */
-export type McpServer = McpTaking & {
-  /** Your name for the server: its tools are called `name/tool`. */
-  readonly name: string;
-  /** A call, connecting, or a look at the list that takes longer ends. Milliseconds; default 60,000. */
-  readonly timeoutMs?: number;
-  /** Stops the connecting. */
-  readonly signal?: AbortSignal;
-} & (McpProgram | McpAddress);
+export type McpServer = McpTaking &
+  McpReading & {
+    /** Your name for the server: its tools are called `name/tool`. */
+    readonly name: string;
+    /** A call, connecting, or a look at the list that takes longer ends. Milliseconds; default 60,000. */
+    readonly timeoutMs?: number;
+    /** Default: `auto` for an address; `2025-11-25` for a program, which would be started twice to ask it. */
+    readonly revision?: McpRevision;
+    /**
+     * Lets the server ask in the middle of a call: whoever approves calls of the run (`approve`) is asked, with the fields of its form as arguments to change.
+     * They have the time of the call. Nobody is asked in a run without `approve`, nor where calls of several runs are at work. Default: the server is told that nobody can be asked.
+     */
+    readonly elicitation?: boolean;
+    /** Stops the connecting. */
+    readonly signal?: AbortSignal;
+  } & (McpProgram | McpAddress);
 
 /**
  * A server that is connected.
@@ -44,6 +56,10 @@ export interface McpConnection {
   readonly name: string;
   /** The tools that were taken, as they were when the server was connected. */
   readonly tools: readonly Tool[];
+  /** The resources that were taken, as knowledge for skills. What they hold is untrusted. */
+  readonly knowledge: readonly Knowledge[];
+  /** The prompts that were taken: tools, whose results are the words of the prompt, and untrusted. */
+  readonly prompts: readonly Tool[];
   /** Pins of the server now, for authors who keep them elsewhere than in a file. */
   readonly pins: McpPins;
   /**
@@ -69,8 +85,7 @@ export interface McpConnection {
  * anew, after five attempts in a row no more. A server that says its list changed, or that was connected anew, is looked at before the next
  * call: a tool that is not as it was approved is not called.
  *
- * Requires the package `@modelcontextprotocol/client`. Protocol versions up to 2025-11-25 are spoken; for another one connect a client yourself and
- * give it to `mcpTools`.
+ * Requires the package `@modelcontextprotocol/client`, and speaks what that speaks: revisions up to 2026-07-28.
  *
  * @throws WritError `mcp-unusable`, `mcp-refused`, `name-taken`, `tool-unknown`, `schema-invalid`, `pins-missing`, `pins-invalid`, `peer-missing`,
  * `name-invalid`, `definition-invalid`
@@ -90,15 +105,24 @@ export interface McpConnection {
  * ```
  */
 export async function connectMcp(server: McpServer): Promise<McpConnection> {
-  const { name, timeoutMs = 60_000, signal } = server;
+  const { name, timeoutMs = 60_000, signal, revision, resources, prompts, beside = [] } = server;
   checkName(name, "An MCP server");
   checkPlace(server, name);
   let catalogue: Catalogue | undefined;
   const doubt = (): void => catalogue?.doubt();
   const place = { library: await loadLibrary(), place: server };
-  const link = makeLink(place, { name, timeoutMs, signal }, { onReconnect: doubt, onListChanged: doubt });
+  const questions = server.elicitation === true ? new Elicitations(name) : undefined;
+  const elicit = questions && ((asked: Elicited) => questions.answer(asked));
+  const connecting = { name, timeoutMs, signal, revision, elicit };
+  const link = makeLink(place, connecting, { onReconnect: doubt, onListChanged: doubt });
+  const wanted = { ...(resources && { resources }), ...(prompts && { prompts }) };
+  let readings: Readings;
   try {
-    catalogue = await openCatalogue(link, { ...server, server: name, timeoutMs });
+    const atWork = questions && ((tool: string, context: ToolContext) => questions.begin(tool, context));
+    const mayHaveNone = resources !== undefined || prompts !== undefined;
+    catalogue = await openCatalogue(link, { ...server, server: name, timeoutMs, mayHaveNone, atWork });
+    const taken = [...beside, ...catalogue.tools];
+    readings = await takeReadings(link, { ...wanted, server: name, timeoutMs, signal, beside: taken });
   } catch (error) {
     await link.close();
     throw error;
@@ -107,6 +131,7 @@ export async function connectMcp(server: McpServer): Promise<McpConnection> {
   return {
     name,
     tools,
+    ...readings,
     pins: { version: 1, servers: { [name]: Object.fromEntries(pins) } },
     tool: (own) => toolNamed(own, { name, catalogue: { byName, changes } }),
     changes,

@@ -11,6 +11,7 @@ const maxAttempts = 5;
 
 /** A line to a server that is connected anew when it was lost. */
 export interface Link extends Line {
+  client(this: void): Promise<Client>;
   close(this: void): Promise<void>;
 }
 

@@ -9,6 +9,8 @@ const maxTools = 1_000;
 export interface Listing {
   /** The author's name for the server. */
   readonly server: string;
+  /** A server without tools has an empty list: something else is wanted of it. */
+  readonly mayHaveNone?: boolean | undefined;
   /** For all pages together. Milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -21,11 +23,13 @@ export interface Listing {
  */
 export async function listTools(
   client: McpClient,
-  { server, timeoutMs, signal }: Listing,
+  { server, timeoutMs, signal, mayHaveNone = false }: Listing,
 ): Promise<readonly McpTool[]> {
   try {
-    if (client.getServerCapabilities !== undefined && client.getServerCapabilities()?.tools === undefined)
+    if (client.getServerCapabilities !== undefined && client.getServerCapabilities()?.tools === undefined) {
+      if (mayHaveNone) return [];
       throw new Error("the server offers no tools, or the client is not connected"); // a client may list none then
+    }
     const read = (signal: AbortSignal): Promise<McpTool[]> =>
       readPages(client, { timeout: timeoutMs, signal });
     return await inTime(read, { timeoutMs, signal, what: "the list of tools" });

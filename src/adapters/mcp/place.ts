@@ -1,3 +1,5 @@
+import type { McpSignIn } from "./wanted.ts";
+
 // Apart from transport.ts: what users' types name must not name a package that may be absent.
 /**
  * A server that is a program of this machine, spoken with over its standard input and output. Its environment is `PATH`, so that programs are
@@ -31,7 +33,10 @@ export interface McpProgram {
  */
 export interface McpAddress {
   readonly url: string | URL;
+  /** Sent to the origin of the address alone. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Signs in by OAuth where the server wants it. Default: such a server cannot be used. */
+  readonly signIn?: McpSignIn;
 }
 
 /** A server: a program to start, or an address. */

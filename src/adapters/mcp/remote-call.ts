@@ -66,6 +66,11 @@ export async function callRemote(
   return files.length === 0 ? (contentText(content) ?? "(no content)") : partsOf(content);
 }
 
+/** The content of what was read: its text, or texts and files. */
+export function contentOf(blocks: readonly Json[]): Json | WithFiles<Json> {
+  return filesIn(blocks).length === 0 ? (contentText(blocks) ?? "(no content)") : partsOf(blocks);
+}
+
 /** The content of a result as texts and files, in their order. */
 function partsOf(content: Json | undefined): readonly Json[] {
   const blocks = isJsonList(content) ? content : [];

@@ -11,6 +11,7 @@ export { approvePins, connectMcp, type McpConnection, type McpServer } from "./c
 export type { McpPin, McpPins } from "./pins.ts";
 export type { McpTaking } from "./take.ts";
 export type { McpAddress, McpProgram } from "./place.ts";
+export type { McpReading, McpRevision, McpSignIn, McpSignInStore } from "./wanted.ts";
 
 /**
  * Options of {@link mcpTools}.

@@ -3,7 +3,11 @@ import type * as McpStdio from "@modelcontextprotocol/client/stdio";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { visible } from "../../util/visible.ts";
 import { importInstalled, importPeer } from "../peer.ts";
+import { isJsonObject, toJson } from "../../util/json.ts";
+import type { Elicited, ElicitedAnswer } from "./elicitation.ts";
 import { inTime } from "./in-time.ts";
+import { type SigningIn, signingIn } from "./sign-in.ts";
+import type { McpRevision } from "./wanted.ts";
 import type { McpProgram, McpAddress, Place } from "./place.ts";
 
 type Stdio = Pick<typeof McpStdio, "StdioClientTransport" | "DEFAULT_INHERITED_ENV_VARS">;
@@ -12,7 +16,12 @@ type Stdio = Pick<typeof McpStdio, "StdioClientTransport" | "DEFAULT_INHERITED_E
 export type Library = Stdio &
   Pick<
     typeof McpClient,
-    "Client" | "ProtocolError" | "SdkError" | "SdkErrorCode" | "StreamableHTTPClientTransport"
+    | "Client"
+    | "ProtocolError"
+    | "SdkError"
+    | "SdkErrorCode"
+    | "StreamableHTTPClientTransport"
+    | "UnauthorizedError"
   >;
 
 /** @throws WritError `peer-missing` */
@@ -56,6 +65,10 @@ export interface Connecting {
   readonly name: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** The revisions of the protocol that are offered. */
+  readonly revision?: McpRevision | undefined;
+  /** Answers what the server asks in the middle of a call. Left out, it is told that nobody can be asked. */
+  readonly elicit?: ((asked: Elicited) => Promise<ElicitedAnswer>) | undefined;
 }
 
 /** Connects a new client. @throws WritError `mcp-unusable`; the reason of the signal when it is aborted */
@@ -65,21 +78,67 @@ export async function connectClient(
   connecting: Connecting,
 ): Promise<McpClient.Client> {
   const { name, timeoutMs, signal } = connecting;
-  const client = new library.Client({ name: "writ", version: "1.0.0" });
-  const { transport, words } = transportTo(library, place);
-  try {
-    const connect = (signal: AbortSignal): Promise<void> =>
-      client.connect(transport, { timeout: timeoutMs, signal });
-    await inTime(connect, { timeoutMs, signal, what: "connecting" });
-    return client;
-  } catch (error) {
-    void client.close().catch(() => undefined);
-    signal?.throwIfAborted();
-    const said = words();
-    const what = failureOf(error, place);
-    const reason = said === "" ? what : `${what} Its last words: ${said}`;
-    throw new WritError("mcp-unusable", { server: name, reason: visible(reason) }, { cause: error });
+  const signIn = "url" in place && place.signIn !== undefined ? await signingIn(place.signIn) : undefined;
+  for (let isSecond = false; ; isSecond = true) {
+    const client = newClient(library, place, connecting);
+    const { transport, words } = transportTo(library, place, signIn?.provider);
+    try {
+      const connect = (signal: AbortSignal): Promise<void> =>
+        client.connect(transport, { timeout: timeoutMs, signal });
+      await inTime(connect, { timeoutMs, signal, what: "connecting" });
+      if (signIn !== undefined && "finishAuth" in transport) signInAgain(library, transport, signIn);
+      return client;
+    } catch (error) {
+      void client.close().catch(() => undefined);
+      signal?.throwIfAborted();
+      try {
+        if (isSecond || signIn === undefined || !(error instanceof library.UnauthorizedError)) throw error;
+        const back = await signIn.signedIn(); // takes as long as a person takes
+        if ("finishAuth" in transport) await transport.finishAuth(back);
+      } catch (cause) {
+        const said = words();
+        const what = failureOf(cause, place);
+        const reason = said === "" ? what : `${what} Its last words: ${said}`;
+        throw new WritError("mcp-unusable", { server: name, reason: visible(reason) }, { cause });
+      }
+    }
   }
+}
+
+/** Signs in again where a request later wants more than the sign-in gave, once a request. */
+function signInAgain(
+  { UnauthorizedError }: Library,
+  transport: McpClient.StreamableHTTPClientTransport,
+  { signedIn }: SigningIn,
+): void {
+  const first = transport.send.bind(transport);
+  const send: typeof first = async (...request) => {
+    try {
+      await first(...request);
+    } catch (error) {
+      if (!(error instanceof UnauthorizedError)) throw error;
+      await transport.finishAuth(await signedIn());
+      await first(...request);
+    }
+  };
+  Object.assign(transport, { send });
+}
+
+function newClient(library: Library, place: Place, { elicit, revision }: Connecting): McpClient.Client {
+  // To ask a program for the newest revision, the library starts it twice.
+  const wanted = revision ?? ("url" in place ? "auto" : "2025-11-25");
+  const mode = wanted === "auto" ? "auto" : wanted === "2025-11-25" ? "legacy" : { pin: wanted };
+  const client = new library.Client(
+    { name: "writ", version: "1.0.0" },
+    { capabilities: elicit === undefined ? {} : { elicitation: { form: {} } }, versionNegotiation: { mode } },
+  );
+  if (elicit !== undefined)
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      const schema = toJson("requestedSchema" in params ? params.requestedSchema : undefined);
+      const form = schema.ok && isJsonObject(schema.value) ? schema.value : undefined;
+      return elicit({ message: params.message, schema: form });
+    });
+  return client;
 }
 
 function failureOf(error: unknown, place: Place): string {
@@ -89,13 +148,23 @@ function failureOf(error: unknown, place: Place): string {
   return `the program ${command} was not found (${text}). See that \`command\` and \`cwd\` are right, and that ${command} is installed and on the PATH.`;
 }
 
+interface Transporting {
+  readonly transport: McpClient.StreamableHTTPClientTransport | McpStdio.StdioClientTransport;
+  /** The last words of a program on its standard error. */
+  readonly words: () => string;
+}
+
 function transportTo(
   library: Library,
   place: Place,
-): { readonly transport: Parameters<McpClient.Client["connect"]>[0]; readonly words: () => string } {
+  authProvider: McpClient.OAuthClientProvider | undefined,
+): Transporting {
   if ("url" in place) {
     const { url, headers = {} } = place;
-    const options = { fetch: boundedFetch, requestInit: { headers: { ...headers } } };
+    const options = {
+      fetch: boundedFetch(new URL(url).origin, headers),
+      ...(authProvider && { authProvider }),
+    };
     return { transport: new library.StreamableHTTPClientTransport(new URL(url), options), words: () => "" };
   }
   const { command, args = [], env = {}, cwd } = place;
@@ -122,9 +191,23 @@ function environment(library: Library, env: Readonly<Record<string, string>>): R
 /** More than any message needs. One message of an event stream may be as long. */
 const maxBytes = 10_000_000;
 
-/** Sends a request as it is told to, follows no redirect by itself, and reads no answer that does not end. */
-async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: "manual" });
+/**
+ * Makes what sends a request as it is told to, follows no redirect by itself, and reads no answer that does not end. The author's headers are for one origin: a
+ * sign-in asks others.
+ */
+function boundedFetch(
+  origin: string,
+  own: Readonly<Record<string, string>>,
+): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  return async (url, init) => {
+    const headers = new Headers(init?.headers);
+    if (new URL(url).origin === origin)
+      for (const [name, value] of Object.entries(own)) headers.set(name, value);
+    return boundedResponse(await fetch(url, { ...init, headers, redirect: "manual" }));
+  };
+}
+
+function boundedResponse(response: Response): Response {
   if (response.body === null) return response;
   const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
   const { status, statusText, headers } = response;

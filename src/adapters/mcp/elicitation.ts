@@ -1,0 +1,117 @@
+import { hash } from "node:crypto";
+import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
+import { untrustedFrom } from "../../message/label.ts";
+import { readAnswer } from "../../call/ask.ts";
+import { scopeOf } from "../../run/scope.ts";
+import type { ToolContext } from "../../tool/tool.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { boundedText } from "./remote-call.ts";
+
+/** What a server asks a person in the middle of a call. */
+export interface Elicited {
+  readonly message: string;
+  /** The form, as JSON Schema; undefined where the server wants an address opened, which nobody does. */
+  readonly schema: JsonObject | undefined;
+}
+
+/** The answer, as the protocol has it. */
+export type ElicitedAnswer =
+  | { readonly action: "accept"; readonly content: Record<string, Field> }
+  | { readonly action: "decline" | "cancel" };
+
+/**
+ * The calls of a connection at work, one of which a question of the server belongs to. The protocol does not say which: where several runs have calls at
+ * work, nobody can be asked.
+ */
+export class Elicitations {
+  private readonly server: string;
+  private readonly atWork = new Set<{ readonly tool: string; readonly context: ToolContext }>();
+
+  constructor(server: string) {
+    this.server = server;
+  }
+
+  /** Takes a call for at work until what it returns is called. */
+  begin(tool: string, context: ToolContext): () => void {
+    const call = { tool, context };
+    this.atWork.add(call);
+    return () => this.atWork.delete(call);
+  }
+
+  /** Asks whoever approves calls of the run. The fields of the form are the arguments, which they may change. */
+  async answer({ message, schema }: Elicited): Promise<ElicitedAnswer> {
+    const runs = new Set([...this.atWork].map(({ context }) => context.run.runId));
+    const [call] = this.atWork;
+    if (schema === undefined || call === undefined || runs.size > 1) return { action: "cancel" };
+    const { approve } = scopeOf(call.context.run);
+    if (approve === undefined) return { action: "cancel" };
+    try {
+      const given = await approve(this.requestOf(call, { message, schema }));
+      const { approved, edited = defaultsOf(schema) } =
+        typeof given === "boolean" ? readAnswer({ approved: given }) : readAnswer(given);
+      return approved ? { action: "accept", content: contentOf(edited) } : { action: "decline" };
+    } catch {
+      return { action: "cancel" }; // what throws is no yes
+    }
+  }
+
+  private requestOf(
+    { tool, context }: { readonly tool: string; readonly context: ToolContext },
+    { message, schema }: { readonly message: string; readonly schema: JsonObject },
+  ): ApprovalRequest {
+    const { agent, skill, turn } = context.run;
+    const { intent, agents = [] } = scopeOf(context.run);
+    const args = defaultsOf(schema);
+    const values = Object.entries(fieldsOf(schema)).map(([path]) => ({
+      path,
+      value: args[path] ?? "",
+      bound: false,
+    }));
+    return {
+      agent,
+      skill,
+      turn,
+      callId: context.callId,
+      tool,
+      effect: "undeclared",
+      arguments: args,
+      rule: "elicitation",
+      reason: `its server asks: ${boundedText(message)}`,
+      values,
+      label: untrustedFrom(`mcp/${this.server}`),
+      intent: { text: intent.text, hash: intent.hash },
+      links: [],
+      show: [],
+      hash: hash("sha256", JSON.stringify([this.server, tool, message, schema]), "hex"),
+      path: [...agents, agent],
+      policy: "",
+    };
+  }
+}
+
+const fieldsOf = (schema: JsonObject): JsonObject => {
+  const { properties } = schema;
+  return isJsonObject(properties) ? properties : {};
+};
+
+/** The values that the server proposes. */
+function defaultsOf(schema: JsonObject): JsonObject {
+  const fields = Object.entries(fieldsOf(schema));
+  return Object.fromEntries(
+    fields.flatMap(([name, field]) =>
+      isJsonObject(field) && field["default"] !== undefined ? [[name, field["default"]] as const] : [],
+    ),
+  );
+}
+
+/** A value that a form can hold. */
+type Field = string | number | boolean | string[];
+
+const isField = (value: Json): value is Field =>
+  ["string", "number", "boolean"].includes(typeof value) ||
+  (Array.isArray(value) && value.every((each) => typeof each === "string"));
+
+function contentOf(args: JsonObject): Record<string, Field> {
+  const entries = Object.entries(args);
+  return Object.fromEntries(entries.flatMap(([name, value]) => (isField(value) ? [[name, value]] : [])));
+}

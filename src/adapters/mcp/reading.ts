@@ -1,0 +1,195 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { setOrigin } from "../../agent/describe/manifest-origin.ts";
+import { unknownTool } from "../../error/check-shape.ts";
+import { messageOf, WritError } from "../../error/writ-error.ts";
+import { asRuntime } from "../../run/around.ts";
+import type { Knowledge } from "../../tool/knowledge.ts";
+import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
+import type { Enforcement } from "../../tool/enforcement.ts";
+import type { WithFiles } from "../../tool/with-files.ts";
+import type { Json } from "../../util/json.ts";
+import { nodePowers } from "../capability/node-powers.ts";
+import { inTime } from "./in-time.ts";
+import type { Link } from "./link.ts";
+import { toolNames } from "./names.ts";
+import { pinOf } from "./pins.ts";
+import { boundedText, contentOf, RemoteFailure } from "./remote-call.ts";
+import { hiddenIn } from "./screen.ts";
+import type { McpReading, Readings } from "./wanted.ts";
+
+export interface ReadingOptions extends McpReading {
+  readonly server: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The tools that are taken already. */
+  readonly beside: readonly { readonly name: string }[];
+}
+
+/** One thing to read, as a model is told of it, and how it is read. */
+interface Readable {
+  /** As the server calls it. */
+  readonly own: string;
+  readonly description: string;
+  readonly inputSchema: { readonly type: "object"; readonly [keyword: string]: Json };
+  readonly read: (client: Client, args: Readonly<Record<string, string>>, options: object) => Promise<Json[]>;
+}
+
+/** More than any server lists whose list somebody reads. */
+const most = 1_000;
+const nothing = { type: "object", properties: {}, additionalProperties: false } as const;
+
+/**
+ * Takes resources and prompts of a server. What is told of them is what it says now, as long as the process has the tools.
+ *
+ * @throws WritError `mcp-unusable`, `mcp-refused`, `name-taken`, `tool-unknown`
+ */
+export async function takeReadings(link: Link, options: ReadingOptions): Promise<Readings> {
+  const { server, resources, prompts, beside, timeoutMs, signal } = options;
+  if (resources === undefined && prompts === undefined) return { knowledge: [], prompts: [] };
+  const client = await link.client();
+  const bounds = { timeoutMs, signal, what: "the lists of resources and prompts" };
+  const list = async (): Promise<readonly [Readable[], Readable[]]> => [
+    resources === undefined ? [] : await resourcesOf(client, resources),
+    prompts === undefined ? [] : await promptsOf(client, prompts),
+  ];
+  try {
+    const lists = await inTime(list, bounds);
+    const all = lists.flat();
+    const naming = { server, beside: beside.map(({ name }) => name) };
+    const names = toolNames(
+      all.map(({ own }) => own),
+      naming,
+    );
+    const made = all.map((each, index) =>
+      readingTool(link, { ...each, name: names[index] ?? each.own, server, timeoutMs }),
+    );
+    const count = lists[0].length;
+    return {
+      knowledge: made.slice(0, count).map(asKnowledge),
+      prompts: made.slice(count),
+    };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof WritError) throw error;
+    throw new WritError("mcp-unusable", { server, reason: messageOf(error) }, { cause: error });
+  }
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it takes no arguments, and gives JSON
+const asKnowledge = (made: Tool): Knowledge => ({ ...made, kind: "knowledge" }) as Knowledge;
+
+async function resourcesOf(client: Client, wanted: readonly string[] | true): Promise<Readable[]> {
+  const { resources } = await client.listResources(undefined, { cacheMode: "refresh" });
+  return chosen(resources, wanted, ({ uri }) => uri).map(({ uri, name, description = "" }) => ({
+    own: name,
+    description,
+    inputSchema: nothing,
+    async read(connected, _args, requestOptions) {
+      const { contents } = await connected.readResource({ uri }, { ...requestOptions, cacheMode: "refresh" });
+      return contents.map((resource): Json => ({ type: "resource", resource: plain(resource) }));
+    },
+  }));
+}
+
+async function promptsOf(client: Client, wanted: readonly string[] | true): Promise<Readable[]> {
+  const { prompts } = await client.listPrompts(undefined, { cacheMode: "refresh" });
+  return chosen(prompts, wanted, ({ name }) => name).map((prompt) => ({
+    own: prompt.name,
+    description: prompt.description ?? "",
+    inputSchema: argumentsOf(prompt.arguments ?? []),
+    async read(connected, args, requestOptions) {
+      const { messages } = await connected.getPrompt(
+        { name: prompt.name, arguments: { ...args } },
+        requestOptions,
+      );
+      return messages.map(({ content }) => plain(content));
+    },
+  }));
+}
+
+/** What a client gave, as JSON: it parsed it of some. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON gives JSON
+const plain = (value: object): Json => JSON.parse(JSON.stringify(value)) as Json;
+
+function argumentsOf(
+  given: readonly {
+    readonly name: string;
+    readonly description?: string | undefined;
+    readonly required?: boolean | undefined;
+  }[],
+): Readable["inputSchema"] {
+  const properties = given.map(({ name, description = "" }): [string, Json] => [
+    name,
+    { type: "string", description: boundedText(description) },
+  ]);
+  const required = given.filter((each) => each.required === true).map(({ name }) => name);
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    required,
+    additionalProperties: false,
+  };
+}
+
+/** @throws WritError `tool-unknown` */
+function chosen<Each>(
+  all: readonly Each[],
+  wanted: readonly string[] | true,
+  nameOf: (each: Each) => string,
+): readonly Each[] {
+  if (all.length > most) throw new Error(`it lists more than ${most}`);
+  if (wanted === true) return all;
+  const names = all.map(nameOf);
+  const unknown = wanted.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw unknownTool("An MCP server", unknown, names);
+  return all.filter((each) => wanted.includes(nameOf(each)));
+}
+
+interface Making extends Readable {
+  readonly name: string;
+  readonly server: string;
+  readonly timeoutMs: number;
+}
+
+function readingTool(link: Link, making: Making): Tool {
+  const { own, name, description, inputSchema, read, server, timeoutMs } = making;
+  const hidden = hiddenIn(description);
+  if (hidden !== undefined) {
+    const reason = `its description has the hidden character ${hidden.codePoint} at ${hidden.index}.`;
+    throw new WritError("mcp-refused", { server, what: `"${own}"`, reason });
+  }
+  async function execute(
+    args: Readonly<Record<string, string>>,
+    { signal }: ToolContext,
+  ): Promise<Json | WithFiles<Json>> {
+    const client = await asRuntime({ powers: nodePowers }, () => link.client());
+    try {
+      const options = { timeout: timeoutMs, signal };
+      const blocks = await asRuntime({ powers: nodePowers }, () => read(client, args, options));
+      link.worked(client);
+      return contentOf(blocks);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new RemoteFailure(boundedText(messageOf(link.broke(client, error))));
+    }
+  }
+  const made = tool({
+    name,
+    description: boundedText(description),
+    inputSchema,
+    trusted: false,
+    effect: "read",
+    timeoutMs,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has texts alone
+    execute: (args, context) => execute(args as Readonly<Record<string, string>>, context),
+  });
+  const { sha256: pin } = pinOf(server, { name: own, description, inputSchema });
+  return setOrigin({ ...made, enforcement }, { server, pin, approved: false });
+}
+
+const enforcement = (): Enforcement => ({
+  level: "remote",
+  mechanism: "mcp",
+  platform: process.platform,
+  probes: [],
+});

@@ -1,0 +1,78 @@
+import type {
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
+import { randomBytes } from "node:crypto";
+import { parseJson } from "../../util/json.ts";
+import type { McpSignIn } from "./wanted.ts";
+
+interface Kept {
+  readonly client?: StoredOAuthClientInformation;
+  readonly tokens?: StoredOAuthTokens;
+}
+
+/** A sign-in, as the library asks for it. */
+export interface SigningIn {
+  readonly provider: OAuthClientProvider;
+  /** Lets the person sign in where the library wanted it, and gives what the browser brought back. @throws when it is not the answer to this sign-in */
+  readonly signedIn: () => Promise<URLSearchParams>;
+}
+
+/** Makes the sign-in of one connection. What is kept is read once. */
+export async function signingIn(options: McpSignIn): Promise<SigningIn> {
+  const { redirectUrl, open, store, client, clientMetadataUrl, clientName = "writ" } = options;
+  let kept: Kept = readKept(await store?.read());
+  let verifier = "";
+  let state = "";
+  let wanted: URL | undefined;
+  let discovered: OAuthDiscoveryState | undefined;
+  const keep = async (more: Kept): Promise<void> => {
+    kept = { ...kept, ...more };
+    await store?.write(JSON.stringify(kept));
+  };
+  const given = client && { client_id: client.id, ...(client.secret && { client_secret: client.secret }) };
+  const provider: OAuthClientProvider = {
+    redirectUrl,
+    clientMetadata: {
+      client_name: clientName,
+      redirect_uris: [redirectUrl],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+    },
+    ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+    state: () => (state = randomBytes(24).toString("base64url")),
+    clientInformation: () => given ?? kept.client,
+    saveClientInformation: (registered) => keep({ client: registered }),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens) => keep({ tokens }),
+    redirectToAuthorization: (address) => void (wanted = address),
+    saveCodeVerifier: (text) => void (verifier = text),
+    codeVerifier: () => verifier,
+    saveDiscoveryState: (found) => void (discovered = found),
+    discoveryState: () => discovered,
+    async invalidateCredentials(scope) {
+      if (scope === "all" || scope === "discovery") discovered = undefined;
+      if (scope === "all" || scope === "tokens") kept = { ...(kept.client && { client: kept.client }) };
+      if (scope === "all" || scope === "client") kept = { ...(kept.tokens && { tokens: kept.tokens }) };
+      await keep({});
+    },
+  };
+  return {
+    provider,
+    async signedIn() {
+      if (wanted === undefined) throw new Error("the server wants a sign-in, and names no place for it");
+      const { searchParams } = new URL(await open(wanted));
+      wanted = undefined;
+      if (searchParams.get("state") !== state) throw new Error("the browser came back from another sign-in");
+      return searchParams;
+    },
+  };
+}
+
+function readKept(text: string | undefined): Kept {
+  const parsed = text === undefined ? undefined : parseJson(text);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was written here; the library reads it
+  return parsed?.ok === true ? (Object(parsed.value) as Kept) : {};
+}

@@ -1,0 +1,85 @@
+// Apart from what uses the library: what users' types name must not name a package that may be absent.
+import type { Knowledge } from "../../tool/knowledge.ts";
+import type { Tool } from "../../tool/tool.ts";
+
+/**
+ * Choice among the resources and prompts of a server. Nobody approves them as tools are approved: what a server says of them is a stranger's, and so is what they hold.
+ *
+ * @example
+ * ```ts
+ * import type { McpReading } from "writ/mcp";
+ *
+ * export const reading: McpReading = { resources: ["notes://house-rules"], prompts: true };
+ * ```
+ */
+export interface McpReading {
+  /** The resources that are taken as knowledge: these addresses, or all that the server lists. Default: none. */
+  readonly resources?: readonly string[] | true;
+  /** The prompts that are taken as tools, whose results are their words: these names, or all. Default: none. */
+  readonly prompts?: readonly string[] | true;
+}
+
+/** What was taken of a server to be read. */
+export interface Readings {
+  readonly knowledge: readonly Knowledge[];
+  readonly prompts: readonly Tool[];
+}
+
+/**
+ * The revisions of the protocol that are offered to a server: `auto` asks it for 2026-07-28, and speaks an earlier one where it does not know that.
+ *
+ * @example
+ * ```ts
+ * import type { McpRevision } from "writ/mcp";
+ *
+ * export const newest: McpRevision = "2026-07-28";
+ * ```
+ */
+export type McpRevision = "auto" | "2025-11-25" | "2026-07-28";
+
+/**
+ * Sign-in at a server by OAuth, for a person with a browser. The addresses at which it signs in are those that the server and its authorization server name.
+ *
+ * @example
+ * ```ts
+ * import type { McpSignIn } from "writ/mcp";
+ *
+ * export const signIn = (ask: (question: string) => Promise<string>): McpSignIn => ({
+ *   redirectUrl: "http://127.0.0.1:8976/callback",
+ *   open: (address) => ask(`Open ${address.href} and paste the address where you came back:`),
+ * });
+ * ```
+ */
+export interface McpSignIn {
+  /** The address to which the browser comes back. */
+  readonly redirectUrl: string;
+  /** Shows the person an address, and gives the address to which their browser came back. */
+  readonly open: (address: URL) => Promise<string | URL>;
+  /** Keeps tokens and registration as a text that is a secret. Default: as long as the process runs. */
+  readonly store?: McpSignInStore;
+  /** The id and secret of a client that was registered before. Default: it registers itself. */
+  readonly client?: { readonly id: string; readonly secret?: string };
+  /** The address of a document that describes the client, where authorization servers take it as an id. */
+  readonly clientMetadataUrl?: string;
+  /** The name that people see. Default `writ`. */
+  readonly clientName?: string;
+}
+
+/**
+ * Place of the text that a sign-in keeps.
+ *
+ * @example
+ * ```ts
+ * import { readFile, writeFile } from "node:fs/promises";
+ * import type { McpSignInStore } from "writ/mcp";
+ *
+ * export const inFile = (path: string): McpSignInStore => ({
+ *   read: () => readFile(path, "utf8").catch(() => undefined),
+ *   write: (text) => writeFile(path, text, { mode: 0o600 }),
+ * });
+ * ```
+ */
+export interface McpSignInStore {
+  readonly read: () => string | undefined | Promise<string | undefined>;
+  readonly write: (text: string) => unknown;
+}
