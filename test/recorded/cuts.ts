@@ -28,7 +28,7 @@ export function chatsOf(...beginnings: readonly string[]): Kind {
 function responsesIn(recordings: readonly Recording[]): Kind {
   return {
     recordings: recordings.flatMap((recording) => answersOf(recording, "response.completed")),
-    ends: (event) => /^response\.(?:completed|incomplete|failed)$/.test(String(at(event, "type"))),
+    ends: (event) => /^(?:error|response\.(?:completed|incomplete|failed))$/.test(String(at(event, "type"))),
   };
 }
 
@@ -70,15 +70,26 @@ export const ollamas: Kind = {
   ends: (event) => at(event, "done") === true,
 };
 
-/** What had come of a reply at three points on the way to its end. Recordings that are over with one event have no way. */
+const mostBoundaries = 2;
+
+/**
+ * What had come of a reply at 30, 60 and 90 % of the way to its end, and after some of the events on the way, the last among them. Recordings
+ * that are over with one event have no way.
+ */
 function cutsOf({ sse, events }: Recording, ends: Kind["ends"]): readonly string[] {
   const lines = sse.split("\n");
   const data = [...lines.keys()].filter((index) => /^(?:data:|\{)/.test(lines[index] ?? ""));
   const end = data[events.findIndex(ends)] ?? 0;
   const before = lines.slice(0, end).join("\n");
-  return before === ""
-    ? []
-    : [0.3, 0.6, 0.9].map((part) => before.slice(0, Math.floor(before.length * part)));
+  if (before === "") return [];
+  const boundaries = data.filter((line) => line > 0 && line <= end).toReversed();
+  const every = Math.ceil(boundaries.length / mostBoundaries);
+  return [
+    ...[0.3, 0.6, 0.9].map((part) => before.slice(0, Math.floor(before.length * part))),
+    ...boundaries
+      .filter((_, index) => index % every === 0)
+      .map((line) => `${lines.slice(0, line).join("\n")}\n`),
+  ];
 }
 
 /** Names that stand in a recording, those of its calls among them. */
@@ -95,7 +106,7 @@ export interface CutCount {
   readonly ran: number;
 }
 
-/** Plays each recording of a kind cut at 30, 60 and 90 % to an agent that has a tool for each name in it. */
+/** Plays each recording of a kind, cut on its way, to an agent that has a tool for each name in it. */
 export async function countCuts(kind: Kind, model: Model, server: PlayedServer): Promise<CutCount> {
   const ends = new Map<string, number>();
   let [cuts, ran] = [0, 0];

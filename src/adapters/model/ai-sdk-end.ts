@@ -18,10 +18,15 @@ export function responseOf({ id, modelId }: ResponseMetadata): ReportedResponse 
 
 const finishReasons: readonly FinishReason[] = ["stop", "length", "tool-calls", "content-filter", "error"];
 
-/** Providers' own words that the packages take for something else. */
+/** Providers' own words that packages take for something else: for the end of a reply with calls, mostly. */
 const rawReasons: ReadonlyMap<unknown, FinishReason> = new Map([
   ["pause_turn", "pause"],
   ["MODEL_ARMOR", "content-filter"],
+  ["content_filter", "content-filter"],
+  ["sensitive", "content-filter"],
+  ["error", "error"],
+  ["network_error", "error"],
+  ["insufficient_system_resource", "error"],
 ]);
 
 /** A word in V2, `{ unified, raw }` since V3. Words that only some versions have (`unknown`, `interrupted`) are `other`. */

@@ -6,6 +6,7 @@ import { endDelta, plain, type ResponseMetadata, responseOf, type StreamFinish }
 import { UnreadableReply } from "./http-reply.ts";
 import { keptBy, keptCall } from "./kept.ts";
 import { newCallId } from "./wire-fields.ts";
+import { type WrittenReply, writtenReply } from "./ai-sdk-written.ts";
 
 type FileData = string | Uint8Array | URL;
 
@@ -34,6 +35,8 @@ export interface StreamPart extends StreamFinish {
   readonly mediaType?: unknown;
   readonly kind?: string;
   readonly error?: unknown;
+  /** A chunk as the provider sent it. */
+  readonly rawValue?: unknown;
   /** Of the beginning of a stream. */
   readonly warnings?: unknown;
 }
@@ -90,10 +93,13 @@ export async function* toDeltas(
     calls: new Map(),
     callIds,
     held: [],
+    written: writtenReply(server),
   };
   for await (const part of parts) {
+    if (part.type === "raw") state.written?.read(part.rawValue);
     if (part.type === "error") throw new StreamFailure("the stream brought an error", { cause: part.error });
     if (part.type === "finish") {
+      if (state.written?.hasEnded === false) break;
       yield* release(state);
       yield endDelta(part, state.response);
       return;
@@ -124,6 +130,8 @@ interface ReadState {
   readonly callIds: Set<string>;
   /** Sources that came while a block was open. */
   held: Delta[];
+  /** The provider's own chunks, of a package that changes what they say. */
+  readonly written: WrittenReply | undefined;
   response?: ReportedResponse;
 }
 
@@ -222,11 +230,14 @@ function callIdOf({ toolCallId = "" }: StreamPart, state: ReadState): string {
   return state.calls.get(toolCallId)?.id ?? toolCallId;
 }
 
+/** @throws UnreadableReply for a call that goes on after it was whole: it may have begun to run */
 function readInput({ id = "", delta: text = "" }: StreamPart, { calls }: ReadState): readonly Delta[] {
   const call = calls.get(id);
-  return call === undefined || call.whole !== undefined || text === ""
-    ? []
-    : [{ type: "call-delta", id: call.id, text }];
+  if (call === undefined || text === "") return [];
+  const { whole } = call;
+  if (whole === undefined) return [{ type: "call-delta", id: call.id, text }];
+  if (text.trim() === "" || text === whole.input) return [];
+  throw new UnreadableReply(`the call of "${whole.toolName ?? ""}" went on after it was whole`);
 }
 
 function endCall(part: StreamPart, state: ReadState): readonly Delta[] {
@@ -243,7 +254,7 @@ function endCall(part: StreamPart, state: ReadState): readonly Delta[] {
     {
       type: "call-end",
       id,
-      arguments: part.input,
+      arguments: state.written?.take(toolCallId, part.toolName) ?? part.input,
       ...(providerExecuted ? { providerExecuted } : {}),
       ...metadataOf(part.providerMetadata ?? call?.providerMetadata, callNote(id, providerExecuted, state)),
     },

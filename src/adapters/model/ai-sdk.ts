@@ -15,6 +15,7 @@ import { UnreadableReply } from "./http-reply.ts";
 import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
 import { type AiSdkProviderTool, allowedOptions, toolChoiceOf, toolsOf } from "./ai-sdk-tools.ts";
+import { hidesWhatWasWritten } from "./ai-sdk-written.ts";
 import { tellWarnings } from "./ai-sdk-warnings.ts";
 
 export type { AiSdkProviderTool } from "./ai-sdk-tools.ts";
@@ -116,7 +117,7 @@ type MaybeModel = { readonly [Field in keyof AiSdkModel]?: unknown };
  * Everything that a provider puts on the parts of a reply (signatures of reasoning, ids of items) goes back to it with the same parts. A
  * model whose package only has `doGenerate` answers in one piece. A stream that ends without a reason of the
  * provider's is half a reply: `provider-failed`. A call whose arguments the package changes after it streamed
- * them does not run; what it changes before that cannot be seen. `stream` throws what the signal was aborted
+ * them does not run; what it changes before that is seen through OpenRouter's package alone. `stream` throws what the signal was aborted
  * with, and these:
  *
  * @throws WritError `model-invalid` when the object is no AI SDK model. From `stream`: `provider-unreachable`, `provider-refused-key`,
@@ -189,6 +190,7 @@ function callOptions({ model, options, request, signal, prompt }: Asking): CallO
     ...allowedOptions(request, model.provider, held["providerOptions"]),
     prompt: withSystemOptions(prompt(request.messages), options),
     ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoiceOf(request.toolChoice) }),
+    ...(tools.length > 0 && hidesWhatWasWritten(model.provider) ? { includeRawChunks: true } : {}),
     abortSignal: signal,
   };
   return options.cache === false ? call : withCacheMarks(call, model, request.toolChoice);
@@ -220,12 +222,13 @@ async function ask(
 ): Promise<AsyncIterable<StreamPart> | Iterable<StreamPart>> {
   if (model.doStream !== undefined) {
     const { stream, response } = await orAborted(model.doStream(options), signal);
+    const contentType = response?.headers?.["content-type"] ?? "";
     // Packages read a page as a stream without events.
-    if (/\bhtml\b/i.test(response?.headers?.["content-type"] ?? ""))
+    if (/\bhtml\b/i.test(contentType))
       throw new UnreadableReply("an HTML page came where a reply should: check the base URL", {
         retryable: false,
       });
-    return streamParts(stream, { model, signal });
+    return streamParts(stream, { model, signal, isJson: /\bjson\b/i.test(contentType) });
   }
   if (model.doGenerate === undefined) return [];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types promise it, and they have three versions
@@ -234,13 +237,18 @@ async function ask(
   return partsOf(reply);
 }
 
+interface Streaming extends Pick<Asking, "model" | "signal"> {
+  /** The provider says that its answer is JSON. Some that stream say so too. */
+  readonly isJson: boolean;
+}
+
 /**
  * The parts of a stream, without the finish of one that ended early. Whoever stops reading, or aborts, cancels
  * the stream, and with it the provider's request.
  */
 async function* streamParts(
   stream: ReadableStream<unknown>,
-  { model, signal }: Pick<Asking, "model" | "signal">,
+  { model, signal, isJson }: Streaming,
 ): AsyncGenerator<StreamPart> {
   const reader = stream.getReader();
   const cancel = (): void => {
@@ -253,7 +261,12 @@ async function* streamParts(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types promise it, and they have three versions
       const part = next.value as StreamPart;
       if (part.type === "stream-start") tellWarnings(nameOf(model), part.warnings);
-      if (part.type === "finish" && endedEarly(part)) break;
+      const isEarly = part.type === "finish" && endedEarly(part);
+      if (isJson && (isEarly || (part.type === "error" && part.error instanceof Error)))
+        throw new UnreadableReply(
+          "JSON came where a stream should: it is an error, or the server does not stream",
+        );
+      if (isEarly) break;
       yield part;
     }
     if (signal.aborted) throw abortErrorOf(signal);

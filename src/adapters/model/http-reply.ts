@@ -59,7 +59,8 @@ export function retryAfterMs(headerOf: HeaderOf): number | undefined {
   const exact = headerOf("retry-after-ms")?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(exact)) return Number(exact);
   const said = headerOf("retry-after")?.trim() ?? "";
-  if (/^\d+(?:\.\d+)?$/.test(said)) return Number(said) * 1000;
-  const at = Date.parse(said);
+  const [seconds] = /^\d+(?:\.\d+)?(?=\s*(?:,|$))/.exec(said) ?? []; // a proxy may add a second one
+  if (seconds !== undefined) return Number(seconds) * 1000;
+  const at = /[a-z]{3}/i.test(said) || /^\d{4}-\d\d/.test(said) ? Date.parse(said) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }

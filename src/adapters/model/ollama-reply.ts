@@ -18,6 +18,7 @@ export interface OllamaChunk {
 export function wholeReply(reply: OllamaChunk): OllamaChunk {
   if (!isJsonObject(reply.message))
     throw new UnreadableReply("the answer is not the reply of a chat: it has no message");
+  if (reply.done === false) throw new UnreadableReply("the answer ended before the reply did");
   return { ...reply, done: true };
 }
 

@@ -1,6 +1,7 @@
 import type { ProviderMetadata } from "../../message/message.ts";
 import type { Delta } from "../../model/model.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
+import { UnreadableReply } from "./http-reply.ts";
 import { type Kept, keptCall } from "./kept.ts";
 import { newCallId } from "./wire-fields.ts";
 
@@ -28,6 +29,8 @@ export interface CallReader {
  * Reads calls as servers write them: pieces told apart by their `index`, by their `id` where there is no index, and in the order in which they
  * come where there is neither; arguments in pieces, whole, or as a value; the name in pieces, in each piece, or later than the id. Calls that
  * have no id, or that of another, get `call_` and their place in the reply. A call that is told a second time, with its id, counts once.
+ *
+ * `read` throws UnreadableReply for a call that goes on after it ended: what it was then, nobody wrote.
  */
 export function callReader(server: string): CallReader {
   const calls: StreamedCall[] = [];
@@ -76,7 +79,10 @@ export function callReader(server: string): CallReader {
     const found = callOf(index, id, name);
     const { call, ended } = found === undefined ? begin(id) : { call: found, ended: [] };
     if (typeof index === "number") byIndex.set(index, call);
-    if (call.ended) return ended;
+    if (call.ended) {
+      if (text.trim() === "" || text === call.text) return ended;
+      throw new UnreadableReply(`the call of "${call.name}" went on after it was whole`); // it may have begun to run
+    }
     Object.assign(call.kept, piece.kept);
     append(call, text);
     if (call.id !== undefined)

@@ -2,6 +2,7 @@ import type { FinishReason } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
 import type { Delta, ReportedResponse } from "../../model/model.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import { callPieces, choiceOf, reasonIn } from "./openai-choice.ts";
 import { bounded, RefusedRequest, UnreadableReply } from "./http-reply.ts";
 import { callReader } from "./openai-compatible-calls.ts";
 import { textReader } from "./openai-compatible-texts.ts";
@@ -23,14 +24,20 @@ export async function* chunksOf(response: Response, maxBytes: number): AsyncGene
   const decoder = new TextDecoder();
   let begun = ""; // of an answer that came whole: all of it
   let isStream: boolean | undefined;
+  let count = 0;
   for await (const bytes of response.body.pipeThrough(bounded(maxBytes))) {
     const text = decoder.decode(bytes, { stream: true });
-    if (isStream !== true) begun += text;
-    if (isStream === undefined && begun.trim() !== "") {
-      isStream = !/^\s*[{[<]/.test(begun);
+    if (isStream === undefined) begun = text.trimStart(); // empty lines keep the connection open
+    else if (isStream) events.feed(text);
+    else begun += text;
+    if (isStream === undefined && begun !== "") {
+      isStream = !/^[{[<]/.test(begun);
       if (isStream) events.feed(begun);
-    } else if (isStream === true) events.feed(text);
-    for (const event of events.take()) yield chunkOf(event);
+    }
+    for (const event of events.take()) {
+      count += 1;
+      yield chunkOf(event);
+    }
   }
   if (isStream === false) {
     yield wholeChunk(begun + decoder.decode());
@@ -38,7 +45,10 @@ export async function* chunksOf(response: Response, maxBytes: number): AsyncGene
     return;
   }
   events.feed(`${decoder.decode()}\n\n`); // some servers do not end their last event
-  for (const event of events.take()) yield chunkOf(event);
+  const last = events.take();
+  if (count + last.length === 0 && begun !== "")
+    throw new UnreadableReply(`no event of a stream came; the answer begins: ${shown(begun)}`);
+  for (const event of last) yield chunkOf(event);
 }
 
 /** The data of server-sent events. */
@@ -52,7 +62,9 @@ async function eventReader(): Promise<EventReader> {
   let events: string[] = [];
   const { createParser } = await import("eventsource-parser"); // only with the first reply
   const parser = createParser({
-    onEvent: ({ event, data }) => events.push(event === "error" ? errorText(data) : data),
+    onEvent({ event, data }) {
+      if (data.trim() !== "") events.push(event === "error" ? errorText(data) : data); // some keep-alives are empty
+    },
     onError: ({ field, value = "" }) => field === "error" && events.push(errorText(value)),
   });
   return {
@@ -94,12 +106,6 @@ function chunkOf(text: string): Chunk {
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
   if (parsed.ok && isJsonList(parsed.value) && isJsonObject(parsed.value[0])) return parsed.value[0]; // errors of Google
   throw new UnreadableReply(`a part of the answer is not a JSON object: ${shown(text)}`);
-}
-
-/** The choice of index 0, an index that some servers leave out. Each other choice is a reply of its own. */
-function choiceOf({ choices }: JsonObject): JsonObject | undefined {
-  if (!isJsonList(choices)) return undefined;
-  return choices.filter(isJsonObject).find((choice) => Number(choice["index"] ?? 0) === 0);
 }
 
 /** An error in place of a chunk. Older servers write its fields into the chunk itself. */
@@ -151,17 +157,6 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): A
     ...(response && { response }),
     ...unreadableBy(finish),
   };
-}
-
-/** The server's reason for the end of the reply. Some servers write an empty reason into each chunk. */
-function reasonIn({ finish_reason: reason }: JsonObject): string | undefined {
-  return typeof reason === "string" && reason !== "" ? reason : undefined;
-}
-
-/** The pieces of calls. The one call of servers that know nothing newer is `function_call`. */
-function callPieces({ tool_calls: pieces, function_call: only }: JsonObject): readonly Json[] {
-  if (isJsonList(pieces) && pieces.length > 0) return pieces;
-  return isJsonObject(only) ? [{ index: 0, function: only }] : [];
 }
 
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([

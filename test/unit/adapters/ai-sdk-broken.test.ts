@@ -83,6 +83,19 @@ describe.each(versions)("arguments that a package makes up (%s)", (version) => {
     expect(result).toMatchObject({ role: "tool", status: "invalid" });
   });
 
+  it("are not run where the model wrote on after the package had made a call of it", async () => {
+    const remove = deleting();
+    const more = { type: "tool-input-delta", id: "c", delta: '{"path": "out/one"}' };
+    const model = played(version, [
+      ...called(["{}"], "{}"),
+      more,
+      finish(version, "tool-calls", "tool_calls"),
+    ]);
+    const asked = agent({ name: "a", model, tools: [remove], retry: false });
+    await expect(asked.run("x")).rejects.toMatchObject({ code: "provider-failed", retryable: true });
+    expect(remove.calls).toEqual([]);
+  });
+
   it("are malformed in one question, too", async () => {
     const model = played(version, [...called(['{"path'], "{}"), finish(version, "tool-calls", "tool_calls")]);
     const { calls } = await chat({ model: aiSdk(model), messages: "Delete.", tools: [deleting()] });
@@ -232,6 +245,25 @@ describe.each(["v3", "v4"] as const)(
       const asked = agent({ name: "a", model, tools: [remove] });
       await expect(asked.run("x")).rejects.toMatchObject({ code: "provider-failed", retryable: true });
       expect(remove.calls).toEqual([]);
+    });
+
+    it.each([
+      ["other", "error"],
+      ["other", "insufficient_system_resource"],
+      ["tool-calls", "network_error"],
+    ])("is told by the provider's own word, where the package says %s of %s", async (unified, raw) => {
+      const remove = deleting();
+      const half = [...said("The ice"), ...called(["{}"], "{}"), finish(version, unified, raw)];
+      const asked = agent({ name: "a", model: played(version, half), tools: [remove], retry: false });
+      await expect(asked.run("x")).rejects.toMatchObject({ code: "provider-failed", retryable: true });
+      expect(remove.calls).toEqual([]);
+    });
+
+    it.each(["content_filter", "MODEL_ARMOR"])("runs no call of a reply that ended with %s", async (raw) => {
+      const remove = deleting();
+      const model = played(version, [...called(["{}"], "{}"), finish(version, "other", raw)]);
+      const { outcome } = await agent({ name: "a", model, tools: [remove] }).run("x");
+      expect([outcome.type, remove.calls]).toEqual(["refused", []]);
     });
 
     it("is no filter of the provider's, which has a word of its own", async () => {

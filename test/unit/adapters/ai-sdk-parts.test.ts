@@ -118,7 +118,8 @@ describe("the parts of a stream become deltas", () => {
         piece("1}"),
         { type: "tool-input-end", id: "c" },
         whole,
-        piece("late"),
+        piece("\n"),
+        piece('{"a":1}'),
       ),
     ).toEqual([
       { type: "call-start", id: "c", name: "add" },

@@ -195,6 +195,12 @@ describe("answers that are no replies", () => {
       { stream: false },
     ],
     ["a page in one piece", answering("<html>"), /not a JSON object/, { stream: false }],
+    [
+      "a reply in one piece that says that it is not done",
+      answering('{"message":{"content":"half"},"done":false}'),
+      /ended before the reply did/,
+      { stream: false },
+    ],
     ["another kind of reply in one piece", answering('{"choices":[]}'), /no message/, { stream: false }],
     [
       "an error of its own form",

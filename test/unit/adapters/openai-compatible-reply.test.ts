@@ -187,6 +187,16 @@ describe("calls as servers stream them", () => {
     expect(texts.length).toBeLessThanOrEqual(1); // by this test itself, of the whole
   });
 
+  it("breaks off where a call goes on that was whole, since it may have begun to run", async () => {
+    const first = piece(call({ index: 0, id: "a" }, "add", "{}"));
+    const second = piece(call({ index: 1, id: "b" }, "sub", "{}"));
+    const more = (text: string): object => piece(call({ index: 0 }, undefined, text));
+    server.play({ sse: sse([first, second, more('{"a":1}'), chunk({}, "tool_calls")], true) });
+    await expect(ask(model())).rejects.toMatchObject({ code: "provider-failed", retryable: true });
+    const harmless = await replied([first, second, more("\n"), more("{}"), chunk({}, "tool_calls")]);
+    expect(callsOf(harmless)).toMatchObject([{ name: "add" }, { name: "sub" }]);
+  });
+
   it("says that a reply was cut, also in a call", async () => {
     expect(
       finishOf(await replied([piece(call({ index: 0, id: "a" }, "add", '{"a"')), chunk({}, "length")])),
@@ -369,6 +379,24 @@ describe("what else servers stream", () => {
     expect(String(error)).toContain(named);
   });
 
+  it("says what came in place of a stream that has no event", async () => {
+    server.play({ sse: "upstream connect error" });
+    await expect(ask(model())).rejects.toThrow("begins: upstream connect error");
+  });
+
+  it("reads each empty line before a reply once, however many keep the connection open", async () => {
+    const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+    const reply = sse([chunk({ content: "a" }), chunk({}, "stop")]);
+    const pieces = [...Array.from({ length: 500 }, () => bytes("\n")), bytes(reply)];
+    const fetch = () => Promise.resolve(new Response(ReadableStream.from(pieces)));
+    const spies = (["trim", "trimStart"] as const).map((name) => vi.spyOn(String.prototype, name));
+    const deltas = await ask(model({ fetch }));
+    const texts = spies.flatMap((spy) => spy.mock.contexts as readonly unknown[]);
+    for (const spy of spies) spy.mockRestore();
+    expect(textOf(deltas, "text-delta")).toBe("a");
+    expect(texts.reduce((sum: number, text) => sum + String(text).length, 0)).toBeLessThan(500 * 10);
+  });
+
   it("says of JSON over several lines that it is no chat, whatever a line of it is alone", async () => {
     server.play({ sse: '[\n{"a":1}\n]' });
     await expect(ask(model())).rejects.toThrow("it has no choices");
@@ -399,6 +427,10 @@ describe("what else servers stream", () => {
     [
       "comments, named events and no space",
       `: ping\n\nevent: x\ndata:${JSON.stringify(chunk({ content: "a" }))}\n\ndata:${JSON.stringify(chunk({}, "stop"))}\n\ndata:[DONE]\n\n`,
+    ],
+    [
+      "nothing in them, which keep the connection open",
+      `\n\n data:\n\ndata: ${JSON.stringify(chunk({ content: "a" }))}\n\ndata: \n\ndata: ${JSON.stringify(chunk({}, "stop"))}\n\n`,
     ],
     [
       "no end of its last event",

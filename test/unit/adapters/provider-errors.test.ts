@@ -52,6 +52,7 @@ describe.each(Object.keys(adapters))("what providers say through %s", (name) => 
 
 const event = (data: unknown, type?: string): string =>
   `${type === undefined ? "" : `event: ${type}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+const whole = (content: string) => ({ choices: [{ index: 0, message: { content }, finish_reason: "stop" }] });
 const begun = event({ choices: [{ index: 0, delta: { content: "So " } }] });
 
 describe("an answer that is no stream", () => {
@@ -70,6 +71,20 @@ describe("an answer that is no stream", () => {
     expect(error.message).toMatch(says);
     expect(error.message).toContain(server.url);
   });
+
+  it.each<[string, Answer, RegExp, boolean]>([
+    ["a page", { sse: "<html>", headers: { "content-type": "text/html" } }, /HTML page/, false],
+    ["an error of another form", { json: { detail: "asleep" } }, /JSON came where a stream should/, true],
+    ["a reply in one piece", { json: whole("Hi") }, /JSON came where a stream should/, true],
+  ])(
+    "%s is told by its kind through packages, which read it as no event",
+    async (...[, answer, says, passes]) => {
+      const openai = createOpenAI({ apiKey: "k", baseURL: `${server.url}/v1` });
+      const error = await failure(aiSdk(openai.chat("gpt-4o")), answer);
+      expect(error).toMatchObject({ code: "provider-failed", retryable: passes });
+      expect(error.message).toMatch(says);
+    },
+  );
 
   it.each([
     ["with a message", event({ message: "engine died" }, "error")],

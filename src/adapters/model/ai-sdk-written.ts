@@ -1,0 +1,58 @@
+import { isJsonObject } from "../../util/json.ts";
+import { callPieces, choiceOf, reasonIn } from "./openai-choice.ts";
+
+/**
+ * True for a package that gives `{}` for arguments which came in one piece and are no JSON, and for those of a
+ * stream that broke off: what the provider wrote stands in its raw chunks alone.
+ */
+export function hidesWhatWasWritten(provider: string): boolean {
+  return /^openrouter\b/.test(provider);
+}
+
+/** Begins a reply through such a package; undefined through another one. */
+export function writtenReply(provider: string | undefined): WrittenReply | undefined {
+  return provider !== undefined && hidesWhatWasWritten(provider) ? new WrittenReply() : undefined;
+}
+
+interface WrittenCall {
+  readonly id: unknown;
+  name: string;
+  text: string;
+}
+
+/** The calls and the end of a reply as the provider's raw chunks have them. */
+export class WrittenReply {
+  /** The provider gave a reason for the end of the reply. Undefined until a chunk comes: older packages give none. */
+  hasEnded: boolean | undefined;
+  private readonly calls = new Map<unknown, WrittenCall>();
+
+  /** Takes the next chunk. */
+  read(chunk: unknown): void {
+    const choice = isJsonObject(chunk) ? choiceOf(chunk) : undefined;
+    if (choice === undefined) return;
+    this.hasEnded = this.hasEnded === true || reasonIn(choice) !== undefined;
+    const { delta } = choice;
+    for (const piece of isJsonObject(delta) ? callPieces(delta) : []) {
+      if (!isJsonObject(piece)) continue;
+      const { index = 0, id, function: called } = piece;
+      const call = this.calls.get(index) ?? { id, name: "", text: "" };
+      this.calls.set(index, call);
+      const { name, arguments: text } = isJsonObject(called) ? called : {};
+      if (typeof name === "string" && call.name === "") call.name = name;
+      if (typeof text === "string") call.text += text;
+    }
+  }
+
+  /**
+   * Takes the arguments of a call, once: the package gives the second call of an id another one, and they are those of the first
+   * that is left of its name. Undefined where the provider wrote none.
+   */
+  take(id: string, name: string | undefined): string | undefined {
+    const left = [...this.calls];
+    const found = left.find(([, call]) => call.id === id) ?? left.find(([, call]) => call.name === name);
+    if (found === undefined) return undefined;
+    const [index, { text }] = found;
+    this.calls.delete(index);
+    return text === "" ? undefined : text;
+  }
+}
