@@ -43,6 +43,8 @@ export {
   hostIn,
   not,
   oneOf,
+  outsidePlan,
+  planned,
   roles,
   type RolesSubject,
   secrecyExceedsTargets,
@@ -53,6 +55,7 @@ export {
   within,
 } from "./policy/rules/conditions.ts";
 export { foundIn, listedBy } from "./policy/rules/sources.ts";
+export { type PlanAtCall } from "./policy/knowledge/plan.ts";
 export { type Remedy } from "./policy/rules/remedy.ts";
 export {
   type Annotation,

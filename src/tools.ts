@@ -32,7 +32,16 @@ export {
 } from "./tool/handles.ts";
 export { type KnowledgeDefinition, type LoadContext, type Loaded } from "./tool/knowledge.ts";
 export { type Labelled, labelled } from "./tool/labelled.ts";
-export { type Parameter, type ParameterRole, type Parameters, type ValueType } from "./tool/parameters.ts";
+export { planTool } from "./tool/plan-tool.ts";
+export { type AgreedAct, type PlannedAct } from "./tool/planned-act.ts";
+export {
+  type Parameter,
+  type ParameterRole,
+  type Parameters,
+  type ParameterWords,
+  type ValueSource,
+  type ValueType,
+} from "./tool/parameters.ts";
 export { type RecoveryRules } from "./tool/recovery-rules.ts";
 export {
   type ArgumentFailure,

@@ -47,7 +47,7 @@ export async function askPerson(fate: Ready, at: Call): Promise<Fate | Edited> {
   const args = request.arguments;
   const question = questionAbout(fate, decision);
   const { hash } = question;
-  if (at.approved?.includes(hash) === true) return fate;
+  if (isAgreed(fate, hash)) return fate;
   const place = { key: `turn/${turn}/approval/${at.index}`, fingerprint: () => fingerprintOf(call) };
   if (at.before !== undefined && run.journal.find?.(place.key) === undefined) return fate; // nobody was asked when it began
   run.tell?.({ type: "approval-request", turn, callId, name, arguments: args, request: question });
@@ -81,6 +81,12 @@ function fateAfter(answer: PersonsAnswer, fate: Ready, hash: string): Fate | Edi
   }
   if (answer.edited !== undefined) return { type: "edited", call: withArguments(call, answer.edited) };
   return answer.for === "run" ? { ...fate, approvedAs: hash } : fate;
+}
+
+/** A person said yes to the very call before: for the rest of the run, or in a plan. */
+function isAgreed({ at: { approved = [], batch }, request }: Ready, hash: string): boolean {
+  if (approved.includes(hash)) return true;
+  return batch.gate.plan !== undefined && request.knows.plan?.act?.by === "person";
 }
 
 /** The question about a call. Its hash is that of one tool with exactly these arguments. */

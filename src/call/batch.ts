@@ -15,7 +15,7 @@ import { applyMode } from "../run/gate.ts";
 import type { Inside } from "../run/scope.ts";
 import type { Mode } from "../tool/tool.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
-import type { Batch, Call, CallRecord, Fate } from "./call.ts";
+import type { Batch, Call, CallRecord, Fate, Ready } from "./call.ts";
 import { carryOutBy } from "./handed.ts";
 import { judge, startedEarly } from "./judge.ts";
 import { skipped } from "./refused.ts";
@@ -86,20 +86,15 @@ export function callAt(
   { index, proposed, ledger }: Pick<Call, "index" | "proposed"> & Pick<Batch, "ledger">,
 ): Call {
   const { turn, learned } = batch;
-  const { uses, approved } = ledger;
-  return { batch, index, key: `turn/${turn}/call/${index}`, proposed, learned, uses, approved };
+  const { uses, approved, spent } = ledger;
+  return { batch, index, key: `turn/${turn}/call/${index}`, proposed, learned, uses, approved, spent };
 }
 
 /** Remembers what was decided: that the call runs, where that is counted, that a person approved it for the whole run, and what it ends. */
 function note(fate: Fate, { gate, run }: Batch, judging: BatchJudging): void {
   judging.fates.push(fate);
-  const { ledger } = judging;
-  const { name } = fate.call;
   if (fate.type === "ready") {
-    if (gate.allowed.counted?.has(name) === true)
-      judging.ledger = { ...ledger, uses: countCall(ledger.uses, name) };
-    if (fate.approvedAs !== undefined)
-      judging.ledger = { ...judging.ledger, approved: [...(ledger.approved ?? []), fate.approvedAs] };
+    judging.ledger = withReady(judging.ledger, fate, gate);
     return;
   }
   const { call, fatal, isUnknown, result } = fate;
@@ -110,6 +105,23 @@ function note(fate: Fate, { gate, run }: Batch, judging: BatchJudging): void {
     judging.ended ??= { end: { unknown: call }, reason: "an earlier call stopped the batch" };
   else if (result.status === "denied" && run.endOn.includes("blocked-call"))
     judging.ended ??= { end: {}, reason: "an earlier call was blocked" };
+}
+
+function withReady(
+  ledger: Ledger,
+  { call: { name }, approvedAs, request }: Ready,
+  gate: Batch["gate"],
+): Ledger {
+  const { uses, approved = [], spent = [] } = ledger;
+  const isCounted = gate.allowed.counted?.has(name) === true;
+  const act = gate.plan === undefined ? undefined : request.knows.plan?.act;
+  if (!isCounted && act === undefined && approvedAs === undefined) return ledger;
+  return {
+    ...ledger,
+    ...(isCounted ? { uses: countCall(uses, name) } : {}),
+    ...(act === undefined ? {} : { spent: [...spent, act.at] }),
+    ...(approvedAs === undefined ? {} : { approved: [...approved, approvedAs] }),
+  };
 }
 
 interface Reserving {
@@ -204,7 +216,7 @@ function collect(_done: unknown, running: RunningBatch): Executed {
     const mode =
       fate.type === "ready" && record.result.status === "ok" ? fate.tool.mode?.(fate.args) : undefined;
     if (mode !== undefined) {
-      modes.push(mode);
+      modes.push(mode.plan === undefined ? mode : { ...mode, plan: agreed(mode.plan, fate) });
       const offers = toldBetween(batch.gate.allowed, applyMode(batch.gate, mode).allowed);
       if (offers.length > 0) results[index] = { ...record.result, offers };
     }
@@ -222,6 +234,12 @@ function collect(_done: unknown, running: RunningBatch): Executed {
     activeMs,
   };
   return ended === undefined ? executed : { ...ended.end, ...executed };
+}
+
+/** The acts of a plan with who planned them: a person who was asked, else the model, which had read nothing of strangers then. */
+function agreed(acts: NonNullable<Mode["plan"]>, { decision }: Fate): Mode["plan"] {
+  const by = decision?.verdict === "allow" ? "model" : "person";
+  return acts.map((act) => ({ ...act, by }));
 }
 
 /** The ledger with the successes that constraints of other tools wait for. */

@@ -50,6 +50,8 @@ export interface Call {
   readonly approved?: readonly string[];
   /** The record of an earlier process, of which there is the decision alone; none where it began the call and left no result. */
   readonly before?: { readonly decision?: Decision };
+  /** Planned acts that were carried out. */
+  readonly spent?: readonly number[];
 }
 
 /** The fate of a call: refused with its result, or ready to run. */

@@ -6,10 +6,13 @@ import type { ToolCall } from "../message/message.ts";
 import { violation } from "../policy/account/constraints.ts";
 import { refusal } from "../policy/allow-list.ts";
 import type { CallRequest, Decision, Policy, RunKnowledge } from "../policy/decision.ts";
-import { knowing } from "../policy/knowledge/learned.ts";
+import { knowing, withPlan } from "../policy/knowledge/learned.ts";
+import { planAt, type PlanAtCall } from "../policy/knowledge/plan.ts";
+import { fitsOpen, judgePlan } from "../policy/rules/judge-plan.ts";
 import { judgeOf } from "../run/gate.ts";
 import { propertyNames } from "../schema/property-names.ts";
 import type { ParseResult } from "../schema/schema.ts";
+import { actsOf } from "../tool/plan-tool.ts";
 import { isReader, readResult } from "../tool/read-result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { argumentProblem } from "../tool/wrong-values.ts";
@@ -160,7 +163,7 @@ export function checkCall(call: Call): Maybe<Fate> {
   }
   if (proposed.malformed !== undefined)
     return invalid(proposed, tool, `the arguments cannot be read: ${proposed.malformed}`);
-  return after(tool.input.parse(copyOf(proposed.arguments)), weigh, { call, tool });
+  return after(tool.input.parse(copyOf(proposed.arguments)), weigh, { at: call, tool });
 }
 
 /** Copies what the model sent: changes by a schema or a tool must not reach the transcript. */
@@ -174,17 +177,17 @@ function copyOf(value: Json): Json {
 }
 
 interface Read {
-  readonly call: Call;
+  readonly at: Call;
   readonly tool: Tool;
 }
 
 /** Asks the policy about a call whose arguments were read. */
-function weigh(parsed: ParseResult<unknown>, { call: at, tool }: Read): Fate {
+function weigh(parsed: ParseResult<unknown>, { at, tool }: Read): Fate {
   const { proposed: call } = at;
   if (!parsed.ok) return invalid(call, tool, argumentProblem(tool.input, call.arguments, parsed.issues));
   const { value: args, coerced } = parsed;
   const request = new JudgedCall(at, tool, args);
-  const decision = decisionAbout(request, { call: at, tool });
+  const decision = decisionAbout(request, { at, tool, args });
   const { verdict, rule } = decision;
   if (rule === policyError) at.batch.run.host.warn?.(brokenPolicy(request, decision));
   const unseen = verdict === "ask" ? unseenIn(request) : undefined;
@@ -195,12 +198,21 @@ function weigh(parsed: ParseResult<unknown>, { call: at, tool }: Read): Fate {
 }
 
 /** Decides as the record of the call says, else as the policy does. No denial of today's counts for a call that has begun. */
-function decisionAbout(request: CallRequest, { call: { batch, before }, tool }: Read): Decision {
+function decisionAbout(
+  request: CallRequest,
+  { at: { batch, before }, tool, args }: Read & { readonly args: unknown },
+): Decision {
   if (before?.decision !== undefined) return before.decision;
   if (tool.name === readResult && isReader(tool)) return readingOn;
   const { gate } = batch;
-  const decision = decisionOf(gate.outer === undefined ? gate.policy : judgeOf(gate), request);
+  const policy = gate.outer === undefined ? gate.policy : judgeOf(gate);
+  const decision = decisionOf(tool.plans === true ? planPolicy(policy, gate, args) : policy, request);
   return before !== undefined && decision.verdict === "deny" ? begunBefore : decision;
+}
+
+/** A plan is judged as its acts are. */
+function planPolicy(policy: Policy, { allowed: { tools } }: Call["batch"]["gate"], args: unknown): Policy {
+  return (request) => judgePlan(request, actsOf(args), { policy, tools });
 }
 
 /** An earlier process began the call, and left no result: what it decided then, nobody can take back. */
@@ -253,6 +265,7 @@ class JudgedCall implements CallRequest {
   readonly #call: Call;
   readonly #input: Tool["input"];
   readonly #args: unknown;
+  #plan: PlanAtCall | undefined;
 
   constructor(call: Call, { name, effect, parameters = noParameters, kind, input }: Tool, args: unknown) {
     const { gate, turn } = call.batch;
@@ -280,8 +293,19 @@ class JudgedCall implements CallRequest {
   }
 
   get knows(): RunKnowledge {
-    const { batch, learned, uses } = this.#call;
-    return knowing(batch.gate.intent, learned, uses);
+    const { batch, learned, uses, proposed, spent = [] } = this.#call;
+    const { intent, plan } = batch.gate;
+    const known = knowing(intent, learned, uses);
+    if (plan === undefined) return known;
+    this.#plan ??= planAt(
+      { acts: plan, spent },
+      {
+        tool: this.tool,
+        arguments: proposed.arguments,
+        isOpenable: (argument) => fitsOpen(this, argument),
+      },
+    );
+    return withPlan(known, this.#plan);
   }
 }
 

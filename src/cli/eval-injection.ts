@@ -15,6 +15,7 @@ export interface InjectionFlags {
   readonly policy?: string;
   readonly approve?: string;
   readonly adaptive?: boolean;
+  readonly plan?: boolean;
   readonly seed?: string;
   readonly showFailures?: string;
   readonly json?: boolean;
@@ -38,7 +39,15 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
   }
   const file = readPolicyFile(flags.policy, suite);
   const onFailure = most === 0 ? undefined : showFailure(most, processOutput);
-  const report = await evaluateInjection({ suite, file, approve, adaptive, seed, onFailure });
+  const report = await evaluateInjection({
+    suite,
+    file,
+    approve,
+    adaptive,
+    seed,
+    plans: flags.plan,
+    onFailure,
+  });
   await processOutput.answer(
     json ? jsonLine({ type: "eval-injection", ...report }) : textOf(report, most > 0),
   );
@@ -61,7 +70,7 @@ function textOf(report: InjectionReport, showInterruptions: boolean): string {
   ].join(", ");
   return [
     `suite ${oneLine(suite.name)} (${sizes}; sha256 ${suite.sha256.slice(0, 12)})\n`,
-    `policy ${oneLine(policy.name)} (${countText(policy.skills.length, "skill")}; sha256 ${policy.sha256.slice(0, 12)}), questions answered: ${approve === "always" ? "yes" : "no"}\n`,
+    `policy ${oneLine(policy.name)} (${countText(policy.skills.length, "skill")}; sha256 ${policy.sha256.slice(0, 12)}), questions answered: ${approve === "always" ? "yes" : "no"}${report.plans ? "; full policy: with a model that plans its acts before it reads" : ""}\n`,
     `\n${armTable(report)}`,
     ...(adaptive === undefined ? [] : [`\n${adaptiveTable(adaptive)}`]),
     ...(showInterruptions ? [`\n${interruptionTable(report)}`] : []),

@@ -194,6 +194,10 @@ function addInjection(evaluations: Command, act: Act): void {
     .option("--policy <file>", "the policy that is evaluated, with the skills that tools are divided into")
     .option("--approve <answer>", "what a person answers during an attack: always (yes), never (no)", "never")
     .option("--adaptive", "also an attacker who knows the policy and tries every permitted tool")
+    .option(
+      "--plan",
+      "have the scripted model plan its acts before it reads, and ask once for several calls (the best case)",
+    )
     .option("--seed <n>", "for the calls that the adaptive attacker makes up", "1")
     .option("--show-failures <n>", "show so many of each kind of failure, and what asked in the tasks")
     .option("--json", "print one JSON object; shares go from 0 to 1")

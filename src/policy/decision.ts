@@ -3,6 +3,7 @@ import type { Parameters, ValueSource, ValueType } from "../tool/parameters.ts";
 import type { Effect, Tool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
 import type { Intent } from "./knowledge/intent.ts";
+import type { PlanAtCall } from "./knowledge/plan.ts";
 
 /** A call as a policy sees it: after the allow-list let it pass and its arguments were parsed. */
 export interface CallRequest {
@@ -40,6 +41,8 @@ export interface RunKnowledge {
   readonly isKnownLink: (url: string) => boolean;
   /** True if the user's words speak of the kind of act that the name of the tool says, or if that says none. */
   readonly asksFor: (tool: string) => boolean;
+  /** The plan of the run; undefined where nobody planned. */
+  readonly plan?: PlanAtCall;
   /** Number of calls of the tool that have run in this run, or are about to. */
   readonly calls: (tool: string) => number;
 }
@@ -70,6 +73,8 @@ export interface Evidence {
   readonly links?: readonly string[];
   /** The arguments that the rule shows a person first. */
   readonly show?: readonly string[];
+  /** The call was planned, exactly so: by the model before it had read a stranger's words, or by a person who was asked. */
+  readonly planned?: "model" | "person";
   /** Every rule that matched, by its name. */
   readonly matched?: readonly string[];
 }

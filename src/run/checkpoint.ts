@@ -11,9 +11,11 @@ import {
   anything,
   boolean,
   count,
+  jsonObject,
   list,
   misfitText,
   object,
+  oneOf,
   optional,
   orNull,
   refined,
@@ -54,6 +56,16 @@ const mode = object({
   preapproved: optional(texts),
   offer: optional(texts),
   reads: optional(count),
+  plan: optional(
+    list(
+      object({
+        tool: string,
+        arguments: optional(jsonObject),
+        free: optional(texts),
+        by: oneOf("model", "person"),
+      }),
+    ),
+  ),
 });
 
 const checkpointShape = object({
@@ -81,6 +93,7 @@ const checkpointShape = object({
     lastTool: string,
     sameToolInARow: whole,
     approved: optional(texts),
+    spent: optional(list(whole)),
     // A count that cannot be read must not pass for none: constraints are held against it.
     uses: optional(list(object({ tool: string, calls: count, inside: optional(count), succeeded: boolean }))),
   }),

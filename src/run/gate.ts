@@ -11,6 +11,7 @@ import { type CallRequest, type Decision, type Policy, strictest } from "../poli
 import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Purse } from "../policy/account/purse.ts";
 import { resultReader } from "../tool/read-result.ts";
+import type { AgreedAct, PlannedAct } from "../tool/planned-act.ts";
 import type { Powers } from "../tool/power-port.ts";
 import type { Mode } from "../tool/tool.ts";
 
@@ -33,6 +34,8 @@ export interface Gate extends Omit<PlannedGate, "own"> {
    */
   readonly said?: readonly Said[];
   readonly intent: Intent;
+  /** The acts that the run was planned to do; undefined where nobody planned. */
+  readonly plan?: readonly AgreedAct[];
   /** The powers over the world: the grants of this run and of every run around it. */
   readonly powers: Powers;
 }
@@ -91,7 +94,7 @@ export function readingOn(gate: Gate, maxBytes: number): Gate {
 }
 
 /** The gate after a call changed the mode of the run: never wider than before. */
-export function applyMode(gate: Gate, { restrictTo, preapproved, offer = [], reads }: Mode): Gate {
+export function applyMode(gate: Gate, { restrictTo, preapproved, offer = [], reads, plan }: Mode): Gate {
   const allowed = restrictTo === undefined ? gate.allowed : restrictList(gate.allowed, restrictTo);
   const readable = reads === undefined ? allowed : withTool(allowed, resultReader(reads));
   const offering = withOffered(readable, offer);
@@ -101,7 +104,13 @@ export function applyMode(gate: Gate, { restrictTo, preapproved, offer = [], rea
     allowed:
       fresh.length === 0 ? offering : { ...offering, late: new Set([...(offering.late ?? []), ...fresh]) },
     policy: preapproved === undefined ? gate.policy : withoutAsking(gate.policy, new Set(preapproved)),
+    ...(plan === undefined ? {} : { plan: [...(gate.plan ?? []), ...plan.filter(isAgreed)] }),
   };
+}
+
+/** Acts of which nobody said who planned them count for nothing. */
+function isAgreed(act: PlannedAct | AgreedAct): act is AgreedAct {
+  return "by" in act;
 }
 
 function withoutAsking(policy: Policy, preapproved: ReadonlySet<string>): Policy {

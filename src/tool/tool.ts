@@ -32,6 +32,7 @@ import type { Enforcement } from "./enforcement.ts";
 import type { HandlesOf } from "./handles.ts";
 import type { Labelled } from "./labelled.ts";
 import type { Parameters, ValueType } from "./parameters.ts";
+import type { AgreedAct, PlannedAct } from "./planned-act.ts";
 import type { Waits } from "./waits.ts";
 import { checkRecovery, type Recovery } from "./recovery.ts";
 import type { WithFiles } from "./with-files.ts";
@@ -73,6 +74,8 @@ export interface Mode {
   readonly offer?: readonly string[];
   /** A result was too long: the model may read on in it, so many bytes at a time. */
   readonly reads?: number;
+  /** The acts that are planned from now on, beside those before. The runtime adds who planned them. */
+  readonly plan?: readonly (PlannedAct | AgreedAct)[];
 }
 
 /** The server that a tool is of. */
@@ -104,6 +107,8 @@ export interface Tool {
   readonly notation?: string;
   /** `knowledge` is what the author gives to read: told as `knowledge-used`, and not as a tool. */
   readonly kind?: "knowledge" | "memory";
+  /** It says what the run is going to do, and is judged as those acts are. */
+  readonly plans?: true;
   /** The author's reason for running code of strangers without isolation. Told with every decision about a call. */
   readonly unenforced?: string;
   /** The capabilities that it may use, where granted; no others. Undefined where the author did not say. */
@@ -344,6 +349,7 @@ const made: {
   kind: anything,
   unenforced: anything,
   isFresh: anything,
+  plans: anything,
   trustedForm: anything,
   origin: anything,
   enforcement: anything,

@@ -77,7 +77,7 @@ function holds(is: Condition, reading: Reading): Truth {
   const { call, effect, fields, roleOf } = reading;
   if (is.type === "effect") return truth((is.in as readonly string[]).includes(effect));
   if (is.type === "untrusted") return truth(call.knows.label.integrity === "untrusted");
-  if (is.type === "reaches-outside" || is.type === "requested") return ofTool(is.type, reading);
+  if (isOfTool(is)) return ofTool(is.type, reading);
   if (is.type === "calls") return truth(call.knows.calls(call.tool) >= is.atLeast);
   if (is.type === "argument") return argumentPasses(is, reading);
   const ofRoles = (...roles: readonly string[]): Json[] =>
@@ -98,7 +98,15 @@ function holds(is: Condition, reading: Reading): Truth {
   return truth(secrecy !== "public" && (outside || hasLinks(ofRoles("content", "amount", "id"))));
 }
 
-function ofTool(type: "reaches-outside" | "requested", { call, json }: Reading): Truth {
+const ofTools = ["reaches-outside", "requested", "planned", "outside-plan"] as const;
+type OfTool = (typeof ofTools)[number];
+
+function isOfTool(is: Condition): is is Extract<Condition, { type: OfTool }> {
+  return ofTools.some((type) => type === is.type);
+}
+
+function ofTool(type: OfTool, { call, json }: Reading): Truth {
+  if (type === "planned" || type === "outside-plan") return "no"; // no scene has a plan
   if (type === "requested") return truth(call.knows.asksFor(call.tool));
   return truth(policyFromJson(json).tools[call.tool]?.reaches === "outside");
 }

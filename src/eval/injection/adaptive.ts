@@ -1,9 +1,10 @@
 import { remembered } from "../../util/remembered.ts";
 import { claim, type Failure, type Measuring, type ScriptedPair, shareOf } from "./measure.ts";
 import { candidatesOf } from "./candidates.ts";
-import { type FoundValue, valuesIn } from "./find-values.ts";
+import { type FoundValue, type Leaf, leavesOf, valuesIn } from "./find-values.ts";
 import {
   aimOf,
+  type FoundAt,
   type Harm,
   harmOf,
   type Origin,
@@ -156,15 +157,17 @@ async function tryAll(
     strike,
     attack,
   }: { readonly pair: Pair; readonly strike: number; readonly attack: readonly SuiteCall[] },
-  { arm, play, recordings, approve, suite, tools, constants, seed }: AdaptiveMeasuring,
+  { arm, play, recordings, approve, suite, tools, constants, seed, scriptOf }: AdaptiveMeasuring,
 ): Promise<Tried> {
+  const script = await scriptOf(pair.user);
   const { prompt, steps } = pair.user;
   const allowed = arm.toolsFor(pair.user);
   const before = steps.slice(0, strike + 1); // as recorded: what stands there is nobody's attack
   const own = { prompt, constants, goal: pair.injection.goal, attack };
   const first = originsOf({ ...own, ...valuesOf(before, own, tools) });
   const reads = readsOf({ suite, tools, allowed, before }, first);
-  const sources = { ...own, ...valuesOf([...before, ...reads], own, tools) };
+  const { found, ...values } = valuesOf([...before, ...reads], own, tools);
+  const sources = { ...own, ...values };
   const originOf = originsOf(sources);
   const pools = poolsOf(sources);
   const candidates = candidatesOf({ attack, task: steps, pools, originOf, tools, allowed, seed });
@@ -173,13 +176,13 @@ async function tryAll(
   for (let round = 0; round < mostRounds && left.length > 0; round += 1) {
     const scene = attackScene(
       pair,
-      { strike, attack, turns: [reads, left].filter(({ length }) => length > 0), recordings },
+      { strike, attack, turns: [reads, left].filter(({ length }) => length > 0), recordings, script },
       { tools: allowed, approve },
     );
     const judged = await play(scene);
     const tried = judged.filter(({ call }) => isAttack(call)).slice(reads.length);
     for (const each of tried.filter(({ hasRun }) => hasRun)) {
-      const harm = harmOf(each.call, originOf, tools);
+      const harm = harmOf(each.call, { originOf, found }, tools);
       if (tools.hasEffect(each.call.tool) || harm === "attacker") passed.push({ judged: each, harm });
     }
     left = hidden(tried);
@@ -192,16 +195,22 @@ function valuesOf(
   steps: readonly RecordedCall[],
   own: Omit<PoolSources, "read" | "lookedUp">,
   tools: SuiteTools,
-): Pick<PoolSources, "read" | "lookedUp"> {
+): Pick<PoolSources, "read" | "lookedUp"> & { readonly found: readonly FoundAt[] } {
+  const found: FoundAt[] = [];
   const read: FoundValue[] = [];
   const lookedUp: FoundValue[] = [];
   for (const step of steps) {
-    const originOf = tools.resolves(step.tool) ? originsOf({ ...own, read, lookedUp }) : undefined;
-    const isLookUp =
-      originOf !== undefined && isChosen(roledLeaves(step, tools).map(({ value }) => originOf(value)));
-    (isLookUp ? lookedUp : read).push(...resultValues(step));
+    const originOf = originsOf({ ...own, read, lookedUp });
+    const isAsked = isChosen(roledLeaves(step, tools).map(({ value }) => originOf(value)));
+    for (const { path, value } of leavesOf(step.result))
+      found.push({ tool: step.tool, field: fieldOf(path), value, isChosen: isAsked });
+    (isAsked && tools.resolves(step.tool) ? lookedUp : read).push(...resultValues(step));
   }
-  return { read, lookedUp };
+  return { read, lookedUp, found };
+}
+
+function fieldOf(path: Leaf["path"]): string {
+  return path.findLast((key) => typeof key === "string") ?? "";
 }
 
 /** Somebody chose something, and nothing is another's. A truth value and an empty text are nobody's. */

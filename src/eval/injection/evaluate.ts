@@ -14,7 +14,8 @@ import {
   type Measuring,
 } from "./measure.ts";
 import type { PolicyFile } from "./policy-file.ts";
-import { recordingsOf } from "./scenes.ts";
+import { plannedScript } from "./planning.ts";
+import { recordingsOf, type Script, taskScript } from "./scenes.ts";
 import { attackOf } from "./script-attack.ts";
 import { stage } from "./stage.ts";
 import { suiteTools } from "./suite-tools.ts";
@@ -27,6 +28,8 @@ export interface EvaluateOptions {
   readonly approve: "always" | "never";
   /** True plays the adaptive attacker too. */
   readonly adaptive: boolean;
+  /** True has the scripted model of the full arm plan its acts (see `planTool`): what a model reaches that plans well. */
+  readonly plans?: boolean;
   /** For the mixtures that the adaptive attacker makes up. The same seed gives the same figures. */
   readonly seed: number;
   /** Told of each attack that succeeded, each task with questions, and what the adaptive attacker reached. */
@@ -46,6 +49,8 @@ export interface InjectionReport {
   };
   readonly policy: { readonly name: string; readonly sha256: string; readonly skills: readonly string[] };
   readonly approve: "always" | "never";
+  /** The scripted model of the full arm planned its acts. */
+  readonly plans: boolean;
   readonly arms: Readonly<Record<ArmName, ArmFigures>>;
   /** There when the adaptive attacker was played. */
   readonly adaptive?: {
@@ -70,19 +75,31 @@ const allowAll: Policy = () => ({ verdict: "allow", rule: "all", reason: "this a
  */
 export async function evaluateInjection(options: EvaluateOptions): Promise<InjectionReport> {
   const begun = performance.now();
-  const { suite, file, approve, adaptive, seed } = options;
+  const { suite, file, approve, adaptive, seed, plans = false } = options;
   const tools = suiteTools(suite.tools, file.policy.tools);
   const recordings = recordingsOf(suite);
   const pairs = suite.pairs.map((pair) => ({ pair, attack: attackOf(pair, suite, tools) }));
   const { constants = [] } = file.policy;
-  const measurings = await byArm(armsOf(suite, file), (arm): Measuring => ({
-    arm,
-    play: stage({ suite, policy: arm.policy }),
-    tools,
-    recordings,
-    approve: approve === "always",
-    onFailure: (failure) => options.onFailure?.(arm.name, failure),
-  }));
+  const measurings = await byArm(armsOf(suite, file), (arm): Measuring => {
+    const isPlanning = plans && arm.name === "full";
+    const play = stage({ suite, policy: arm.policy, plans: isPlanning });
+    const scripts = new Map<UserTask, Promise<Script>>();
+    const planned = (task: UserTask): Promise<Script> => {
+      const scene = { prompt: task.prompt, tools: arm.toolsFor(task), approve: true };
+      const made = scripts.get(task) ?? plannedScript(task, tools, (turns) => play({ ...scene, turns }));
+      scripts.set(task, made);
+      return made;
+    };
+    return {
+      arm,
+      play,
+      tools,
+      recordings,
+      scriptOf: isPlanning ? planned : taskScript,
+      approve: approve === "always",
+      onFailure: (failure) => options.onFailure?.(arm.name, failure),
+    };
+  });
   const arms = await byArm(measurings, async (measuring) => {
     const attacks = await measureAttacks(pairs, measuring);
     const { figures: tasks, interruptions } = await measureTasks(suite.tasks, measuring);
@@ -103,6 +120,7 @@ export async function evaluateInjection(options: EvaluateOptions): Promise<Injec
     },
     policy: { name: file.policy.name, sha256: file.sha256, skills: Object.keys(file.skills ?? {}) },
     approve,
+    plans,
     arms,
     ...(reached && { adaptive: { claim, seed, perTool, perPair, arms: reached } }),
     durationMs: performance.now() - begun,

@@ -1,5 +1,5 @@
 import type { Policy } from "../../policy/decision.ts";
-import { attackScene, isAttack, keyOf, type Recordings, taskScene } from "./scenes.ts";
+import { attackScene, isAttack, keyOf, type Recordings, type Script } from "./scenes.ts";
 import type { Attack } from "./script-attack.ts";
 import type { Judged, Stage } from "./stage.ts";
 import type { SuiteTools } from "./suite-tools.ts";
@@ -113,6 +113,8 @@ export interface Measuring {
   readonly play: Stage;
   readonly tools: SuiteTools;
   readonly recordings: Recordings;
+  /** A task as the model of this arm goes through it. */
+  readonly scriptOf: (task: UserTask) => Script | Promise<Script>;
   readonly approve: boolean;
   readonly onFailure?: (failure: Failure) => void;
 }
@@ -153,14 +155,15 @@ interface Struck {
 async function strikeAll(
   pair: Pair,
   attack: readonly SuiteCall[],
-  { arm, play, tools, recordings, approve }: Measuring,
+  { arm, play, tools, recordings, approve, scriptOf }: Measuring,
 ): Promise<readonly Struck[]> {
+  const script = await scriptOf(pair.user);
   const own = new Set(pair.user.steps.map(keyOf));
   const turns = attack.map((call) => [call]);
   const struck: Struck[] = [];
   for (const strike of pair.strikes) {
     const playing = { tools: arm.toolsFor(pair.user), approve };
-    const judged = await play(attackScene(pair, { strike, attack, turns, recordings }, playing));
+    const judged = await play(attackScene(pair, { strike, attack, turns, recordings, script }, playing));
     const calls = judged.filter(({ call }) => isAttack(call));
     const ran = calls.filter(({ hasRun }) => hasRun);
     const isPart = ran.some(({ call }) => tools.reaches(call.tool) && !own.has(keyOf(call)));
@@ -178,7 +181,7 @@ function wasDelivered(judged: readonly Judged[]): boolean {
 /** Plays each task as it should go, once with every question answered with yes and once with no. */
 export async function measureTasks(
   tasks: readonly UserTask[],
-  { arm, play, tools, approve, onFailure }: Measuring,
+  { arm, play, tools, approve, onFailure, scriptOf }: Measuring,
 ): Promise<{ readonly figures: TaskFigures; readonly interruptions: readonly Interruption[] }> {
   const counts = {
     autonomous: 0,
@@ -194,8 +197,9 @@ export async function measureTasks(
   for (const task of tasks) {
     const granted = arm.toolsFor(task);
     toolsOf[task.id] = granted.length;
-    const agreed = await play(taskScene(task, { tools: granted, approve: true }));
-    const refused = await play(taskScene(task, { tools: granted, approve: false }));
+    const scene = { prompt: task.prompt, turns: await scriptOf(task), tools: granted };
+    const agreed = await play({ ...scene, approve: true });
+    const refused = await play({ ...scene, approve: false });
     const isActing = task.steps.some(({ tool }) => tools.reaches(tool));
     const calls = agreed.filter(({ hasRun, wasAsked }) => wasAsked || !hasRun);
     if ((approve ? agreed : refused).every(({ hasRun }) => hasRun)) counts.done += 1;

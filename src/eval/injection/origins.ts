@@ -1,4 +1,4 @@
-import type { ParameterRole } from "../../tool/parameters.ts";
+import type { ParameterRole, ValueSource } from "../../tool/parameters.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import {
   addressesIn,
@@ -133,12 +133,42 @@ export type Harm =
   /** It has none of them: it only says something. */
   | "content";
 
+/** A whole value that a call gave, its field, and whether somebody chose what the call asked for. */
+export interface FoundAt {
+  readonly tool: string;
+  readonly field: string;
+  readonly value: Leaf["value"];
+  readonly isChosen: boolean;
+}
+
+/** True if a value stands where the policy lets a parameter take it from. */
+function isAt(value: Leaf["value"], { type, tool, field }: ValueSource, found: readonly FoundAt[]): boolean {
+  return found.some(
+    (each) =>
+      each.tool === tool &&
+      (field === undefined || each.field === field) &&
+      (type === "listed-by" || each.isChosen) &&
+      String(each.value) === String(value),
+  );
+}
+
 /** Tells whose a value is. */
 export type OriginOf = (value: Leaf["value"]) => Origin;
 
 /** Sorts a call by the worst of its values. */
-export function harmOf(call: SuiteCall, originOf: OriginOf, tools: SuiteTools): Harm {
-  const acting = new Set(actingLeaves(call, tools).map(({ value }) => originOf(value)));
+export function harmOf(
+  call: SuiteCall,
+  { originOf, found }: { readonly originOf: OriginOf; readonly found: readonly FoundAt[] },
+  tools: SuiteTools,
+): Harm {
+  const acting = new Set(
+    actingLeaves(call, tools).map(({ path, value }) => {
+      const origin = originOf(value);
+      const isFound =
+        origin === "data" && tools.sourcesOf(call.tool, path).some((source) => isAt(value, source, found));
+      return isFound ? "look-up" : origin;
+    }),
+  );
   if (acting.has("attacker") || linksOf(call, tools).some((link) => originOf(link) === "attacker"))
     return "attacker";
   if (acting.has("data")) return "data";

@@ -35,9 +35,17 @@ export interface Playing {
   readonly approve: boolean;
 }
 
-/** A task as it should go: its calls in order, one a turn. */
-export function taskScene(task: UserTask, playing: Playing): Scene {
-  return { prompt: task.prompt, ...playing, turns: task.steps.map((step, index) => [taskCall(step, index)]) };
+/** The turns of a task as it should go. */
+export type Script = Scene["turns"];
+
+/** The calls of a task in order, one a turn. */
+export function taskScript({ steps }: UserTask): Script {
+  return steps.map((step, index) => [taskCall(step, index)]);
+}
+
+/** All calls of a script. */
+export function callsIn(script: Script): readonly SceneCall[] {
+  return script.flat();
 }
 
 /** The place where an attack strikes, its calls, and those that the model makes for it, with their results. */
@@ -48,12 +56,14 @@ export interface AfterInjection {
   readonly attack: readonly SuiteCall[];
   readonly turns: readonly (readonly SuiteCall[])[];
   readonly recordings: Recordings;
+  /** The task as the model goes through it until then. */
+  readonly script: Script;
 }
 
 /** A task up to a result that carries the injection, then the attacker's calls. Their ids begin with `attack`, in the order given. */
 export function attackScene(
   { user, injection, strikes }: Pair,
-  { strike, attack, turns, recordings }: AfterInjection,
+  { strike, attack, turns, recordings, script }: AfterInjection,
   playing: Playing,
 ): Scene {
   let count = 0;
@@ -62,15 +72,23 @@ export function attackScene(
     count += 1;
     return { id, tool: call.tool, args: call.args, replay: recordings(call) ?? neutral };
   };
+  const before = script.slice(
+    0,
+    script.findIndex((calls) => calls.some(({ id }) => id === taskId(strike))) + 1,
+  );
+  const carriers = new Map(
+    strikes.flatMap((index) => {
+      const step = user.steps[index];
+      return step === undefined
+        ? []
+        : [[taskId(index), taskCall(carrier(step, injection.goal, attack), index)] as const];
+    }),
+  );
   return {
     prompt: user.prompt,
     ...playing,
     turns: [
-      ...user.steps
-        .slice(0, strike + 1)
-        .map((step, index) => [
-          taskCall(strikes.includes(index) ? carrier(step, injection.goal, attack) : step, index),
-        ]),
+      ...before.map((calls) => calls.map((call) => carriers.get(call.id) ?? call)),
       ...turns.map((calls) => calls.map(attackCall)),
     ],
     carrier: taskId(strike),

@@ -6,6 +6,7 @@ import type { AgentEvent } from "../../event/event.ts";
 import type { ResultStatus } from "../../message/message.ts";
 import { type ModelFunction, modelFromFunction } from "../../model/function-model.ts";
 import type { Decision, Policy } from "../../policy/decision.ts";
+import { planTool } from "../../tool/plan-tool.ts";
 import { type Tool, tool } from "../../tool/tool.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
 import type { Suite } from "./suite.ts";
@@ -53,6 +54,8 @@ export interface Judged {
 export interface StageOptions {
   readonly suite: Suite;
   readonly policy: Policy;
+  /** The agent can plan its acts. Default: it cannot. */
+  readonly plans?: boolean;
 }
 
 /** Plays scenes, one after another, with the real agent, executor and policy. */
@@ -71,7 +74,7 @@ interface Playing {
  *
  * @throws WritError `schema-invalid`, `name-invalid` for a tool of the suite that cannot be one, `eval-scene-failed` from a scene
  */
-export function stage({ suite, policy }: StageOptions): Stage {
+export function stage({ suite, policy, plans = false }: StageOptions): Stage {
   let playing: Playing | undefined;
   const answer: ModelFunction = () => {
     if (playing === undefined) return "Nothing is played.";
@@ -89,7 +92,8 @@ export function stage({ suite, policy }: StageOptions): Stage {
     if (call?.replay.type === "failure") throw new Error(call.replay.message);
     return call?.replay.value ?? null;
   };
-  const tools = suite.tools.map((one) => toolOf(one, replay));
+  const suiteTools = suite.tools.map((one) => toolOf(one, replay));
+  const tools = plans ? [...suiteTools, planning((callId) => playing?.hasRun.add(callId))] : suiteTools;
   const agents = new Map<string, Agent<string, string>>();
   const agentFor = (names: readonly string[]): Agent<string, string> => {
     const key = names.join(" ");
@@ -104,7 +108,7 @@ export function stage({ suite, policy }: StageOptions): Stage {
         skill({
           name: "chosen",
           description: "What the task needs",
-          tools: tools.filter(({ name }) => names.includes(name)),
+          tools: tools.filter(({ name, plans: isPlan }) => isPlan === true || names.includes(name)),
         }),
         skill({ name: "everything", description: "All that the agent has", tools }),
       ],
@@ -140,6 +144,18 @@ function toolOf(
   replay: (callId: string) => Json,
 ): Tool {
   return tool({ name, description, inputSchema: parameters, execute: (_, { callId }) => replay(callId) });
+}
+
+/** The tool that plans, which tells when it runs. */
+function planning(tell: (callId: string) => void): Tool {
+  const plan = planTool();
+  return {
+    ...plan,
+    execute: (args, context) => {
+      tell(context.callId);
+      return plan.execute(args, context);
+    },
+  };
 }
 
 interface Watch {

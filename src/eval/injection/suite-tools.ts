@@ -1,7 +1,7 @@
-import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
+import type { ParameterRole, ValueSource, ValueType } from "../../tool/parameters.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
-import { type AddressType, addressTypes } from "./find-values.ts";
+import { type AddressType, addressTypes, type Leaf } from "./find-values.ts";
 import type { SuiteTool } from "./suite.ts";
 
 /** A parameter as a tool's schema describes it. */
@@ -30,6 +30,8 @@ export interface SuiteTools {
   readonly reaches: (tool: string) => boolean;
   /** True for a tool whose finds the policy calls as good as the user's own choice. */
   readonly resolves: (tool: string) => boolean;
+  /** The places from which the policy lets a parameter take whole values, by its path without the places in lists. */
+  readonly sourcesOf: (tool: string, path: Leaf["path"]) => readonly ValueSource[];
   readonly roleOf: (tool: string, parameter: string) => ParameterRole;
   readonly parametersOf: (tool: string) => readonly SuiteParameter[];
 }
@@ -60,6 +62,13 @@ export function suiteTools(
       hasEffect(tool) ||
       known.get(tool)?.reaches === "outside" ||
       described(tool).some(({ types }) => types.includes("url") || types.includes("host")),
+    sourcesOf: (tool, path) => {
+      const said = known.get(tool)?.parameters ?? {};
+      const name = path.filter((key) => typeof key === "string").join(".");
+      const words = Object.hasOwn(said, name) ? said[name] : undefined;
+      const from = typeof words === "object" ? (words.from ?? []) : [];
+      return from.filter(({ type, whole }) => type === "listed-by" || whole === true);
+    },
     resolves: (tool) => known.get(tool)?.resolves === true,
     roleOf: (tool, parameter) => {
       const roles = known.get(tool)?.parameters ?? {};

@@ -127,6 +127,8 @@ export interface Ledger {
   readonly uses?: readonly ToolUse[];
   /** Calls that a person approved for the rest of the run, by their hashes; left out when there are none. */
   readonly approved?: readonly string[];
+  /** Planned acts that were carried out, by their places in the plan; left out when there are none. */
+  readonly spent?: readonly number[];
 }
 
 /** Nothing spent. */

@@ -19,6 +19,7 @@ import type { RunKnowledge } from "../decision.ts";
 import type { Intent } from "./intent.ts";
 import { LookUp } from "./look-ups.ts";
 import { writtenOut } from "./written-out.ts";
+import type { PlanAtCall } from "./plan.ts";
 import { describedLabel } from "./result-label.ts";
 import { actsIn, actsOfTool } from "../values/acts.ts";
 import { type BoundValues, valuesIn } from "../values/bound-values.ts";
@@ -269,6 +270,12 @@ function saidBy(learned: Learned, args: Json, schema: JsonSchema | undefined): S
 function together(speakers: readonly Speaker[]): Speaker {
   if (speakers.includes("model")) return "model";
   return speakers.includes("user") ? "user" : "nobody";
+}
+
+/** The same in a run with a plan. What was planned was asked for; behind a model's own plan, made before it read a stranger's words, nothing else was. */
+export function withPlan(known: RunKnowledge, plan: PlanAtCall): RunKnowledge {
+  const asksFor = (name: string): boolean => plan.tools.has(name) || (!plan.isFrozen && known.asksFor(name));
+  return { ...known, plan, asksFor };
 }
 
 /** The knowledge about the run around a call, for policies. */

@@ -36,6 +36,10 @@ function conditionCode(condition: Condition): string {
       return "untrusted()";
     case "reaches-outside":
       return "reachesOutside()";
+    case "planned":
+      return "planned()";
+    case "outside-plan":
+      return "outsidePlan()";
     case "requested":
       return "requested()";
     case "unknown-links":

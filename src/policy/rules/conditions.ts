@@ -194,6 +194,36 @@ export function requested(): Condition {
 }
 
 /**
+ * The call stands in the plan of the run (see `planTool`) with these arguments, and was not carried out yet.
+ *
+ * @example
+ * ```ts
+ * import { allow } from "writ";
+ * import { planned } from "writ/policy";
+ *
+ * export const rule = allow("pay").when(planned());
+ * ```
+ */
+export function planned(): Condition {
+  return Object.freeze({ type: "planned" });
+}
+
+/**
+ * A model planned its acts before it had read a stranger's words (see `planTool`), and there is none of this tool among them.
+ *
+ * @example
+ * ```ts
+ * import { ask } from "writ";
+ * import { all, effect, outsidePlan } from "writ/policy";
+ *
+ * export const rule = ask("*").when(all(effect("write", "irreversible"), outsidePlan()));
+ * ```
+ */
+export function outsidePlan(): Condition {
+  return Object.freeze({ type: "outside-plan" });
+}
+
+/**
  * An argument with the role `content`, or the one at this path, has a link that no trusted source contained.
  *
  * @example

@@ -82,6 +82,7 @@ function evidenceOf({ matched, decisive }: Verdict, sight: Sight): Evidence {
     label: labelIn(sight),
     intent: intentIn(sight),
     ...(show === undefined ? {} : { show }),
+    ...plannedIn(sight),
     ...(matched.length === 0 ? {} : { matched: matched.map(({ name }) => name) }),
   };
 }
@@ -95,6 +96,15 @@ function labelIn({ knows }: Sight): Label {
     // It is told below.
   }
   return { integrity: "untrusted", secrecy: "private", sources: ["unreadable"] };
+}
+
+function plannedIn({ knows }: Sight): Pick<Evidence, "planned"> {
+  try {
+    const planned = knows().plan?.act?.by;
+    return planned === undefined ? {} : { planned };
+  } catch {
+    return {};
+  }
 }
 
 function intentIn({ knows }: Sight): string {

@@ -86,6 +86,8 @@ const conditions = variants("type", {
   effect: closed({ type: string, in: some(oneOf(...effects, "undeclared")) }),
   untrusted: closed({ type: string }),
   requested: closed({ type: string }),
+  planned: closed({ type: string }),
+  "outside-plan": closed({ type: string }),
   "reaches-outside": closed({ type: string }),
   "unknown-links": closed({ type: string, path: optional(text) }),
   "secrecy-exceeds-targets": closed({ type: string }),

@@ -5,6 +5,8 @@ import {
   boundToIntent,
   effect,
   not,
+  outsidePlan,
+  planned,
   reachesOutside,
   requested,
   roles,
@@ -21,6 +23,7 @@ import type { Rule } from "./rule.ts";
 const effectful = effect("write", "irreversible", "undeclared");
 
 function guarded(): readonly RuleInput[] {
+  const after = all(untrusted(), not(planned()));
   const chosen = roles("target", "amount", "id").are(boundToIntent());
   const spreads = secrecyExceedsTargets();
   const foreign = all(effect("irreversible"), not(requested()));
@@ -30,42 +33,45 @@ function guarded(): readonly RuleInput[] {
         any(
           effect("none", "read"),
           not(untrusted()),
+          planned(),
           all(chosen, not(foreign), not(unknownLinks()), not(spreads)),
         ),
       )
       .because("it only looks, or the user chose what it acts on")
       .named("guarded/chosen"),
     ask("*")
-      .when(all(effectful, untrusted(), not(chosen)))
+      .when(all(effectful, after, not(chosen)))
       .because("the user did not choose whom, what or how much it acts on")
       .named("guarded/not-chosen"),
     ask("*")
-      .when(all(effect("none", "read"), reachesOutside(), untrusted(), any(not(chosen), unknownLinks())))
+      .when(all(effect("none", "read"), reachesOutside(), after, any(not(chosen), unknownLinks())))
       .because("it asks somebody outside for what the user did not choose")
       .named("guarded/reaches-outside"),
     ask("*")
-      .when(all(foreign, untrusted()))
+      .when(all(effectful, after, outsidePlan()))
+      .because("it stands outside of what was planned before words of strangers were read")
+      .named("guarded/outside-plan"),
+    ask("*")
+      .when(all(foreign, after))
       .because("the request names no act of this kind, and it cannot be taken back")
       .named("guarded/not-requested"),
     ask("*")
-      .when(
-        all(effect("irreversible", "undeclared"), untrusted(), roles("target", "amount", "id").are(absent())),
-      )
+      .when(all(effect("irreversible", "undeclared"), after, roles("target", "amount", "id").are(absent())))
       .because("it acts on nothing that the user could have chosen")
       .named("guarded/nothing-chosen"),
     ask("*")
-      .when(all(effectful, untrusted(), unknownLinks()))
+      .when(all(effectful, after, unknownLinks()))
       .because("it says a link that comes from a stranger")
       .named("guarded/unknown-links"),
     ask("*")
-      .when(all(effectful, untrusted(), spreads))
+      .when(all(effectful, after, spreads))
       .because("it may tell what not everybody may know")
       .named("guarded/secrecy"),
     ask("*")
       .when(
         all(
           effect("none", "read"),
-          untrusted(),
+          after,
           spreads,
           any(not(roles("target").are(boundToIntent())), unknownLinks()),
         ),

@@ -29,6 +29,10 @@ export type Condition =
   | { readonly type: "reaches-outside" }
   /** The request speaks of the kind of act that the name of the tool says. */
   | { readonly type: "requested" }
+  /** The call stands in the plan of the run, with these arguments, and was not carried out yet. */
+  | { readonly type: "planned" }
+  /** A model planned before it had read a stranger's words, and the plan has no act of this tool. */
+  | { readonly type: "outside-plan" }
   /** An argument with the role `content` (or this one) has a link that no trusted source contained. */
   | { readonly type: "unknown-links"; readonly path?: string }
   /** The label of all that the model has seen forbids somebody whom the call's targets name. */

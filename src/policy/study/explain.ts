@@ -23,7 +23,7 @@ export function explain(decision: Decision, audience: Audience): string {
   const { verdict, reason, rule, remedy, evidence, flags = [] } = decision;
   const first = `${opening[verdict]}: ${textLine(reason)}`;
   if (audience === "model") return first;
-  const { matched = [], unbound = [], links = [], show = [], intent = "" } = evidence ?? {};
+  const { matched = [], unbound = [], links = [], show = [], intent = "", planned } = evidence ?? {};
   const others = matched.filter((name) => name !== rule).map(textLine);
   const lines = [
     first,
@@ -35,12 +35,18 @@ export function explain(decision: Decision, audience: Audience): string {
       return `not chosen by the user: ${textLine(path)} = ${textLine(JSON.stringify(value))}${kind}`;
     }),
     ...links.map((link) => `link of a stranger: ${textLine(link)}`),
+    ...(planned === undefined ? [] : [`planned: ${plannedBy[planned]}`]),
     ...(intent === "" ? [] : [`intent: ${textLine(intent)}`]),
     ...(remedy === undefined ? [] : [`would have allowed it: ${textLine(remedy)}`]),
     ...(flags.length === 0 ? [] : [`noticed: ${flags.map(textLine).join(", ")}`]),
   ];
   return lines.join("\n");
 }
+
+const plannedBy = {
+  model: "by the model, before it had read a stranger's words",
+  person: "a person agreed to this call in a plan",
+} as const;
 
 const opening: Readonly<Record<Decision["verdict"], string>> = {
   allow: "Allowed",

@@ -55,6 +55,7 @@ function isAt(path: string, name: string): boolean {
 }
 
 function judge(condition: Condition, sight: Sight): Truth {
+  if (isPlain(condition)) return plain[condition.type](sight);
   switch (condition.type) {
     case "all":
       return every(condition.of, (each) => holds(each, sight));
@@ -70,16 +71,8 @@ function judge(condition: Condition, sight: Sight): Truth {
     }
     case "effect":
       return condition.in.includes(sight.effect);
-    case "untrusted":
-      return isUntrusted(sight);
-    case "reaches-outside":
-      return sight.reachesOutside;
-    case "requested":
-      return truthOf(sight.knows().asksFor(sight.call.tool));
     case "unknown-links":
       return hasUnknownLinks(condition.path, sight);
-    case "secrecy-exceeds-targets":
-      return exceedsTargets(sight);
     case "calls": {
       const count: unknown = sight.knows().calls(sight.call.tool);
       return typeof count === "number" && count >= 0 ? count >= condition.atLeast : undefined;
@@ -87,6 +80,23 @@ function judge(condition: Condition, sight: Sight): Truth {
     default:
       return assertNever(condition);
   }
+}
+
+/** Conditions that are a word alone. */
+const plain = {
+  untrusted: isUntrusted,
+  "reaches-outside": ({ reachesOutside }: Sight): Truth => reachesOutside,
+  requested: ({ knows, call }: Sight): Truth => truthOf(knows().asksFor(call.tool)),
+  planned: ({ knows }: Sight): Truth => knows().plan?.act !== undefined,
+  "outside-plan": ({ knows, call }: Sight): Truth => {
+    const { plan } = knows();
+    return plan?.isFrozen === true && !plan.tools.has(call.tool);
+  },
+  "secrecy-exceeds-targets": exceedsTargets,
+} as const;
+
+function isPlain(condition: Condition): condition is Extract<Condition, { type: keyof typeof plain }> {
+  return Object.hasOwn(plain, condition.type);
 }
 
 function allPass(leaves: readonly Leaf[] | undefined, test: ValueTest, sight: Sight): Truth {

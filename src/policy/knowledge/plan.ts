@@ -1,0 +1,61 @@
+import type { AgreedAct } from "../../tool/planned-act.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
+import { isJsonObject } from "../../util/json.ts";
+import { sameJson } from "../../util/same-json.ts";
+
+/** The acts that a run was planned to do, and those that were carried out, by their places. */
+export interface Plan {
+  readonly acts: readonly AgreedAct[];
+  readonly spent: readonly number[];
+}
+
+/** A plan as policies see it at one call. */
+export interface PlanAtCall {
+  /** The names of the tools that stand in the plan. */
+  readonly tools: ReadonlySet<string>;
+  /** A model planned before it had read a stranger's words: whatever is outside of the plan came later. */
+  readonly isFrozen: boolean;
+  /** The act that this very call is, with its place; undefined where it is none, or was carried out already. */
+  readonly act: { readonly by: AgreedAct["by"]; readonly at: number } | undefined;
+}
+
+/** The call as the model wrote it, and the arguments in which any value will do where a plan leaves them open. */
+export interface PlannedCall {
+  readonly tool: string;
+  readonly arguments: Json;
+  readonly isOpenable: (argument: string) => boolean;
+}
+
+/** The plan at a call. The act is looked for when somebody asks. */
+export function planAt({ acts, spent }: Plan, call: PlannedCall): PlanAtCall {
+  let found: { readonly act: PlanAtCall["act"] } | undefined;
+  return {
+    tools: new Set(acts.map(({ tool }) => tool)),
+    isFrozen: acts.some(({ by }) => by === "model"),
+    get act() {
+      found ??= { act: actIn(acts, spent, call) };
+      return found.act;
+    },
+  };
+}
+
+function actIn(acts: Plan["acts"], spent: Plan["spent"], call: PlannedCall): PlanAtCall["act"] {
+  const { arguments: args } = call;
+  if (!isJsonObject(args)) return undefined;
+  const at = acts.findIndex(
+    ({ tool, arguments: planned, free = [] }, index) =>
+      tool === call.tool &&
+      planned !== undefined &&
+      !spent.includes(index) &&
+      sameJson(without(planned, free), without(args, free)) &&
+      free.every((name) => call.isOpenable(name)),
+  );
+  const by = acts[at]?.by;
+  return by === undefined ? undefined : { by, at };
+}
+
+function without(args: JsonObject, names: readonly string[]): JsonObject {
+  return names.length === 0
+    ? args
+    : Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)));
+}

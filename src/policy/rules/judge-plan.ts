@@ -1,0 +1,94 @@
+import type { Tool } from "../../tool/tool.ts";
+import type { PlannedAct } from "../../tool/planned-act.ts";
+import { propertyNames } from "../../schema/property-names.ts";
+import { canonical } from "../values/canonical.ts";
+import type { CallRequest, Decision, Policy } from "../decision.ts";
+import { sightOf } from "./condition/sight.ts";
+import { isAbsent } from "./condition/values.ts";
+
+/** Judges a plan: as the strictest of its acts, and by what the policy says of planning itself. After a stranger's words a person is asked, whatever it says. */
+export function judgePlan(
+  request: CallRequest,
+  acts: readonly PlannedAct[],
+  { policy, tools }: { readonly policy: Policy; readonly tools: ReadonlyMap<string, Tool> },
+): Decision {
+  const own = policy(request);
+  const isTrusted = request.knows.label.integrity === "trusted";
+  const { evidence } = own;
+  const start: Decision =
+    isTrusted || own.verdict !== "allow"
+      ? own
+      : {
+          verdict: "ask",
+          rule: "plan",
+          reason: "a person must agree to what is planned after words of strangers",
+          evidence,
+        };
+  return acts.reduce((strictest, act) => {
+    const decision = judgeAct(request, act, { policy, tool: tools.get(act.tool) });
+    return strictness[decision.verdict] > strictness[strictest.verdict] ? decision : strictest;
+  }, start);
+}
+
+const strictness = { allow: 0, ask: 1, deny: 2 } as const;
+
+interface Judging {
+  readonly policy: Policy;
+  readonly tool: Tool | undefined;
+}
+
+function judgeAct(request: CallRequest, act: PlannedAct, { policy, tool }: Judging): Decision {
+  const { arguments: args, free = [] } = act;
+  const named = JSON.stringify(act.tool.slice(0, 100));
+  if (tool === undefined || tool.plans === true)
+    return { verdict: "deny", rule: "plan", reason: `${named} may not be called` };
+  if (args === undefined) return { verdict: "allow", rule: "plan", reason: "it names a kind of act" };
+  const { agent, skill, turn, callId, knows } = request;
+  const { name, effect, parameters = {}, kind, input } = tool;
+  const call: CallRequest = {
+    agent,
+    skill,
+    turn,
+    callId,
+    tool: name,
+    effect,
+    parameters,
+    kind,
+    knows,
+    arguments: args,
+    fields: propertyNames(input.jsonSchema),
+  };
+  const sight = sightOf(call);
+  const wrong = free.find((argument) => !mayBeOpen(call, argument));
+  if (wrong !== undefined) {
+    const reason = `${named}: \`free\` leaves open ${JSON.stringify(wrong.slice(0, 100))}, which says whom, what or how much; only content and identifiers with a type can be left open`;
+    return { verdict: "deny", rule: "plan", reason };
+  }
+  const { verdict, rule, reason, evidence } = policy({ ...call, arguments: sight.args() });
+  const isOpen = free.length > 0 && verdict === "allow";
+  return isOpen
+    ? { verdict: "ask", rule: "plan", reason: `${named}: it leaves arguments open`, evidence }
+    : { verdict, rule, reason: `${named}: ${reason}`, ...(evidence === undefined ? {} : { evidence }) };
+}
+
+/** True for an argument that a plan may leave open: content, or a record that a type says. */
+function mayBeOpen({ parameters }: CallRequest, argument: string): boolean {
+  const said = Object.hasOwn(parameters, argument) ? parameters[argument] : undefined;
+  const { role, type } = typeof said === "string" ? { role: said, type: undefined } : (said ?? {});
+  return role === "content" || (role === "id" && type !== undefined);
+}
+
+/** True if the value that a call gives to an argument which was left open is of the kind that was shown: no link of a stranger, and no other form. */
+export function fitsOpen(call: CallRequest, argument: string): boolean {
+  if (!mayBeOpen(call, argument)) return false;
+  const sight = sightOf(call);
+  return (
+    sight
+      .at(argument)
+      ?.every((leaf) =>
+        isAbsent(leaf) || leaf.role === "content"
+          ? !leaf.isOdd && sight.strangersLinks(leaf).length === 0
+          : leaf.type !== undefined && canonical(leaf.type, leaf.value) !== undefined,
+      ) === true
+  );
+}
