@@ -1,6 +1,7 @@
 import { messageOf } from "../error/writ-error.ts";
 import { isNeeded } from "../event/capability-audit.ts";
 import type { AgentEvent, Listeners } from "../event/event.ts";
+import { isReader } from "../event/only-reads.ts";
 import { frozenCopy } from "../hook/freeze-input.ts";
 import type { Host } from "../journal/host.ts";
 
@@ -12,7 +13,7 @@ export interface Observed {
 }
 
 /**
- * Makes one observer of those of a definition; undefined where there is none. Each is given a copy that cannot be changed. What one throws, at once or
+ * Makes one observer of those of a definition; undefined where there is none. Each is given a copy that cannot be changed, unless it only reads. What one throws, at once or
  * later, is a warning: it neither ends the run nor keeps others from being told.
  */
 export function observerOf(
@@ -26,7 +27,8 @@ export function observerOf(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the listener of this type
     const own = listeners.get(event.type) as ((event: AgentEvent) => unknown) | undefined;
     if (onEvent === undefined && own === undefined) return;
-    for (const tell of [onEvent, own]) if (tell !== undefined) hear(tell, frozenCopy(event), failed);
+    for (const tell of [onEvent, own])
+      if (tell !== undefined) hear(tell, isReader(tell) ? event : frozenCopy(event), failed);
   };
 }
 

@@ -63,6 +63,8 @@ export class StepsOfRun implements Journal {
   private count = 0;
   private atStop: Standing | undefined;
   private cancelling: Promise<void> | undefined;
+  private wasBegun = false;
+  private isAtWork = false;
 
   constructor(options: StepsOptions) {
     this.options = options;
@@ -99,11 +101,17 @@ export class StepsOfRun implements Journal {
     return this.options.beginning?.();
   }
 
+  /** The run was begun before, and has done nothing new yet. */
+  get isPast(): boolean {
+    return !this.isAtWork && this.replay === undefined && this.wasBegun;
+  }
+
   /** The run begins. One that has ended for good is replayed from here on. @throws WritError `journal-newer` */
   begin(stop: Interrupt<StopReason>): void {
     const { journal } = this.options;
     this.stop = stop;
     this.checkForm();
+    this.wasBegun = this.find?.(startKey) !== undefined;
     if (journal.mode === "replay" || keptEnd(journal, endKey) !== undefined)
       this.replay = new Replay(this.options, stop);
     stop.onStop(() => (this.atStop ??= this.place()));
@@ -249,6 +257,7 @@ export class StepsOfRun implements Journal {
     if (this.mayNotBegin(step)) return lookUp(step, handedOver);
     return withWork(step, (work) => {
       if (lost === undefined && this.mayNotBegin(step)) return Promise.reject(handedOver());
+      this.isAtWork ||= !isOuter;
       this.open.set(key, { isOnce: lost !== undefined, isOuter });
       return work();
     });

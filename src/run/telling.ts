@@ -1,10 +1,12 @@
 import { type AgentEvent, type Envelope, isFact, type RunEvent } from "../event/event.ts";
+import { markPast } from "../event/past.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Intent } from "../policy/knowledge/intent.ts";
 import type { Channel } from "../util/channel.ts";
 import type { Writing } from "../util/writing.ts";
 import type { Scope } from "./scope.ts";
+import { StepsOfRun } from "./steps-of-run.ts";
 
 /** A run whose events are told. */
 export interface ToldRun {
@@ -38,11 +40,12 @@ type Sealing = RunEvent & Partial<Writing<Envelope>>;
 
 /** Puts the envelope on, field by field: every delta gets one. `seq` counts the facts of this run alone. */
 export function telling(
-  { agent, runId, sessionId, parent, host }: ToldRun,
+  { agent, runId, sessionId, parent, host, journal }: ToldRun,
   forward: (event: AgentEvent) => void,
   about: { readonly frame?: { readonly intent: Pick<Intent, "hash"> | undefined } },
 ): (event: RunEvent) => void {
   const parentRunId = parent?.runId;
+  const steps = StepsOfRun.of(journal);
   let seq = 0;
   let ended = false;
   return (event) => {
@@ -56,6 +59,8 @@ export function telling(
     if (intent !== undefined) told.intent = intent;
     told.at = host.now();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field that an envelope must have is put on
-    forward(told as AgentEvent);
+    const sealed = told as AgentEvent;
+    if (steps?.isPast === true) markPast(sealed);
+    forward(sealed);
   };
 }

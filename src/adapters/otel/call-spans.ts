@@ -1,0 +1,217 @@
+import {
+  type Attributes,
+  type Context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
+import type { AgentEvent } from "../../event/event.ts";
+import type { Label } from "../../message/label.ts";
+import type { Decision } from "../../policy/decision.ts";
+import { textOf } from "./content.ts";
+import type { Telling } from "./measures.ts";
+import type { Tellers, Told } from "./tellers.ts";
+
+/** What is known of a call until it ends. */
+interface OpenCall {
+  span?: Span;
+  startedAt?: number;
+  decision?: Decision;
+  approval?: Told<"approval-request">;
+  answer?: Told<"approval-answer">;
+  /** The number of times that it asked for access, and was refused it. */
+  refused: number;
+}
+
+/** Calls that did not do what they were to, by what became of them. Those that a rule or a person refused did not fail. */
+const failures = new Set(["error", "invalid", "timeout", "unknown"]);
+
+/** The spans of the calls of one run: each holds the decision about it, and the sources of what it gave. */
+export class CallSpans {
+  private static readonly tellers: Tellers<CallSpans> = {
+    "call-decided": (calls, event) => calls.decided(event),
+    "approval-request": (calls, event) => void (calls.of(event).approval = event),
+    "approval-answer": (calls, event) => calls.answered(event),
+    "capability-checked": (calls, event) => void (calls.of(event).refused += event.granted ? 0 : 1),
+    "tool-start": (calls, event) => calls.started(event),
+    "tool-end": (calls, event) => calls.ended(event),
+    "knowledge-used": (calls, event) => calls.read(event),
+  };
+
+  private readonly telling: Telling;
+  private readonly around: (at: number) => Context;
+  private readonly calls = new Map<string, OpenCall>();
+  private readonly refused: Told<"tool-end">[] = [];
+
+  constructor(telling: Telling, around: (at: number) => Context) {
+    this.telling = telling;
+    this.around = around;
+  }
+
+  /** Takes what an earlier process told of a call that may still be under way. An answer that has come meanwhile is told with what follows it. */
+  remember(event: AgentEvent): void {
+    if (event.type === "call-decided") this.of(event).decision = event.decision;
+    if (event.type === "approval-request") this.of(event).approval = event;
+    if (event.type === "approval-answer") this.of(event).answer = event;
+    if (event.type === "tool-start") this.of(event).startedAt = event.at;
+    if (event.type === "message-end") this.refused.length = 0; // who came so far has told of them
+    if (event.type !== "tool-end") return;
+    const isRefused = event.result.status === "denied" && this.calls.get(event.callId)?.answer !== undefined;
+    if (isRefused) this.refused.push(event);
+    else this.calls.delete(event.callId);
+  }
+
+  /** Tells of the calls to which a person said no while nobody carried the run out. */
+  goOn(): void {
+    for (const event of this.refused.splice(0)) this.ended(event);
+  }
+
+  tell(event: AgentEvent): void {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the one of this type
+    const own = CallSpans.tellers[event.type] as ((calls: CallSpans, event: AgentEvent) => void) | undefined;
+    own?.(this, event);
+  }
+
+  /** The context of what begins inside a call. */
+  contextOf(callId: string, at: number): Context | undefined {
+    const span = this.calls.get(callId)?.span;
+    return span === undefined ? undefined : trace.setSpan(this.around(at), span);
+  }
+
+  /** Ends what the run left open: it waits, or was handed over. */
+  end(at: number): void {
+    for (const { span, approval, answer } of this.calls.values()) {
+      if (approval !== undefined && answer === undefined) this.approval(approval, at);
+      span?.end(at);
+    }
+    this.calls.clear();
+  }
+
+  private of({ callId }: { readonly callId: string }): OpenCall {
+    let call = this.calls.get(callId);
+    if (call === undefined) this.calls.set(callId, (call = { refused: 0 }));
+    return call;
+  }
+
+  private decided(event: Told<"call-decided">): void {
+    this.of(event).decision = event.decision;
+    const { verdict, rule } = event.decision;
+    this.telling.measures.decisions.add(1, { "writ.decision.verdict": verdict, "writ.decision.rule": rule });
+  }
+
+  private answered(event: Told<"approval-answer">): void {
+    const call = this.of(event);
+    call.answer = event;
+    const { approval } = call;
+    if (approval === undefined) return;
+    const about = { "writ.approval.approved": event.approved };
+    this.telling.measures.approvals.record((event.at - approval.at) / 1000, about);
+    this.approval(approval, event.at, event);
+  }
+
+  /** A question, until its answer, or until the run went to wait for it. */
+  private approval(request: Told<"approval-request">, at: number, answer?: Told<"approval-answer">): void {
+    const { name, callId, request: asked } = request;
+    const attributes: Attributes = {
+      "gen_ai.tool.name": name,
+      "gen_ai.tool.call.id": callId,
+      "writ.decision.rule": asked.rule,
+      ...labelOf(asked.label),
+      ...answerOf(answer),
+    };
+    const options = { startTime: request.at, attributes };
+    this.telling.tracer.startSpan(`approval ${name}`, options, this.around(request.at)).end(at);
+  }
+
+  private started(event: Told<"tool-start">): void {
+    this.of(event).startedAt = event.at;
+    this.spanOf(event, event.name);
+  }
+
+  private spanOf(event: Told<"tool-start" | "tool-end">, name: string): Span {
+    const call = this.of(event);
+    const startTime = call.startedAt ?? event.at;
+    return (call.span ??= this.telling.tracer.startSpan(
+      `execute_tool ${name}`,
+      { kind: SpanKind.INTERNAL, startTime },
+      this.around(startTime),
+    ));
+  }
+
+  private ended(event: Told<"tool-end">): void {
+    const call = this.of(event);
+    const span = this.spanOf(event, event.name);
+    const { name, callId, result, durationMs, at } = event;
+    const { measures, content } = this.telling;
+    const { status, label = { integrity: "untrusted", secrecy: "public", sources: [`tool/${name}`] } } =
+      result;
+    const about: Attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name };
+    if (failures.has(status)) {
+      about["error.type"] = status;
+      span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    span.setAttributes({
+      ...about,
+      "gen_ai.tool.call.id": callId,
+      "gen_ai.tool.type": label.sources.some((source) => source.startsWith("mcp/"))
+        ? "extension"
+        : "function",
+      "writ.result.status": status,
+      ...labelOf(label),
+      ...decisionOf(call.decision, content),
+      ...(call.approval === undefined ? {} : answerOf(call.answer)),
+      ...(call.refused === 0 ? {} : { "writ.capabilities.refused": call.refused }),
+      ...(content
+        ? { "gen_ai.tool.call.arguments": textOf(event.arguments), "gen_ai.tool.call.result": result.text }
+        : {}),
+    });
+    if (durationMs > 0 || status === "ok") measures.tools.record(durationMs / 1000, about);
+    span.end(at);
+    this.calls.delete(callId);
+  }
+
+  private read({ name, at, durationMs, result }: Told<"knowledge-used">): void {
+    const startTime = at - durationMs;
+    const attributes: Attributes = {
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": name,
+      "gen_ai.tool.type": "datastore",
+      "writ.result.status": result.status,
+      ...(result.label === undefined ? {} : labelOf(result.label)),
+    };
+    this.telling.tracer
+      .startSpan(`execute_tool ${name}`, { startTime, attributes }, this.around(startTime))
+      .end(at);
+  }
+}
+
+function labelOf({ integrity, secrecy, sources }: Label): Attributes {
+  return {
+    "writ.label.integrity": integrity,
+    "writ.label.secrecy": typeof secrecy === "string" ? secrecy : "readers",
+    "writ.label.sources": [...sources],
+  };
+}
+
+function decisionOf(decision: Decision | undefined, content: boolean): Attributes {
+  if (decision === undefined) return {};
+  const { verdict, rule, reason, flags } = decision;
+  return {
+    "writ.decision.verdict": verdict,
+    "writ.decision.rule": rule,
+    ...(flags === undefined ? {} : { "writ.decision.flags": [...flags] }),
+    ...(content ? { "writ.decision.reason": reason } : {}),
+  };
+}
+
+function answerOf(answer: Told<"approval-answer"> | undefined): Attributes {
+  if (answer === undefined) return { "writ.approval.waits": true };
+  const { approved, by, edited, expired } = answer;
+  return {
+    "writ.approval.approved": approved,
+    ...(by === undefined ? {} : { "writ.approval.by": by }),
+    ...(edited === undefined ? {} : { "writ.approval.edited": true }),
+    ...(expired === undefined ? {} : { "writ.approval.expired": true }),
+  };
+}

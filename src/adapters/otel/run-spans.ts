@@ -1,0 +1,227 @@
+import {
+  type Attributes,
+  context,
+  type Context,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
+import { type AgentEvent, isFact } from "../../event/event.ts";
+import { isPast } from "../../event/past.ts";
+import { CallSpans } from "./call-spans.ts";
+import { inputContent, replyContent } from "./content.ts";
+import type { Told, Tellers } from "./tellers.ts";
+import type { Telling } from "./measures.ts";
+
+interface Beginning {
+  readonly telling: Telling;
+  /** The run around this one. */
+  readonly around: RunSpans | undefined;
+  /** The span of the run before it waited. */
+  readonly before: SpanContext | undefined;
+}
+
+/**
+ * The spans of a run in this process. What an earlier process told already gets none: a turn or a call that was under way gets its own from where
+ * this process went on with it.
+ */
+export class RunSpans {
+  private static readonly tellers: Tellers<RunSpans> = {
+    "turn-start": (run, { at, turn }) => void run.turnAt(at, turn),
+    "text-delta": (run, event) => run.chunk(event),
+    "reasoning-delta": (run, event) => run.chunk(event),
+    "call-delta": (run, event) => run.chunk(event),
+    "message-end": (run, event) => run.reply(event),
+    "usage-add": (run, event) => run.used(event),
+    "retry-start": (run, event) => run.retried(event),
+    "budget-threshold": ({ span }, { at, field, used, limit }) =>
+      void span.addEvent("writ.budget", { field, used, limit }, at),
+    "compaction-end": ({ span }, { at, droppedTurns }) =>
+      void span.addEvent("writ.compaction", { dropped_turns: droppedTurns }, at),
+    "delegation-start": ({ children }, { delegation, callId }) => void children.set(delegation.runId, callId),
+    "turn-end": (run, { at }) => run.endTurn(at),
+    "run-end": (run, event) => run.end(event),
+  };
+
+  private readonly telling: Telling;
+  private readonly span: Span;
+  private readonly inside: Context;
+  private readonly agent: string;
+  private readonly begunAt: number;
+  private readonly calls: CallSpans;
+  private readonly children = new Map<string, string>();
+  /** The facts of a run inside are heard by the agent and by those around it: each counts once. */
+  private last = 0;
+  private turn: { readonly span: Span; readonly inside: Context } | undefined;
+  private asked: { readonly span: Span; readonly endedAt: number; readonly about: Attributes } | undefined;
+  private firstChunkAt: number | undefined;
+  private turns = 0;
+
+  constructor(event: Told<"run-start">, { telling, around, before }: Beginning) {
+    this.telling = telling;
+    this.agent = event.agent;
+    this.begunAt = event.at;
+    const outer = around?.contextFor(event) ?? context.active();
+    this.span = telling.tracer.startSpan(
+      `invoke_agent ${event.agent}`,
+      {
+        kind: SpanKind.INTERNAL,
+        startTime: event.at,
+        attributes: {
+          "gen_ai.operation.name": "invoke_agent",
+          "gen_ai.agent.name": event.agent,
+          "writ.run.id": event.runId,
+          ...(event.sessionId === undefined ? {} : { "gen_ai.conversation.id": event.sessionId }),
+          ...(isPast(event) ? { "writ.run.goes_on": true } : {}),
+          ...(telling.content ? inputContent(event.input) : {}),
+        },
+        ...(before === undefined ? {} : { links: [{ context: before }] }),
+      },
+      outer,
+    );
+    this.inside = trace.setSpan(outer, this.span);
+    this.calls = new CallSpans(telling, (at) => this.turnAt(at).inside);
+  }
+
+  get spanContext(): SpanContext {
+    return this.span.spanContext();
+  }
+
+  tell(event: AgentEvent): void {
+    if (isFact(event)) {
+      if (event.seq <= this.last) return;
+      this.last = event.seq;
+    }
+    if (isPast(event) && event.type !== "run-end") return this.calls.remember(event);
+    this.calls.goOn();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the one of this type
+    const own = RunSpans.tellers[event.type] as ((run: RunSpans, event: AgentEvent) => void) | undefined;
+    if (own === undefined) this.calls.tell(event);
+    else own(this, event);
+  }
+
+  /** The context of a run inside: that of the call which began it, where that is known. */
+  private contextFor({ runId, at }: Pick<AgentEvent, "runId" | "at">): Context {
+    const callId = this.children.get(runId);
+    return (
+      (callId === undefined ? undefined : this.calls.contextOf(callId, at)) ??
+      this.turn?.inside ??
+      this.inside
+    );
+  }
+
+  private turnAt(at: number, turn?: number): { readonly span: Span; readonly inside: Context } {
+    if (this.turn !== undefined) return this.turn;
+    this.turns += 1;
+    const attributes = turn === undefined ? {} : { "writ.turn": turn };
+    const span = this.telling.tracer.startSpan("turn", { startTime: at, attributes }, this.inside);
+    return (this.turn = { span, inside: trace.setSpan(this.inside, span) });
+  }
+
+  private chunk({ at }: AgentEvent): void {
+    this.firstChunkAt ??= at;
+  }
+
+  private retried(event: Told<"retry-start">): void {
+    this.telling.measures.retries.add(1, { "gen_ai.agent.name": this.agent });
+    this.turnAt(event.at).span.addEvent("writ.retry", attemptOf(event), event.at);
+  }
+
+  private reply({ at, durationMs, driver, finishReason, message, response }: Told<"message-end">): void {
+    this.endAsked();
+    const { tracer, measures, content } = this.telling;
+    const { model } = response ?? {};
+    const about: Attributes = { "gen_ai.operation.name": "chat", "gen_ai.agent.name": this.agent };
+    if (model !== undefined) about["gen_ai.response.model"] = model;
+    const startTime = at - durationMs;
+    const attributes: Attributes = {
+      ...about,
+      "gen_ai.response.finish_reasons": [finishReason],
+      "writ.driver": driver,
+      ...(response?.id === undefined ? {} : { "gen_ai.response.id": response.id }),
+      ...(content && message !== undefined ? replyContent(message, finishReason) : {}),
+    };
+    const { inside } = this.turnAt(startTime);
+    const name = model === undefined ? "chat" : `chat ${model}`;
+    const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes }, inside);
+    if (message === undefined) fail(span, about, "no_reply");
+    measures.asked.record(durationMs / 1000, about);
+    if (this.firstChunkAt !== undefined) {
+      const first = Math.max(0, this.firstChunkAt - startTime) / 1000;
+      measures.firstChunk.record(first, about);
+      span.setAttribute("gen_ai.response.time_to_first_chunk", first);
+    }
+    this.firstChunkAt = undefined;
+    this.asked = { span, endedAt: at, about };
+  }
+
+  private used({ usage, costUsd }: Told<"usage-add">): void {
+    const { asked, telling } = this;
+    const { inputTokens, outputTokens } = usage;
+    telling.measures.addTokens(inputTokens, outputTokens, asked?.about ?? {});
+    asked?.span.setAttributes(usageOf(usage));
+    if (costUsd !== undefined) {
+      telling.measures.cost.add(costUsd, asked?.about ?? {});
+      asked?.span.setAttribute("writ.cost.usd", costUsd);
+    }
+    this.endAsked();
+  }
+
+  /** The usage comes after the reply: its span is ended by that, or by what follows where no usage is told. */
+  private endAsked(): void {
+    this.asked?.span.end(this.asked.endedAt);
+    this.asked = undefined;
+  }
+
+  /** Ends what the turn left open, too: its run waits, or was handed over. */
+  private endTurn(at: number): void {
+    this.endAsked();
+    this.calls.end(at);
+    this.turn?.span.end(at);
+    this.turn = undefined;
+  }
+
+  private end({ at, outcome, usage }: Told<"run-end">): void {
+    this.endTurn(at);
+    const about: Attributes = { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": this.agent };
+    this.span.setAttributes({ ...usageOf(usage), "writ.outcome": outcome.type, "writ.turns": this.turns });
+    if (outcome.type === "suspended") this.span.setAttribute("writ.outcome.waits_for", outcome.field);
+    if ("code" in outcome) fail(this.span, about, outcome.code);
+    this.telling.measures.runs.record((at - this.begunAt) / 1000, about);
+    this.span.end(at);
+  }
+}
+
+/** Marks what failed, on its span and in what is measured of it. */
+function fail(span: Span, about: Attributes, type: string): void {
+  about["error.type"] = type;
+  span.setAttribute("error.type", type).setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function attemptOf({ attempt, delayMs }: Told<"retry-start">): Attributes {
+  return {
+    ...(attempt === undefined ? {} : { attempt }),
+    ...(delayMs === undefined ? {} : { delay_ms: delayMs }),
+  };
+}
+
+function usageOf({
+  inputTokens,
+  outputTokens,
+  cachedInputTokens,
+  cacheWriteTokens,
+  reasoningTokens,
+  estimated,
+}: Told<"run-end">["usage"]): Attributes {
+  const usage: Attributes = {
+    "gen_ai.usage.input_tokens": inputTokens,
+    "gen_ai.usage.output_tokens": outputTokens,
+  };
+  if (cachedInputTokens !== undefined) usage["gen_ai.usage.cache_read.input_tokens"] = cachedInputTokens;
+  if (cacheWriteTokens !== undefined) usage["gen_ai.usage.cache_creation.input_tokens"] = cacheWriteTokens;
+  if (reasoningTokens !== undefined) usage["gen_ai.usage.reasoning.output_tokens"] = reasoningTokens;
+  if (estimated === true) usage["writ.usage.estimated"] = true;
+  return usage;
+}

@@ -1,0 +1,235 @@
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { WritError } from "../../src/error/writ-error.ts";
+import { agent, tool } from "../../src/index.ts";
+import { durableRuns, memoryRuns } from "../../src/durable.ts";
+import { telemetry } from "../../src/otel.ts";
+import { fakeTool, scripted } from "../../src/testing.ts";
+import { until } from "../server/scene.ts";
+import { inSpan, register, sums, told, tree } from "./collect.ts";
+
+beforeAll(register);
+beforeEach(async () => {
+  told();
+  await sums();
+});
+
+const free = () => ({ verdict: "allow" as const, rule: "free", reason: "the word is xyzzy" });
+const asks = () => ({ verdict: "ask" as const, rule: "money", reason: "money leaves" });
+const pays = () =>
+  scripted([{ text: "I pay", calls: [{ name: "pay", arguments: { to: "xyzzy" } }] }, "Paid xyzzy."]);
+
+describe("telemetry", () => {
+  it("tells of a run, its turns, requests and calls, with decisions, sources and tokens, and nothing of content", async () => {
+    const payer = agent({
+      name: "payer",
+      model: pays(),
+      tools: [fakeTool("pay", "xyzzy")],
+      policy: free,
+      budget: { price: () => 0.25 },
+      onEvent: telemetry(),
+    });
+    await inSpan("request", () => payer.run("Pay xyzzy"));
+    const spans = told();
+    expect(tree(spans)).toEqual([
+      "request",
+      ["invoke_agent payer", ["turn", ["chat", "execute_tool pay"], "turn", ["chat"]]],
+    ]);
+    const of = (name: string) => spans.find((span) => span.name === name)?.attributes;
+    expect(of("invoke_agent payer")).toMatchObject({
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": "payer",
+      "writ.outcome": "answered",
+      "writ.turns": 2,
+    });
+    expect(of("execute_tool pay")).toMatchObject({
+      "gen_ai.tool.name": "pay",
+      "gen_ai.tool.type": "function",
+      "writ.decision.verdict": "allow",
+      "writ.decision.rule": "free",
+      "writ.label.integrity": "untrusted",
+      "writ.label.sources": ["tool/pay"],
+      "writ.result.status": "ok",
+    });
+    expect(of("chat")).toMatchObject({
+      "gen_ai.response.finish_reasons": ["tool-calls"],
+      "writ.cost.usd": 0.25,
+    });
+    expect(of("chat")?.["gen_ai.usage.output_tokens"]).toBeGreaterThan(0);
+    expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain(
+      "xyzzy",
+    );
+    expect(await sums()).toMatchObject({
+      "gen_ai.invoke_agent.duration": 1,
+      "gen_ai.client.operation.duration": 2,
+      "gen_ai.client.token.usage": 4,
+      "gen_ai.execute_tool.duration": 1,
+      "writ.cost": 0.5,
+      "writ.decisions": 1,
+    });
+  });
+
+  it("puts content on spans where it is wanted", async () => {
+    const onEvent = telemetry({ content: true });
+    const tools = [fakeTool("pay", "xyzzy")];
+    await agent({ name: "payer", model: pays(), tools, policy: free, onEvent }).run("Pay");
+    const attributes = Object.assign(
+      {},
+      ...told()
+        .toReversed()
+        .map((span) => span.attributes),
+    ) as Record<string, string>;
+    expect(attributes["gen_ai.tool.call.arguments"]).toBe('{"to":"xyzzy"}');
+    expect(attributes["gen_ai.tool.call.result"]).toBe("xyzzy");
+    expect(attributes["writ.decision.reason"]).toContain("xyzzy");
+    expect(JSON.parse(attributes["gen_ai.input.messages"] ?? "")).toEqual([
+      { role: "user", parts: [{ type: "text", content: "Pay" }] },
+    ]);
+    expect(JSON.parse(attributes["gen_ai.output.messages"] ?? "")).toMatchObject([
+      {
+        role: "assistant",
+        parts: [
+          { type: "text", content: "I pay" },
+          { type: "tool_call", name: "pay" },
+        ],
+      },
+    ]);
+  });
+
+  it("hangs an agent inside on the call that began it, told once although both are listened to", async () => {
+    const onEvent = telemetry();
+    const clerk = agent({ name: "clerk", model: () => "Done.", onEvent });
+    const boss = agent({
+      name: "boss",
+      model: scripted([{ calls: [{ name: "clerk", arguments: { input: "a" } }] }, "Good."]),
+      tools: [clerk.asTool()],
+      onEvent,
+    });
+    await boss.run("Go");
+    expect(tree(told())).toEqual([
+      "invoke_agent boss",
+      ["turn", ["chat", "execute_tool clerk", ["invoke_agent clerk", ["turn", ["chat"]]]], "turn", ["chat"]],
+    ]);
+  });
+
+  it("tells of refusals, failures and requests that are made again", async () => {
+    let asked = 0;
+    const onEvent = telemetry();
+    const broken = tool({
+      name: "broken",
+      description: "",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute: () => Promise.reject(new Error("xyzzy")),
+    });
+    const model = () => {
+      asked += 1;
+      if (asked === 1)
+        throw new WritError(
+          "provider-failed",
+          { provider: "p", model: "m", reason: "busy" },
+          { retryable: true },
+        );
+      return asked === 2
+        ? {
+            calls: [
+              { name: "broken", arguments: {} },
+              { name: "pay", arguments: {} },
+            ],
+          }
+        : "Sorry.";
+    };
+    await agent({
+      name: "a",
+      model,
+      tools: [broken, fakeTool("pay", "x")],
+      policy: ({ tool: name }) => ({
+        verdict: name === "pay" ? "deny" : "allow",
+        rule: "no-pay",
+        reason: "no",
+      }),
+      retry: { attempts: 2, firstDelayMs: 1 },
+      onEvent,
+    }).run("Go");
+    const spans = told();
+    const of = (name: string) => spans.find((span) => span.name === name);
+    expect(of("turn")?.events.map(({ name, attributes }) => [name, attributes?.["attempt"]])).toEqual([
+      ["writ.retry", 1],
+    ]);
+    expect(await sums()).toMatchObject({ "writ.retries": 1, "writ.decisions": 2 });
+    expect(of("execute_tool broken")).toMatchObject({
+      status: { code: 2 },
+      attributes: { "error.type": "error" },
+    });
+    expect(of("execute_tool pay")).toMatchObject({
+      status: { code: 0 },
+      attributes: { "writ.decision.verdict": "deny", "writ.result.status": "denied" },
+    });
+    const failed = agent({
+      name: "f",
+      model: () => Promise.reject(new Error("gone")),
+      retry: false,
+      onEvent,
+    });
+    await failed.run("Go").catch(() => undefined);
+    expect(told().find(({ name }) => name === "invoke_agent f")).toMatchObject({
+      status: { code: 2 },
+      attributes: { "writ.outcome": "failed", "error.type": expect.any(String) },
+    });
+  });
+});
+
+describe("telemetry of a run that waits", () => {
+  it.each([
+    { approved: true, status: "ok" },
+    { approved: false, status: "denied" },
+  ])(
+    "tells of nothing twice, links to what was before, and says who answered: $approved",
+    async ({ approved, status }) => {
+      const payer = agent({
+        name: "payer",
+        model: ({ messages }) =>
+          messages.some(({ role }) => role === "tool")
+            ? "Done."
+            : { calls: [{ name: "pay", arguments: { to: "Ada" } }] },
+        tools: [fakeTool("pay", "paid")],
+        policy: asks,
+      });
+      const store = memoryRuns();
+      const runs = durableRuns({ store, agents: [payer], onEvent: telemetry() });
+      const worker = runs.work();
+      await runs.start(payer, "Pay Ada", { id: "r" });
+      const question = await until(
+        async () => (await runs.show("r"))?.status === "waiting" && (await runs.waiting())[0],
+      );
+      const before = told();
+      expect(tree(before)).toEqual([
+        "invoke_agent payer",
+        ["turn", ["chat", "approval pay", "execute_tool pay"]],
+      ]);
+      const { key, request } = question;
+      await runs.answer("r", key, { approved, hash: request.hash, by: "kim" });
+      await runs.result("r");
+      await worker.drain();
+      const after = told();
+      expect(tree(after)).toEqual([
+        "invoke_agent payer",
+        // A refusal that came meanwhile is told with what followed it.
+        approved ? ["turn", ["execute_tool pay"], "turn", ["chat"]] : ["turn", ["execute_tool pay", "chat"]],
+      ]);
+      const first = before.find(({ name }) => name === "invoke_agent payer");
+      const second = after.find(({ name }) => name === "invoke_agent payer");
+      expect(second?.links.map(({ context }) => context.spanId)).toEqual([first?.spanContext().spanId]);
+      expect([first, second].map((span) => span?.attributes["writ.outcome"])).toEqual([
+        "suspended",
+        "answered",
+      ]);
+      expect(after.find(({ name }) => name === "execute_tool pay")?.attributes).toMatchObject({
+        "writ.result.status": status,
+        "writ.decision.rule": "money",
+        "writ.approval.approved": approved,
+        "writ.approval.by": "kim",
+      });
+      expect(await sums()).toMatchObject({ "gen_ai.client.operation.duration": 2 });
+    },
+  );
+});
