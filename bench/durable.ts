@@ -259,6 +259,28 @@ async function stepCost(): Promise<void> {
   else await besideInsert(perStep, journal);
 }
 
+/** Steps that may not be repeated and end together, beside as many one after another. */
+async function togetherCost(): Promise<void> {
+  const store = openStore(place("together.db"));
+  await using journal = await store.open("run");
+  let count = 0;
+  const wide = 16;
+  const step = () => ({
+    key: `${(count += 1)}`,
+    run: () => Promise.resolve("a result of some length"),
+    lost: () => Promise.resolve(""),
+  });
+  const ratios: number[] = [];
+  for (let round = 0; round < 21; round += 1) {
+    const [apart] = await timed(async () => {
+      for (let each = 0; each < wide; each += 1) await journal.step(step());
+    });
+    const [together] = await timed(() => journal.all(Array.from({ length: wide }, step)));
+    ratios.push(together / apart);
+  }
+  report(`${wide} steps that end together, over as many one by one`, median(ratios), [0.3, "×"]);
+}
+
 /** A step beside the plainest insert that keeps as much, in turns. */
 async function besideInsert(
   perStep: (one: Pick<Journal, "step">) => Promise<number>,
@@ -293,6 +315,7 @@ async function besideInsert(
 
 try {
   await stepCost();
+  await togetherCost();
   await answerLatency();
   await recovery();
   await scale();

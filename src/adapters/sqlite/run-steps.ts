@@ -1,5 +1,6 @@
-import { WritError } from "../../error/writ-error.ts";
+import { isWritError, WritError } from "../../error/writ-error.ts";
 import type { JournalRecord } from "../../journal/recorded-journal.ts";
+import { asError } from "../../util/interrupt.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { type Database } from "./database.ts";
 
@@ -53,6 +54,63 @@ export function runSteps(database: Database): RunSteps {
         throw refusal(claim);
     },
     forget: (runId) => void forget.run(toKey(runId)),
+  };
+}
+
+/** A record on its way to the disk. */
+interface Arriving {
+  readonly claim: Claim;
+  readonly record: JournalRecord;
+  readonly mustLast: boolean;
+  /** Told when it is kept, or why it is not. */
+  readonly done: (error?: Error) => void;
+}
+
+/** Keeps records for all runs of a process. */
+export interface StepKeeper {
+  /** Resolves when the record is kept. @throws WritError `run-taken`, `run-ended`, `database-failed` */
+  keep(arriving: Omit<Arriving, "done">): Promise<void>;
+  /** Keeps at once what is on its way. */
+  flush(): void;
+}
+
+/** Keeps records together that come in one turn of the event loop, of whatever runs: the disk is waited for once. One that need not last waits for no other. */
+export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): StepKeeper {
+  let coming: Arriving[] = [];
+  function write(records: readonly Arriving[]): void {
+    const refused = new Map<Arriving, Error>();
+    const firmness = records.some(({ mustLast }) => mustLast) ? "FULL" : "NORMAL";
+    database.write(() => {
+      refused.clear();
+      for (const each of records)
+        try {
+          steps.keep(each.claim, each.record);
+        } catch (error) {
+          if (!isWritError(error, "run-taken") && !isWritError(error, "run-ended")) throw error;
+          refused.set(each, error); // the runs beside it go on
+        }
+    }, firmness);
+    for (const each of records) each.done(refused.get(each));
+  }
+  function flush(): void {
+    const records = coming;
+    if (records.length === 0) return;
+    coming = [];
+    try {
+      write(records);
+    } catch (error) {
+      for (const { done } of records) done(asError(error));
+    }
+  }
+  return {
+    keep: (arriving) =>
+      new Promise((resolve, reject) => {
+        const done = (error?: Error): void => (error === undefined ? resolve() : reject(error));
+        const isFirst = coming.push({ ...arriving, done }) === 1;
+        if (isFirst && arriving.mustLast) setImmediate(flush);
+        else if (isFirst) flush();
+      }),
+    flush,
   };
 }
 

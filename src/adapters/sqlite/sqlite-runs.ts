@@ -7,7 +7,7 @@ import { type RunChanges, runChanges } from "./run-changes.ts";
 import { type RunMoves, runMoves } from "./run-moves.ts";
 import { type RunOwners, runOwners } from "./run-owners.ts";
 import { type RunRows, runRows, runTable, type Taken } from "./run-rows.ts";
-import { refusalIn, type RunSteps, runSteps, stepTable } from "./run-steps.ts";
+import { refusalIn, type RunSteps, runSteps, type StepKeeper, stepKeeper, stepTable } from "./run-steps.ts";
 import { type Questions, questionsOf, questionTable, laterColumns } from "./sqlite-questions.ts";
 
 /** The runs in a SQLite file. */
@@ -37,6 +37,7 @@ export function sqliteRuns(path: string): SqliteRuns {
   const database = openDatabase(path, runTable + stepTable + questionTable, laterColumns);
   const rows = runRows(database);
   const steps = runSteps(database);
+  const keeper = stepKeeper(database, steps);
   const questions = questionsOf(database);
   const owners = runOwners(database);
   const changes = runChanges(database);
@@ -45,6 +46,7 @@ export function sqliteRuns(path: string): SqliteRuns {
     database,
     rows,
     steps,
+    keeper,
     questions,
     owners,
     changes,
@@ -53,6 +55,7 @@ export function sqliteRuns(path: string): SqliteRuns {
   };
   function close(): void {
     changes.stop();
+    keeper.flush();
     database.close();
   }
   return {
@@ -134,6 +137,7 @@ interface RunFile {
   readonly database: Database;
   readonly rows: RunRows;
   readonly steps: RunSteps;
+  readonly keeper: StepKeeper;
   readonly questions: Questions;
   readonly owners: RunOwners;
   readonly changes: RunChanges;
@@ -158,12 +162,11 @@ function forgotten({ rows, steps, questions, owners }: RunFile, runId: string): 
 
 /** The journal of a run that was taken. A part of the transaction that took it. */
 function journalOf(file: RunFile, taken: Taken): RunJournal {
-  const { database, rows, steps, questions, changes } = file;
+  const { database, rows, steps, keeper, questions, changes } = file;
   const { run, runId } = taken;
   const journal = recordedJournal(
     steps.list(runId),
-    (record, mayNotRepeat) =>
-      database.write(() => steps.keep(taken, record), mayNotRepeat ? "FULL" : "NORMAL"),
+    (record, mustLast) => keeper.keep({ claim: taken, record, mustLast }),
     (question) => database.write(() => questions.keep(taken, question), "NORMAL"), // it is asked again where it is lost
   );
   async function leave(waits: boolean): Promise<void> {
