@@ -135,6 +135,31 @@ describe("public servers", () => {
     expect(names.toSorted()).toEqual(["GIVEN", "PATH"]);
   });
 
+  it("everything is read: its resources are knowledge, its prompts tools, and its questions go to whoever approves", async () => {
+    const everything = await connect("everything", { resources: true, prompts: true, elicitation: true });
+    expect(everything.knowledge.length).toBeGreaterThan(3);
+    expect(everything.prompts.map(({ name }) => name)).toContain("everything/simple-prompt");
+    const [first] = everything.knowledge;
+    const reading = await callTool([everything.knowledge], { name: first?.name ?? "" });
+    expect(reading).toMatchObject({ status: "ok", text: expect.stringContaining("server") as string });
+    const prompt = await callTool([everything.prompts], { name: "everything/simple-prompt", arguments: {} });
+    expect(prompt).toMatchObject({ status: "ok", text: expect.stringContaining("prompt") as string });
+    const asking = scripted([
+      { calls: [{ name: "everything/trigger-elicitation-request", arguments: {} }] },
+      "Done.",
+    ]);
+    const asker = agent({ name: "asker", model: asking, tools: everything.tools });
+    const reasons: string[] = [];
+    const { transcript } = await asker.run("Ask me", {
+      approve({ reason }) {
+        reasons.push(reason);
+        return { approved: true, arguments: { name: "Ada", check: true } };
+      },
+    });
+    expect(reasons).toEqual([expect.stringContaining("its server asks: ")]);
+    expect(JSON.stringify(transcript.messages)).toContain("Ada");
+  });
+
   it("case 52: filesystem reads and writes in its folder and refuses what is outside, as a call that failed", async () => {
     const path = folder();
     mkdirSync(join(path, "in"));

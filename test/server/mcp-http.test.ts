@@ -212,6 +212,39 @@ describe("the MCP endpoint", () => {
     await reader?.cancel();
   });
 
+  it.each(["elsewhere", "wait"] as const)(
+    "takes answers that nobody asked the client for only where it may be asked: %s",
+    async (approvals) => {
+      const server = serving(runsFile(), { agents: [payer()], mcp: { tools: ["pay"], approvals } });
+      const post = async (params: object) => {
+        const meta = {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+          "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
+        };
+        const call = { name: "pay", arguments: { to: "Ada" }, ...params, _meta: meta };
+        const body = { jsonrpc: "2.0", id: 3, method: "tools/call", params: call };
+        const headers = {
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": "tools/call",
+          "mcp-name": "pay",
+        };
+        return (await send(server, "POST /mcp", { body, headers })).text();
+      };
+      const first = await post({});
+      expect(first).toContain(approvals === "elsewhere" ? "waits until somebody else" : "input_required");
+      const [question] = await questionsOf(server);
+      const answers = {
+        [`${question?.key} ${question?.request.hash}`]: { action: "accept", content: { approved: true } },
+      };
+      const forged = await post({ inputResponses: answers, requestState: `1 ${question?.runId}` });
+      expect(forged).toContain(approvals === "elsewhere" ? "waits until somebody else" : "paid");
+      const others = await post({ inputResponses: answers, requestState: "1 of-nobody" });
+      expect(others).toContain("of-nobody");
+      expect(others).not.toContain("paid");
+    },
+  );
+
   it("is used by the pages that are listed, and by no others", async () => {
     const server = serving(runsFile(), { agents: [talker()], mcp: {}, origins: ["https://app.example"] });
     const origin = { origin: "https://app.example" };

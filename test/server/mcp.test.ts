@@ -231,6 +231,26 @@ describe.each(revisions)("an MCP server, to clients of %s", (revision) => {
       expect(await client.callTool(call)).toMatchObject({ isError: true });
   });
 
+  it("tells a call that it ends, and cancels no run of it: another process goes on", async () => {
+    const file = runsFile();
+    const gate = Promise.withResolvers<void>();
+    onTestFinished(() => gate.resolve());
+    const server = serving(file, { agents: [talker(gate.promise)], mcp: {} });
+    const client = await connect(server, revision);
+    const call = client.callTool({ name: "talker", arguments: { input: "Hi" } });
+    const failed = call.then(
+      ({ isError }) => isError === true,
+      () => true,
+    );
+    await until(async () => (await told(ask(server, "GET /runs?status=running"))).runs?.length === 1);
+    const drained = server.drain();
+    expect(await failed).toBe(true);
+    gate.resolve();
+    await drained;
+    const next = serving(file, { agents: [talker()], mcp: {} });
+    await until(async () => (await told(ask(next, "GET /runs?status=answered"))).runs?.length === 1);
+  });
+
   it("tells how far a call is, and ends the run that a client takes back", async () => {
     const gate = Promise.withResolvers<void>();
     onTestFinished(() => gate.resolve());

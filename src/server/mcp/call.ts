@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { RunEnd, WaitingQuestion } from "../../durable/run-store.ts";
-import { isWritError } from "../../error/writ-error.ts";
+import { isWritError, WritError } from "../../error/writ-error.ts";
 import type { AgentEvent } from "../../event/event.ts";
 import type { ToolResult } from "../../message/message.ts";
 import { isJsonObject, type JsonObject } from "../../util/json.ts";
@@ -64,6 +64,8 @@ export async function carryOut(offered: OfferedRun, calling: Calling, around: Mc
   if (calling.place === undefined)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
     await runs.start(offered.runner, offered.inputOf(args) as never, { id, intent: "" });
+  else if ((await runs.show(id))?.agent !== offered.runner.name)
+    throw new WritError("run-missing", { id: calling.place.run });
   const stop = (): void => {
     if (!around.leaving.aborted) runs.cancel(id, "the client took the call back").catch(() => undefined); // the run ends by its own bounds
   };
@@ -118,13 +120,13 @@ async function endedRound(
 
 const cannotAsk = "it needs an approval, and the client cannot ask anybody (it has no elicitation)";
 
-/** Gives the answers that came with this round. One that somebody else gave meanwhile stands. */
+/** Gives the answers that came with this round, where the client may be asked. One that somebody else gave meanwhile stands. */
 async function answerAll(
   id: string,
   { caller, answers, place }: Calling,
-  { runs }: McpAround,
+  { runs, approvals }: McpAround,
 ): Promise<void> {
-  if (place === undefined) return;
+  if (place === undefined || approvals === "elsewhere") return;
   for (const question of await runs.waiting(id)) {
     const given = answers[formName(question)];
     if (given === undefined || !mayAnswer(question, caller)) continue;

@@ -34,6 +34,7 @@ interface Ways {
 export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
   const { authorization, approvals = "refuse" } = options;
   const { offer, onError, callerOf, leaving, usages, bounds } = around;
+  const atWork = new Set<Promise<unknown>>();
   let ways: Promise<Ways> | undefined;
 
   async function load(): Promise<Ways> {
@@ -43,6 +44,7 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
       offer,
       around: { ...around.around, approvals, leaving },
       onError,
+      atWork,
     };
     const { bodyBytes: maxRequestBodySize } = bounds;
     const modern = library.createMcpHandler(
@@ -85,6 +87,8 @@ export function mcpEndpoint(options: McpOptions, around: Around): McpEndpoint {
     async close() {
       if (ways === undefined) return;
       const { modern, sessions } = await ways;
+      await Promise.allSettled(atWork); // who leaves says so to each call
+      await new Promise<void>((resolve) => void around.around.served.host.timer(0, resolve));
       await Promise.all([modern.close(), sessions.close()]);
     },
   };

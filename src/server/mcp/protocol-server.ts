@@ -16,6 +16,8 @@ export interface Serving {
   readonly around: McpAround;
   /** Told what a client was answered with an internal error for. */
   readonly onError: (error: unknown) => unknown;
+  /** The calls that have no answer yet. */
+  readonly atWork: Set<Promise<unknown>>;
 }
 
 /** A server of the protocol, for one caller. */
@@ -230,12 +232,14 @@ interface Answering<Result> {
 
 /** Gives what a client may know of an error; the server's own troubles stay with the server. */
 async function answering<Result>(
-  { library: { ProtocolError, ProtocolErrorCode }, onError }: Side,
+  { library: { ProtocolError, ProtocolErrorCode }, onError, atWork }: Side,
   { mcpReq: { signal } }: Mcp.ServerContext,
   { act, asResult }: Answering<Result>,
 ): Promise<Result> {
+  const working = act();
+  atWork.add(working);
   try {
-    return await act();
+    return await working;
   } catch (error) {
     if (error instanceof ProtocolError || signal.aborted) throw error;
     const { title, detail = title, status } = problemOf(error);
@@ -243,5 +247,7 @@ async function answering<Result>(
     if (status < 500 && asResult !== undefined) return asResult(detail);
     const { InvalidParams, InternalError } = ProtocolErrorCode;
     throw new ProtocolError(status < 500 ? InvalidParams : InternalError, detail);
+  } finally {
+    atWork.delete(working);
   }
 }

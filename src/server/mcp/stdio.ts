@@ -57,6 +57,7 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
   const serving = {
     library,
     offer,
+    atWork: new Set<Promise<unknown>>(),
     around: { ...around, approvals, leaving: leaving.signal },
     onError:
       onError ??
@@ -66,6 +67,7 @@ export async function serveMcpStdio(options: McpStdioOptions): Promise<void> {
   const connection = serveStdio(() => protocolServer(anybody, serving));
   await ended(signal);
   if (signal?.aborted === true) leaving.abort(new WritError("server-leaving", {}));
+  if (signal?.aborted === true) await Promise.allSettled(serving.atWork); // who leaves says so to each call
   await connection.close();
   await worker?.drain();
 }
