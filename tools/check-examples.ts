@@ -30,6 +30,7 @@ const withoutRun: ReadonlySet<string> = new Set(
     "fuzzing",
     "glossary",
     "postgres",
+    "recorded-replies",
   ].map((name) => `docs/${name}.md`),
 );
 const fence = /^```ts( run)?\n([\s\S]*?)^```$(?:\n+^```text\n([\s\S]*?)^```$)?/gm;

@@ -22,6 +22,7 @@ import {
   responses,
   xaiResponses,
 } from "./cuts.ts";
+import { tellRows } from "./tell-rows.ts";
 
 let server: PlayedServer;
 beforeAll(async () => {
@@ -29,7 +30,7 @@ beforeAll(async () => {
 });
 const rows: object[] = [];
 afterAll(() => {
-  console.table(rows);
+  tellRows("cuts", rows);
   return server.close();
 });
 

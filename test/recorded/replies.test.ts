@@ -10,6 +10,7 @@ import { type Answer, playedServer, type PlayedServer, sse } from "../contract/p
 import { openaiChunk } from "../contract/openai-wire.ts";
 import { recordedChats, recordedWholeChats } from "../contract/recorded-chats.ts";
 import { ollamas } from "./cuts.ts";
+import { tellRows } from "./tell-rows.ts";
 
 let server: PlayedServer;
 beforeAll(async () => {
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 const rows = new Map<string, { provider: string; right: number; wrong: number; notApplicable: number }>();
 afterAll(() => {
-  console.table([...rows.values()]);
+  tellRows("replies", [...rows.values()]);
   return server.close();
 });
 

@@ -1,4 +1,10 @@
-import type { ProviderMetadata, ReplyMessage, ReplyPart } from "../../message/message.ts";
+import type {
+  ProviderMetadata,
+  ProviderPart,
+  ReplyMessage,
+  ReplyPart,
+  ToolCall,
+} from "../../message/message.ts";
 import { keptFrom } from "./kept.ts";
 
 /**
@@ -32,4 +38,30 @@ export function optionsOf({ providerMetadata }: Noted): { readonly providerOptio
   if (providerMetadata["writ"] === undefined) return { providerOptions: providerMetadata };
   const { writ: _note, ...providerOptions } = providerMetadata;
   return Object.keys(providerOptions).length === 0 ? {} : { providerOptions };
+}
+
+/**
+ * A call whose id could not stand in the transcript got another one, but the result that the provider sent with it has the first: such
+ * results belong, in order, to the calls of the same tool that have no result.
+ */
+export function renamedResults(parts: readonly ReplyPart[]): ReadonlyMap<ReplyPart, ReplyPart> {
+  const renamed = new Map<ReplyPart, ReplyPart>();
+  const results = parts.filter(
+    (part): part is ProviderPart => part.type === "provider" && part.data["type"] === "tool-result",
+  );
+  if (results.length === 0) return renamed;
+  const calls = parts.filter(
+    (part): part is ToolCall => part.type === "tool-call" && part.providerExecuted === true,
+  );
+  const callIds = new Set<unknown>(calls.map((call) => call.id));
+  const resultIds = new Set(results.map((result) => result.data["toolCallId"]));
+  const waiting = calls.filter((call) => !resultIds.has(call.id));
+  for (const result of results) {
+    if (callIds.has(result.data["toolCallId"])) continue;
+    const index = waiting.findIndex((call) => call.name === result.data["toolName"]);
+    const [call] = index === -1 ? [] : waiting.splice(index, 1);
+    if (call !== undefined)
+      renamed.set(result, { type: "provider", data: { ...result.data, toolCallId: call.id } });
+  }
+  return renamed;
 }

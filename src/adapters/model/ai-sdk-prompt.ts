@@ -1,7 +1,6 @@
 import type {
   FilePart,
   Message,
-  ProviderPart,
   ReplyMessage,
   ReplyPart,
   ResultMessage,
@@ -13,7 +12,7 @@ import { assertNever } from "../../util/assert-never.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
 import type { ResultForm } from "./ai-sdk-bound.ts";
-import { optionsOf, partsFor } from "./ai-sdk-own.ts";
+import { optionsOf, partsFor, renamedResults } from "./ai-sdk-own.ts";
 import { wireIds, type WireIds } from "./kept.ts";
 import { objectArguments, wordsAfterResults } from "./wire-fields.ts";
 
@@ -276,30 +275,4 @@ function refusals(parts: readonly ReplyPart[]): readonly PromptPart[] {
       },
     ];
   });
-}
-
-/**
- * A call whose id could not stand in the transcript got another one, but the result that the provider sent with it has the first: such
- * results belong, in order, to the calls of the same tool that have no result.
- */
-function renamedResults(parts: readonly ReplyPart[]): ReadonlyMap<ReplyPart, ReplyPart> {
-  const renamed = new Map<ReplyPart, ReplyPart>();
-  const results = parts.filter(
-    (part): part is ProviderPart => part.type === "provider" && part.data["type"] === "tool-result",
-  );
-  if (results.length === 0) return renamed;
-  const calls = parts.filter(
-    (part): part is ToolCall => part.type === "tool-call" && part.providerExecuted === true,
-  );
-  const callIds = new Set<unknown>(calls.map((call) => call.id));
-  const resultIds = new Set(results.map((result) => result.data["toolCallId"]));
-  const waiting = calls.filter((call) => !resultIds.has(call.id));
-  for (const result of results) {
-    if (callIds.has(result.data["toolCallId"])) continue;
-    const index = waiting.findIndex((call) => call.name === result.data["toolName"]);
-    const [call] = index === -1 ? [] : waiting.splice(index, 1);
-    if (call !== undefined)
-      renamed.set(result, { type: "provider", data: { ...result.data, toolCallId: call.id } });
-  }
-  return renamed;
 }
