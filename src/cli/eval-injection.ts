@@ -1,17 +1,21 @@
 import { WritError } from "../error/writ-error.ts";
 import type { AdaptiveFigures } from "../eval/injection/adaptive.ts";
-import { evaluateInjection, type InjectionReport } from "../eval/injection/evaluate.ts";
+import { type EvaluateOptions, evaluateInjection, type InjectionReport } from "../eval/injection/evaluate.ts";
 import { type ArmName, argumentsOf, armNames, type Failure } from "../eval/injection/measure.ts";
+import { suiteFromTools } from "../eval/injection/from-tools.ts";
 import { readPolicyFile } from "../eval/injection/policy-file.ts";
-import { readSuite } from "../eval/injection/suite.ts";
+import { suiteTools } from "../eval/injection/suite-tools.ts";
+import { readHashed, readSuite } from "../eval/injection/suite.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
+import { readTools } from "./read-tools.ts";
 import { countText, durationText, jsonLine, oneLine, type Output, processOutput } from "./output.ts";
 import { percent, table } from "./table.ts";
 
 /** The options of `writ eval injection`, as they stand on the command line. */
 export interface InjectionFlags {
-  readonly suite: string;
+  readonly suite?: string;
+  readonly tools?: string;
   readonly policy?: string;
   readonly approve?: string;
   readonly adaptive?: boolean;
@@ -32,12 +36,7 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
   const approve = wordOf("--approve", flags.approve ?? "never", ["always", "never"]);
   const seed = countOf("--seed", flags.seed ?? "1");
   const most = showFailures === undefined ? 0 : countOf("--show-failures", showFailures);
-  const suite = readSuite(flags.suite);
-  if (flags.policy === undefined) {
-    const advice = "Give the policy file that is evaluated; `writ policy draft` prints one to start from.";
-    throw new WritError("option-invalid", { option: "--policy", value: "(left out)", advice });
-  }
-  const file = readPolicyFile(flags.policy, suite);
+  const { suite, file } = await readAll(flags);
   const onFailure = most === 0 ? undefined : showFailure(most, processOutput);
   const report = await evaluateInjection({
     suite,
@@ -52,6 +51,40 @@ export async function evalInjection(flags: InjectionFlags): Promise<ExitCode> {
     json ? jsonLine({ type: "eval-injection", ...report }) : textOf(report, most > 0),
   );
   return exitCodes.answered;
+}
+
+/** The suite, or one that is made of tools alone, and the policy. */
+async function readAll({
+  suite: path,
+  tools: toolsPath,
+  policy,
+}: InjectionFlags): Promise<Pick<EvaluateOptions, "suite" | "file">> {
+  if (policy === undefined) {
+    const advice = "Give the policy file that is evaluated; `writ policy draft` prints one to start from.";
+    throw new WritError("option-invalid", { option: "--policy", value: "(left out)", advice });
+  }
+  if (path !== undefined && toolsPath === undefined) {
+    const suite = readSuite(path);
+    return { suite, file: readPolicyFile(policy, suite) };
+  }
+  if (toolsPath === undefined || path !== undefined) {
+    const advice =
+      "Give one of both: a suite with recorded attacks, or tools of which attacks are made (--tools).";
+    throw new WritError("option-invalid", { option: "--suite", value: path ?? "(left out)", advice });
+  }
+  const { name, tools } = await readTools(toolsPath);
+  const described = tools.map(({ schema: parameters, ...tool }) => ({ ...tool, parameters }));
+  const file = readPolicyFile(policy, { path: toolsPath, tools: described });
+  const annotations = Object.fromEntries(
+    tools.map((tool) => [tool.name, { ...tool.said, ...file.policy.tools?.[tool.name] }]),
+  );
+  const { sha256 } = readHashed(toolsPath);
+  const suite = suiteFromTools(described, suiteTools(described, annotations), {
+    name,
+    path: toolsPath,
+    sha256,
+  });
+  return { suite, file: { ...file, policy: { ...file.policy, tools: annotations } } };
 }
 
 const armLabels: Readonly<Record<ArmName, string>> = {

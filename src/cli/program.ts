@@ -190,7 +190,11 @@ function addInjection(evaluations: Command, act: Act): void {
     .description(
       "play a model that does whatever an attack says through the real runtime, and count what gets through",
     )
-    .requiredOption("--suite <file>", "tools, tasks, attacks and recorded results, as JSON")
+    .option("--suite <file>", "tools, tasks, attacks and recorded results, as JSON")
+    .option(
+      "--tools <file>",
+      "in place of a suite: tools (JSON, or a program with an agent), of which tasks and attacks are made",
+    )
     .option("--policy <file>", "the policy that is evaluated, with the skills that tools are divided into")
     .option("--approve <answer>", "what a person answers during an attack: always (yes), never (no)", "never")
     .option("--adaptive", "also an attacker who knows the policy and tries every permitted tool")

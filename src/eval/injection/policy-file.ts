@@ -7,6 +7,9 @@ import { didYouMean } from "../../util/nearest.ts";
 import type { Skills } from "./choose-tools.ts";
 import { readHashed, type Suite } from "./suite.ts";
 
+/** The tools that a policy may name, and the file that has them. */
+type Described = Pick<Suite, "tools" | "path">;
+
 /** A policy for a suite, with the ways of working that its tools are divided into. */
 export interface PolicyFile {
   readonly path: string;
@@ -22,7 +25,7 @@ export interface PolicyFile {
  *
  * @throws WritError `file-unreadable`; `eval-policy-invalid` with the field that is wrong
  */
-export function readPolicyFile(path: string, suite: Suite): PolicyFile {
+export function readPolicyFile(path: string, suite: Described): PolicyFile {
   const { text, sha256 } = readHashed(path);
   const parsed = parseJson(text);
   if (!parsed.ok) throw invalid(path)("", `it cannot be read as JSON: ${parsed.reason}`);
@@ -38,7 +41,7 @@ function invalid(path: string): (at: string, reason: string) => WritError {
 export function policyFileOf(
   value: Json,
   file: { readonly path: string; readonly sha256: string },
-  suite: Suite,
+  suite: Described,
 ): PolicyFile {
   const fault = invalid(file.path);
   const { skills, ...policy } = policyOf(value, fault);
@@ -72,7 +75,7 @@ function policyOf(fields: Json, fault: (at: string, reason: string) => WritError
 
 function checkAnnotations(
   { tools = {} }: PolicyJson,
-  suite: Suite,
+  suite: Described,
   check: (at: string, name: string, known: readonly string[]) => void,
 ): void {
   const names = suite.tools.map(({ name }) => name);

@@ -115,7 +115,6 @@ async function draftRead(
     const own = isDeclared ? {} : { effect: "read" as const };
     return { annotation: { ...own, ...annotation }, lines: [{ says: "read", because }, trust, ...privacy] };
   }
-  // A look-up outside is told to whoever is asked: such a call sends, whatever it gives back.
   const targets = parameters.map(({ name, type, because: why }) => {
     const out =
       type === undefined ? { name, role: "target" as const } : { name, role: "target" as const, type };
@@ -123,9 +122,9 @@ async function draftRead(
   });
   const why = answers === undefined ? `it looks outside, since ${reach}` : `it looks outside, since ${said}`;
   return {
-    annotation: { effect: "write", ...annotation, ...withParameters(targets) },
+    annotation: { effect: "read", reaches: "outside", ...annotation, ...withParameters(targets) },
     lines: [
-      { says: "write", because: `${why}: what it is asked for is told there` },
+      { says: "read, outside", because: `${why}: what it is asked for is told there` },
       trust,
       ...privacy,
       ...targets.map(parameterLine),
