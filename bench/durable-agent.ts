@@ -54,12 +54,13 @@ export const payer = agent({
   policy,
 });
 
-/** Looks ten times, one turn after another. */
+/** Looks sixty times, one turn after another: a worker beside it may take long to start. */
 export const looker = agent({
   name: "looker",
+  budget: { turns: 100, toolCalls: 100 },
   model: (request) => {
     const turn = turnsSoFar(request);
-    return turn < 10 ? { calls: [{ name: "look", arguments: { turn } }] } : "seen";
+    return turn < 60 ? { calls: [{ name: "look", arguments: { turn } }] } : "seen";
   },
   tools: [look],
   policy,
