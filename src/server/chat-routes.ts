@@ -31,7 +31,7 @@ export const chatRoutes: readonly Route[] = [
     path: "/chat/{agent}/{chat}/stream",
     summary:
       "The UI message stream of the run that is at work in a chat, from its beginning; 204 when there is none",
-    answer: { status: 200, type: "text/event-stream" },
+    answer: { status: 200, type: "text/event-stream", orNothing: true },
     act: resume,
   },
   {

@@ -34,7 +34,7 @@ export const openAiRoutes: readonly Route[] = [
     summary:
       "A chat completion of OpenAI, by an agent. With the header idempotency-key the same request again gives the same run. Settings of sampling are the agent's own",
     body: schemas.completion,
-    answer: { status: 200 },
+    answer: { status: 200, orEvents: true },
     failure: openAiFailure,
     act: complete,
   },

@@ -17,6 +17,8 @@ export function openApi(routes: readonly Route[]): JsonObject {
   };
 }
 
+const eventStream = "text/event-stream";
+
 function operation(route: Route): JsonObject {
   const { summary, answer, body, query = {}, isOpen = false, path } = route;
   const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) =>
@@ -31,19 +33,30 @@ function operation(route: Route): JsonObject {
       ? {}
       : { requestBody: { required: true, content: content("application/json", body) } }),
     responses: {
+      ...(answer.orEvents === true ? { 200: answered({ status: 200, type: eventStream }) } : {}),
       [answer.status]: answered(answer),
-      default: { description: "What went wrong", content: content("application/problem+json", problem) },
+      ...(answer.orNothing === true ? { 204: { description: "Nothing" } } : {}),
+      default: {
+        description: "What went wrong",
+        content:
+          route.failure === undefined
+            ? content("application/problem+json", problem)
+            : content("application/json", {}),
+      },
     },
     ...(isOpen ? { security: [] } : {}),
   };
 }
 
-function answered({ status, schema, type = "application/json" }: Route["answer"]): JsonObject {
+function answered({ status, schema = {}, type = "application/json", orEvents }: Route["answer"]): JsonObject {
   const description = status === 204 ? "Done" : "As asked";
   if (status === 204) return { description };
   return {
     description,
-    content: content(type, schema ?? (type === "application/json" ? {} : { type: "string" })),
+    content: {
+      ...content(type, schema),
+      ...(orEvents === true && status === 200 ? content(eventStream, {}) : {}),
+    },
   };
 }
 

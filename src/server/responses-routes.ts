@@ -23,7 +23,7 @@ export const responsesRoutes: readonly Route[] = [
     summary:
       "A response of OpenAI, by an agent. With the header idempotency-key the same request again gives the same run. Settings of sampling are the agent's own",
     body: schemas.response,
-    answer: { status: 200 },
+    answer: { status: 200, orEvents: true },
     failure: openAiFailure,
     act: respond,
   },

@@ -33,7 +33,15 @@ export interface Route {
   readonly query?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
   /** What is answered when all is well. */
-  readonly answer: { readonly status: 200 | 201 | 204; readonly schema?: JsonSchema; readonly type?: string };
+  readonly answer: {
+    readonly status: 200 | 201 | 204;
+    readonly schema?: JsonSchema;
+    readonly type?: string;
+    /** Or a stream of events, where the caller asks for that. */
+    readonly orEvents?: true;
+    /** Or 204, where there is nothing. */
+    readonly orNothing?: true;
+  };
   /** Anybody may ask, without a token. */
   readonly isOpen?: boolean;
   /** Answers with an error, where its clients read them in a form of their own. Default: RFC 9457. */

@@ -27,7 +27,7 @@ export const runRoutes: readonly Route[] = [
     summary:
       "Starts a run, which goes on whether or not anybody listens. The same id again gives the same run. Accepting text/event-stream, the answer is its events",
     body: schemas.start,
-    answer: { status: 201, schema: schemas.run },
+    answer: { status: 201, schema: schemas.run, orEvents: true },
     act: start,
   },
   {
@@ -61,7 +61,7 @@ export const runRoutes: readonly Route[] = [
     summary:
       "The events of a run as server-sent events: facts with their number as id, after the one that the header last-event-id or `after` names; live ones without. 204 where the run has ended and no event comes after that one",
     query: schemas.after,
-    answer: { status: 200, type: "text/event-stream" },
+    answer: { status: 200, type: "text/event-stream", orNothing: true },
     act: events,
   },
   {
