@@ -9,6 +9,7 @@ import { openaiCompatible } from "./openai-compatible.ts";
 import { addressOf, type HostedName, hostedProviders, type HostedProvider, keyOf } from "./providers.ts";
 import { settingsData } from "./settings-data.ts";
 import { whenAsked } from "./streams.ts";
+import { withinOrigin } from "./within-origin.ts";
 
 /**
  * Makes the model of a hosted provider: of the provider's AI SDK package where the project has it, else of the provider's address for OpenAI's
@@ -70,12 +71,17 @@ async function ofPackage(provider: HostedName, name: string): Promise<Model> {
   const create = library[about.factory];
   if (typeof create !== "function")
     throw new WritError("model-invalid", { name: about.package, found: `without ${about.factory}()` });
-  return aiSdk(create({ apiKey })(name));
+  return aiSdk(create({ apiKey, fetch: withinOrigin(fetch) })(name));
+}
+
+interface PackageOptions {
+  readonly apiKey: string;
+  readonly fetch: typeof fetch;
 }
 
 /** An AI SDK package, as far as it is used. */
 type Package = Readonly<
-  Record<string, ((options: { readonly apiKey: string }) => (name: string) => AiSdkModel) | undefined>
+  Record<string, ((options: PackageOptions) => (name: string) => AiSdkModel) | undefined>
 >;
 
 async function ofAddress(provider: HostedName, name: string): Promise<Model> {

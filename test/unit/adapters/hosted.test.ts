@@ -56,6 +56,28 @@ describe("the model of a hosted provider, by name", () => {
     expect(sent).toEqual([["https://api.together.xyz/v1/chat/completions", `Bearer ${secret}`]]);
   });
 
+  it.each([
+    ["openai/gpt-5", "OPENAI"],
+    ["anthropic/claude-sonnet-4-5", "ANTHROPIC"],
+  ] as const)(
+    "%s follows no redirect to another server, through its package either",
+    async (model, variable) => {
+      await using other = await fakeOpenai(["stolen"]);
+      const asked: string[] = [];
+      const send = fetch;
+      vi.stubGlobal("fetch", (url: URL | string, init: RequestInit) => {
+        asked.push(String(url));
+        if (String(url).startsWith(other.url)) return send(url, init);
+        if (init.redirect !== "manual") return send(`${other.url}/v1/responses`, init);
+        return Promise.resolve(new Response(null, { status: 307, headers: { location: other.url } }));
+      });
+      vi.stubEnv(`${variable}_API_KEY`, secret);
+      vi.stubEnv(`${variable}_BASE_URL`, "http://provider.test/v1");
+      const error = await errorOf(agent({ name: "a", model })("Hi"));
+      expect([error.code, asked.length, other.requests.length]).toEqual(["provider-redirected", 1, 0]);
+    },
+  );
+
   it("asks nobody without a key, and says which variable it looked for and which package there is", async () => {
     for (const key of ["OPENAI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_API_KEY"]) vi.stubEnv(key, "");
     const absent = await errorOf(agent({ name: "a", model: "together/llama" })("Hi"));
