@@ -1,7 +1,6 @@
 import type { RunContext } from "../run/context.ts";
-import { untilStopped } from "../util/interrupt.ts";
 
-/** The time of one call: its bound, and the signal that tells its tool that the call is over. A class, since every call has one. */
+/** The time of a call that has a bound, and the signal that tells its tool that the call is over. Other calls are over when their run is. */
 export class CallTime {
   readonly timeoutMs: number;
   /** The end of the call's time, in milliseconds since 1970. */
@@ -17,24 +16,21 @@ export class CallTime {
   constructor(timeoutMs: number, run: Pick<RunContext, "host" | "stop">) {
     this.timeoutMs = timeoutMs;
     this.run = run;
-    this.deadline = timeoutMs === Infinity ? Infinity : run.host.now() + timeoutMs;
+    this.deadline = run.host.now() + timeoutMs;
   }
 
-  /** Without a bound of its own a call is over when its run is. */
   get signal(): AbortSignal {
-    if (this.timeoutMs === Infinity) return this.run.stop.signal;
     return (this.controller ??= new AbortController()).signal;
   }
 
   /** True when the time is over, also where the tool held up the thread. */
   get isOver(): boolean {
-    return this.deadline !== Infinity && this.run.host.now() > this.deadline;
+    return this.run.host.now() > this.deadline;
   }
 
   /** The first of: the tool's result, its time-out, the end of the run. The tool's signal is aborted by the latter two. */
   within<Settled>(work: Promise<Settled>): Promise<Settled | "timeout" | "stopped"> {
     const { run } = this;
-    if (this.timeoutMs === Infinity) return untilStopped(work, run.stop);
     return new Promise((resolve, reject) => {
       const undo: (() => void)[] = [];
       const leave = (): void => undo.forEach((each) => each());
@@ -58,7 +54,6 @@ export class CallTime {
 
   /** Stops its clock, which goes on with what it gives. Waits of a tool can stand beside each other. */
   pause(): () => void {
-    if (this.timeoutMs === Infinity) return () => undefined;
     const { host } = this.run;
     const paused = (this.paused ??= { count: 0, left: this.deadline - host.now() });
     paused.count += 1;

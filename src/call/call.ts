@@ -16,6 +16,7 @@ import type { AccessRecord } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Fatal } from "./fatal.ts";
+import type { CallTime } from "./call-time.ts";
 
 /** The calls of one reply, and the run that they stand in. */
 export interface Batch {
@@ -156,7 +157,7 @@ export interface OngoingCall {
   /** The scope of the runs inside; undefined while none has begun. */
   readonly scope: OpenScope | undefined;
   /** Its time; counts from when its tool begins. */
-  time?: { readonly timeoutMs: number; readonly isOver: boolean };
+  time?: CallTime | undefined;
   /** Its handles to the world; opened when its tool declared something. */
   powers?: CallPowers;
   /** The label that the tool itself gave its result. */

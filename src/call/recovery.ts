@@ -306,22 +306,16 @@ interface RunningTool {
   readonly work: OngoingCall;
   readonly context: ToolContext;
   readonly recovery: Recovery;
-  readonly time: { readonly isOver: boolean; readonly signal: AbortSignal };
   /** Runs the tool once. */
   readonly again: () => Maybe<Settled>;
 }
 
 /** Runs the tool; when it throws, does what the author says about that. */
-export async function runWithRecovery({
-  work,
-  context,
-  recovery,
-  time,
-  again,
-}: RunningTool): Promise<Settled> {
+export async function runWithRecovery({ work, context, recovery, again }: RunningTool): Promise<Settled> {
   const { tool, args, call } = work.ready;
   const { stop, onThrow } = work.at.batch.run;
-  const isOver = (): boolean => stop.reason !== undefined || time.isOver || time.signal.aborted;
+  const isOver = (): boolean =>
+    stop.reason !== undefined || work.time?.isOver === true || context.signal.aborted;
   try {
     return await again();
   } catch (error) {

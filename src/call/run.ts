@@ -23,6 +23,7 @@ import { haltedBy, settle } from "./settle.ts";
 import { idempotencyKeyOf } from "./step.ts";
 import { thrownResult } from "./thrown.ts";
 import { CallTime } from "./call-time.ts";
+import { untilStopped } from "../util/interrupt.ts";
 import { forgetWaits, waitsBegun } from "./waiting.ts";
 
 /**
@@ -206,20 +207,21 @@ function runTool(work: OngoingCall): Maybe<ToolEnd> {
   const { tool } = work.ready;
   const { run } = work.at.batch;
   const timeoutMs = run.journal.mode === "replay" ? Infinity : (tool.timeoutMs ?? run.limits.toolMs);
-  const time = (work.time = new CallTime(timeoutMs, run));
-  const context = contextOf(work, time);
+  if (timeoutMs !== Infinity) work.time = new CallTime(timeoutMs, run);
+  const context = contextOf(work);
   const settling =
     tool.recover?.executionFailed === undefined
       ? runOnce(work, context)
-      : runWithRecovery({ work, context, recovery: tool.recover, time, again: () => runAnew(work, context) });
-  return settling instanceof Promise ? time.within(settling) : settling;
+      : runWithRecovery({ work, context, recovery: tool.recover, again: () => runAnew(work, context) });
+  if (!(settling instanceof Promise)) return settling;
+  return work.time === undefined ? untilStopped(settling, run.stop) : work.time.within(settling);
 }
 
 /** The context of a call, with the handles of what its tool declared. */
-function contextOf(work: OngoingCall, time: CallTime): ToolContext {
+function contextOf(work: OngoingCall): ToolContext {
   const { tool } = work.ready;
   const { host, ask } = work.at.batch.run;
-  const context = new CallContext(work, time);
+  const context = new CallContext(work);
   if (tool.needs === undefined || tool.needs.length === 0) return context;
   const kinds = kindsOf(tool.needs);
   work.powers = openPowers({ scope: work.within, kinds, signal: context.signal, ask }, host);
@@ -236,9 +238,8 @@ class CallContext implements ToolContext {
   readonly run: CallScope;
   readonly progress: (value: Json) => void;
   readonly #work: OngoingCall;
-  readonly #time: CallTime;
 
-  constructor(work: OngoingCall, time: CallTime) {
+  constructor(work: OngoingCall) {
     const { at, ready } = work;
     const { run, turn } = at.batch;
     const { id: callId } = ready.call;
@@ -248,11 +249,11 @@ class CallContext implements ToolContext {
     this.progress = (value) =>
       run.tell?.({ type: "tool-progress", turn, callId, value: progressWithoutSecrets(value, run.host) });
     this.#work = work;
-    this.#time = time;
   }
 
   get signal(): AbortSignal {
-    return this.#time.signal;
+    const { time, at } = this.#work;
+    return time?.signal ?? at.batch.run.stop.signal;
   }
 
   get idempotencyKey(): string {
@@ -268,7 +269,7 @@ class CallContext implements ToolContext {
   }
 
   private get waits(): Waits {
-    return waitsBegun(this.#work, () => this.#time.pause());
+    return waitsBegun(this.#work, () => this.#work.time?.pause() ?? (() => undefined));
   }
 
   get call(): ToolCall {
