@@ -27,6 +27,7 @@ const withoutRun: ReadonlySet<string> = new Set(
     "coverage",
     "errors",
     "failures-compared",
+    "mcp-conformance",
     "fuzzing",
     "glossary",
     "postgres",
