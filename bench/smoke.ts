@@ -2,7 +2,7 @@
  * A short benchmark for continuous integration: writ and the minimal loop only. It looks at ratios, by the cheapest repetition in processor
  * time, because nothing else holds still on a shared machine; what fails is measured again, six times in all.
  *
- * Fails when a turn at 1 000 turns costs over 2.5 times one at 100; when 10 000 deltas cost over 12 times 1 000, of which calls are read or not; or when a ratio to the
+ * Fails when a turn at 1 000 turns costs over 2.5 times one at 100; when 10 000 deltas cost over 15 times 1 000, of which calls are read or not; or when a ratio to the
  * minimal loop is over twice the one noted in ratios.json. Run: npm run bench:smoke [-- --note], which notes the ratios of this run.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -64,12 +64,12 @@ function floorCheck(notes: Readonly<Record<string, number>>, name: string, size:
 
 function checksOf(notes: Readonly<Record<string, number>>): readonly Check[] {
   const flat = (name: string): Check => {
-    // Costs are for one delta, so 12 times in all is 1.2 times each.
+    // Costs are for one delta, so 15 times in all is 1.5 times each. 1.0 to 1.28 were seen, by the machine's day; a cost that is not linear gives about 10.
     return {
       says: `a delta of 10 000 ${name} to one of 1 000`,
       above: place("writ", name, 10_000),
       below: place("writ", name, 1000),
-      limit: 1.2,
+      limit: 1.5,
     };
   };
   return [
