@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { AgentEvent } from "../event/event.ts";
 import { errorOf, isPassing, ServerError, toldIn } from "./server-error.ts";
 
-/** What a reader of events needs. */
+/** The means of a reader of events. */
 export interface Reading {
   /** Asks for the events after one. */
   readonly ask: (after: number, signal: AbortSignal) => Promise<Response>;

@@ -50,13 +50,25 @@ type SaidPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "file"; readonly mediaType: string; readonly data: string };
 
-/** The parts of an input that {@link inputOf} made of a message. */
+/** Tells parts that {@link inputOf} made from others: any run can be begun in the session of a chat, by an id of the caller's. */
+function isSaid(content: unknown): content is readonly SaidPart[] {
+  return (
+    Array.isArray(content) &&
+    content.every(
+      (part) =>
+        isJsonObject(part) &&
+        (part["type"] === "file" ? typeof part["data"] === "string" : typeof part["text"] === "string"),
+    )
+  );
+}
+
+/** The parts of a message of the user, from the input that was made of it. */
 function partsOfInput(input: Json): readonly UiPart[] {
-  if (typeof input === "string") return [{ type: "text", text: input }];
   const [message] = Array.isArray(input) ? input : [];
-  if (!isJsonObject(message)) return [];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runs of chats are begun by `inputOf` alone
-  return (message["content"] as unknown as readonly SaidPart[]).map((part) =>
+  const content = isJsonObject(message) ? message["content"] : undefined;
+  if (!isSaid(content))
+    return [{ type: "text", text: typeof input === "string" ? input : JSON.stringify(input) }];
+  return content.map((part) =>
     part.type === "file"
       ? { type: part.type, mediaType: part.mediaType, url: `data:${part.mediaType};base64,${part.data}` }
       : part,

@@ -103,10 +103,10 @@ async function messages(asked: Asked): Promise<Response> {
   const { runs, query, params } = asked;
   const session = sessionOf(asked, params["chat"] ?? "");
   const before = query["before"] === undefined ? {} : { before: `${session}/${query["before"]}` };
+  const page = await runs.list({ session, limit: runsOfPage, ...before });
+  const own = page.filter(({ id }) => id.startsWith(`${session}/`)); // others may be begun in its session
   const told = await Promise.all(
-    (await runs.list({ session, limit: runsOfPage, ...before })).map((run) =>
-      messagesOf(run, run.id.slice(session.length + 1), runs.events(run.id)),
-    ),
+    own.map((run) => messagesOf(run, run.id.slice(session.length + 1), runs.events(run.id))),
   );
   return json({ messages: told.toReversed().flat() });
 }

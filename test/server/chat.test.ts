@@ -283,6 +283,24 @@ describe("the messages of a chat", () => {
     expect(await told(ask(server, "GET /chat/payer/c1", { headers: {} }))).toMatchObject({ status: 401 });
   });
 
+  it("are shown where others began runs in its session, with inputs of their own", async () => {
+    const server = serving(runsFile(), { agents: [talker()] });
+    const session = "chat/talker/c1";
+    const inputs = [
+      "Hi",
+      [{ role: "user", content: "Hi" }],
+      [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+    ];
+    for (const [place, input] of inputs.entries()) {
+      const body = { agent: "talker", input, session, id: `${session}/m${place}` };
+      expect(await told(ask(server, "POST /runs", { body }))).toMatchObject({ status: 201 });
+    }
+    await ask(server, "POST /runs", { body: { agent: "talker", input: "Hi", session, id: "elsewhere" } });
+    const asked = (await kept(server, "talker/c1")).filter(({ role }) => role === "user");
+    expect(asked.map(({ id }) => id)).toEqual(["m0", "m1", "m2"]);
+    expect(asked.map(shown)).toEqual([["Hi"], ['[{"role":"user","content":"Hi"}]'], ["Hi"]]);
+  });
+
   it("have the words of an answer whose agent is another one by now", async () => {
     const file = runsFile();
     const first = serving(file, { agents: [talker()] });

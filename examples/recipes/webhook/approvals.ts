@@ -64,7 +64,7 @@ export function clicks(runs: DurableRuns, { signingSecret }: Slack): Hono {
   return app;
 }
 
-/** Whether a request comes from Slack, and was not kept for later. */
+/** True for a request that comes from Slack and is at most five minutes old. */
 function isSigned(headers: Headers, body: string, secret: string): boolean {
   const time = headers.get("x-slack-request-timestamp") ?? "";
   if (!(Math.abs(Date.now() / 1000 - Number(time)) < 300)) return false;

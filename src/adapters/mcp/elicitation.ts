@@ -7,7 +7,7 @@ import type { ToolContext } from "../../tool/tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { boundedText } from "./remote-call.ts";
 
-/** What a server asks a person in the middle of a call. */
+/** A question that a server puts to a person in the middle of a call. */
 export interface Elicited {
   readonly message: string;
   /** The form, as JSON Schema; undefined where the server wants an address opened, which nobody does. */

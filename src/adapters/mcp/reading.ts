@@ -107,7 +107,7 @@ async function promptsOf(client: Client, wanted: readonly string[] | true): Prom
   }));
 }
 
-/** What a client gave, as JSON: it parsed it of some. */
+/** The JSON that a client gave; some clients parse it. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON gives JSON
 const plain = (value: object): Json => JSON.parse(JSON.stringify(value)) as Json;
 

@@ -19,7 +19,7 @@ export interface McpReading {
   readonly prompts?: readonly string[] | true;
 }
 
-/** What was taken of a server to be read. */
+/** The resources and prompts that the author takes of a server. */
 export interface Readings {
   readonly knowledge: readonly Knowledge[];
   readonly prompts: readonly Tool[];

@@ -13,7 +13,7 @@ import { textOf } from "./content.ts";
 import type { Telling } from "./measures.ts";
 import type { Tellers, Told } from "./tellers.ts";
 
-/** What is known of a call until it ends. */
+/** A call that has not ended. */
 interface OpenCall {
   span?: Span;
   startedAt?: number;

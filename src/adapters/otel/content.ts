@@ -5,7 +5,7 @@ import type { Json } from "../../util/json.ts";
 /** Text of content: a text as it is, all else as JSON. */
 export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** What a run was asked, as the conventions have messages. */
+/** The input of a run as the conventions have messages. */
 export function inputContent(input: Json): Attributes {
   const parts = [{ type: "text", content: textOf(input) }];
   return { "gen_ai.input.messages": JSON.stringify([{ role: "user", parts }]) };

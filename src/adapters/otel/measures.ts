@@ -7,7 +7,7 @@ import {
   type Tracer,
 } from "@opentelemetry/api";
 
-/** What all runs of one listener tell to. */
+/** The instruments of one listener, shared by its runs. */
 export interface Telling {
   readonly tracer: Tracer;
   readonly measures: Measures;
