@@ -1,7 +1,7 @@
 import type { Runnable } from "../agent/runnable.ts";
 import { followRun, pastOf } from "../durable/follow.ts";
 import type { DurableAround } from "../durable/durable-options.ts";
-import type { StoredRun } from "../durable/run-store.ts";
+import type { RunStatus, StoredRun } from "../durable/run-store.ts";
 import { untilChanged } from "../durable/until-ended.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
@@ -29,7 +29,7 @@ export async function* runEvents(
   for (;;) {
     const here = served.live.get(id);
     const run = here === undefined ? await known(id, served) : undefined;
-    const reading = { after: last, signal };
+    const reading = { after: last, signal, untilItWaits };
     for await (const event of here?.after(reading) ?? inStore(id, served, { ...reading, run })) {
       last = Math.max(last, event.seq);
       yield event;
@@ -42,11 +42,14 @@ export async function* runEvents(
       yield* ending;
       return;
     }
-    // A reader who knew the end is told nothing.
-    if (run?.end !== undefined || (untilItWaits && run?.status === "waiting")) return;
-    await untilItGoesOn(id, served, signal);
+    if (isTold(run, untilItWaits)) return;
+    await untilItGoesOn(id, served, { signal, wasRunning: run?.status === "running" });
   }
 }
+
+/** True where nothing more comes. A reader who knew the end is told nothing. */
+const isTold = (run: StoredRun | undefined, untilItWaits: boolean): boolean =>
+  run?.end !== undefined || (untilItWaits && run?.status === "waiting");
 
 function inStore(
   id: string,
@@ -56,20 +59,24 @@ function inStore(
   return run?.status === "running" ? elsewhere(id, served, reading) : pastOf(id, served, reading.after);
 }
 
-/** The facts of a run that another process carries out, until it comes here. */
+/** The facts of a run that another process carries out, until it comes here, or waits where the reader does not. */
 async function* elsewhere(
   id: string,
   served: ServedRuns,
-  { after, signal }: Reading,
+  { after, signal, untilItWaits = false }: Reading,
 ): AsyncGenerator<AgentEvent, void> {
-  const arrived = new AbortController();
-  const leave = served.live.await(id, () => arrived.abort());
+  const over = new AbortController();
+  const leave = served.live.await(id, () => over.abort());
+  const following = AbortSignal.any([signal, over.signal]);
+  if (untilItWaits)
+    void untilStatus(id, { ...served, signal: following }, isWaiting).then(() => over.abort(), ignore);
   try {
-    yield* followRun(id, served, { after, signal: AbortSignal.any([signal, arrived.signal]) });
+    yield* followRun(id, served, { after, signal: following });
   } catch (error) {
-    if (!arrived.signal.aborted || signal.aborted) throw error;
+    if (!over.signal.aborted || signal.aborted) throw error;
   } finally {
     leave();
+    over.abort();
   }
 }
 
@@ -83,27 +90,46 @@ function afterLeaving(id: string, served: ServedRuns, signal: AbortSignal): Prom
   });
 }
 
-/** Waits until a run that nobody carries out is taken, or has ended. */
-async function untilItGoesOn(id: string, served: ServedRuns, signal: AbortSignal): Promise<void> {
+/**
+ * Waits until there may be more to tell of a run, all of which was told: one that nobody carries out is taken, or has ended; the end of one that is carried
+ * out elsewhere, all of whose steps are recorded, is kept.
+ */
+async function untilItGoesOn(
+  id: string,
+  served: ServedRuns,
+  { signal, wasRunning }: { readonly signal: AbortSignal; readonly wasRunning: boolean },
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const waiting = new AbortController();
   const leave = served.live.await(id, () => resolve());
-  const ended = untilChanged(
+  const changed = untilStatus(
     id,
     { ...served, signal: AbortSignal.any([signal, waiting.signal]) },
-    async () => {
-      const { status } = await known(id, served);
-      return status === "waiting" || status === "ready" ? undefined : status;
-    },
+    wasRunning ? (status) => status !== "running" : (status) => status !== "waiting" && status !== "ready",
   );
   try {
-    await Promise.race([promise, ended]);
+    await Promise.race([promise, changed]);
   } finally {
     waiting.abort();
-    ended.catch(() => undefined);
+    changed.catch(ignore);
     leave();
   }
 }
+
+/** Waits until the status of a run is one of those. @throws WritError `run-missing`; the reason of the signal */
+function untilStatus(
+  id: string,
+  waiter: ServedRuns & { readonly signal: AbortSignal },
+  isWanted: (status: RunStatus) => boolean,
+): Promise<RunStatus> {
+  return untilChanged(id, waiter, async () => {
+    const { status } = await known(id, waiter);
+    return isWanted(status) ? status : undefined;
+  });
+}
+
+const isWaiting = (status: RunStatus): boolean => status === "waiting";
+const ignore = (): void => undefined;
 
 async function known(id: string, { store }: ServedRuns): Promise<StoredRun> {
   const run = await store.read(id);
