@@ -46,12 +46,12 @@ export async function messagesOf(
 }
 
 /** A part of what the user said, as agents take it. */
-type SaidPart =
+export type SaidPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "file"; readonly mediaType: string; readonly data: string };
 
-/** Tells parts that {@link inputOf} made from others: any run can be begun in the session of a chat, by an id of the caller's. */
-function isSaid(content: unknown): content is readonly SaidPart[] {
+/** Tells parts that the input of a message was made of from others: any run can be begun in the session of a chat, by an id of the caller's. */
+export function isSaid(content: unknown): content is readonly SaidPart[] {
   return (
     Array.isArray(content) &&
     content.every(

@@ -5,6 +5,7 @@ import { isWritError, WritError } from "../error/writ-error.ts";
 import type { JsonObject } from "../util/json.ts";
 import { isFact } from "../event/event.ts";
 import { answerId, inputOf, messagesOf, type UiMessage } from "./chat-messages.ts";
+import { answerOnce, type PageQuestion, questionId, questionOf } from "./page-questions.ts";
 import { problemOf } from "./problems.ts";
 import { agentsOf, type Asked, json, type Route } from "./route.ts";
 import { runEvents, type ServedRuns } from "./run-events.ts";
@@ -77,17 +78,8 @@ async function chat(asked: Asked): Promise<Response> {
   if (answers.some(({ run }) => run !== first.run)) return refuse("the approvals are of several runs");
   const { run, after } = first;
   if (!run.startsWith(`${sessionOf(asked, chatId)}/`)) return refuse("the approvals are not of this chat");
-  for (const one of answers) await answerOnce(asked, one);
+  for (const one of answers) await answerOnce(asked, one, one.answer);
   return stream(asked, run, { messageId: last?.id, after });
-}
-
-/** The same page may send an answer twice: one that was taken stays. */
-async function answerOnce({ runs, caller }: Asked, { run, key, answer }: PageAnswer): Promise<void> {
-  try {
-    await runs.answer(run, key, { ...answer, by: caller.name });
-  } catch (error) {
-    if (!isWritError(error, "question-answered") && !isWritError(error, "question-unknown")) throw error;
-  }
 }
 
 async function resume(asked: Asked): Promise<Response> {
@@ -167,9 +159,7 @@ async function* questionsOf(
   if (first !== undefined)
     for (const chunk of chunks.beside(await callsBeside(first, served.store))) yield sent(chunk);
   for (const question of questions) {
-    const { runId: run, key, request } = question;
-    const approval = approvalId({ run, key, hash: request.hash, after });
-    for (const chunk of chunks.question(question, approval)) yield sent(chunk);
+    for (const chunk of chunks.question(question, questionId(question, after))) yield sent(chunk);
   }
   yield sent({ type: "finish-step" });
   yield sent({ type: "finish", finishReason: "tool-calls" });
@@ -197,28 +187,8 @@ function refuse(reason: string): never {
   throw new WritError("request-invalid", { where: "the chat", reason });
 }
 
-/** What an approval is about: the id that a page sends back with its answer. */
-interface Asking {
-  readonly run: string;
-  readonly key: string;
-  readonly hash: string;
-  /** The `seq` of the last fact that the page was told. */
-  readonly after: number;
-}
-
-interface PageAnswer extends Asking {
+interface PageAnswer extends PageQuestion {
   readonly answer: QuestionAnswer;
-}
-
-const approvalId = (approval: Asking): string => Buffer.from(JSON.stringify(approval)).toString("base64url");
-
-function readApproval(id: string): Asking {
-  try {
-    const { run, key, hash, after } = JSON.parse(Buffer.from(id, "base64url").toString());
-    return { run: String(run), key: String(key), hash: String(hash), after: Number(after) };
-  } catch {
-    return refuse("an approval has an id that was not made here");
-  }
 }
 
 /** The answers in the last message, which the page has not seen the result of. */
@@ -229,7 +199,7 @@ function answersIn(
   return (message?.parts ?? []).flatMap(({ state, approval }) => {
     if (state !== "approval-responded" || approval?.approved === undefined) return [];
     const { id, approved, reason } = approval;
-    const about = readApproval(id);
+    const about = questionOf(id) ?? refuse("an approval has an id that was not made here");
     const edited = Object.hasOwn(edits, id) ? edits[id] : undefined;
     const answer: QuestionAnswer = {
       hash: about.hash,

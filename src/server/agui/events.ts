@@ -1,0 +1,191 @@
+import type { CallBeside } from "../../durable/beside.ts";
+import type { WaitingQuestion } from "../../durable/run-store.ts";
+import type { AgentEvent } from "../../event/event.ts";
+import type { Outcome } from "../../event/outcome.ts";
+import type { ToolResult } from "../../message/message.ts";
+import { addUsage, noUsage, type Usage } from "../../message/usage.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
+import { interruptOf } from "./interrupts.ts";
+import type { AguiEvent, AguiMessage } from "./messages.ts";
+import { ShownReply } from "./shown-reply.ts";
+
+/** What stands around the answer of a run. */
+export interface AguiAnswering {
+  /** The text with which the ids of its messages and calls begin: in a thread each id is there once. */
+  readonly prefix: string;
+  /** The messages that the page has. */
+  readonly before: readonly AguiMessage[];
+  /** The state that the page has. */
+  readonly state: JsonObject;
+}
+
+/**
+ * Makes the events of AG-UI from those of a run. It knows the messages that they build in a page: where a reply begins anew, or is other than was
+ * shown of it, the page is told all messages.
+ */
+export class AguiEvents {
+  readonly messages: AguiMessage[];
+  private readonly prefix: string;
+  private readonly state: JsonObject;
+  private used: Usage = noUsage;
+  private step: string | undefined;
+  private reply: ShownReply;
+  private readonly inside = new Set<string>();
+  /** The calls of the last reply. */
+  private calls: readonly string[] = [];
+
+  constructor({ prefix, before, state }: AguiAnswering) {
+    this.prefix = prefix;
+    this.messages = structuredClone([...before]);
+    this.state = state;
+    this.reply = new ShownReply(prefix, 0, this.messages);
+  }
+
+  /** The events of an event; none for what a page does not show. */
+  of(event: AgentEvent): readonly AguiEvent[] {
+    if (event.type === "turn-start") return this.begin(event.turn);
+    if (event.type === "turn-end") return this.closed();
+    if (event.type === "message-start") return this.reply.isBlank ? [] : this.reply.takeBack();
+    if (event.type === "text-delta") return this.reply.write("text", event.text);
+    if (event.type === "reasoning-delta") return this.reply.write("reasoning", event.text);
+    if (event.type === "call-delta") return this.reply.call(event.callId, event.name, event.text);
+    if (event.type === "output-delta") return [this.stateWith(event.partial)];
+    return this.ofFact(event);
+  }
+
+  private begin(turn: number): AguiEvent[] {
+    this.reply = new ShownReply(this.prefix, turn, this.messages);
+    this.step = `turn ${turn}`;
+    return [{ type: "STEP_STARTED", stepName: this.step }];
+  }
+
+  /** The end of what a page is told of a run that waits: the questions, and what came of the calls beside them. */
+  waits(
+    questions: readonly WaitingQuestion[],
+    beside: readonly CallBeside[],
+    after: number,
+  ): readonly AguiEvent[] {
+    const results = beside.flatMap(({ place, result }) => {
+      const callId = this.calls[place];
+      return callId === undefined ? [] : this.result(callId, result);
+    });
+    const shown = new Set(this.messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
+    const interrupts = questions.map((question) => {
+      const id = this.prefix + question.request.callId;
+      return interruptOf(question, after, shown.has(id) ? id : undefined);
+    });
+    const outcome = { type: "interrupt", interrupts };
+    return [...results, ...this.closed(), { type: "RUN_FINISHED", outcome, usage: usageOf(this.used) }];
+  }
+
+  /** The end of the run, with its output where it has one. */
+  ended(outcome: Outcome, output: Json | undefined): readonly AguiEvent[] {
+    const usage = usageOf(this.used);
+    const end = this.closed();
+    if (outcome.type === "answered") {
+      const result = output ?? outcome.content;
+      if (typeof result !== "string") end.push(this.stateWith(result));
+      return [...end, { type: "RUN_FINISHED", outcome: { type: "success" }, result, usage }];
+    }
+    if (outcome.type === "cancelled")
+      return [...end, { type: "RUN_FINISHED", outcome: { type: "cancelled" }, usage }];
+    const told =
+      outcome.type === "failed" || outcome.type === "refused"
+        ? { code: outcome.code, message: outcome.message }
+        : { code: outcome.type, message: `The run is ${outcome.type}: ${outcome.field}.` };
+    return [...end, { type: "RUN_ERROR", ...told, usage }];
+  }
+
+  private ofFact(event: AgentEvent): readonly AguiEvent[] {
+    if (event.type === "message-end" && event.message !== undefined) {
+      const { message } = event;
+      this.calls = message.parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : []));
+      return this.reply.whole(message);
+    }
+    if (event.type === "tool-end" || event.type === "knowledge-used")
+      return this.result(event.callId, event.result);
+    if (event.type === "usage-add") this.used = addUsage(this.used, event.usage);
+    return this.ofAgentInside(event);
+  }
+
+  private ofAgentInside(event: AgentEvent): readonly AguiEvent[] {
+    if (event.type === "delegation-start") {
+      const { agent: name, runId: subagentRunId } = event.delegation;
+      this.inside.add(subagentRunId);
+      const parentToolCallId = this.prefix + event.callId;
+      return [{ type: "SUBAGENT_STARTED", subagentRunId, name, parentToolCallId }];
+    }
+    if (event.type !== "delegation-end") return [];
+    const { runId: subagentRunId, agent: name, outcome } = event.delegation;
+    const parentToolCallId = this.prefix + event.callId;
+    // The beginning is told only to those who are there.
+    const begins = this.inside.delete(subagentRunId)
+      ? []
+      : [{ type: "SUBAGENT_STARTED", subagentRunId, name, parentToolCallId }];
+    const end =
+      outcome === "answered"
+        ? { type: "SUBAGENT_FINISHED", subagentRunId, outcome: { type: "success" } }
+        : {
+            type: "SUBAGENT_ERROR",
+            subagentRunId,
+            code: outcome,
+            message: `The run of ${name} is ${outcome}.`,
+          };
+    return [...begins, end];
+  }
+
+  /** The result of a call; nothing where the page has it. */
+  private result(callId: string, { status, text }: ToolResult): AguiEvent[] {
+    const toolCallId = this.prefix + callId;
+    const messageId = `${toolCallId}-result`;
+    if (this.messages.some(({ id }) => id === messageId)) return [];
+    this.messages.push({ id: messageId, role: "tool", toolCallId, content: text });
+    return [
+      {
+        type: "TOOL_CALL_RESULT",
+        messageId,
+        toolCallId,
+        role: "tool",
+        content: text,
+        metadata: { status },
+      },
+    ];
+  }
+
+  /** Ends all that is open: no run of AG-UI may end before. */
+  private closed(): AguiEvent[] {
+    const events = this.reply.close();
+    for (const subagentRunId of this.inside)
+      events.push({ type: "SUBAGENT_FINISHED", subagentRunId, outcome: { type: "suspended" } });
+    this.inside.clear();
+    if (this.step !== undefined) events.push({ type: "STEP_FINISHED", stepName: this.step });
+    this.step = undefined;
+    return events;
+  }
+
+  private stateWith(output: Json): AguiEvent {
+    return { type: "STATE_SNAPSHOT", snapshot: { ...this.state, output } };
+  }
+}
+
+function usageOf({
+  inputTokens,
+  outputTokens,
+  cachedInputTokens,
+  cacheWriteTokens: cacheWriteInputTokens,
+  reasoningTokens,
+}: Usage): readonly AguiUsage[] {
+  if (inputTokens + outputTokens === 0) return [];
+  return [
+    {
+      inputTokens,
+      outputTokens,
+      totalTokens: inputTokens + outputTokens,
+      ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+      ...(cacheWriteInputTokens === undefined ? {} : { cacheWriteInputTokens }),
+      ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    },
+  ];
+}
+
+type AguiUsage = { readonly [count: string]: number };

@@ -1,0 +1,103 @@
+import type { QuestionAnswer, WaitingQuestion } from "../../durable/run-store.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
+import type { Settlement } from "../../tool/after-crash.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { questionId } from "../page-questions.ts";
+
+/** The answer of a page to an interrupt (`ResumeEntry` of `@ag-ui/core`). */
+export interface ResumeEntry {
+  readonly interruptId: string;
+  readonly status: "resolved" | "cancelled";
+  readonly payload?: Json;
+}
+
+/**
+ * The interrupt of a question. `reason` says what it is about: `tool_call` is an approval, `unsettled` a call of which nobody knows whether it happened;
+ * for `signal` and `time` the run goes on by itself, and an answer just looks again.
+ */
+export function interruptOf(
+  question: WaitingQuestion,
+  after: number,
+  toolCallId: string | undefined,
+): JsonObject {
+  const { until, request } = question;
+  const { tool, arguments: args, rule, reason: message, effect, path, links } = request;
+  const reason = reasonOf(question);
+  const schema = schemas[reason];
+  return {
+    id: questionId(question, after),
+    reason,
+    message: message === "" ? `May ${tool} be called?` : message,
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(schema === undefined ? {} : { responseSchema: schema }),
+    ...(until === undefined ? {} : { expiresAt: new Date(until).toISOString() }),
+    metadata: { tool, arguments: args, rule, effect, path: [...path], links: [...links] },
+  };
+}
+
+type InterruptReason = "tool_call" | "unsettled" | "signal" | "time";
+
+function reasonOf({ request: { waitsFor, unsettled } }: WaitingQuestion): InterruptReason {
+  if (waitsFor !== undefined) return waitsFor === "time" ? "time" : "signal";
+  return unsettled === true ? "unsettled" : "tool_call";
+}
+
+const schemas: { readonly [Reason in InterruptReason]?: JsonSchema } = {
+  tool_call: {
+    type: "object",
+    properties: {
+      approved: { type: "boolean" },
+      arguments: { type: "object", description: "In the place of the model's" },
+      reason: { type: "string", description: "Told to the model where the answer is no" },
+    },
+    required: ["approved"],
+  },
+  unsettled: {
+    type: "object",
+    properties: {
+      happened: { enum: [true, false, "unknown"] },
+      value: { description: "What it gave, where it happened" },
+    },
+    required: ["happened"],
+  },
+};
+
+/** What a page answered: to a question whether a call may run, or to one whether it happened. `refuse` is told of what is neither. */
+export type PageDecision =
+  | { readonly approval: Omit<QuestionAnswer, "hash"> }
+  | { readonly settlement: Settlement };
+
+/** Reads the answer to an interrupt. One that was cancelled is a no, and of a call nobody can tell. */
+export function decisionOf(
+  { status, payload }: ResumeEntry,
+  isUnsettled: boolean,
+  refuse: (reason: string) => never,
+): PageDecision {
+  if (status === "cancelled")
+    return isUnsettled
+      ? { settlement: { happened: "unknown" } }
+      : { approval: { approved: false, reason: "the user cancelled it" } };
+  const given = isJsonObject(payload) ? payload : {};
+  return isUnsettled ? { settlement: settlementOf(given, refuse) } : { approval: approvalOf(given, refuse) };
+}
+
+function approvalOf(
+  { approved, arguments: args, reason }: JsonObject,
+  refuse: (reason: string) => never,
+): Omit<QuestionAnswer, "hash"> {
+  if (typeof approved !== "boolean") return refuse("the payload of an approval has no `approved`");
+  if (args !== undefined && !isJsonObject(args))
+    return refuse("the `arguments` of an approval are no object");
+  return {
+    approved,
+    ...(typeof reason === "string" ? { reason } : {}),
+    ...(args === undefined ? {} : { arguments: args }),
+  };
+}
+
+function settlementOf({ happened, value }: JsonObject, refuse: (reason: string) => never): Settlement {
+  if (happened === true) return { happened, ...(value === undefined ? {} : { value }) };
+  if (happened === false) return { happened };
+  if (happened === "unknown") return { happened };
+  return refuse("the payload does not say whether the call `happened`");
+}

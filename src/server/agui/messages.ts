@@ -1,0 +1,87 @@
+import { isJsonObject, type Json } from "../../util/json.ts";
+import { isSaid, type SaidPart } from "../chat-messages.ts";
+
+/** An event of AG-UI 1.0 (`EventSchemas` of `@ag-ui/core`). */
+export type AguiEvent = { readonly type: string } & { readonly [field: string]: unknown };
+
+/** A call in a message of AG-UI. */
+export interface AguiCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; arguments: string };
+}
+
+/** A message of AG-UI 1.0 (`Message` of `@ag-ui/core`), as far as it is read and written here. */
+export interface AguiMessage {
+  readonly id: string;
+  readonly role: string;
+  content?: string | readonly AguiPart[];
+  toolCalls?: AguiCall[];
+  readonly toolCallId?: string;
+}
+
+/** A part of what the user said: text, or a file of some kind. */
+export type AguiPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: FileKind; readonly source: AguiSource };
+
+type FileKind = "image" | "audio" | "video" | "document";
+type AguiSource = { readonly type: string; readonly value: string; readonly mimeType?: string };
+
+/** Information about where the user is, which a page gives beside what they said. */
+export interface AguiContext {
+  readonly description: string;
+  readonly value: string;
+}
+
+/** Makes the input of a run from what the user said. `refuse` is told of what no agent can be given. */
+export function inputOf(
+  { content = "" }: AguiMessage,
+  context: readonly AguiContext[],
+  refuse: (reason: string) => never,
+): Json {
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  const said = parts.map((part) => saidPart(part, refuse));
+  const texts = said.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const isText = texts.length === said.length;
+  if (context.length === 0 && isText) return texts.join("\n");
+  const told = context.map(({ description, value }) => ({
+    role: "user",
+    content: `${description}: ${value}`,
+  }));
+  return [...told, { role: "user", content: isText ? texts.join("\n") : said }];
+}
+
+/** The words of the user, where the input of a run holds more than these. */
+export function wordsOf({ content = "" }: AguiMessage): string {
+  if (typeof content === "string") return content;
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+function saidPart(part: AguiPart, refuse: (reason: string) => never): SaidPart {
+  if (part.type === "text") return { type: "text", text: part.text };
+  const { type, value, mimeType } = part.source;
+  if (type !== "data" || mimeType === undefined)
+    return refuse(`the source of a part of the type "${part.type}" must be data with its mimeType`);
+  return { type: "file", mediaType: mimeType, data: value };
+}
+
+/** The message of the user of which {@link inputOf} made the input of a run. */
+export function askedMessage(id: string, input: Json): AguiMessage {
+  const message = Array.isArray(input) ? input.at(-1) : undefined;
+  const content = isJsonObject(message) ? message["content"] : input;
+  if (typeof content === "string") return { id, role: "user", content };
+  if (isSaid(content)) return { id, role: "user", content: content.map(shownPart) };
+  return { id, role: "user", content: JSON.stringify(input) };
+}
+
+function shownPart(part: SaidPart): AguiPart {
+  if (part.type === "text") return part;
+  const { mediaType: mimeType, data: value } = part;
+  return { type: kindOf(mimeType), source: { type: "data", value, mimeType } };
+}
+
+function kindOf(mimeType: string): FileKind {
+  const kind = mimeType.split("/")[0];
+  return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
+}

@@ -1,0 +1,231 @@
+import type { Runnable } from "../../agent/runnable.ts";
+import { callsBeside } from "../../durable/beside.ts";
+import type { StoredRun } from "../../durable/run-store.ts";
+import { WritError } from "../../error/writ-error.ts";
+import { isFact } from "../../event/event.ts";
+import { isJsonObject, type Json } from "../../util/json.ts";
+import { answerOnce, type PageQuestion, questionOf } from "../page-questions.ts";
+import { problemOf } from "../problems.ts";
+import { agentsOf, type Asked, type Route } from "../route.ts";
+import { runEvents } from "../run-events.ts";
+import * as schemas from "../schemas.ts";
+import { eventStream, type Sent } from "../sse.ts";
+import { AguiEvents } from "./events.ts";
+import { decisionOf, type ResumeEntry } from "./interrupts.ts";
+import {
+  type AguiContext,
+  type AguiEvent,
+  type AguiMessage,
+  askedMessage,
+  inputOf,
+  wordsOf,
+} from "./messages.ts";
+import { snapshotOf } from "./shown-reply.ts";
+
+/**
+ * The route that clients of AG-UI 1.0 speak to (`new HttpAgent({ url: ".../v1/agui/<agent>" })`). A thread is a session, each message of the user a run of it;
+ * only the last of them is taken of what a page sends, since what was said before stands in the session.
+ */
+export const aguiRoutes: readonly Route[] = [
+  {
+    method: "post",
+    path: "/v1/agui/{agent}",
+    summary:
+      "A message of the user, answers to interrupts, or neither to look at the thread, as clients of AG-UI 1.0 send them; the answer is its events",
+    body: schemas.agui,
+    answer: { status: 200, type: "text/event-stream" },
+    act: answer,
+  },
+];
+
+// A run for each message of the user, and all of them are read again.
+const runsOfThread = 50;
+
+interface Wanted {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly messages: readonly AguiMessage[];
+  readonly context?: readonly AguiContext[];
+  readonly state?: Json;
+  readonly resume?: readonly ResumeEntry[];
+}
+
+/** The part of a run that a page is told. */
+interface Part {
+  readonly id: string;
+  readonly after: number;
+  readonly before: readonly AguiMessage[];
+  /** The page is told `before` first: it may have others. */
+  readonly isShown: boolean;
+}
+
+async function answer(asked: Asked): Promise<Response> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+  const wanted = asked.body as unknown as Wanted;
+  const agent = agentOf(asked);
+  const session = `${asked.caller.prefix}agui/${agent.name}/${wanted.threadId}`;
+  const part = await partOf(asked, { agent, session, wanted });
+  const { signal, end } = asked.openStream();
+  return eventStream(sentOf(asked, { part, session, wanted, signal }), {
+    timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
+    onEnd: end,
+    failure: lastSent,
+  });
+}
+
+interface InThread {
+  readonly session: string;
+  readonly wanted: Wanted;
+}
+
+/** Begins, answers or finds the run that a request is about; undefined for a thread without one. */
+async function partOf(
+  asked: Asked,
+  { agent, ...thread }: InThread & { readonly agent: Runnable },
+): Promise<Part | undefined> {
+  const { session, wanted } = thread;
+  const { messages, context = [], resume = [] } = wanted;
+  if (resume.length > 0) return answered(asked, thread, resume);
+  const place = messages.findLastIndex(({ role }) => role === "user");
+  const said = messages[place];
+  if (said === undefined) return latest(asked, session);
+  const id = `${session}/${said.id}`;
+  const before = messages.slice(0, place + 1);
+  const isShown = before.length < messages.length;
+  if (isShown && (await asked.runs.show(id)) !== undefined) return { id, after: 0, before, isShown };
+  if (isShown) refuse("its last message is not of the user");
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
+  const input = inputOf(said, context, refuse) as never;
+  const intent = context.length === 0 ? {} : { intent: wordsOf(said) };
+  await asked.runs.start(agent, input, { id, session, ...intent });
+  return { id, after: 0, before, isShown };
+}
+
+/** Takes the answers of a page: all are of one run of the thread. */
+async function answered(
+  asked: Asked,
+  { session, wanted }: InThread,
+  resume: readonly ResumeEntry[],
+): Promise<Part> {
+  const questions = resume.map(
+    ({ interruptId }) => questionOf(interruptId) ?? refuse("an interrupt has an id that was not made here"),
+  );
+  const [first] = questions;
+  if (first === undefined || questions.some(({ run }) => run !== first.run))
+    return refuse("the interrupts are of several runs");
+  if (!first.run.startsWith(`${session}/`)) return refuse("the interrupts are not of this thread");
+  const waiting = await asked.runs.waiting(first.run);
+  for (const [place, entry] of resume.entries()) {
+    const question = questions[place] ?? first;
+    const open = waiting.find(({ key }) => key === question.key);
+    // One that is not asked any more stays answered, and what waits for a signal or a time is not the page's to answer.
+    if (open === undefined || open.request.waitsFor !== undefined) continue;
+    await decide(asked, question, { entry, isUnsettled: open.request.unsettled === true });
+  }
+  return { id: first.run, after: first.after, before: wanted.messages, isShown: false };
+}
+
+async function decide(
+  asked: Asked,
+  question: PageQuestion,
+  { entry, isUnsettled }: { readonly entry: ResumeEntry; readonly isUnsettled: boolean },
+): Promise<void> {
+  const decision = decisionOf(entry, isUnsettled, refuse);
+  if ("approval" in decision)
+    return answerOnce(asked, question, { ...decision.approval, hash: question.hash });
+  await asked.runs.settle(question.run, question.key, { ...decision.settlement, by: asked.caller.name });
+}
+
+/** The latest run of a thread, after all that was said before it. */
+async function latest(asked: Asked, session: string): Promise<Part | undefined> {
+  const page = await asked.runs.list({ session, limit: runsOfThread });
+  const [run, ...earlier] = page.filter(({ id }) => id.startsWith(`${session}/`)); // others may be begun in its session
+  if (run === undefined) return undefined;
+  const before: AguiMessage[] = [];
+  for (const one of earlier.toReversed()) before.push(...(await messagesOf(asked, one, session)));
+  return { id: run.id, after: 0, before: [...before, askedIn(run, session)], isShown: true };
+}
+
+/** The messages of a run that is over. */
+async function messagesOf(asked: Asked, run: StoredRun, session: string): Promise<readonly AguiMessage[]> {
+  const events = new AguiEvents({
+    prefix: prefixOf(run.id, session),
+    before: [askedIn(run, session)],
+    state: {},
+  });
+  if (run.end !== undefined) for await (const event of asked.runs.events(run.id)) events.of(event);
+  return events.messages;
+}
+
+const askedIn = (run: StoredRun, session: string): AguiMessage =>
+  askedMessage(run.id.slice(session.length + 1), run.input);
+
+const prefixOf = (id: string, session: string): string => `${id.slice(session.length + 1)}/`;
+
+interface PageTelling extends InThread {
+  readonly part: Part | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The events of a run, until it ends or waits. */
+async function* sentOf(
+  { runs, served, caller }: Asked,
+  { part, session, wanted, signal }: PageTelling,
+): AsyncGenerator<Sent, void> {
+  const { threadId, runId, state } = wanted;
+  const of = (event: AguiEvent): Sent => sent(isOfRun(event) ? { ...event, threadId, runId } : event);
+  yield of({ type: "RUN_STARTED", protocolVersion: "1.0" });
+  if (part === undefined) {
+    yield of({ type: "RUN_FINISHED", outcome: { type: "success" } });
+    return;
+  }
+  const { id, before, isShown } = part;
+  if (isShown) yield of(snapshotOf(before));
+  const events = new AguiEvents({
+    prefix: prefixOf(id, session),
+    before,
+    state: isJsonObject(state) ? state : {},
+  });
+  let last = part.after;
+  for await (const event of runEvents(id, served, { after: last, signal, untilItWaits: true })) {
+    if (isFact(event)) last = event.seq;
+    const told =
+      event.type === "run-end"
+        ? events.ended(event.outcome, (await runs.show(id))?.end?.output)
+        : events.of(event);
+    for (const one of told) yield of(own(one, caller.prefix));
+    if (event.type === "run-end") return;
+  }
+  const questions = await runs.waiting(id);
+  const [first] = questions;
+  const beside = first === undefined ? [] : await callsBeside(first, served.store);
+  for (const one of events.waits(questions, beside, last)) yield of(own(one, caller.prefix));
+}
+
+const isOfRun = ({ type }: AguiEvent): boolean => type === "RUN_STARTED" || type === "RUN_FINISHED";
+
+/** The event with the run of an agent inside as its caller knows it. */
+function own(event: AguiEvent, prefix: string): AguiEvent {
+  const { subagentRunId: inside } = event;
+  if (typeof inside !== "string" || !inside.startsWith(prefix)) return event;
+  return { ...event, subagentRunId: inside.slice(prefix.length) };
+}
+
+/** A page does not come back by itself: it is told of a server that leaves, too. */
+function lastSent(error: unknown): Sent {
+  const { title: message, code } = problemOf(error);
+  return sent({ type: "RUN_ERROR", message, code });
+}
+
+const sent = (event: AguiEvent): Sent => ({ data: JSON.stringify(event) });
+
+function agentOf(asked: Asked): Runnable {
+  const name = asked.params["agent"] ?? "";
+  const agent = agentsOf(asked).find((one) => one.name === name);
+  if (agent === undefined) throw new WritError("request-unknown", { where: `/v1/agui/${name}` });
+  return agent;
+}
+
+function refuse(reason: string): never {
+  throw new WritError("request-invalid", { where: "the input of AG-UI", reason });
+}

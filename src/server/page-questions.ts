@@ -1,0 +1,41 @@
+import { isWritError } from "../error/writ-error.ts";
+import type { QuestionAnswer, WaitingQuestion } from "../durable/run-store.ts";
+import type { Asked } from "./route.ts";
+
+/** A question as a page is asked it: the page sends all of this back with its answer. */
+export interface PageQuestion {
+  readonly run: string;
+  readonly key: string;
+  readonly hash: string;
+  /** The `seq` of the last fact that the page was told. */
+  readonly after: number;
+}
+
+/** The id of a question for a page. */
+export function questionId({ runId: run, key, request }: WaitingQuestion, after: number): string {
+  const question: PageQuestion = { run, key, hash: request.hash, after };
+  return Buffer.from(JSON.stringify(question)).toString("base64url");
+}
+
+/** The question of an id; undefined where {@link questionId} did not make it. */
+export function questionOf(id: string): PageQuestion | undefined {
+  try {
+    const { run, key, hash, after } = JSON.parse(Buffer.from(id, "base64url").toString());
+    return { run: String(run), key: String(key), hash: String(hash), after: Number(after) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Answers a question in the name of the caller. The same page may send an answer twice: one that was taken stays. */
+export async function answerOnce(
+  { runs, caller }: Asked,
+  { run, key }: PageQuestion,
+  answer: QuestionAnswer,
+): Promise<void> {
+  try {
+    await runs.answer(run, key, { ...answer, by: caller.name });
+  } catch (error) {
+    if (!isWritError(error, "question-answered") && !isWritError(error, "question-unknown")) throw error;
+  }
+}
