@@ -38,6 +38,7 @@ const formerNames =
 const homesOfFormerNames = new Set([
   "src/agent/renamed.ts",
   "src/adapters/model/ai-sdk.ts",
+  "src/adapters/model/ai-sdk-agent.ts",
   "docs/from/instructor-php.md",
 ]);
 

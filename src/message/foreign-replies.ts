@@ -45,6 +45,7 @@ export function readReply({ content, parts, tool_calls: wanted }: Fields, calls:
     const isCall = part["type"] === "tool-call" || "toolCallId" in part;
     if (results.length > 0 && !isCall) close();
     if (!isCall) said.push(...saidIn(each));
+    else if (part["type"] === "tool-result") results.push(resultIn(part, calls)); // of a tool that the provider ran
     else {
       said.push(callOf(part, calls));
       if (part["type"] !== "tool-call") results.push(calls.result(part["toolCallId"], endOf(part)));
@@ -106,10 +107,14 @@ export function readResults(message: Fields, calls: ForeignCalls): Message[] {
   const { tool_call_id: callId, content } = message;
   if (callId !== undefined) return [calls.result(callId, told(content))];
   return listOf(content).map((each) => {
-    const { type, toolCallId, output, result } = fieldsOf(each);
-    if (type !== "tool-result") throw new TypeError("has a part that is no `tool-result`");
-    return calls.result(toolCallId, output === undefined ? resultOf(result) : outputOf(fieldsOf(output)));
+    const part = fieldsOf(each);
+    if (part["type"] !== "tool-result") throw new TypeError("has a part that is no `tool-result`");
+    return resultIn(part, calls);
   });
+}
+
+function resultIn({ toolCallId, output, result }: Fields, calls: ForeignCalls): ResultMessage {
+  return calls.result(toolCallId, output === undefined ? resultOf(result) : outputOf(fieldsOf(output)));
 }
 
 /** The result in a content of texts and files. */

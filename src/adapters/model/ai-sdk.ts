@@ -18,6 +18,7 @@ import { type AiSdkProviderTool, allowedOptions, toolChoiceOf, toolsOf } from ".
 import { hidesWhatWasWritten } from "./ai-sdk-written.ts";
 import { tellWarnings } from "./ai-sdk-warnings.ts";
 
+export { type AgentLanguageModel, type AgentModelOptions, asLanguageModel } from "./ai-sdk-agent.ts";
 export type { AiSdkProviderTool } from "./ai-sdk-tools.ts";
 
 /**
