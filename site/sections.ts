@@ -98,6 +98,7 @@ export const sections: readonly Section[] = [
     pages: [
       "serve",
       "serve-clients",
+      "agui",
       "user-interfaces",
       "mcp",
       "mcp-server",
