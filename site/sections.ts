@@ -99,6 +99,7 @@ export const sections: readonly Section[] = [
       "serve",
       "serve-clients",
       "agui",
+      "agent-as-model",
       "user-interfaces",
       "mcp",
       "mcp-server",
@@ -108,6 +109,7 @@ export const sections: readonly Section[] = [
       "audit-log",
     ],
   },
+  { title: "The command line", pages: ["terminal"] },
   { title: "Testing", pages: ["testing", "fake-providers", "cassettes", "eval-agent"] },
 ];
 

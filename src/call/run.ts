@@ -44,7 +44,13 @@ export function runCall(ready: Ready, halt: Halt): Maybe<CallRecord> {
     return settle(work, thrownResult(work, error), run.host.now());
   }
   if (entering === undefined) return carryOut(work, halt);
-  return entering.then((leave) => always(() => carryOut(work, halt), leave));
+  const { turn } = at.batch;
+  const { id: callId } = ready.call;
+  run.tell?.({ type: "call-state", turn, callId, state: "waits" });
+  return entering.then((leave) => {
+    run.tell?.({ type: "call-state", turn, callId, state: "runs" });
+    return always(() => carryOut(work, halt), leave);
+  });
 }
 
 /** The work of a call that is carried out. */

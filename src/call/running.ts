@@ -138,9 +138,19 @@ export class RunningBatch {
   /** Takes down how a call ended, and tells it when those before it have ended. */
   end(index: number, record: CallRecord): CallRecord {
     this.halt.reason ??= haltedBy(record, this.batch.run);
+    const isNew = this.records[index] === undefined;
     this.records[index] = record;
     this.tellEnds();
+    if (isNew && index >= this.told) this.tellEnded(index, record);
     return record;
+  }
+
+  /** Tells live of a call that ended before one in front of it. */
+  private tellEnded(index: number, { result, startedAt, endedAt }: CallRecord): void {
+    const { run, turn } = this.batch;
+    const { id: callId } = this.readyAt(index).call;
+    const durationMs = endedAt - startedAt;
+    run.tell?.({ type: "call-state", turn, callId, state: "ended", status: result.status, durationMs });
   }
 
   private tellEnds(): void {

@@ -6,6 +6,7 @@ import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { isJsonObject, parseJson, visibleJson } from "../util/json.ts";
 import type { Output } from "./output.ts";
 import { pagesOf } from "./pages.ts";
+import { fitted } from "./screen.ts";
 import { questionText, showsAll, wholeText } from "./question-text.ts";
 
 /** Terminal at which a person is asked. */
@@ -32,7 +33,7 @@ const choices = "y once, r for this run, v view it whole, e edit, n no (n why) >
 
 async function ask(request: ApprovalRequest, at: AskOptions): Promise<Approval> {
   const { input, output, signal } = at;
-  output.progress(`${questionText(request, output)}\n`);
+  output.progress(`${fitted(questionText(request, output), output.screen)}\n`);
   let isSeen = showsAll(request);
   for (;;) {
     await untilQuiet(input, signal);
@@ -50,7 +51,10 @@ async function ask(request: ApprovalRequest, at: AskOptions): Promise<Approval> 
 /** Reads a line. With words in it already, the person changes those. @throws AbortError when the run is stopped, or the input ends */
 async function line({ input, signal }: AskOptions, prompt: string, words = ""): Promise<string> {
   const lines = createInterface({ input, output: process.stderr });
-  lines.on("SIGINT", () => process.emit("SIGINT"));
+  lines.on("SIGINT", () => {
+    process.stderr.write("\n"); // what is told of it begins on a line of its own
+    process.emit("SIGINT");
+  });
   try {
     const answer = lines.question(prompt, { signal });
     lines.write(words);

@@ -1,6 +1,7 @@
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
 import { visibleJson } from "../util/json.ts";
+import { processScreen, type Screen } from "./screen.ts";
 
 /** Look of a piece of text. */
 export type Style = "bold" | "cyan" | "dim" | "green" | "red" | "yellow";
@@ -15,6 +16,8 @@ export interface Output {
   readonly isTerminal: boolean;
   /** True if the answer goes to a terminal. */
   readonly answersTerminal: boolean;
+  /** The terminal of the progress, where lines can be written anew. */
+  readonly screen?: Screen;
   /** Colours a text of the progress, where colours are wanted: on a terminal, unless NO_COLOR is set. */
   readonly style: (style: Style, text: string) => string;
   /** Colours a text of the answer, where colours are wanted. */
@@ -38,6 +41,9 @@ export const processOutput: Output = {
   get answersTerminal() {
     return isatty(process.stdout.fd);
   },
+  get screen() {
+    return processScreen();
+  },
   style: (style, text) => styleText(style, text, { stream: process.stderr }),
   styleAnswer: (style, text) => styleText(style, text, { stream: process.stdout }),
 };
@@ -52,7 +58,7 @@ const steering = /(\u{1B}\[(?:1|2|22|31|32|33|36|39)m|\r\u{1B}\[K)/u;
  * A text as it is printed: nothing in it steers the terminal but what this command writes itself. Texts from outside are {@link printable} where they
  * are put in; what was forgotten there is escaped here.
  */
-function shown(text: string): string {
+export function shown(text: string): string {
   return text
     .split(steering)
     .map((part, index) => (index % 2 === 0 ? printable(part) : part))

@@ -2,12 +2,13 @@ import type { AgentEvent } from "../event/event.ts";
 import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { Approve } from "../run/approval.ts";
 import type { Outcome } from "../event/outcome.ts";
-import { noUsage, type Usage } from "../message/usage.ts";
+import { noUsage } from "../message/usage.ts";
 import { toJson } from "../util/json.ts";
 import type { Capability } from "../tool/capability.ts";
 import { terminalApprove } from "./approvals.ts";
 import { errorObject, errorText } from "./error-text.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts";
+import { followRun, type PrintedEnd } from "./follow-run.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
 import { jsonLine, type Output, printable, processOutput } from "./output.ts";
@@ -61,47 +62,25 @@ export async function printRun(
   options: PrintRunOptions = {},
 ): Promise<ExitCode> {
   const { output = processOutput, format = "text", verbose = false } = options;
+  const { skill, ceiling } = options;
   const interrupts = listenForInterrupts(output);
   const print = printer({ agent: agent.name, model: options.model, verbose, output });
   const { signal } = interrupts;
-  const told = tellingFirst();
   const audit = options.audit === undefined ? undefined : capabilityAudit(options.audit);
-  const ask = options.approve ?? terminalApprove({ input: process.stdin, output, signal }) ?? nobody;
-  const approve: Approve = async (request) => {
-    await told.of(request);
-    return ask(request);
-  };
+  const ask = options.approve ?? terminalApprove({ input: process.stdin, output, signal });
+  const approve: Approve | undefined = ask && ((request) => print.whileAsking(() => ask(request)));
   const watch = async (event: AgentEvent): Promise<void> => {
     audit?.(event);
-    await (format === "stream-json" ? output.answer(jsonLine(event)) : print(event));
-    if (event.type === "approval-request") told.tell(event.request);
+    await (format === "stream-json" ? output.answer(jsonLine(event)) : print.tell(event));
   };
   try {
-    const end = await runToEnd(agent, prompt, { ...options, approve, signal, watch });
+    const end = await followRun(agent, prompt, { skill, ceiling, approve, signal, watch });
+    print.close();
     return await printEnd(end, { output, format, verbose });
   } finally {
+    print.close();
     interrupts.stopListening();
   }
-}
-
-/** Denies, since nobody can be asked. */
-const nobody: Approve = () => ({
-  approved: false,
-  reason: "it needs an approval, and there is no terminal to ask at",
-});
-
-/** A question waits until all before it was printed: the run is ahead of what is told of it. */
-function tellingFirst(): {
-  readonly of: (request: object) => Promise<void>;
-  readonly tell: (request: object) => void;
-} {
-  const waiting = new WeakMap<object, PromiseWithResolvers<void>>();
-  const entry = (request: object): PromiseWithResolvers<void> => {
-    const known = waiting.get(request) ?? Promise.withResolvers<void>();
-    waiting.set(request, known);
-    return known;
-  };
-  return { of: (request) => entry(request).promise, tell: (request) => entry(request).resolve() };
 }
 
 /**
@@ -113,51 +92,6 @@ export function printFailure(
 ): Promise<ExitCode> {
   const { output = processOutput, format = "text", verbose = false } = options;
   return printEnd({ error, usage: noUsage, turns: 0, durationMs: 0 }, { output, format, verbose });
-}
-
-/** End of a run, also of one that failed to begin. */
-export interface PrintedEnd {
-  readonly outcome?: Outcome;
-  readonly text?: string;
-  readonly output?: unknown;
-  readonly error?: unknown;
-  readonly usage: Usage;
-  readonly turns: number;
-  readonly durationMs: number;
-  readonly runId?: string;
-}
-
-interface Watched extends PrintRunOptions {
-  readonly signal: AbortSignal;
-  readonly watch: (event: AgentEvent) => void | Promise<void>;
-}
-
-async function runToEnd(
-  agent: AnyAgent,
-  prompt: string | readonly QuestionPart[],
-  { signal, skill, watch, approve, ceiling }: Watched,
-): Promise<PrintedEnd> {
-  const startedAt = performance.now();
-  const seen: { runId?: string; outcome?: Outcome; usage: Usage; turns: number } = {
-    usage: noUsage,
-    turns: 0,
-  };
-  try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent of a file takes what nobody knows; it checks its input itself
-    const events = agent.stream(prompt as never, { signal, skill, approve, ceiling });
-    for (;;) {
-      const next = await events.next();
-      if (next.done === true) return { ...next.value, durationMs: performance.now() - startedAt };
-      const event = next.value;
-      await watch(event);
-      seen.runId = event.runId;
-      if (event.type === "turn-start") seen.turns = event.turn;
-      if (event.type === "usage-add") seen.usage = event.total;
-      if (event.type === "run-end") seen.outcome = event.outcome;
-    }
-  } catch (error) {
-    return { ...seen, error, durationMs: performance.now() - startedAt };
-  }
 }
 
 interface Printing {

@@ -1,5 +1,7 @@
 import type { AgentEvent } from "../event/event.ts";
+import { liveCalls } from "./live-calls.ts";
 import { countText, durationText, oneLine, type Output } from "./output.ts";
+import { fitted } from "./screen.ts";
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>;
 
@@ -9,6 +11,8 @@ export interface PrinterOptions {
   readonly model?: string;
   /** Show arguments and results whole. */
   readonly verbose: boolean;
+  /** Tell of calls and of what went wrong, and of nothing else. */
+  readonly isBrief?: boolean;
   readonly output: Output;
 }
 
@@ -20,13 +24,33 @@ interface Calls {
 
 const longestVerbose = 20_000;
 
+/** Events of which a conversation tells nothing. */
+const notInBrief: ReadonlySet<AgentEvent["type"]> = new Set([
+  "message-start",
+  "message-end",
+  "usage-add",
+  "run-end",
+]);
+
+/** Prints a run while it goes on. */
+export interface Printer {
+  readonly tell: (event: AgentEvent) => void;
+  /** Keeps the end of the terminal free while a person is asked there. */
+  readonly whileAsking: <Answer>(ask: () => Answer | Promise<Answer>) => Promise<Answer>;
+  /** Leaves what was printed as it is. */
+  readonly close: () => void;
+}
+
 /**
- * Makes the function that prints a run to the progress, event by event: which model answers and how calls are spoken of with it, each call
- * with its arguments, why it did not run, its result and its time, and how the run ended.
+ * Prints a run to the progress, event by event: which model answers and how calls are spoken of with it, each call with its arguments, why it did not
+ * run, its result and its time, and how the run ended. On a terminal the calls that have not ended stand below that, each on a line that says where it
+ * stands.
  */
-export function printer({ agent, model, verbose, output }: PrinterOptions): (event: AgentEvent) => void {
+export function printer({ agent, model, verbose, isBrief = false, output }: PrinterOptions): Printer {
   const subject = `${agent}${model === undefined ? "" : ` with ${oneLine(model)}`}`;
   const longest = verbose ? longestVerbose : 200;
+  const { screen } = output;
+  const live = screen === undefined ? undefined : liveCalls(screen, output);
   const runs = new Map<string, Telling>();
   function tellingOf({ runId, parentRunId, agent }: AgentEvent): Telling {
     let telling = runs.get(runId);
@@ -34,16 +58,30 @@ export function printer({ agent, model, verbose, output }: PrinterOptions): (eve
       const outer = parentRunId === undefined ? undefined : runs.get(parentRunId);
       const name = outer === undefined ? subject : oneLine(agent);
       const indent = outer === undefined ? "" : `${outer.indent}  `;
-      telling = { subject: name, indent, calls: numberCalls(), output, longest, modelMs: 0 };
+      const isLive = live !== undefined;
+      telling = { subject: name, indent, isLive, calls: numberCalls(), output, longest, modelMs: 0 };
       runs.set(runId, telling);
     }
     return telling;
   }
-  return (event) => {
-    const telling = tellingOf(event);
-    telling.startedAt ??= event.at;
-    const line = lineOf(event, telling);
-    if (line !== undefined) output.progress(`${telling.indent}${line}\n`);
+  return {
+    tell(event) {
+      const telling = tellingOf(event);
+      telling.startedAt ??= event.at;
+      const line = isBrief && notInBrief.has(event.type) ? undefined : lineOf(event, telling);
+      const isNamed = event.type === "call-decided" || event.type === "tool-start";
+      live?.take(event, isNamed ? callText(event, telling) : "", telling.indent);
+      if (line !== undefined) output.progress(fitted(`${telling.indent}${line}\n`, screen));
+    },
+    async whileAsking(ask) {
+      live?.block.hide();
+      try {
+        return await ask();
+      } finally {
+        live?.block.show();
+      }
+    },
+    close: () => live?.block.clear(),
   };
 }
 
@@ -53,6 +91,8 @@ interface Telling {
   readonly subject: string;
   /** Runs inside a run stand further to the right. */
   readonly indent: string;
+  /** Calls that have not ended are shown elsewhere. */
+  readonly isLive: boolean;
   readonly calls: Calls;
   readonly output: Output;
   readonly longest: number;
@@ -96,7 +136,8 @@ const tellers: {
           `${telling.calls.number(callId)} ${oneLine(resource, telling.longest)} not granted: ${oneLine(reason, telling.longest)}`,
           telling,
         ),
-  "tool-start": (event, telling) => callLine("→", callText(event, telling), telling),
+  "tool-start": (event, telling) =>
+    telling.isLive ? undefined : callLine("→", callText(event, telling), telling),
   "tool-end": ended,
   "knowledge-used": ({ callId, name, result }, telling) => {
     const call = `${telling.calls.number(callId)} ${name}`;
@@ -152,13 +193,12 @@ function refused(event: EventOf<"call-decided">, telling: Telling): string {
 }
 
 /** The result of a call that ran. One that did not run has been told when that was decided, except when it was skipped. */
-function ended(
-  { callId, name, result, durationMs }: EventOf<"tool-end">,
-  telling: Telling,
-): string | undefined {
-  const { calls, output, longest } = telling;
-  const call = `${calls.number(callId)} ${name}`;
+function ended(event: EventOf<"tool-end">, telling: Telling): string | undefined {
+  const { callId, name, result, durationMs } = event;
+  const { calls, output, longest, isLive } = telling;
   if (result.status === "denied" || result.status === "invalid") return undefined;
+  // Where its beginning stands above, that has the arguments already.
+  const call = isLive ? callText(event, telling) : `${calls.number(callId)} ${name}`;
   const time = output.style("dim", `  ${durationText(durationMs)}`);
   if (result.status === "ok")
     return `${callLine("✓", `${call} = ${oneLine(result.text, longest)}`, telling)}${time}`;
@@ -182,7 +222,7 @@ function callLine(sign: keyof typeof signs, text: string, { output }: Telling): 
 }
 
 function callText(
-  event: EventOf<"call-decided" | "approval-request" | "tool-start">,
+  event: EventOf<"call-decided" | "approval-request" | "tool-start" | "tool-end">,
   { calls, longest }: Telling,
 ): string {
   const { callId, name } = event;

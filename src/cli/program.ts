@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { driverChoices } from "../model/driver-names.ts";
+import type { ChatFlags } from "./chat/chat.ts";
 import { addDurable } from "./durable-commands.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import type { EvalAgentFlags } from "./eval-agent.ts";
@@ -33,6 +34,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
     .exitOverride()
     .showHelpAfterError("(writ --help shows how)");
   addRun(program, act);
+  addChat(program, act);
   addDurable(program, act);
   addServer(program, act);
   addDemo(program, act);
@@ -82,6 +84,23 @@ function addRun(program: Command, act: Act): void {
     .addHelpText("after", exitCodeHelp)
     .action((file: string, prompt: string[], flags: RunFlags) =>
       act(flags, async () => (await import("./run.ts")).run(file, prompt, flags)),
+    );
+}
+
+function addChat(program: Command, act: Act): void {
+  program
+    .command("chat")
+    .description("talk with the agent of a file, on the terminal or line by line from a pipe")
+    .argument("<file>", "a program (.ts, .js) that exports an agent, or a definition (.md, .json)")
+    .option("-m, --model <name>", "another model than the agent's: provider/name, like ollama/qwen2.5:7b")
+    .option("--driver <name>", `how calls are spoken of with the model: ${driverChoices.join(", ")}`)
+    .option("--max-turns <n>", "end each answer after so many turns; the other bounds stay")
+    .option("--tools <file>", "a program that exports the tools which a definition (.md, .json) names")
+    .option("--session <file>", "keep the conversation in this SQLite file, and go on with what it has")
+    .option("--id <name>", "the name of the conversation in the file; default: chat")
+    .option("--verbose", "show arguments and results whole, tokens and times, and the stack of an error")
+    .action((file: string, flags: ChatFlags) =>
+      act(flags, async () => (await import("./chat/chat.ts")).chat(file, flags)),
     );
 }
 

@@ -7,11 +7,12 @@ import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.
 import type { AgentEvent } from "../event/event.ts";
 import { noUsage } from "../message/usage.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
+import type { PrintedEnd } from "./follow-run.ts";
 import { listenForInterrupts } from "./interrupts.ts";
 import type { AnyAgent } from "./load-agent.ts";
 import { jsonLine, oneLine, processOutput } from "./output.ts";
 import { printer } from "./printer.ts";
-import { type Format, printEnd, type PrintedEnd } from "./print-run.ts";
+import { type Format, printEnd } from "./print-run.ts";
 import type { QuestionPart } from "./read-files.ts";
 
 /** A run that is to be kept in a store. */
@@ -38,7 +39,7 @@ export async function runDurably(
   const tellAudit = audit === undefined ? undefined : capabilityAudit(audit);
   const onEvent = (event: AgentEvent): unknown => {
     tellAudit?.(event);
-    return format === "stream-json" ? output.answer(jsonLine(event)) : print(event);
+    return format === "stream-json" ? output.answer(jsonLine(event)) : print.tell(event);
   };
   const runs = durableRuns({ store, agents: [agent] });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an agent of a file takes what nobody knows; it checks its input itself
@@ -47,7 +48,7 @@ export async function runDurably(
     const interrupts = listenForInterrupts(output);
     const carrying = carryOut(await store.open(id), { store, agents: [agent], host: nodeHost, onEvent });
     interrupts.signal.addEventListener("abort", () => carrying.leave());
-    await carrying.done;
+    await carrying.done.finally(() => print.close());
     interrupts.stopListening();
   }
   const run = await store.read(id);

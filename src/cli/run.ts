@@ -1,23 +1,18 @@
-import { modelNamed } from "../adapters/model/resolve.ts";
-import { driverChoices } from "../model/driver-names.ts";
 import { WritError } from "../error/writ-error.ts";
 import { parseCapabilities } from "../tool/capability.ts";
 import { type AuditFlags, auditWriter } from "./audit.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { type AnyAgent, checkFile, loadAgent } from "./load-agent.ts";
-import { countOf, formatOf, type OutputFlags, wordOf } from "./options.ts";
+import { type AgentFlags, agentLoader } from "./given-agent.ts";
+import { type AnyAgent, checkFile } from "./load-agent.ts";
+import { formatOf, type OutputFlags } from "./options.ts";
 import { processOutput } from "./output.ts";
 import { type PrintRunOptions, printRun } from "./print-run.ts";
 import { readPrompt } from "./prompt.ts";
 import { type QuestionPart, readFiles } from "./read-files.ts";
 
 /** The options of `writ run`, as they stand on the command line. */
-export interface RunFlags extends OutputFlags, AuditFlags {
-  readonly model?: string;
-  readonly driver?: string;
-  readonly maxTurns?: string;
+export interface RunFlags extends OutputFlags, AuditFlags, AgentFlags {
   readonly skill?: string;
-  readonly tools?: string;
   readonly cap?: string;
   readonly file?: readonly string[];
   readonly durable?: boolean;
@@ -64,13 +59,8 @@ async function durably(agent: AnyAgent, prompt: Question, { flags, options }: Du
  */
 export async function run(file: string, words: readonly string[], flags: RunFlags): Promise<ExitCode> {
   checkDurable(flags);
-  const { driver, maxTurns, skill, tools, cap, file: paths = [], verbose = false } = flags;
-  const model = flags.model === undefined ? undefined : modelNamed(flags.model);
-  const changes: Parameters<AnyAgent["with"]>[0] = {
-    ...(model === undefined ? {} : { model }),
-    ...(maxTurns === undefined ? {} : { budget: { turns: countOf("--max-turns", maxTurns) } }),
-    ...(driver === undefined ? {} : { driver: wordOf("--driver", driver, driverChoices) }),
-  };
+  const { skill, cap, file: paths = [], verbose = false } = flags;
+  const load = agentLoader(file, flags);
   const options: PrintRunOptions = {
     format: formatOf(flags),
     verbose,
@@ -81,11 +71,10 @@ export async function run(file: string, words: readonly string[], flags: RunFlag
   checkFile(file);
   const files = await readFiles(paths);
   const prompt = await readPrompt(words, process.stdin, { isOptional: files.length > 0 });
-  const agent = await loadAgent(file, { tools, model });
-  const changed = Object.keys(changes).length === 0 ? agent : agent.with(changes);
+  const agent = await load();
   const question = questionOf(prompt, files);
-  if (flags.durable === true) return durably(changed, question, { flags, options });
-  return printRun(changed, question, { ...options, model: changed.modelId });
+  if (flags.durable === true) return durably(agent, question, { flags, options });
+  return printRun(agent, question, { ...options, model: agent.modelId });
 }
 
 type Question = string | readonly QuestionPart[];

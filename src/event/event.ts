@@ -1,4 +1,10 @@
-import type { FinishReason, ReplyMessage, ReportedResponse, ToolResult } from "../message/message.ts";
+import type {
+  FinishReason,
+  ReplyMessage,
+  ReportedResponse,
+  ResultStatus,
+  ToolResult,
+} from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import type { BudgetField } from "../policy/account/budget.ts";
@@ -165,7 +171,18 @@ export type LiveEvent =
       readonly type: "delegation-start";
       readonly delegation: Pick<Delegation, "agent" | "runId" | "depth">;
     } & InCall)
-  | ({ readonly type: "tool-progress"; readonly value: Json } & Merged & InCall);
+  | ({ readonly type: "tool-progress"; readonly value: Json } & Merged & InCall)
+  /**
+   * Where a call stands that the facts tell later, since they keep the order of the reply: it waits for its turn among others, it begins after such a
+   * wait, or it has ended before one that stands in front of it.
+   */
+  | ({
+      readonly type: "call-state";
+      readonly state: "waits" | "runs" | "ended";
+      /** How it ended, and the time that it ran. */
+      readonly status?: ResultStatus;
+      readonly durationMs?: number;
+    } & InCall);
 
 interface Merged {
   readonly merged?: number;
@@ -258,6 +275,7 @@ const kinds: {
   "output-delta": "live",
   "delegation-start": "live",
   "tool-progress": "live",
+  "call-state": "live",
 };
 
 /** The types of all events. */
