@@ -34,6 +34,7 @@ export const sections: readonly Section[] = [
       "skills",
       "structured-output",
       "pictures",
+      "foreign-tools",
       "tool-catalogue",
       "workspace",
       "knowledge",

@@ -32,6 +32,10 @@ export {
 } from "./tool/handles.ts";
 export { type KnowledgeDefinition, type LoadContext, type Loaded } from "./tool/knowledge.ts";
 export { type Labelled, labelled } from "./tool/labelled.ts";
+export { type ForeignToolOptions, type ForeignToolWords } from "./tool/foreign-tools.ts";
+export { fromAiSdk, type FromAiSdkOptions } from "./tool/from-ai-sdk.ts";
+export { fromLangChain, type LangChainTool } from "./tool/from-langchain.ts";
+export { fromOpenAI, type FromOpenAIOptions } from "./tool/from-openai.ts";
 export { planTool } from "./tool/plan-tool.ts";
 export { type AgreedAct, type PlannedAct } from "./tool/planned-act.ts";
 export {

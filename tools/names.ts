@@ -39,6 +39,7 @@ const homesOfFormerNames = new Set([
   "src/agent/renamed.ts",
   "src/adapters/model/ai-sdk.ts",
   "src/adapters/model/ai-sdk-agent.ts",
+  "src/tool/from-ai-sdk.ts",
   "docs/from/instructor-php.md",
 ]);
 

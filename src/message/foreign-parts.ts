@@ -25,6 +25,11 @@ const readers: Readonly<Record<string, (part: Fields) => TextPart | FilePart | u
     const { file_data: given } = fieldsOf(inner);
     return fileOf(given ?? url ?? plainData(data), mediaType ?? mimeType, part);
   },
+  media: resultFile,
+  "file-data": resultFile,
+  "image-data": resultFile,
+  "file-url": resultFile,
+  "image-url": resultFile,
   image: ({ image: given, source, mediaType, mimeType, ...part }) =>
     source === undefined ? pictureOf(given, mediaType ?? mimeType, part) : ofSource(fieldsOf(source)),
   document: ({ source }) => ofSource(fieldsOf(source)),
@@ -73,6 +78,11 @@ function fileOf(given: unknown, mediaType: unknown, part: Fields = {}): FilePart
   const ofUrl = typeof given === "string" ? readDataUrl(given)?.mediaType : undefined;
   const type = typeof mediaType === "string" ? mediaType : (ofUrl ?? "application/octet-stream");
   return { ...file(given, type), ...metadataOf(part) };
+}
+
+/** The ways in which results of the AI SDK's tools name a file. */
+function resultFile({ data, url, mediaType, type }: Fields): FilePart | undefined {
+  return fileOf(data ?? url, mediaType ?? (String(type).startsWith("image") ? "image/*" : undefined));
 }
 
 /** Anthropic's way to name the data of a part. */

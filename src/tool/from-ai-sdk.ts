@@ -1,0 +1,155 @@
+import { checkShape, closed } from "../error/check-shape.ts";
+import { type Fields, fieldsOf } from "../message/foreign-parts.ts";
+import { isJsonObject } from "../util/json.ts";
+import { map, named, oneOf, optional, record } from "../util/shape.ts";
+import {
+  foreignFields,
+  foreignTool,
+  type ForeignToolOptions,
+  refuseForeign,
+  takenNames,
+  withoutParts,
+} from "./foreign-tools.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+/**
+ * Options of {@link fromAiSdk}.
+ *
+ * @example
+ * ```ts
+ * import type { FromAiSdkOptions } from "writ/tools";
+ *
+ * export const options: FromAiSdkOptions = { tools: { pay: { effect: "irreversible" } }, approvals: "policy" };
+ * ```
+ */
+export interface FromAiSdkOptions extends ForeignToolOptions {
+  /**
+   * `policy`: the policy of the agent asks, in place of `needsApproval` of the tools. Default: a tool that has `needsApproval` is refused, so that nothing
+   * that was asked about before runs unasked.
+   */
+  readonly approvals?: "policy";
+}
+
+const toolMap = named("tools of the AI SDK by their names: { search: tool({ … }) }", map(record));
+const shape = closed({ ...foreignFields, approvals: optional(oneOf("policy")) });
+
+/**
+ * Makes tools of those of the AI SDK: `tool()`, `dynamicTool()`, and what its MCP client gives. Nothing of the AI SDK is imported. Their schemas are held to here,
+ * their effects stay undeclared and their results a stranger's, unless `tools` says otherwise. The values that a tool gives before its last
+ * one are its progress, and `toModelOutput` makes what the model is told. `messages` is empty: a tool is not told the conversation.
+ *
+ * @throws WritError `definition-invalid` for a tool without `execute`, one that a provider runs or defines, one with `needsApproval`, and other options;
+ * `tool-unknown` for a name in the options that there is not; what `tool()` throws
+ * @example
+ * ```ts
+ * import { tool } from "ai";
+ * import { agent } from "writ";
+ * import { fromAiSdk } from "writ/tools";
+ * import { z } from "zod";
+ *
+ * const search = tool({ description: "Searches", inputSchema: z.object({ query: z.string() }), execute: ({ query }) => `nothing of ${query}` });
+ * const tools = fromAiSdk({ search }, { tools: { search: { effect: "read" } } });
+ * export const finder = agent({ name: "finder", model: "ollama/qwen2.5:7b", tools });
+ * ```
+ */
+export function fromAiSdk(
+  tools: Readonly<Record<string, object>>,
+  options: FromAiSdkOptions = {},
+): readonly Tool[] {
+  const where = "fromAiSdk()";
+  checkShape(where, tools, toolMap);
+  checkShape(where, options, shape);
+  const taken = takenNames(where, Object.keys(tools), options);
+  return Object.entries(tools).flatMap(([name, given]) =>
+    taken.has(name) ? [aiSdkTool(name, fieldsOf(given), options)] : [],
+  );
+}
+
+function aiSdkTool(name: string, given: Fields, options: FromAiSdkOptions): Tool {
+  const where = `fromAiSdk(): the tool "${name}"`;
+  const { type, execute, needsApproval, toModelOutput, description } = given;
+  if (type === "provider" || type === "provider-defined")
+    return refuseForeign(
+      where,
+      "its provider defines it: give it to aiSdk(model, { providerTools }) or { boundTools }",
+    );
+  if (!isFunction(execute)) return refuseForeign(where, "it has no `execute`: it is carried out elsewhere");
+  if (needsApproval !== undefined && needsApproval !== false && options.approvals !== "policy")
+    return refuseForeign(
+      where,
+      'it has `needsApproval`, and here the policy of the agent asks: say so there, and give `approvals: "policy"`',
+    );
+  const outputSchema = toModelOutput === undefined ? given["outputSchema"] : undefined;
+  return foreignTool(
+    {
+      name,
+      description: isFunction(description) ? undefined : description,
+      inputSchema: schemaOf(given["inputSchema"], where),
+      ...(outputSchema === undefined ? {} : { outputSchema: schemaOf(outputSchema, where) }),
+      providerOptions: given["providerOptions"],
+      execute: (args, context) => run(given, args, context),
+    },
+    options,
+  );
+}
+
+/** The schema in a Standard Schema, in what `jsonSchema()` makes, or in a function that gives one of these. */
+function schemaOf(given: unknown, where: string): unknown {
+  const schema: unknown = isFunction(given) && !("~standard" in given) ? given() : given;
+  const { jsonSchema, "~standard": standard } = fieldsOf(schema);
+  if (standard !== undefined || jsonSchema === undefined) return schema;
+  return isJsonObject(jsonSchema) && !("then" in jsonSchema)
+    ? jsonSchema
+    : refuseForeign(where, "its schema is a promise: await it, and give `jsonSchema()` what it is");
+}
+
+async function run(
+  given: Fields,
+  args: unknown,
+  { callId: toolCallId, signal, progress }: ToolContext,
+): Promise<unknown> {
+  const { execute, toModelOutput } = given;
+  const input = await validated(fieldsOf(given["inputSchema"]), args);
+  const output = await last(
+    call(execute, input, { toolCallId, messages: [], abortSignal: signal }),
+    progress,
+  );
+  if (toModelOutput === undefined) return output;
+  return told(fieldsOf(await call(toModelOutput, { toolCallId, input, output })));
+}
+
+/** What `jsonSchema()` was given to judge values with. */
+async function validated({ validate, "~standard": standard }: Fields, args: unknown): Promise<unknown> {
+  if (standard !== undefined || !isFunction(validate)) return args;
+  const { success, value, error } = fieldsOf(await validate(args));
+  if (success === true) return value;
+  throw error instanceof Error ? error : new Error("the arguments do not fit its schema");
+}
+
+function isFunction(value: unknown): value is (...given: unknown[]) => unknown {
+  return typeof value === "function";
+}
+
+const call = (code: unknown, ...given: unknown[]): unknown => (isFunction(code) ? code(...given) : undefined);
+
+/** The last of the values that a tool gives; those before it are its progress. */
+async function last(given: unknown, progress: ToolContext["progress"]): Promise<unknown> {
+  const output = await given;
+  if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) return output;
+  let latest: { readonly value: unknown } | undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has an asynchronous iterator
+  for await (const value of output as AsyncIterable<unknown>) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- watchers are told what can be told
+    if (latest !== undefined) progress(latest.value as never);
+    latest = { value };
+  }
+  return latest?.value;
+}
+
+/** What the model is to be told, in place of what the tool gave. @throws Error for a failure that the tool tells */
+function told({ type, value, reason }: Fields): unknown {
+  if (type === "execution-denied") throw new Error(typeof reason === "string" ? reason : "It was denied.");
+  if (String(type).startsWith("error"))
+    throw new Error(typeof value === "string" ? value : JSON.stringify(value));
+  return type === "content" ? withoutParts(value) : value;
+}

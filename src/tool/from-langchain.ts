@@ -1,0 +1,82 @@
+import { checkShape, closed } from "../error/check-shape.ts";
+import { fieldsOf } from "../message/foreign-parts.ts";
+import { list, shapeOf } from "../util/shape.ts";
+import {
+  foreignFields,
+  foreignTool,
+  type ForeignToolOptions,
+  takenNames,
+  withoutParts,
+} from "./foreign-tools.ts";
+import type { Tool } from "./tool.ts";
+
+/**
+ * Fields that writ needs of a tool of LangChain (`StructuredToolInterface` of `@langchain/core`).
+ *
+ * @example
+ * ```ts
+ * import { tool } from "@langchain/core/tools";
+ * import type { LangChainTool } from "writ/tools";
+ * import { z } from "zod";
+ *
+ * export const search: LangChainTool = tool(({ query }) => `nothing of ${query}`, { name: "search", schema: z.object({ query: z.string() }) });
+ * ```
+ */
+export interface LangChainTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: unknown;
+  invoke(input: never, config?: never): Promise<unknown>;
+}
+
+const like = shapeOf("a tool of LangChain", (value) => {
+  const { name, schema, invoke } = fieldsOf(value);
+  return typeof name === "string" && schema !== undefined && typeof invoke === "function";
+});
+const tools = list(like, "a list of tools of LangChain");
+const shape = closed(foreignFields);
+
+/**
+ * Makes tools of those of LangChain: what `tool()` of `@langchain/core/tools` makes, and those of its packages and tool kits. Nothing of LangChain is imported. Their
+ * schemas are held to here, their effects stay undeclared and their results a stranger's, unless `tools` says otherwise. `returnDirect` and
+ * callbacks of LangChain are not read; an artifact stays behind.
+ *
+ * @throws WritError `definition-invalid` for what is no list of such tools, and for other options; `tool-unknown` for a name in the options that there is not;
+ * what `tool()` throws
+ * @example
+ * ```ts
+ * import { tool } from "@langchain/core/tools";
+ * import { agent } from "writ";
+ * import { fromLangChain } from "writ/tools";
+ * import { z } from "zod";
+ *
+ * const search = tool(({ query }) => `nothing of ${query}`, { name: "search", description: "Searches", schema: z.object({ query: z.string() }) });
+ * const tools = fromLangChain([search], { tools: { search: { effect: "read" } } });
+ * export const finder = agent({ name: "finder", model: "ollama/qwen2.5:7b", tools });
+ * ```
+ */
+export function fromLangChain(
+  given: readonly LangChainTool[],
+  options: ForeignToolOptions = {},
+): readonly Tool[] {
+  const where = "fromLangChain()";
+  checkShape(where, given, tools);
+  checkShape(where, options, shape);
+  const names = given.map(({ name }) => name);
+  const taken = takenNames(where, names, options);
+  return given
+    .filter(({ name }) => taken.has(name))
+    .map((one) =>
+      foreignTool(
+        {
+          name: one.name,
+          description: one.description,
+          inputSchema: one.schema,
+          execute: async (args, { signal }) =>
+            // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments fit its schema
+            withoutParts(await one.invoke(args as never, { signal } as never)),
+        },
+        options,
+      ),
+    );
+}
