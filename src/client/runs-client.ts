@@ -20,7 +20,7 @@ export interface RunsClient {
   start(
     agent: string,
     input: unknown,
-    options?: Pick<StartOptions, "id" | "session" | "skill" | "intent" | "tools">,
+    options?: Pick<StartOptions, "id" | "session" | "whenWaiting" | "skill" | "intent" | "tools">,
   ): Promise<ShownRun>;
   /**
    * The events of a run, until it ends: its facts by `seq`, each once, and the words of the model as they are written, where the process that is asked

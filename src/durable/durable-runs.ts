@@ -13,6 +13,7 @@ import { readRunText, runText } from "./run-text.ts";
 import { checkPolicy, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
 import { waking, wakingById } from "./waking.ts";
+import { withdrawQuestions } from "./withdraw.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
 
 /** Runs that outlast their process. Each function may be called in any process that has the store. */
@@ -131,7 +132,10 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
   return {
     async start(agent, input, more = {}) {
       const run = await newRunOf(agent, input, { ...more, id: more.id ?? host.randomId() });
-      return woken(sameRun(run, await store.begin(run)));
+      const begun = sameRun(run, await store.begin(run));
+      if (more.whenWaiting === "withdraw")
+        for (const id of await withdrawQuestions(begun, store)) await wake(id);
+      return woken(begun);
     },
     result: (id, { signal } = {}) => untilEnded(id, { store, host, signal }),
     waiting: (id) => store.questions(id),

@@ -6,7 +6,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { Capability } from "../tool/capability.ts";
 import { type Json, toJson } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
-import { list, optional, record, string } from "../util/shape.ts";
+import { list, oneOf, optional, record, string } from "../util/shape.ts";
 import { protocol } from "./protocol.ts";
 import type { NewRun, StoredRun } from "./run-store.ts";
 
@@ -16,6 +16,11 @@ export interface StartOptions {
   readonly id?: string;
   /** The id of the session that the run belongs to. */
   readonly session?: string;
+  /**
+   * The fate of questions that other runs of the session wait for. `keep` (default): they stand, this run goes on beside them, and the session is told of
+   * theirs when they have ended. `withdraw`: they are answered with no, since the user has said something else; those that name who may answer stand.
+   */
+  readonly whenWaiting?: "keep" | "withdraw";
   /** The skill to use, instead of choosing one. */
   readonly skill?: string;
   /** Told to the model after the agent's own instructions, in this run alone. */
@@ -31,6 +36,7 @@ export interface StartOptions {
 const shape = closed({
   id: string,
   session: optional(string),
+  whenWaiting: optional(oneOf("keep", "withdraw")),
   skill: optional(string),
   instructions: optional(string),
   intent: optional(string),
@@ -45,7 +51,7 @@ export async function newRunOf<Input>(
   options: StartOptions & { readonly id: string },
 ): Promise<NewRun> {
   checkShape("The options of start()", options, shape);
-  const { id, session, ...more } = options;
+  const { id, session, whenWaiting: _others, ...more } = options;
   const { name } = agent;
   const about = aboutOf(agent);
   if (about !== undefined) checkRunTools(options, name, new Set(about.tools));

@@ -257,7 +257,7 @@ async function cancel(asked: Asked): Promise<Response> {
   return json(shownRun(await asked.runs.cancel(id, reason), asked.caller));
 }
 
-type Start = Pick<StartOptions, "id" | "session" | "skill" | "intent" | "tools"> & {
+type Start = Pick<StartOptions, "id" | "session" | "whenWaiting" | "skill" | "intent" | "tools"> & {
   readonly agent: string;
   readonly input: never;
 };

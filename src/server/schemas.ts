@@ -14,6 +14,10 @@ export const start: JsonSchema = object(
     input: { description: "What the agent takes: text, or a value of its input schema" },
     id: { ...text, description: "A name of the caller's for the run. Default: a new one" },
     session: text,
+    whenWaiting: {
+      enum: ["keep", "withdraw"],
+      description: "withdraw: the questions of earlier runs of the session are answered with no",
+    },
     skill: text,
     intent: {
       ...words,

@@ -1,6 +1,8 @@
-import { it, expect } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { durableRuns } from "../../src/durable.ts";
 import { agent, inMemorySessions, session } from "../../src/index.ts";
+import type { ModelFunction } from "../../src/models.ts";
+import type { Approvals } from "../../src/run/approval.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 it("checks and follows a run of a session that is being carried out", async () => {
@@ -69,4 +71,81 @@ it("writes nothing into the session when it lost its run before its end was kept
   const running = one.run("Go", { journal: losing, runId: "r", session: session(sessions, "kim") });
   await expect(running).rejects.toMatchObject({ code: "run-taken" });
   expect((await sessions.read("kim")).runs).toEqual([]);
+});
+
+describe("a message while a question waits", () => {
+  const next: ModelFunction = ({ messages }) => {
+    const last = messages.at(-1);
+    if (last?.role === "tool") return last.status === "ok" ? "Paid." : `Not paid: ${last.text}`;
+    const text = JSON.stringify(last);
+    return text.includes("Pay") ? { calls: [{ name: "pay" }] } : "A good day to you.";
+  };
+  const money = { verdict: "ask", rule: "money", reason: "money leaves" } as const;
+
+  function desk(more: { readonly approvals?: Approvals } = {}) {
+    const pay = fakeTool("pay", "paid");
+    const clerk = agent({ name: "clerk", model: next, tools: [pay], policy: () => money, ...more });
+    const store = sqliteRuns(":memory:");
+    const sessions = inMemorySessions();
+    const runs = durableRuns({ store, agents: [clerk], sessions: (id) => session(sessions, id) });
+    const worker = runs.work();
+    onTestFinished(async () => {
+      await worker.drain();
+      store.close();
+    });
+    const waits = async (id: string): Promise<void> => {
+      await expect.poll(async () => (await runs.show(id))?.status).toBe("waiting");
+    };
+    const said = async () => (await sessions.read("kim")).runs.map(({ runId }) => runId);
+    return { pay, clerk, runs, waits, said };
+  }
+
+  it("withdraws it where the caller says so: the model is told, and the call never runs", async () => {
+    const { pay, clerk, runs, waits, said } = desk();
+    await runs.start(clerk, "Pay Ada", { id: "pays", session: "kim" });
+    await runs.start(clerk, "Pay Ben", { id: "other", session: "lee" });
+    await waits("pays");
+    await waits("other");
+    const [question] = await runs.waiting("pays");
+    await runs.start(clerk, "Good morning", { id: "greets", session: "kim", whenWaiting: "withdraw" });
+    expect((await runs.result("greets")).output).toBe("A good day to you.");
+    expect((await runs.result("pays")).output).toContain("withdrawn: the user said something else");
+    expect(pay.calls).toEqual([]);
+    expect((await said()).toSorted()).toEqual(["greets", "pays"]);
+    await expect(
+      runs.answer("pays", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" }),
+    ).rejects.toMatchObject({ code: expect.stringMatching(/^question-/) });
+    expect((await runs.show("other"))?.status).toBe("waiting");
+  });
+
+  it("keeps it by default, and its end comes behind what was said meanwhile", async () => {
+    const { clerk, runs, waits, said } = desk();
+    await runs.start(clerk, "Pay Ada", { id: "pays", session: "kim" });
+    await waits("pays");
+    await runs.start(clerk, "Good morning", { id: "greets", session: "kim" });
+    await runs.result("greets");
+    const [question] = await runs.waiting("pays");
+    await runs.answer("pays", question?.key ?? "", { approved: true, hash: question?.request.hash ?? "" });
+    expect((await runs.result("pays")).output).toBe("Paid.");
+    expect(await said()).toEqual(["greets", "pays"]);
+  });
+
+  it("withdraws neither its own question when it is started again, nor one for named people", async () => {
+    const { clerk, runs, waits } = desk({ approvals: () => ({ by: ["lee"] }) });
+    const start = (id: string) =>
+      runs.start(clerk, "Pay Ada", { id, session: "kim", whenWaiting: "withdraw" });
+    await start("first");
+    await waits("first");
+    await start("second");
+    await waits("second");
+    await start("second");
+    expect((await runs.waiting()).map(({ runId }) => runId)).toEqual(["first", "second"]);
+  });
+
+  it("refuses another word for it", async () => {
+    const { clerk, runs } = desk();
+    // @ts-expect-error -- no such fate
+    const started = runs.start(clerk, "Hi", { session: "kim", whenWaiting: "forget" });
+    await expect(started).rejects.toMatchObject({ code: "definition-invalid" });
+  });
 });

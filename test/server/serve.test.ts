@@ -44,6 +44,20 @@ describe("a run over HTTP", () => {
     expect(await told(ask(server, "GET /runs/a%2F1"))).toMatchObject({ status: 404, code: "run-missing" });
   });
 
+  it("withdraws the question of an earlier run of its session, of its own caller alone", async () => {
+    const server = serving(runsFile(), { agents: [payer(), talker()] });
+    const pays = { agent: "payer", input: "Pay Ada", session: "kim" };
+    await ask(server, "POST /runs", { body: { ...pays, id: "pays" } });
+    await until(async () => (await questionsOf(server)).length === 1);
+    const body = { agent: "talker", input: "Hi", session: "kim", whenWaiting: "withdraw" };
+    await ask(server, "POST /runs", { body: { ...body, id: "strange" }, headers: shop });
+    expect(await questionsOf(server)).toHaveLength(1);
+    await ask(server, "POST /runs", { body: { ...body, id: "greets" } });
+    expect(await questionsOf(server)).toEqual([]);
+    const wrong = await told(ask(server, "POST /runs", { body: { ...body, whenWaiting: "forget" } }));
+    expect(wrong).toMatchObject({ status: 400, code: "request-invalid" });
+  });
+
   it("is heard word by word, and a reader who comes back gets what was missed, each fact once", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serving(runsFile(), { agents: [talker(gate.promise)] });

@@ -1,0 +1,42 @@
+import { isWritError } from "../error/writ-error.ts";
+import type { RunStore, StoredRun, WaitingQuestion } from "./run-store.ts";
+
+/** The ways in which a question is not to be withdrawn any more: somebody was faster. */
+const settled: ReadonlySet<string> = new Set([
+  "question-answered",
+  "question-expired",
+  "question-unknown",
+  "run-missing",
+  "run-moved",
+]);
+
+/** The most runs of one session that are looked at. */
+const most = 1000;
+
+/** Answers the questions with no that the runs of a session before this one wait for, and gives the ids of those runs. Questions that name who may answer stand. */
+export async function withdrawQuestions(
+  { id: before, session }: Pick<StoredRun, "id" | "session">,
+  store: RunStore,
+): Promise<readonly string[]> {
+  if (session === undefined) return [];
+  const withdrawn: string[] = [];
+  for (const run of await store.list({ session, status: "waiting", before, limit: most }))
+    for (const question of await store.questions(run.id))
+      if (isFree(question) && (await withdraw(question, store))) withdrawn.push(run.id);
+  return withdrawn;
+}
+
+/** True of an approval that anybody may give: what waits for a signal, or is to be settled, is no question of the user's. */
+const isFree = ({ by, request }: WaitingQuestion): boolean =>
+  by === undefined && request.waitsFor === undefined && request.unsettled !== true;
+
+async function withdraw({ runId, key, request }: WaitingQuestion, store: RunStore): Promise<boolean> {
+  const reason = "it was withdrawn: the user said something else meanwhile";
+  try {
+    await store.answer(runId, key, { approved: false, reason, hash: request.hash });
+    return true;
+  } catch (error) {
+    if (isWritError(error) && settled.has(error.code)) return false;
+    throw error;
+  }
+}
