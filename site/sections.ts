@@ -105,6 +105,7 @@ export const sections: readonly Section[] = [
       "mcp",
       "mcp-server",
       "mcp-conformance",
+      "inspector",
       "telemetry",
       "events",
       "audit-log",

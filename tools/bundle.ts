@@ -3,8 +3,8 @@
  * imported on demand. Importing two hundred small files takes Node longer than all that writ does at its start. Packages that package.json does
  * not list as dependencies are bundled, with their licences. The types stay one file a module.
  */
-import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, sep } from "node:path";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
 import {
   type ChunkingContext,
   type CodeSplittingGroup,
@@ -129,10 +129,32 @@ async function build(
   return written.output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
 }
 
+/** Bundles the page of the inspector into one script, minified, and gives the paths of all that went into it. Its first lines say whose code it is. */
+async function buildPage(): Promise<string[]> {
+  const bundle = await rolldown({
+    input: join(root, "src/inspect/page/main.tsx"),
+    platform: "browser",
+  });
+  const { output } = await bundle.generate({ format: "es", codeSplitting: false });
+  await bundle.close();
+  const [{ fileName, code, moduleIds }] = output;
+  const marks = packageFolders(moduleIds).map(
+    (folder) => `// ${relative(root, folder).replaceAll(sep, "/")}/\n`,
+  );
+  mkdirSync(join(root, "dist/inspect"), { recursive: true });
+  writeFileSync(
+    join(root, "dist/inspect/page.js"),
+    marks.join("") + minifySync(fileName, code, { module: true }).code,
+  );
+  copyFileSync(join(root, "src/inspect/page/page.css"), join(root, "dist/inspect/page.css"));
+  return moduleIds;
+}
+
 for (const { path } of filesUnder("dist", ".js", ".map")) rmSync(join(root, path));
 const types = entries.map((entry) => entry.types.replace("./", ""));
 for (const path of unreachedTypes(types, filesUnder("dist", ".d.ts"))) rmSync(join(root, path));
 const modules = await build(input, [core]);
 for (const name of cells) modules.push(...(await build({ [name]: source(name) }, [])));
+modules.push(...(await buildPage()));
 writeFileSync(join(root, "dist/THIRD-PARTY.md"), thirdPartyText(packageFolders(modules)));
 for (const program of Object.values(manifest.bin)) chmodSync(join(root, program), 0o755);

@@ -28,6 +28,7 @@ export const layers: readonly string[] = [
   "eval",
   "client",
   "server",
+  "inspect",
   "cli",
 ];
 

@@ -1,17 +1,17 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
 
 /** The folders of the packages that these modules are from, each once. */
 export function packageFolders(modules: readonly string[]): string[] {
   const foreign = modules.filter((id) => id.includes(`${sep}node_modules${sep}`));
-  return [...new Set(foreign.map((id) => packageFolder(dirname(id))))].toSorted();
+  return [...new Set(foreign.map(packageFolder))].toSorted();
 }
 
-/** The nearest folder whose package.json has a name: some packages have others that only say how modules are read. */
-function packageFolder(folder: string): string {
-  const path = join(folder, "package.json");
-  if (existsSync(path) && "name" in readJson(path)) return folder;
-  return packageFolder(dirname(folder));
+/** The folder below the innermost `node_modules`: a package may have others in it, with a package.json of their own. */
+function packageFolder(path: string): string {
+  const place = path.lastIndexOf(`${sep}node_modules${sep}`) + `${sep}node_modules${sep}`.length;
+  const [scope = "", name = ""] = path.slice(place).split(sep);
+  return path.slice(0, place) + (scope.startsWith("@") ? join(scope, name) : scope);
 }
 
 /**

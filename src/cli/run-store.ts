@@ -17,6 +17,11 @@ export type OpenRuns = RunStore & (Disposable | AsyncDisposable);
 
 const database = /^postgres(?:ql)?:/;
 
+/** The place of the runs: a file, or the URL of a database without its password. */
+export function nameOfStore(flags: StoreFlags): string {
+  return nameOf(flags).replace(/(:\/\/[^/@:]*):[^/@]*@/, "$1:…@");
+}
+
 function nameOf({ store }: StoreFlags): string {
   return store ?? process.env["WRIT_STORE"] ?? defaultStore;
 }

@@ -1,9 +1,8 @@
-import type { AddressInfo } from "node:net";
-import { serve as listen, type ServerType } from "@hono/node-server";
 import { serve as serverOf, type ServeOptions } from "../server/serve.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type AnyAgent, loadAgents } from "./load-agent.ts";
+import { listening, portOf } from "./listening.ts";
 import { countOf, listOf } from "./options.ts";
 import { oneLine, processOutput } from "./output.ts";
 import { openStore } from "./run-store.ts";
@@ -59,47 +58,4 @@ export async function serveAgents(
   await server.drain();
   await closed;
   return exitCodes.answered;
-}
-
-interface Listener {
-  readonly address: string;
-  /** Takes no connection any more, and resolves when the last has ended. */
-  readonly close: () => Promise<void>;
-}
-
-/** @throws WritError `option-invalid` for a port that cannot be had */
-function listening(
-  fetch: (request: Request) => Promise<Response>,
-  port: number,
-  host: string,
-): Promise<Listener> {
-  const { promise, resolve, reject } = Promise.withResolvers<Listener>();
-  // A body that does not come ends its request, and not the server.
-  const serverOptions = { headersTimeout: 10_000, requestTimeout: 30_000 };
-  const server: ServerType = listen({ fetch, port, hostname: host, serverOptions }, (info) =>
-    resolve({ address: addressOf(info, host), close: () => closed(server) }),
-  );
-  server.once("error", (error: NodeJS.ErrnoException) => {
-    const advice = `${error.code ?? error.message}: take another port, or another address of this machine.`;
-    reject(new WritError("option-invalid", { option: "--port", value: String(port), advice }));
-  });
-  return promise;
-}
-
-function closed(server: ServerType): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    if ("closeIdleConnections" in server) server.closeIdleConnections();
-  });
-}
-
-function addressOf({ port }: AddressInfo, host: string): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** @throws WritError `option-invalid` */
-function portOf(value: string): number {
-  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
-  const advice = "Give a number from 0 (any free port) to 65535.";
-  throw new WritError("option-invalid", { option: "--port", value, advice });
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { withStore } from "./durable-commands.ts";
+import type { InspectFlags } from "./inspect.ts";
 import type { McpFlags } from "./mcp.ts";
 import type { OutputFlags } from "./options.ts";
 import type { ServeFlags } from "./serve.ts";
@@ -7,7 +8,7 @@ import type { TokenFlags } from "./tokens.ts";
 
 type Act = (flags: OutputFlags, command: () => Promise<number>) => Promise<void>;
 
-/** Adds `writ serve`, `writ mcp` and `writ token`. */
+/** Adds `writ serve`, `writ mcp`, `writ inspect` and `writ token`. */
 export function addServer(program: Command, act: Act): void {
   withStore(
     withServing(
@@ -41,6 +42,7 @@ export function addServer(program: Command, act: Act): void {
   ).action((files: string[], flags: McpFlags) =>
     act(flags, async () => (await import("./mcp.ts")).mcp(files, flags)),
   );
+  addInspect(program, act);
   program
     .command("token")
     .description(
@@ -53,6 +55,26 @@ export function addServer(program: Command, act: Act): void {
     .action((name: string, flags: TokenFlags) =>
       act(flags, async () => (await import("./tokens.ts")).makeToken(name, flags)),
     );
+}
+
+function addInspect(program: Command, act: Act): void {
+  withStore(
+    program
+      .command("inspect")
+      .description(
+        "look at runs on a page of this machine: what was called, and why it was allowed or refused",
+      )
+      .argument(
+        "[file...]",
+        "programs or definitions of agents: their runs are explained whole, answered and forked",
+      )
+      .option("--port <n>", "0 takes any free one", "0")
+      .option("--work", "carry out runs of these agents here, too")
+      .option("--by <name>", "the name under which answers are kept; default: that of the user")
+      .option("--accept <parts>", "parts of runs that were meant to change since, like tools,instructions"),
+  ).action((files: string[], flags: InspectFlags) =>
+    act(flags, async () => (await import("./inspect.ts")).inspect(files, flags)),
+  );
 }
 
 /** Adds the options of every command that answers over HTTP. */

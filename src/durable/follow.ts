@@ -87,14 +87,28 @@ export async function replayRun(id: string, around: DurableAround): Promise<RunR
 
 /** The facts of a run as far as it is recorded, whether it has ended or not. @throws WritError `run-missing`, `run-agent-missing` */
 export async function recordedFacts(id: string, around: DurableAround): Promise<readonly AgentEvent[]> {
+  return (await replayedFacts(id, around)).facts;
+}
+
+/** The facts of a run as far as it is recorded, and what the replay threw: of a run that goes on that its records end. */
+export interface ReplayedFacts {
+  readonly facts: readonly AgentEvent[];
+  readonly error?: unknown;
+}
+
+/** The same, with what the replay threw. @throws WritError `run-missing`, `run-agent-missing` */
+export async function replayedFacts(id: string, around: DurableAround): Promise<ReplayedFacts> {
   const { agent, input, options, journal } = await recordedRun(id, around);
   const facts: AgentEvent[] = [];
   const onEvent = (event: AgentEvent): void => {
     if (event.parentRunId === undefined && isFact(event)) facts.push(event);
   };
-  // A run that failed has told so by its last fact, and of one that goes on there is no more.
-  await agent.run(input, { ...options, journal, onEvent }).catch(() => undefined);
-  return facts;
+  try {
+    await agent.run(input, { ...options, journal, onEvent });
+    return { facts };
+  } catch (error) {
+    return { facts, error }; // a run that failed has told so by its last fact, and of one that goes on there is no more
+  }
 }
 
 async function recordedRun(

@@ -1,0 +1,63 @@
+import { randomBytes } from "node:crypto";
+import { userInfo } from "node:os";
+import { nodeHost } from "../adapters/clock.ts";
+import { inspectorOf } from "../inspect/inspector.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { loadAgents } from "./load-agent.ts";
+import { listening, portOf } from "./listening.ts";
+import { oneLine, processOutput } from "./output.ts";
+import { knownStore, nameOfStore, openStore, type StoreFlags } from "./run-store.ts";
+import { acceptedParts, type CheckFlags, toldToEnd } from "./work.ts";
+
+/** The options of `writ inspect`. */
+export interface InspectFlags extends StoreFlags, CheckFlags {
+  readonly port: string;
+  readonly by?: string;
+  readonly work?: boolean;
+}
+
+/** `writ inspect [file…]`: a page on this machine that shows runs, until it is told to end (SIGTERM, Ctrl-C). */
+export async function inspect(files: readonly string[], flags: InspectFlags): Promise<ExitCode> {
+  const port = portOf(flags.port);
+  const agents = await loadAgents(files);
+  await using store = flags.work === true ? await openStore(flags) : await knownStore(flags);
+  const token = randomBytes(24).toString("base64url");
+  const inspector = await inspectorOf({
+    store,
+    agents,
+    token,
+    place: nameOfStore(flags),
+    by: flags.by ?? ownName(),
+    works: flags.work === true,
+    host: nodeHost,
+    ...acceptedParts(flags),
+    onError: (error) => processOutput.progress(`${oneLine(String(error), 500)}\n`),
+  });
+  const listener = await listening(inspector.fetch, port, "127.0.0.1");
+  processOutput.progress(
+    `Inspecting ${oneLine(nameOfStore(flags))} at ${listener.address}/#token=${token}\n`,
+  );
+  if (agents.length === 0)
+    processOutput.progress(
+      "Nothing can be answered or forked there: that needs the agent's program, `writ inspect agent.ts`.\n",
+    );
+  processOutput.progress("Ctrl-C ends it.\n");
+  await toldToEnd();
+  const closed = listener.close();
+  await inspector.drain();
+  await closed;
+  return exitCodes.answered;
+}
+
+/** The name of whoever started it, as far as answers can be kept under it. */
+function ownName(): string {
+  try {
+    return (
+      userInfo()
+        .username.replaceAll(/[^\w.@-]/g, "-")
+        .slice(0, 200) || "inspector"
+    );
+  } catch {
+    return "inspector"; // a container may have no name for its user
+  }
+}

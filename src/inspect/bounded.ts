@@ -1,0 +1,27 @@
+import type { Json } from "../util/json.ts";
+
+/** The most characters of one text that a page is sent. */
+const most = 20_000;
+
+/** A text that a page can show: its beginning, and how much is left out. */
+export function bounded(text: string, limit: number = most): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length - limit} more characters)`;
+}
+
+/** A value that a page can show: one that is too long is the beginning of its text. */
+export function boundedJson(value: Json): Json {
+  if (typeof value === "string") return bounded(value);
+  const text = JSON.stringify(value);
+  return text.length <= most ? value : bounded(text);
+}
+
+/** A text on one line. */
+export function lineOf(value: Json | undefined, limit = 200): string {
+  if (value === undefined) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const line = text
+    .slice(0, limit * 2)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line.length > limit ? `${line.slice(0, limit)}…` : line;
+}

@@ -1,0 +1,36 @@
+import type { InspectedTurn } from "./view.ts";
+
+interface TimedSpan {
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Clocks of one machine differ by so much between the end of a step and the beginning of the next. */
+const slackMs = 2;
+
+/**
+ * The keys of the spans that the end of a run waited for, in their order: from the last that ended, back to the last that had ended when it began, and so
+ * on. To make the run faster, one of these has to be.
+ */
+export function criticalPath(turns: readonly InspectedTurn[]): readonly string[] {
+  const spans = turns.flatMap(timedSpans).toSorted((one, other) => one.to - other.to);
+  const path: string[] = [];
+  let before = Infinity;
+  for (let place = spans.length - 1; place >= 0; place -= 1) {
+    const span = spans[place];
+    if (span === undefined || span.to > before + slackMs || span.from >= before) continue;
+    path.push(span.key);
+    before = Math.min(before, span.from);
+  }
+  return path.toReversed();
+}
+
+function timedSpans({ model, calls }: InspectedTurn): readonly TimedSpan[] {
+  const made = calls.flatMap(({ key, spans }) => {
+    const first = spans.find(({ phase }) => phase !== "queued"); // what it queued for is on the path in its place
+    const last = spans.at(-1);
+    return first === undefined || last === undefined ? [] : [{ key, from: first.from, to: last.to }];
+  });
+  return model === undefined ? made : [{ key: model.key, from: model.from, to: model.to }, ...made];
+}

@@ -1,0 +1,46 @@
+import type { KnownRun } from "./known-run.ts";
+import type { ReadRecords } from "./read-records.ts";
+import type { InspectedBudget, InspectedTurn } from "./view.ts";
+
+/** What the bounds of a run are counted from. */
+export interface Spent {
+  readonly known: KnownRun;
+  readonly read: ReadRecords;
+  readonly turns: readonly InspectedTurn[];
+  readonly from: number;
+}
+
+/** The bounds of a run with what is used of each. The program says the limits; a run may have been given others. */
+export function budgetsOf({ known, read, turns, from }: Spent): readonly InspectedBudget[] {
+  const { run, manifest } = known;
+  const tokens = [...read.models.values()]
+    .flat()
+    .reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0);
+  const costs = turns.flatMap(({ model }) => (model?.costUsd === undefined ? [] : [model.costUsd]));
+  const used: Readonly<Record<string, number | undefined>> = {
+    turns: turns.length,
+    toolCalls: turns.reduce((sum, { calls }) => sum + calls.length, 0),
+    tokens,
+    costUsd: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
+    durationMs: Math.max(0, (run.endedAt ?? known.now) - from),
+  };
+  return Object.entries(used).flatMap(([field, count]) => {
+    const limit = limitOf(known, field) ?? manifestLimit(manifest?.budget, field);
+    if (count === undefined || (count === 0 && limit === undefined)) return [];
+    return [{ field, used: count, ...(limit === undefined ? {} : { limit }) }];
+  });
+}
+
+/** The limit that the run itself told of, which stands over that of its program. */
+function limitOf({ facts = [] }: KnownRun, field: string): number | undefined {
+  const told = facts.findLast(
+    (fact) => (fact.type === "budget-threshold" || fact.type === "budget-extended") && fact.field === field,
+  );
+  if (told?.type === "budget-threshold") return told.limit;
+  return told?.type === "budget-extended" ? told.to : undefined;
+}
+
+function manifestLimit(budget: object | undefined, field: string): number | undefined {
+  const limit: unknown = Object.entries(budget ?? {}).find(([name]) => name === field)?.[1];
+  return typeof limit === "number" ? limit : undefined;
+}

@@ -1,0 +1,201 @@
+import type { CallRecord } from "../call/call.ts";
+import type { WaitingQuestion } from "../durable/run-store.ts";
+import type { ToolManifest } from "../agent/describe/manifest-data.ts";
+import type { ToolCall, ToolResult } from "../message/message.ts";
+import type { Decision } from "../policy/decision.ts";
+import { explain } from "../policy/study/explain.ts";
+import { sameJson } from "../util/same-json.ts";
+import type { Json } from "../util/json.ts";
+import { bounded, boundedJson } from "./bounded.ts";
+import { spansOf } from "./call-spans.ts";
+import type { CallFacts } from "./read-facts.ts";
+import type { ReadRecords } from "./read-records.ts";
+import type { CallState, InspectedCall, InspectedQuestion, InspectedResult } from "./view.ts";
+
+/** All that is known of one call. */
+export interface KnownCall {
+  readonly turn: number;
+  readonly index: number;
+  readonly call: ToolCall;
+  readonly records: ReadRecords;
+  readonly facts?: CallFacts | undefined;
+  readonly question?: WaitingQuestion | undefined;
+  readonly tool?: ToolManifest | undefined;
+  /** The time at which the model's reply ended. */
+  readonly proposedAt: number;
+  /** The run went past this turn, or ended: what has no record did not run. */
+  readonly isPast: boolean;
+  /** Now, for what goes on. */
+  readonly now: number;
+}
+
+/** Makes the view of one call, without the origins of its values. */
+export function inspectCall(known: KnownCall): InspectedCall {
+  const { turn, index, call, records, facts } = known;
+  const key = `turn/${turn}/call/${index}`;
+  const record = records.calls.get(key);
+  const question = questionOf(known);
+  const ended = endOf(record, facts);
+  const state = stateOf({ ...known, record, ended, hasBegun: records.calls.has(key), question });
+  const { result, looks, delegations, hooked } = ended;
+  return {
+    key,
+    callId: call.id,
+    turn,
+    index,
+    tool: call.name,
+    state,
+    proposed: boundedJson(call.arguments),
+    coerced: facts?.decided.flatMap(({ coerced = [] }) => coerced) ?? [],
+    proposedAt: known.proposedAt,
+    spans: spansOf({ ...known, record, question, state }),
+    looks,
+    origins: [],
+    delegations,
+    ...present({
+      status: result?.status,
+      malformed: call.malformed,
+      judged: otherThan(call.arguments, judgedArguments(facts, question)),
+      ...decisionOf(record, facts, question),
+      question,
+      ...declared(known, question),
+      label: result?.label,
+      result: result && shownResult(result, record),
+      hooked,
+    }),
+  };
+}
+
+/** The end of a call, of its record or of what the run told. */
+interface EndOfCall extends Pick<InspectedCall, "looks" | "delegations" | "hooked"> {
+  readonly result?: ToolResult;
+}
+
+function endOf(record: CallRecord | undefined, facts: CallFacts | undefined): EndOfCall {
+  return record === undefined ? endTold(facts) : endKept(record, facts);
+}
+
+function endTold(facts: CallFacts | undefined): EndOfCall {
+  if (facts === undefined) return { looks: [], delegations: [] };
+  const { ended, looks, delegations, hooked } = facts;
+  return {
+    looks,
+    delegations: delegations.map(({ delegation }) => delegation),
+    ...present({ result: ended?.result, hooked: hooked?.by }),
+  };
+}
+
+function endKept({ result, access = [], inside, by }: CallRecord, facts: CallFacts | undefined): EndOfCall {
+  const text = facts?.ended?.result.text ?? result.text; // the fact says it as the model was told it
+  return {
+    looks: access,
+    delegations: inside?.delegations ?? [],
+    result: { ...result, text },
+    ...present({ hooked: by }),
+  };
+}
+
+function decisionOf(
+  record: CallRecord | undefined,
+  facts: CallFacts | undefined,
+  question: InspectedQuestion | undefined,
+): Pick<InspectedCall, "decision" | "explanation"> {
+  const decision = record?.decision ?? facts?.decided.at(-1)?.decision ?? askedBy(question);
+  return decision === undefined ? {} : { decision, explanation: explain(decision, "people") };
+}
+
+function declared(
+  { tool }: KnownCall,
+  question: InspectedQuestion | undefined,
+): Pick<InspectedCall, "effect" | "needs"> {
+  if (tool !== undefined) return { effect: tool.effect, needs: tool.needs };
+  return question?.request === undefined ? {} : { effect: question.request.effect };
+}
+
+const otherThan = (proposed: Json, judged: Json | undefined): Json | undefined =>
+  judged === undefined || sameJson(judged, proposed) ? undefined : boundedJson(judged);
+
+/** The fields that are there. */
+function present<Fields extends object>(
+  fields: Fields,
+): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fields, without those that are undefined
+  return Object.fromEntries(known) as { [Key in keyof Fields]?: NonNullable<Fields[Key]> };
+}
+
+interface StateParts extends Pick<KnownCall, "facts" | "isPast"> {
+  readonly record: CallRecord | undefined;
+  readonly ended: EndOfCall;
+  readonly hasBegun: boolean;
+  readonly question: InspectedQuestion | undefined;
+}
+
+function stateOf({ record, ended, hasBegun, question, facts, isPast }: StateParts): CallState {
+  const { result } = ended;
+  if (result !== undefined) return stateOfStatus(result.status, record !== undefined);
+  if (question !== undefined && question.answer === undefined) return "waiting";
+  if (hasBegun) return "open";
+  const verdict = facts?.decided.at(-1)?.decision.verdict;
+  return isPast || verdict === "deny" || question?.answer?.approved === false ? "refused" : "pending";
+}
+
+const neverRan: ReadonlySet<string> = new Set(["denied", "invalid", "skipped"]);
+
+function stateOfStatus(status: string, hasRecord: boolean): CallState {
+  if (status === "ok") return "done";
+  return neverRan.has(status) || (status === "cancelled" && !hasRecord) ? "refused" : "failed";
+}
+
+/** The arguments as they were judged last: mended, changed by a hook or by a person. */
+function judgedArguments(
+  facts: CallFacts | undefined,
+  question: InspectedQuestion | undefined,
+): Json | undefined {
+  return (
+    facts?.ended?.arguments ??
+    facts?.decided.at(-1)?.arguments ??
+    question?.answer?.edited ??
+    question?.request?.arguments
+  );
+}
+
+/** The decision that a question says, where nothing else of it is known. */
+function askedBy(question: InspectedQuestion | undefined): Decision | undefined {
+  if (question?.request === undefined) return undefined;
+  const { rule, reason, label, intent } = question.request;
+  return { verdict: "ask", rule, reason, evidence: { label, intent: intent.hash } };
+}
+
+function questionOf({ turn, index, records, facts, question }: KnownCall): InspectedQuestion | undefined {
+  const key = question?.key ?? `turn/${turn}/approval/${index}`;
+  const kept = records.answers.get(key);
+  const request = question?.request ?? facts?.asked?.request;
+  if (request === undefined && kept === undefined) return undefined;
+  return {
+    key,
+    ...present({
+      request,
+      since: question?.since,
+      until: question?.until,
+      by: question?.by,
+      answer: kept && {
+        approved: kept.approved,
+        ...present({
+          reason: kept.reason,
+          by: kept.by,
+          edited: kept.edited,
+          for: kept.for,
+          expired: kept.expired,
+        }),
+      },
+    }),
+  };
+}
+
+function shownResult({ text, value, note }: ToolResult, record: CallRecord | undefined): InspectedResult {
+  return {
+    text: bounded(text),
+    ...present({ value: value === undefined ? undefined : boundedJson(value), note, cut: record?.cut }),
+  };
+}

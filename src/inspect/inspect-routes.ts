@@ -1,0 +1,182 @@
+import { carryOut } from "../durable/carry-out.ts";
+import type { RunForkOptions } from "../durable/fork.ts";
+import type { QuestionAnswer } from "../durable/run-store.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { JsonSchema } from "../schema/schema.ts";
+import { type Asked, json, type Route } from "../server/route.ts";
+import { answer as answerSchema } from "../server/schemas.ts";
+import { eventStream, type Sent } from "../server/sse.ts";
+import { loadRun, type RunsToInspect } from "./load-run.ts";
+import { exportedPage } from "./page-files.ts";
+import type { RunIndex } from "./run-index.ts";
+import type { ListedRun } from "./view.ts";
+
+/** What the routes of an inspector act on. */
+export interface Inspecting {
+  readonly around: RunsToInspect;
+  readonly index: RunIndex;
+  /** The place of the runs, as people know it. */
+  readonly place: string;
+  /** Runs are carried out in this process. */
+  readonly works: boolean;
+}
+
+const text: JsonSchema = { type: "string" };
+const ofRun = { id: text };
+const forkSchema: JsonSchema = {
+  type: "object",
+  properties: {
+    beforeTurn: { type: "integer", minimum: 1 },
+    instructions: text,
+    model: text,
+    results: { type: "object" },
+  },
+  required: ["beforeTurn"],
+  additionalProperties: false,
+};
+const inspecting = { status: 200 } as const;
+
+/** The routes of an inspector. Whoever has its token may use all of them. */
+export function inspectRoutes(given: Inspecting): readonly Route[] {
+  const { around, index, place, works } = given;
+  return [
+    {
+      method: "get",
+      path: "/api/runs",
+      summary: "All runs, the latest first, and what can be done here",
+      answer: inspecting,
+      act: () => json({ runs: index.list(), place, works, agents: [...around.known.keys()] }),
+    },
+    {
+      method: "get",
+      path: "/api/run",
+      summary: "One run with its turns and calls",
+      query: ofRun,
+      answer: inspecting,
+      act: async ({ query }) => json(await loadRun(query["id"] ?? "", around)),
+    },
+    {
+      method: "get",
+      path: "/api/export",
+      summary: "One run as a page of its own",
+      query: ofRun,
+      answer: { ...inspecting, type: "text/html" },
+      act: async ({ query }) =>
+        new Response(await exportedPage(await loadRun(query["id"] ?? "", around)), {
+          headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" },
+        }),
+    },
+    {
+      method: "get",
+      path: "/api/search",
+      summary: "The runs in which words stand",
+      query: { text },
+      answer: inspecting,
+      act: ({ query }) =>
+        json({ ids: index.search((query["text"] ?? "").split(/\s+/).filter((word) => word !== "")) }),
+    },
+    {
+      method: "get",
+      path: "/api/questions",
+      summary: "The questions that runs wait for, the oldest first",
+      answer: inspecting,
+      act: async () => json({ questions: await around.store.questions() }),
+    },
+    {
+      method: "get",
+      path: "/api/changes",
+      summary: "The runs that change, as they do",
+      answer: { ...inspecting, type: "text/event-stream" },
+      act: (asked) => changes(asked, given),
+    },
+    ...acts(given),
+  ];
+}
+
+/** What changes something. It needs the program of the agent: without it nobody could look whether the question is still the one that was shown. */
+function acts({ around, works }: Inspecting): readonly Route[] {
+  return [
+    {
+      method: "post",
+      path: "/api/answer",
+      summary: "Answers a question, once",
+      query: ofRun,
+      body: answerSchema,
+      answer: { status: 204 },
+      async act({ runs, query, body, caller }) {
+        const id = await known(query["id"], around);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+        const { key, ...answer } = body as unknown as QuestionAnswer & { readonly key: string };
+        await runs.answer(id, key, { ...answer, by: caller.name });
+        return new Response(null, { status: 204 });
+      },
+    },
+    {
+      method: "post",
+      path: "/api/fork",
+      summary: "Begins a fork of a run, and carries it out here: its tools answer as they did",
+      query: ofRun,
+      body: forkSchema,
+      answer: { status: 201 },
+      async act({ runs, query, body }) {
+        const id = await known(query["id"], around);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
+        const run = await runs.fork(id, body as unknown as RunForkOptions);
+        if (!works) void carryOut(await around.store.open(run.id), around).done;
+        return json({ id: run.id }, 201);
+      },
+    },
+    {
+      method: "post",
+      path: "/api/cancel",
+      summary: "Ends a run for good",
+      query: ofRun,
+      answer: { status: 204 },
+      async act({ runs, query }) {
+        await runs.cancel(await known(query["id"], around), "it was cancelled in the inspector");
+        return new Response(null, { status: 204 });
+      },
+    },
+  ];
+}
+
+/** @throws WritError `run-missing`, `request-forbidden` */
+async function known(id: string | undefined, { store, known: agents }: RunsToInspect): Promise<string> {
+  const run = await store.read(id ?? "");
+  if (run === undefined) throw new WritError("run-missing", { id: id ?? "" });
+  if (agents.has(run.agent)) return run.id;
+  const reason = `there is no program of "${run.agent}" here: name it, \`writ inspect agent.ts\``;
+  throw new WritError("request-forbidden", { reason });
+}
+
+function changes({ openStream, served }: Asked, { index }: Inspecting): Response {
+  const { signal, end } = openStream();
+  return eventStream(changed(index, signal), {
+    timer: (afterMs, fire) => served.host.timer(afterMs, fire),
+    onEnd: end,
+    failure: () => undefined, // the reader comes back
+  });
+}
+
+async function* changed(index: RunIndex, signal: AbortSignal): AsyncGenerator<Sent, void> {
+  const waiting = new Map<string, ListedRun>();
+  let more = Promise.withResolvers<void>();
+  const leave = index.watch((runs) => {
+    for (const run of runs) waiting.set(run.id, run);
+    more.resolve();
+  });
+  const onAbort = (): void => more.resolve();
+  signal.addEventListener("abort", onAbort);
+  try {
+    while (!signal.aborted) {
+      await more.promise;
+      more = Promise.withResolvers();
+      const runs = [...waiting.values()];
+      waiting.clear();
+      if (runs.length > 0) yield { event: "runs", data: JSON.stringify(runs) };
+    }
+  } finally {
+    leave();
+    signal.removeEventListener("abort", onAbort);
+  }
+}

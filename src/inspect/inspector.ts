@@ -1,0 +1,133 @@
+import { Hono } from "hono";
+import type { Agent } from "../agent/agent.ts";
+import type { DurableOptions } from "../durable/durable-options.ts";
+import type { RunStore } from "../durable/run-store.ts";
+import { WritError } from "../error/writ-error.ts";
+import type { Host } from "../journal/host.ts";
+import { callersOf, hashToken } from "../server/callers.ts";
+import { handlerOf, type Handling } from "../server/handle.ts";
+import { defaultBounds, Usages } from "../server/limits.ts";
+import { originGuard } from "../server/origins.ts";
+import { problemResponse, statusOf } from "../server/problems.ts";
+import { serveRuns } from "../server/served-runs.ts";
+import { inspectRoutes } from "./inspect-routes.ts";
+import type { KnownAgent, RunsToInspect } from "./load-run.ts";
+import { pageFile } from "./page-files.ts";
+import { RunIndex } from "./run-index.ts";
+
+/** What an inspector is made of. */
+export interface InspectorOptions extends Pick<DurableOptions, "accept"> {
+  readonly store: RunStore;
+  readonly agents: readonly Agent[];
+  /** The text that whoever uses it has to know. */
+  readonly token: string;
+  /** The place of the runs, as people know it. */
+  readonly place: string;
+  /** The name under which answers are kept. */
+  readonly by: string;
+  /** Carries out runs of the agents here. */
+  readonly works: boolean;
+  readonly host: Host;
+  /** Told of what was answered with 500. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** An inspector: what answers its requests, and what ends it. */
+export interface Inspector {
+  readonly fetch: (request: Request) => Promise<Response>;
+  drain(): Promise<void>;
+}
+
+/** The names by which a machine reaches itself. */
+const local: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+/** The shortest time between two looks at the store. */
+const pauseMs = 200;
+
+/** Makes an inspector. The list of the runs is there when it returns. */
+export async function inspectorOf(options: InspectorOptions): Promise<Inspector> {
+  const { store, agents, token, place, by, works, host, accept, onError } = options;
+  const durable = { store, agents, ...(accept === undefined ? {} : { accept }) };
+  const { worker, ...served } = serveRuns(durable, { work: works ? {} : false, host });
+  const around: RunsToInspect = { ...durable, host, known: await aboutAgents(agents) };
+  const index = new RunIndex(store);
+  await index.open();
+  const stopLooking = lookAtChanges(store, index, host);
+  const leaving = new AbortController();
+  const handling: Handling = {
+    around: served,
+    callerOf: callersOf([{ name: by, tokens: [hashToken(token)] }], (agent) => agent),
+    usages: new Usages(defaultBounds, host),
+    bounds: defaultBounds,
+    leaving: leaving.signal,
+  };
+  const app = new Hono({ strict: true });
+  for (const route of inspectRoutes({ around, index, place, works })) {
+    const handle = handlerOf(route, handling);
+    const failure = (error: unknown): Response => {
+      if (statusOf(error) === undefined) onError(error);
+      return problemResponse(error);
+    };
+    app.on(route.method, route.path, ({ req }) => handle(req.raw, {}).catch(failure));
+  }
+  app.get("*", async ({ req }) => (await pageFile(req.path)) ?? unknown(req.path));
+  app.notFound(({ req }) => unknown(req.path));
+  const guard = originGuard({ origins: [], hosts: local });
+  return {
+    fetch: (request) => guard(request, async () => app.fetch(request)),
+    async drain() {
+      stopLooking();
+      index.close();
+      leaving.abort(new WritError("server-leaving", {}));
+      await worker?.drain();
+    },
+  };
+}
+
+function unknown(path: string): Response {
+  return problemResponse(new WritError("request-unknown", { where: path.slice(0, 200) }));
+}
+
+async function aboutAgents(agents: readonly Agent[]): Promise<ReadonlyMap<string, KnownAgent>> {
+  const known = await Promise.all(
+    agents.map(async (agent) => [agent.name, await aboutAgent(agent)] as const),
+  );
+  return new Map(known);
+}
+
+/** What an agent says of itself. Agents that were put together of others say nothing, and can be replayed all the same. */
+async function aboutAgent(agent: Agent): Promise<KnownAgent> {
+  if (typeof agent.manifest !== "function") return {};
+  let instructions: unknown;
+  agent.with((definition) => {
+    ({ instructions } = definition);
+    return {};
+  });
+  return {
+    manifest: await agent.manifest(),
+    ...(typeof instructions === "string" ? { instructions } : {}),
+  };
+}
+
+/** Looks at the runs again soon after something happened to them, and not all the time. */
+function lookAtChanges(store: RunStore, index: RunIndex, host: Host): () => void {
+  let ids: Set<string> | undefined = new Set<string>();
+  let isLooking = false;
+  let isMore = false;
+  const look = async (): Promise<void> => {
+    isLooking = true;
+    isMore = false;
+    const wanted = ids;
+    ids = new Set();
+    await index.look(wanted).catch(() => undefined); // a store that fails is asked again at the next change
+    host.timer(pauseMs, () => {
+      isLooking = false;
+      if (isMore) void look();
+    });
+  };
+  return store.watch((id) => {
+    if (id === undefined) ids = undefined;
+    else ids?.add(id);
+    isMore = true;
+    if (!isLooking) void look();
+  });
+}

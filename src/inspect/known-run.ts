@@ -1,0 +1,19 @@
+import type { AgentManifest } from "../agent/describe/manifest-data.ts";
+import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { Fact } from "../event/event.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+
+/** What is known of a run. Without `facts` it is what its records say alone. */
+export interface KnownRun {
+  readonly run: StoredRun;
+  readonly records: readonly JournalRecord[];
+  readonly questions: readonly WaitingQuestion[];
+  /** The facts, of a replay with the agent's program. */
+  readonly facts?: readonly Fact[];
+  readonly manifest?: AgentManifest;
+  readonly instructions?: string;
+  /** Why there are no facts, or what else is to be said, in whole sentences. */
+  readonly notes?: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}

@@ -1,0 +1,80 @@
+import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+import { callsOf } from "../message/message.ts";
+import { lineOf } from "./bounded.ts";
+import { readRecords, type ReadRecords } from "./read-records.ts";
+import type { ListedRun } from "./view.ts";
+
+/** The summary of a run: from its row alone where no records are given. */
+export function listRun(
+  run: StoredRun,
+  records: readonly JournalRecord[] = [],
+  questions: readonly WaitingQuestion[] = [],
+): ListedRun {
+  return summaryOf(run, readRecords(records), questions);
+}
+
+/** The summary of a run whose records were read. */
+export function summaryOf(
+  run: StoredRun,
+  read: ReadRecords,
+  questions: readonly WaitingQuestion[],
+): ListedRun {
+  const { id, agent, status, begunAt, endedAt, session, fork, input, end } = run;
+  const counted = countCalls(read, questions, end !== undefined);
+  const tokens = tokensOf(run, read);
+  return {
+    id,
+    agent,
+    status,
+    begunAt,
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(session === undefined ? {} : { session }),
+    ...(fork === undefined ? {} : { forkOf: fork.run }),
+    asked: lineOf(input),
+    told: end === undefined ? "" : lineOf(outcomeText(end.outcome)),
+    turns: Math.max(end?.turns ?? 0, ...read.models.keys()),
+    ...counted,
+    waiting: questions.length,
+    ...(tokens === undefined ? {} : { tokens }),
+  };
+}
+
+/** The outcome in words. */
+export function outcomeText(outcome: NonNullable<StoredRun["end"]>["outcome"]): string {
+  if (outcome.type === "answered")
+    return typeof outcome.content === "string" ? outcome.content : JSON.stringify(outcome.content);
+  return outcome.type === "cancelled" ? outcome.reason : outcome.message;
+}
+
+function countCalls(
+  { models, calls, answers }: ReadRecords,
+  questions: readonly WaitingQuestion[],
+  hasEnded: boolean,
+): Pick<ListedRun, "calls" | "refused" | "tools"> {
+  const tools = new Set<string>();
+  const last = Math.max(0, ...models.keys());
+  let count = 0;
+  let refused = 0;
+  for (const [turn, asked] of models) {
+    const reply = asked.at(-1)?.message;
+    for (const [index, call] of (reply === undefined ? [] : callsOf(reply)).entries()) {
+      const key = `turn/${turn}/call/${index}`;
+      tools.add(call.name);
+      count += 1;
+      const isAsked = questions.some((question) => question.key === `turn/${turn}/approval/${index}`);
+      const isOver =
+        hasEnded || turn < last || answers.get(`turn/${turn}/approval/${index}`)?.approved === false;
+      if (!calls.has(key) && !isAsked && isOver) refused += 1;
+    }
+  }
+  return { calls: count, refused, tools: [...tools] };
+}
+
+function tokensOf({ end }: StoredRun, { models }: ReadRecords): number | undefined {
+  if (end?.usage !== undefined) return end.usage.inputTokens + end.usage.outputTokens;
+  if (models.size === 0) return undefined;
+  return [...models.values()]
+    .flat()
+    .reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0);
+}

@@ -1,0 +1,62 @@
+import type { AgentManifest } from "../agent/describe/manifest-data.ts";
+import type { DurableAround } from "../durable/durable-options.ts";
+import { replayedFacts } from "../durable/follow.ts";
+import type { StoredRun } from "../durable/run-store.ts";
+import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { isFact } from "../event/event.ts";
+import { inspectRun } from "./inspect-run.ts";
+import type { KnownRun } from "./known-run.ts";
+import type { InspectedRun } from "./view.ts";
+
+/** An agent of which the inspector has the program. */
+export interface KnownAgent {
+  readonly manifest?: AgentManifest;
+  /** Left out where a function makes them. */
+  readonly instructions?: string;
+}
+
+/** A store of runs, and the programs of some of their agents. */
+export interface RunsToInspect extends DurableAround {
+  readonly known: ReadonlyMap<string, KnownAgent>;
+}
+
+/** Reads a run, replays it where its program is given, and makes its view. Nothing happens again. @throws WritError `run-missing` */
+export async function loadRun(id: string, around: RunsToInspect): Promise<InspectedRun> {
+  const { store, known, host } = around;
+  const run = await store.read(id);
+  if (run === undefined) throw new WritError("run-missing", { id });
+  const [records, questions, replayed] = await Promise.all([
+    store.records(id),
+    store.questions(id),
+    factsOf(run, around),
+  ]);
+  return inspectRun({ run, records, questions, ...known.get(run.agent), ...replayed, now: host.now() });
+}
+
+async function factsOf(run: StoredRun, around: RunsToInspect): Promise<Pick<KnownRun, "facts" | "notes">> {
+  if (!around.known.has(run.agent)) return {};
+  try {
+    const { facts, error } = await replayedFacts(run.id, around);
+    if (!isWritError(error, "journal-mismatch"))
+      return { facts: facts.flatMap((event) => (isFact(event) ? [event] : [])), notes: aboutSession(run) };
+    const reason = messageOf(error);
+    return {
+      notes: [
+        `The run was made by another program than the one that is given here, so what follows is what its records say alone: ${reason}`,
+      ],
+    };
+  } catch (error) {
+    return {
+      notes: [
+        `The run could not be replayed, so what follows is what its records say alone: ${messageOf(error)}`,
+      ],
+    };
+  }
+}
+
+function aboutSession({ session }: StoredRun): readonly string[] {
+  if (session === undefined) return [];
+  return [
+    `The run belongs to the session "${session}". Messages of earlier runs in it are not shown in the prompts.`,
+  ];
+}

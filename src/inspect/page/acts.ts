@@ -1,0 +1,18 @@
+import type { Json } from "../../util/json.ts";
+
+/** The answer of a person on the page. */
+export interface GivenAnswer {
+  readonly key: string;
+  readonly hash: string;
+  readonly approved: boolean;
+  readonly reason?: string;
+  readonly arguments?: Json;
+  readonly for?: "run";
+}
+
+/** What the page can do about a run. Undefined where nothing can be done, and `cannot` says why. */
+export interface Acts {
+  readonly cannot?: string;
+  answer(run: string, answer: GivenAnswer): Promise<void>;
+  fork(run: string, wanted: object): Promise<void>;
+}

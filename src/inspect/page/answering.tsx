@@ -1,0 +1,119 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { WaitingQuestion } from "../../durable/run-store.ts";
+import { RefusedRequest } from "./api.ts";
+import type { Acts, GivenAnswer } from "./acts.ts";
+import { shownValue } from "./words.ts";
+
+interface AnsweringProps {
+  readonly question: Pick<WaitingQuestion, "runId" | "key" | "request" | "by">;
+  readonly acts: Acts | undefined;
+}
+
+/** The arguments in the text, where they are other ones than the model's and can be read. */
+function readEdited(
+  text: string,
+  before: string,
+): { readonly error?: string; readonly value?: GivenAnswer["arguments"] } {
+  if (text === before) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return { error: "The arguments are an object." };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives JSON
+    return { value: value as NonNullable<GivenAnswer["arguments"]> };
+  } catch (error) {
+    return { error: `That is no JSON: ${error instanceof Error ? error.message : ""}` };
+  }
+}
+
+/** The form in which a person answers a question. */
+export function Answering({ question, acts }: AnsweringProps): JSX.Element {
+  const { runId, key, request } = question;
+  const before = shownValue(request.arguments);
+  const [text, setText] = useState(before);
+  const [reason, setReason] = useState("");
+  const [trouble, setTrouble] = useState("");
+  const edited = readEdited(text, before);
+  async function say(approved: boolean, span?: "run"): Promise<void> {
+    setTrouble("");
+    const given = {
+      key,
+      hash: request.hash,
+      approved,
+      ...(reason === "" ? {} : { reason }),
+      ...(approved && edited.value !== undefined ? { arguments: edited.value } : {}),
+      ...(span === undefined ? {} : { for: span }),
+    };
+    try {
+      await acts?.answer(runId, given);
+    } catch (error) {
+      setTrouble(error instanceof RefusedRequest ? `${error.message} ${error.hint}` : String(error));
+    }
+  }
+  const cannot = acts?.cannot ?? aboutOther(request);
+  if (acts === undefined || cannot !== undefined)
+    return <p class="notice">{cannot ?? "This page cannot answer."}</p>;
+  const lines = Math.min(12, text.split("\n").length + 1);
+  return (
+    <form
+      class="answering"
+      aria-label={`Answer about ${request.tool}`}
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <label>
+        Arguments; what you change here runs in the place of the model's
+        <textarea
+          name="arguments"
+          spellcheck={false}
+          rows={lines}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      {edited.error !== undefined && (
+        <p class="trouble" role="alert">
+          {edited.error}
+        </p>
+      )}
+      <label>
+        Reason, told to the model where you refuse
+        <input name="reason" value={reason} onInput={({ currentTarget }) => setReason(currentTarget.value)} />
+      </label>
+      <div class="buttons">
+        <button
+          type="button"
+          class="primary"
+          data-act="approve"
+          disabled={edited.error !== undefined}
+          onClick={() => void say(true)}
+        >
+          {edited.value === undefined ? "Approve once" : "Approve with my arguments"}
+        </button>
+        {edited.value === undefined && (
+          <button type="button" onClick={() => void say(true, "run")}>
+            for this run
+          </button>
+        )}
+        <button type="button" class="danger" data-act="refuse" onClick={() => void say(false)}>
+          Refuse
+        </button>
+      </div>
+      {trouble !== "" && (
+        <p class="trouble" role="alert">
+          {trouble}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** The sentence about a question that no approval answers. */
+function aboutOther({ waitsFor, unsettled }: WaitingQuestion["request"]): string | undefined {
+  if (waitsFor === "time") return "Its tool sleeps; the time wakes it.";
+  if (waitsFor !== undefined)
+    return `Its tool waits for the signal “${waitsFor.signal}”: writ runs signal sends it.`;
+  return unsettled === true
+    ? "Its process died while it was at work: writ runs settle says what became of it."
+    : undefined;
+}

@@ -1,0 +1,143 @@
+import type { InspectedRun, ListedRun } from "../view.ts";
+import type { WaitingQuestion } from "../../durable/run-store.ts";
+
+/** What the page may do, and the runs as they stand. */
+export interface Overview {
+  readonly runs: readonly ListedRun[];
+  readonly place: string;
+  /** Runs are carried out by the inspector itself. */
+  readonly works: boolean;
+  /** The agents whose programs the inspector has: their runs can be answered and forked. */
+  readonly agents: readonly string[];
+}
+
+/** The token stands in the fragment, which no server is sent; it is kept for this tab of this origin alone. */
+export function takeToken(): string {
+  const given = /token=([\w-]+)/.exec(location.hash)?.[1];
+  if (given !== undefined) {
+    sessionStorage.setItem("writ-token", given);
+    history.replaceState(null, "", location.pathname);
+  }
+  return given ?? sessionStorage.getItem("writ-token") ?? "";
+}
+
+/** A request that was answered with an error, in the words of the server. */
+export class RefusedRequest extends Error {
+  readonly status: number;
+  readonly hint: string;
+  constructor(status: number, message: string, hint: string) {
+    super(message);
+    this.status = status;
+    this.hint = hint;
+  }
+}
+
+/** The server of the page. */
+export class Api {
+  private readonly token: string;
+
+  constructor(token: string) {
+    this.token = token;
+  }
+
+  overview(): Promise<Overview> {
+    return this.read("/api/runs");
+  }
+
+  run(id: string): Promise<InspectedRun> {
+    return this.read(`/api/run?id=${encodeURIComponent(id)}`);
+  }
+
+  async search(text: string): Promise<readonly string[]> {
+    const { ids } = await this.read<{ readonly ids: readonly string[] }>(
+      `/api/search?text=${encodeURIComponent(text)}`,
+    );
+    return ids;
+  }
+
+  async questions(): Promise<readonly WaitingQuestion[]> {
+    const { questions } = await this.read<{ readonly questions: readonly WaitingQuestion[] }>(
+      "/api/questions",
+    );
+    return questions;
+  }
+
+  async answer(id: string, answer: object): Promise<void> {
+    await this.send(`/api/answer?id=${encodeURIComponent(id)}`, answer);
+  }
+
+  async fork(id: string, wanted: object): Promise<string> {
+    const response = await this.send(`/api/fork?id=${encodeURIComponent(id)}`, wanted);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
+    return ((await response.json()) as { readonly id: string }).id;
+  }
+
+  async cancel(id: string): Promise<void> {
+    await this.send(`/api/cancel?id=${encodeURIComponent(id)}`, {});
+  }
+
+  async exported(id: string): Promise<Blob> {
+    return (await this.fetch(`/api/export?id=${encodeURIComponent(id)}`)).blob();
+  }
+
+  /** Tells the runs that change, until the signal; connects again when the stream breaks. */
+  async changes(onRuns: (runs: readonly ListedRun[]) => void, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const { body } = await this.fetch("/api/changes", { signal });
+        for await (const text of eventsIn(body)) {
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
+          onRuns(JSON.parse(text) as readonly ListedRun[]);
+        }
+      } catch {
+        // the server has gone, or comes back
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+
+  private async read<Answer>(path: string): Promise<Answer> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server of this page wrote it
+    return (await (await this.fetch(path)).json()) as Answer;
+  }
+
+  private send(path: string, body: object): Promise<Response> {
+    const headers = { "content-type": "application/json" };
+    return this.fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+  }
+
+  private async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${this.token}`);
+    const response = await fetch(path, { ...init, headers });
+    if (response.ok) return response;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer that failed is one of these, or no JSON
+    const problem = (await response.json().catch(() => ({}))) as ToldProblem;
+    const { title = "the server failed", detail = title, hint = "" } = problem;
+    throw new RefusedRequest(response.status, detail, hint);
+  }
+}
+
+interface ToldProblem {
+  readonly title?: string;
+  readonly detail?: string;
+  readonly hint?: string;
+}
+
+/** The data of the events of a stream. */
+async function* eventsIn(body: ReadableStream<Uint8Array> | null): AsyncGenerator<string, void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const parts = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) {
+      const data = part.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
+      if (data.length > 0) yield data.join("\n");
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import type { JSX } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { ListedRun } from "../view.ts";
+import type { Acts } from "./acts.ts";
+import type { Api, Overview } from "./api.ts";
+import { ComparePage } from "./compare-page.tsx";
+import { Help } from "./help.tsx";
+import { focusOn, type KeyActs, useKeys } from "./keys.ts";
+import { useRun, useRuns } from "./known-runs.ts";
+import { QueuePage } from "./queue-page.tsx";
+import { type Place, usePlace } from "./route.ts";
+import { RunList } from "./run-list.tsx";
+import { RunPage } from "./run-page.tsx";
+import { Patterns } from "./signs.tsx";
+import { useTheme } from "./theme.ts";
+import { TopBar } from "./top-bar.tsx";
+
+/** What stands in the lists of the page, for the keys that go through them. */
+interface Lists {
+  runs: readonly ListedRun[];
+  rows: readonly string[];
+}
+
+/** The whole page. */
+export function App({ api }: { readonly api: Api }): JSX.Element {
+  const known = useRuns(api);
+  const [place, go] = usePlace();
+  const [theme, nextTheme] = useTheme();
+  const [hasHelp, setHelp] = useState(false);
+  const [marked, setMarked] = useState<string | undefined>();
+  const lists = useRef<Lists>({ runs: [], rows: [] }).current;
+  const open = place.page === "runs" ? place.run : undefined;
+  const mark = (): void => {
+    if (open !== undefined && marked !== undefined && marked !== open)
+      go({ page: "compare", runs: [marked, open] });
+    setMarked(marked === undefined ? open : undefined);
+  };
+  useKeys({
+    ...movingKeys({ place, go, lists }),
+    "?": () => setHelp(true),
+    "/": () => focusOn("#filter"),
+    t: nextTheme,
+    q: () => go({ page: "queue" }),
+    c: mark,
+    a: () => focusOn("[data-act=approve]"),
+    d: () => focusOn("[data-act=refuse]"),
+    f: () => document.querySelector<HTMLElement>("[data-act=fork]")?.click(),
+  });
+  const waiting = known.runs.filter((run) => run.waiting > 0).length;
+  const onSelect = (run: string): void => go({ page: "runs", run });
+  return (
+    <div class={`app page-${place.page}${open === undefined ? "" : " has-run"}`}>
+      <Patterns />
+      <TopBar
+        {...{ place, go, waiting, theme, nextTheme, marked, mark }}
+        store={known.overview?.place ?? ""}
+        onHelp={() => setHelp(true)}
+      />
+      <div class="below">
+        <RunList
+          {...{ api, marked, onSelect }}
+          runs={known.runs}
+          selected={open}
+          onShown={(runs) => void (lists.runs = runs)}
+        />
+        <Main {...{ api, place, go, known, lists, onSelect }} />
+      </div>
+      {hasHelp && <Help onClose={() => setHelp(false)} />}
+    </div>
+  );
+}
+
+interface MainProps {
+  readonly api: Api;
+  readonly place: Place;
+  readonly go: (place: Place) => void;
+  readonly known: ReturnType<typeof useRuns>;
+  readonly lists: Lists;
+  readonly onSelect: (run: string) => void;
+}
+
+/** The part of the page beside the list. */
+function Main({ api, place, go, known, lists, onSelect }: MainProps): JSX.Element {
+  const { overview, runs, trouble, change } = known;
+  const id = place.page === "runs" ? place.run : undefined;
+  const listed = runs.find((run) => run.id === id);
+  const { view, trouble: runTrouble } = useRun(api, id, JSON.stringify(listed ?? ""));
+  const actsOf = useMemo(() => actsIn(api, overview, onSelect), [api, overview, place]);
+  const told = trouble ?? runTrouble;
+  return (
+    <main tabIndex={-1}>
+      {told !== undefined && (
+        <p class="notice trouble" role="alert">
+          {told}
+        </p>
+      )}
+      {place.page === "queue" && <QueuePage {...{ api, actsOf, change }} onOpen={onSelect} />}
+      {place.page === "compare" && <ComparePage api={api} ids={place.runs} onOpen={onSelect} />}
+      {place.page === "runs" && id === undefined && told === undefined && <Welcome count={runs.length} />}
+      {place.page === "runs" && view !== undefined && (
+        <RunPage
+          key={view.run.id}
+          view={view}
+          selected={place.call}
+          tab={place.tab ?? "calls"}
+          acts={actsOf(view.run.agent)}
+          onSelect={(call) => go({ ...place, call })}
+          onTab={(tab) => go({ ...place, tab })}
+          onExport={() => void download(api, view.run.id)}
+          onRows={(rows) => void (lists.rows = rows)}
+          onBack={() => go({ page: "runs" })}
+        />
+      )}
+    </main>
+  );
+}
+
+function Welcome({ count }: { readonly count: number }): JSX.Element {
+  return (
+    <div class="welcome">
+      <h1>{count === 0 ? "No runs yet" : "Choose a run"}</h1>
+      <p>
+        {count === 0
+          ? "Runs appear here as soon as they begin: writ run agent.ts --durable “…”"
+          : "j and k go through the list, Enter opens, / searches, ? shows all keys."}
+      </p>
+    </div>
+  );
+}
+
+/** What can be done about the runs of an agent. */
+function actsIn(
+  api: Api,
+  overview: Overview | undefined,
+  onForked: (id: string) => void,
+): (agent: string) => Acts {
+  return (agent) => ({
+    cannot:
+      overview === undefined || overview.agents.includes(agent)
+        ? undefined
+        : `This page can only look: it has no program of “${agent}”. Start it with that, writ inspect agent.ts, to answer and to fork; or answer with writ approvals.`,
+    answer: (run, answer) => api.answer(run, answer),
+    fork: async (run, wanted) => onForked(await api.fork(run, wanted)),
+  });
+}
+
+async function download(api: Api, id: string): Promise<void> {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await api.exported(id));
+  link.download = `${id.replaceAll(/[^\w.-]/g, "-")}.html`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+interface Moving {
+  readonly place: Place;
+  readonly go: (place: Place) => void;
+  readonly lists: Lists;
+}
+
+/** The keys that go through the runs, and through the rows of an open one once a row of it is chosen. */
+function movingKeys({ place, go, lists }: Moving): KeyActs {
+  const inRun = place.page === "runs" && place.run !== undefined && place.call !== undefined;
+  const move = (by: number): void => {
+    if (place.page !== "runs") return;
+    const ids = inRun ? lists.rows : lists.runs.map(({ id }) => id);
+    const now = ids.indexOf((inRun ? place.call : place.run) ?? "");
+    const next = ids[Math.min(ids.length - 1, Math.max(0, now + by))];
+    if (next !== undefined) go(inRun ? { ...place, call: next } : { page: "runs", run: next });
+  };
+  const enter = (): void => {
+    if (place.page !== "runs" || place.run === undefined) move(1);
+    else if (!inRun) go({ ...place, tab: undefined, call: lists.rows[0] });
+  };
+  const escape = (): void => {
+    if (inRun) go({ ...place, call: undefined });
+    else go({ page: "runs" });
+  };
+  const tab = (name: "calls" | "prompts" | "input") => (): void => {
+    if (place.page === "runs" && place.run !== undefined) go({ ...place, tab: name });
+  };
+  return {
+    j: () => move(1),
+    ArrowDown: () => move(1),
+    k: () => move(-1),
+    ArrowUp: () => move(-1),
+    Enter: enter,
+    Escape: escape,
+    "1": tab("calls"),
+    "2": tab("prompts"),
+    "3": tab("input"),
+  };
+}

@@ -1,0 +1,43 @@
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+const keys: readonly (readonly [string, string])[] = [
+  ["j  k", "next and previous run, or call where a run is open"],
+  ["Enter", "open the run; show the first call"],
+  ["Esc", "close the call, then the run"],
+  ["/", "filter and search the runs"],
+  ["1  2  3", "calls, prompts, input and answer"],
+  ["a  d", "go to Approve or Refuse of the question that is shown"],
+  ["f", "fork the run"],
+  ["q", "approvals"],
+  ["c", "mark the run; on a second run: compare both"],
+  ["t", "light, dark, as the system has it"],
+  ["?", "this help"],
+];
+
+/** The keys of the page. */
+export function Help({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-labelledby="help-title" onClose={onClose}>
+      <header>
+        <h2 id="help-title">Keys</h2>
+        <span class="grow" />
+        <button type="button" class="plain" aria-label="Close" onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      <dl>
+        {keys.map(([key, meaning]) => (
+          <div key={key} class="fact">
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </dialog>
+  );
+}

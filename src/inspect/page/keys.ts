@@ -1,0 +1,35 @@
+import { useEffect, useRef } from "preact/hooks";
+
+/** What a key does. False lets the browser have it. */
+export type KeyActs = Readonly<Record<string, (event: KeyboardEvent) => void | boolean>>;
+
+const isWritten = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
+
+/** Does what keys are for, but not while somebody writes. Escape leaves what is written in. */
+export function useKeys(acts: KeyActs): void {
+  const latest = useRef(acts);
+  latest.current = acts;
+  useEffect(() => {
+    function onKey(event: KeyboardEvent): void {
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null)
+        return;
+      if (isWritten(event.target)) {
+        if (event.key === "Escape" && event.target instanceof HTMLElement) event.target.blur();
+        return;
+      }
+      const isPressed = event.target instanceof HTMLElement && event.target.matches("button, a, summary");
+      if (isPressed && (event.key === "Enter" || event.key === " ")) return;
+      if (latest.current[event.key]?.(event) !== false && latest.current[event.key] !== undefined)
+        event.preventDefault();
+    }
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** Brings the focus to an element. */
+export function focusOn(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.focus();
+}

@@ -1,0 +1,76 @@
+import { useEffect, useState } from "preact/hooks";
+import type { InspectedRun, ListedRun } from "../view.ts";
+import { type Api, type Overview, RefusedRequest } from "./api.ts";
+
+/** The runs of the store, and what can be done. */
+export interface KnownRuns {
+  readonly overview?: Overview;
+  readonly runs: readonly ListedRun[];
+  readonly trouble?: string;
+  /** Counts the changes of runs. */
+  readonly change: number;
+}
+
+/** The runs of the store, as they change. */
+export function useRuns(api: Api): KnownRuns {
+  const [known, setKnown] = useState<KnownRuns>({ runs: [], change: 0 });
+  useEffect(() => {
+    const leaving = new AbortController();
+    const begin = async (): Promise<void> => {
+      const overview = await api.overview();
+      setKnown(({ change }) => ({ overview, runs: overview.runs, change }));
+      await api.changes(take, leaving.signal);
+    };
+    const take = (changed: readonly ListedRun[]): void =>
+      setKnown((before) => ({
+        ...before,
+        runs: merged(before.runs, changed),
+        change: before.change + 1,
+      }));
+    begin().catch((error: unknown) => setKnown((before) => ({ ...before, trouble: troubleOf(error) })));
+    return () => leaving.abort();
+  }, [api]);
+  return known;
+}
+
+function merged(runs: readonly ListedRun[], changed: readonly ListedRun[]): readonly ListedRun[] {
+  const byId = new Map(runs.map((run) => [run.id, run]));
+  for (const run of changed) byId.set(run.id, run);
+  return [...byId.values()].toSorted((one, other) => other.begunAt - one.begunAt);
+}
+
+/** An error in words. */
+export const troubleOf = (error: unknown): string => {
+  if (error instanceof RefusedRequest && error.status === 401)
+    return "This page needs the address that `writ inspect` printed, with its token. Open that address again.";
+  return error instanceof Error ? error.message : String(error);
+};
+
+/** The run that is open, or why it cannot be shown. */
+export interface OpenRun {
+  readonly view?: InspectedRun;
+  readonly trouble?: string;
+}
+
+/** The run that is open; read again when `version` is another one. */
+export function useRun(api: Api, id: string | undefined, version: string): OpenRun {
+  const [state, setState] = useState<OpenRun>({});
+  useEffect(() => {
+    if (id === undefined) {
+      setState({});
+      return undefined;
+    }
+    let isStale = false;
+    const take = (next: OpenRun): void => {
+      if (!isStale) setState(next);
+    };
+    api.run(id).then(
+      (view) => take({ view }),
+      (error: unknown) => take({ trouble: troubleOf(error) }),
+    );
+    return () => {
+      isStale = true;
+    };
+  }, [api, id, version]);
+  return state.view !== undefined && state.view.run.id !== id ? {} : state;
+}

@@ -1,0 +1,94 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { InspectedRun, PromptMessage } from "../view.ts";
+import { countText } from "./words.ts";
+
+const roles = { system: "instructions", user: "user", model: "model", tool: "result" } as const;
+
+/** The prompt of each turn: what the model was shown, and what of it is new since the turn before. */
+export function PromptView({ view }: { readonly view: InspectedRun }): JSX.Element {
+  const [chosen, setChosen] = useState(view.turns.length);
+  const [onlyNew, setOnlyNew] = useState(false);
+  const place = Math.min(Math.max(1, chosen), view.turns.length);
+  const turn = view.turns[place - 1];
+  if (turn === undefined) return <p class="empty">No turn is recorded yet.</p>;
+  const before = view.turns[place - 2]?.promptLength ?? 0;
+  const messages = view.messages.slice(0, turn.promptLength);
+  const characters = messages.reduce((sum, { text }) => sum + text.length, 0);
+  return (
+    <section class="prompt" aria-label="Prompts">
+      <div class="tools">
+        <label>
+          Turn{" "}
+          <select value={place} onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}>
+            {view.turns.map(({ number }, index) => (
+              <option key={number} value={index + 1}>
+                {number}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <input type="checkbox" checked={onlyNew} onChange={() => setOnlyNew(!onlyNew)} /> only what is new
+        </label>
+        <span class="quiet">
+          {countText(messages.length, "message")}, {characters.toLocaleString("en")} characters
+          {turn.model === undefined ? "" : `, ${turn.model.usage.inputTokens.toLocaleString("en")} tokens in`}
+        </span>
+      </div>
+      {turn.dropped > 0 && (
+        <p class="notice">
+          {countText(turn.dropped, "old turn")} were taken out of this prompt by a compaction; they are shown
+          here all the same.
+        </p>
+      )}
+      <ol class="messages">
+        {messages.map((message, index) =>
+          onlyNew && index < before ? null : (
+            <Message
+              key={index}
+              message={message}
+              isNew={index >= before}
+              share={message.text.length / Math.max(1, characters)}
+            />
+          ),
+        )}
+      </ol>
+      {turn.model !== undefined && turn.model.text !== "" && (
+        <Message message={{ role: "model", text: turn.model.text }} isNew share={0} isReply />
+      )}
+      <p class="quiet">
+        These are the messages of the transcript. A driver for text writes the tools and calls into them in
+        its own form.
+      </p>
+    </section>
+  );
+}
+
+interface MessageProps {
+  readonly message: PromptMessage;
+  readonly isNew: boolean;
+  readonly share: number;
+  readonly isReply?: boolean;
+}
+
+function Message({ message, isNew, share, isReply = false }: MessageProps): JSX.Element {
+  const { role, text, name, status, label } = message;
+  const Element = isReply ? "div" : "li";
+  return (
+    <Element class={`message message-${role}${isNew ? " new" : ""}`}>
+      <header>
+        <strong>{isReply ? "reply" : roles[role]}</strong>
+        {name !== undefined && <code>{name}</code>}
+        {status !== undefined && status !== "ok" && <span class="tag tag-refused">{status}</span>}
+        {label?.integrity === "untrusted" && (
+          <span class="tag tag-waiting">untrusted: {label.sources.join(", ")}</span>
+        )}
+        {isNew && !isReply && <span class="tag">+ new</span>}
+        <span class="grow" />
+        {share > 0 && <span class="quiet">{Math.max(1, Math.round(share * 100))} %</span>}
+      </header>
+      <pre tabIndex={0}>{text}</pre>
+    </Element>
+  );
+}

@@ -1,0 +1,60 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Tab } from "./run-page.tsx";
+
+/** The place in the page. It stands in the fragment of the address, so that it can be kept and sent. */
+export type Place =
+  | { readonly page: "runs"; readonly run?: string; readonly call?: string; readonly tab?: Tab }
+  | { readonly page: "queue" }
+  | { readonly page: "compare"; readonly runs: readonly [string, string] };
+
+function readPlace(hash: string): Place {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [page, one = "", other = ""] = path.split("/").map(decodeURIComponent);
+  if (page === "queue") return { page };
+  if (page === "compare") return { page, runs: [one, other] };
+  if (page !== "run") return { page: "runs" };
+  const more = new URLSearchParams(query);
+  const call = more.get("call") ?? undefined;
+  const tab = tabNamed(more.get("part"));
+  return {
+    page: "runs",
+    run: one,
+    ...(call === undefined ? {} : { call }),
+    ...(tab === undefined ? {} : { tab }),
+  };
+}
+
+const tabNamed = (name: string | null): Tab | undefined =>
+  name === "prompts" || name === "input" ? name : undefined;
+
+/** The address of a place. */
+function addressOf(place: Place): string {
+  if (place.page === "queue") return "#/queue";
+  if (place.page === "compare") return `#/compare/${place.runs.map(encodeURIComponent).join("/")}`;
+  if (place.run === undefined) return "#/";
+  const query = new URLSearchParams();
+  if (place.call !== undefined) query.set("call", place.call);
+  if (place.tab !== undefined && place.tab !== "calls") query.set("part", place.tab);
+  const text = query.toString();
+  return `#/run/${encodeURIComponent(place.run)}${text === "" ? "" : `?${text}`}`;
+}
+
+/** The place in the page, and the way to another one. */
+export function usePlace(): readonly [Place, (place: Place) => void] {
+  const [place, setPlace] = useState(() => readPlace(location.hash));
+  useEffect(() => {
+    const look = (): void => setPlace(readPlace(location.hash));
+    addEventListener("hashchange", look);
+    return () => removeEventListener("hashchange", look);
+  }, []);
+  function go(next: Place): void {
+    const address = addressOf(next);
+    if (address === location.hash) return;
+    // Going through the calls of a run fills no history.
+    const isSameRun = next.page === "runs" && place.page === "runs" && next.run === place.run;
+    if (isSameRun) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    setPlace(next);
+  }
+  return [place, go];
+}

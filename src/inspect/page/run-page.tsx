@@ -1,0 +1,278 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { InspectedRun, InspectedTurn } from "../view.ts";
+import type { Acts } from "./acts.ts";
+import { Budgets } from "./budgets.tsx";
+import { CallDrawer } from "./call-drawer.tsx";
+import { ForkForm } from "./fork-form.tsx";
+import { Part } from "./parts.tsx";
+import { PromptView } from "./prompt-view.tsx";
+import { SignOf } from "./signs.tsx";
+import { rowsOf, Waterfall } from "./waterfall.tsx";
+import { countText, durationText, signOf, timeText } from "./words.ts";
+
+/** The parts of a run's page. */
+export type Tab = "calls" | "prompts" | "input";
+const tabs: readonly (readonly [Tab, string])[] = [
+  ["calls", "Calls"],
+  ["prompts", "Prompts"],
+  ["input", "Input and answer"],
+];
+
+interface RunPageProps {
+  readonly view: InspectedRun;
+  readonly selected: string | undefined;
+  readonly tab: Tab;
+  readonly acts: Acts | undefined;
+  readonly onSelect: (key: string | undefined) => void;
+  readonly onTab: (tab: Tab) => void;
+  readonly onExport?: () => void;
+  readonly onRows: (keys: readonly string[]) => void;
+  readonly onBack?: () => void;
+}
+
+/** One run. */
+export function RunPage({
+  view,
+  selected,
+  tab,
+  acts,
+  onSelect,
+  onTab,
+  onExport,
+  onRows,
+  onBack,
+}: RunPageProps): JSX.Element {
+  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
+  const [forking, setForking] = useState(false);
+  const rows = useMemo(() => rowsOf(view, closed), [view, closed]);
+  useEffect(() => onRows(rows.map(({ key }) => key)), [rows]);
+  const row = rows.find(({ key }) => key === selected);
+  const toggle = (turn: number): void => setClosed(closed.symmetricDifference(new Set([turn])));
+  return (
+    <div class={`run-page${row === undefined || tab !== "calls" ? "" : " with-drawer"}`}>
+      <div class="run-main">
+        <Head view={view} onBack={onBack} />
+        {view.notes.map((note) => (
+          <p key={note} class="notice">
+            {note}
+          </p>
+        ))}
+        <Budgets budgets={view.budgets} />
+        <div class="tabs">
+          <div role="tablist" aria-label="Parts of the run">
+            {tabs.map(([name, title]) => (
+              <button
+                key={name}
+                type="button"
+                role="tab"
+                id={`tab-${name}`}
+                aria-selected={tab === name}
+                aria-controls="tab-panel"
+                onClick={() => onTab(name)}
+              >
+                {title}
+              </button>
+            ))}
+          </div>
+          <span class="grow" />
+          {acts !== undefined && (
+            <button
+              type="button"
+              class="act"
+              data-act="fork"
+              aria-expanded={forking}
+              onClick={() => setForking(!forking)}
+            >
+              Fork…
+            </button>
+          )}
+          {onExport !== undefined && (
+            <button type="button" class="act" onClick={onExport}>
+              Export
+            </button>
+          )}
+        </div>
+        {forking && acts !== undefined && (
+          <ForkForm view={view} acts={acts} turn={turnOf(selected)} onDone={() => setForking(false)} />
+        )}
+        <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+          {tab === "calls" && <Waterfall {...{ view, rows, selected, onSelect }} onToggle={toggle} />}
+          {tab === "prompts" && <PromptView key={view.run.id} view={view} />}
+          {tab === "input" && <InputAndAnswer view={view} />}
+        </div>
+      </div>
+      {tab === "calls" && row?.type === "call" && (
+        <CallDrawer {...{ view, acts }} call={row.call} onClose={() => onSelect(undefined)} />
+      )}
+      {tab === "calls" && row?.type === "turn" && (
+        <TurnDrawer view={view} turn={row.turn} onClose={() => onSelect(undefined)} />
+      )}
+    </div>
+  );
+}
+
+const turnOf = (key: string | undefined): number => Number(/^turn\/(\d+)/.exec(key ?? "")?.[1] ?? 1);
+
+function Head({
+  view,
+  onBack,
+}: {
+  readonly view: InspectedRun;
+  readonly onBack: (() => void) | undefined;
+}): JSX.Element {
+  const { run, from, to, source, fork } = view;
+  return (
+    <header class="run-head">
+      {onBack !== undefined && (
+        <button type="button" class="plain back" onClick={onBack}>
+          ← Runs
+        </button>
+      )}
+      <h1>{run.asked === "" ? run.id : run.asked}</h1>
+      <p class="line">
+        <span class="state">
+          <SignOf sign={signOf(run.status)} /> <strong>{run.status}</strong>
+        </span>
+        <span>{run.agent}</span>
+        <span class="id">{run.id}</span>
+        <span>{durationText(to - from)}</span>
+        <span class="quiet">{timeText(from)}</span>
+        {fork !== undefined && (
+          <span class="tag">
+            fork of {fork.run} before turn {fork.beforeTurn}
+          </span>
+        )}
+        <span class="tag">
+          {source === "replay" ? "replayed with its program" : "from the records alone"}
+        </span>
+      </p>
+    </header>
+  );
+}
+
+function InputAndAnswer({ view }: { readonly view: InspectedRun }): JSX.Element {
+  const { input, outcome, remarks } = view;
+  return (
+    <div class="texts">
+      <Part title="Input">
+        <pre tabIndex={0}>{typeof input === "string" ? input : JSON.stringify(input, undefined, 2)}</pre>
+      </Part>
+      {outcome !== undefined && (
+        <Part title={outcome.type === "answered" ? "Answer" : `No answer: ${outcome.type}`}>
+          <pre tabIndex={0}>{outcome.text}</pre>
+        </Part>
+      )}
+      {remarks.length > 0 && (
+        <Part title="Remarks">
+          <ul>
+            {remarks.map(({ turn, text }, index) => (
+              <li key={index}>
+                {turn === 0 ? "" : `Turn ${turn}: `}
+                {text}
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+    </div>
+  );
+}
+
+function TurnDrawer({
+  view,
+  turn,
+  onClose,
+}: {
+  readonly view: InspectedRun;
+  readonly turn: InspectedTurn;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const { number, model, calls, promptLength } = turn;
+  return (
+    <aside class="drawer" aria-label={`Turn ${number}`} tabIndex={0}>
+      <header>
+        <h2>Turn {number}</h2>
+        <span class="quiet">{countText(calls.length, "call")}</span>
+        <span class="grow" />
+        <button type="button" class="plain" aria-label="Close" onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      {model === undefined ? (
+        <p class="notice">The model's reply is not recorded yet.</p>
+      ) : (
+        <>
+          <Part title="The model">
+            <dl>
+              <div class="fact">
+                <dt>took</dt>
+                <dd>{durationText(model.to - model.from)}</dd>
+              </div>
+              <div class="fact">
+                <dt>tokens</dt>
+                <dd>
+                  {model.usage.inputTokens.toLocaleString("en")} in,{" "}
+                  {model.usage.outputTokens.toLocaleString("en")} out
+                  {model.usage.estimated === true && " (estimated)"}
+                  {(model.usage.cachedInputTokens ?? 0) > 0 &&
+                    `, ${model.usage.cachedInputTokens} from the cache`}
+                </dd>
+              </div>
+              {model.costUsd !== undefined && (
+                <div class="fact">
+                  <dt>cost</dt>
+                  <dd>${model.costUsd.toFixed(4)}</dd>
+                </div>
+              )}
+              <div class="fact">
+                <dt>driver</dt>
+                <dd>{model.driver}</dd>
+              </div>
+              <div class="fact">
+                <dt>ended with</dt>
+                <dd>{model.finishReason}</dd>
+              </div>
+              <div class="fact">
+                <dt>was shown</dt>
+                <dd>{countText(promptLength, "message")}</dd>
+              </div>
+            </dl>
+            {model.retries.map((reason, index) => (
+              <p key={index} class="trouble">
+                asked again: {reason}
+              </p>
+            ))}
+            {model.repairs.map((repair, index) => (
+              <p key={index} class="quiet">
+                mended: {repair}
+              </p>
+            ))}
+          </Part>
+          {model.reasoning !== undefined && (
+            <Part title="Reasoning">
+              <pre tabIndex={0}>{model.reasoning}</pre>
+            </Part>
+          )}
+          {model.text !== "" && (
+            <Part title="Text">
+              <pre tabIndex={0}>{model.text}</pre>
+            </Part>
+          )}
+          {model.raw !== undefined && (
+            <Part title="As the model wrote it">
+              <pre tabIndex={0}>{model.raw}</pre>
+            </Part>
+          )}
+        </>
+      )}
+      {view.remarks
+        .filter((remark) => remark.turn === number)
+        .map(({ text }) => (
+          <p key={text} class="notice">
+            {text}
+          </p>
+        ))}
+    </aside>
+  );
+}

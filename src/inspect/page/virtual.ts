@@ -1,0 +1,43 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+
+/** The rows of a list that are in sight. */
+export interface Rows {
+  readonly box: RefObject<HTMLDivElement | null>;
+  readonly first: number;
+  readonly last: number;
+  /** Brings a row into sight. */
+  readonly show: (index: number) => void;
+}
+
+const extra = 8;
+
+/** Tells which rows of a long list of rows of one height are in sight, so that the others need not be there. */
+export function useRows(count: number, height: number): Rows {
+  const box = useRef<HTMLDivElement>(null);
+  const [sight, setSight] = useState({ top: 0, height: 800 });
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const look = (): void => setSight({ top: element.scrollTop, height: element.clientHeight });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    look();
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, []);
+  const first = Math.max(0, Math.min(count - 1, Math.floor(sight.top / height)) - extra);
+  const last = Math.min(count, Math.ceil((sight.top + sight.height) / height) + extra);
+  function show(index: number): void {
+    const element = box.current;
+    if (element === null) return;
+    const top = index * height;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + height > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + height - element.clientHeight;
+  }
+  return { box, first, last, show };
+}

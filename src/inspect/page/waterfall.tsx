@@ -1,0 +1,330 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { ticksOf, type TimeScale, timeScale } from "../time-scale.ts";
+import type { CallSpan, InspectedCall, InspectedRun, InspectedTurn } from "../view.ts";
+import { SignOf } from "./signs.tsx";
+import { useRows } from "./virtual.ts";
+import { countText, durationText, stateWords } from "./words.ts";
+
+/** A row of the waterfall: a turn, or a call of it. */
+export type WaterfallRow =
+  | { readonly type: "turn"; readonly key: string; readonly turn: InspectedTurn; readonly isOpen: boolean }
+  | { readonly type: "call"; readonly key: string; readonly call: InspectedCall };
+
+interface WaterfallProps {
+  readonly view: InspectedRun;
+  readonly rows: readonly WaterfallRow[];
+  readonly selected: string | undefined;
+  readonly onSelect: (key: string) => void;
+  readonly onToggle: (turn: number) => void;
+}
+
+const rowHeight = 34;
+
+/** The rows of a run, those of closed turns left out. */
+export function rowsOf({ turns }: InspectedRun, closed: ReadonlySet<number>): readonly WaterfallRow[] {
+  return turns.flatMap((turn): readonly WaterfallRow[] => {
+    const isOpen = !closed.has(turn.number);
+    const row = { type: "turn", key: `turn/${turn.number}`, turn, isOpen } as const;
+    return [
+      row,
+      ...(isOpen ? turn.calls.map((call) => ({ type: "call", key: call.key, call }) as const) : []),
+    ];
+  });
+}
+
+/** The part of the run that is shown, as parts of its width. */
+interface Zoom {
+  readonly from: number;
+  readonly to: number;
+}
+
+const whole: Zoom = { from: 0, to: 1 };
+
+function zoomed({ from, to }: Zoom, factor: number): Zoom {
+  const [middle, half] = [(from + to) / 2, Math.min(0.5, ((to - from) / 2) * factor)];
+  const begin = Math.min(1 - 2 * half, Math.max(0, middle - half));
+  return { from: begin, to: begin + 2 * half };
+}
+
+function moved({ from, to }: Zoom, by: number): Zoom {
+  const width = to - from;
+  const begin = Math.min(1 - width, Math.max(0, from + by * width));
+  return { from: begin, to: begin + width };
+}
+
+function busyIn({ turns }: InspectedRun): readonly { readonly from: number; readonly to: number }[] {
+  return turns.flatMap(({ model, calls }) => [
+    ...(model === undefined ? [] : [model]),
+    ...calls.flatMap(({ spans }) => spans.filter(({ phase }) => phase === "executed")),
+  ]);
+}
+
+/** The turns and calls of a run over time. Calls that ran beside each other stand beside each other. */
+export function Waterfall({ view, rows, selected, onSelect, onToggle }: WaterfallProps): JSX.Element {
+  const [isTrue, setTrue] = useState(false);
+  const [zoom, setZoom] = useState(whole);
+  const scale = useMemo(() => timeScale(view.from, view.to, { busy: busyIn(view), isTrue }), [view, isTrue]);
+  const critical = useMemo(() => new Set(view.critical), [view]);
+  const { box, first, last, show } = useRows(rows.length, rowHeight);
+  const place = rows.findIndex(({ key }) => key === selected);
+  useEffect(() => (place < 0 ? undefined : show(place)), [selected]);
+  const folds = scale.segments.filter(({ isFolded }) => isFolded).length;
+  return (
+    <section class="waterfall" aria-label="Calls over time">
+      <div class="tools">
+        <Legend />
+        <span class="grow" />
+        {(folds > 0 || isTrue) && (
+          <label>
+            <input type="checkbox" checked={isTrue} onChange={() => setTrue(!isTrue)} /> true scale
+          </label>
+        )}
+        <span class="buttons" role="group" aria-label="Zoom">
+          <button type="button" aria-label="Earlier" onClick={() => setZoom(moved(zoom, -0.5))}>
+            ←
+          </button>
+          <button type="button" aria-label="Zoom out" onClick={() => setZoom(zoomed(zoom, 2))}>
+            −
+          </button>
+          <button type="button" aria-label="Zoom in" onClick={() => setZoom(zoomed(zoom, 0.5))}>
+            +
+          </button>
+          <button type="button" aria-label="Later" onClick={() => setZoom(moved(zoom, 0.5))}>
+            →
+          </button>
+        </span>
+      </div>
+      <Axis scale={scale} zoom={zoom} from={view.from} />
+      <div
+        class="rows"
+        ref={box}
+        role="treegrid"
+        aria-label="Turns and calls"
+        aria-rowcount={rows.length}
+        tabIndex={0}
+      >
+        <div class="spacer" style={{ height: `${rows.length * rowHeight}px` }} role="rowgroup">
+          {rows.slice(first, last).map((row, index) => (
+            <Row
+              key={row.key}
+              {...{ row, scale, zoom, critical, onSelect, onToggle }}
+              index={first + index}
+              isSelected={row.key === selected}
+            />
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Legend(): JSX.Element {
+  return (
+    <p class="legend">
+      <span>
+        <i class="swatch model" />
+        model
+      </span>
+      <span>
+        <i class="swatch executed" />
+        ran
+      </span>
+      <span>
+        <i class="swatch waited" />
+        waited for a person
+      </span>
+      <span>
+        <i class="swatch queued" />
+        queued
+      </span>
+      <span>
+        <i class="swatch refused" />
+        refused
+      </span>
+      <span>
+        <i class="swatch critical" />
+        critical path
+      </span>
+    </p>
+  );
+}
+
+const inSight = (part: number, { from, to }: Zoom): number => ((part - from) / (to - from)) * 100;
+
+function Axis({
+  scale,
+  zoom,
+  from,
+}: {
+  readonly scale: TimeScale;
+  readonly zoom: Zoom;
+  readonly from: number;
+}): JSX.Element {
+  const ticks = ticksOf(scale, Math.min(200, (innerWidth < 760 ? 2 : 6) / (zoom.to - zoom.from)));
+  const shown = ticks
+    .map((time) => ({ time, x: inSight(scale.place(time), zoom) }))
+    .filter(({ x }) => x >= 0 && x <= 94);
+  return (
+    <div class="axis" aria-hidden="true">
+      <div class="track">
+        {shown.map(({ time, x }) => (
+          <span key={time} class="tick" style={{ left: `${x}%` }}>
+            {durationText(time - from)}
+          </span>
+        ))}
+        {scale.segments
+          .filter(({ isFolded }) => isFolded)
+          .map(({ from: begin, to, at, until }) => (
+            <span key={begin} class="fold" style={{ left: `${inSight((at + until) / 2, zoom)}%` }}>
+              … {durationText(to - begin)}
+            </span>
+          ))}
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly row: WaterfallRow;
+  readonly index: number;
+  readonly scale: TimeScale;
+  readonly zoom: Zoom;
+  readonly critical: ReadonlySet<string>;
+  readonly isSelected: boolean;
+  readonly onSelect: (key: string) => void;
+  readonly onToggle: (turn: number) => void;
+}
+
+function Row(props: RowProps): JSX.Element {
+  const { row, index, isSelected, onSelect } = props;
+  const state = row.type === "call" ? row.call.state : "turn";
+  return (
+    <div
+      id={`row-${row.key}`}
+      class={`row row-${state}${isSelected ? " selected" : ""}`}
+      style={{ transform: `translateY(${index * rowHeight}px)` }}
+      role="row"
+      aria-level={row.type === "turn" ? 1 : 2}
+      aria-rowindex={index + 1}
+      aria-selected={isSelected}
+      {...(row.type === "turn" ? { "aria-expanded": row.isOpen } : {})}
+      onClick={() => onSelect(row.key)}
+    >
+      {row.type === "turn" ? (
+        <TurnLabel {...props} turn={row.turn} isOpen={row.isOpen} />
+      ) : (
+        <CallLabel call={row.call} />
+      )}
+      <div class="track" role="gridcell" aria-label={barsText(row)}>
+        <Bars {...props} />
+      </div>
+    </div>
+  );
+}
+
+function TurnLabel({
+  turn,
+  isOpen,
+  onToggle,
+}: RowProps & { readonly turn: InspectedTurn; readonly isOpen: boolean }): JSX.Element {
+  const { number, calls } = turn;
+  const toggle = (event: Event): void => {
+    event.stopPropagation();
+    onToggle(number);
+  };
+  return (
+    <div class="label" role="rowheader">
+      <button
+        type="button"
+        class="fold-button"
+        tabIndex={-1}
+        aria-label={`${isOpen ? "Close" : "Open"} turn ${number}`}
+        onClick={toggle}
+      >
+        {isOpen ? "▾" : "▸"}
+      </button>
+      <strong>Turn {number}</strong>
+      <span class="quiet">{calls.length === 0 ? "answer" : countText(calls.length, "call")}</span>
+    </div>
+  );
+}
+
+function CallLabel({ call: { tool, state } }: { readonly call: InspectedCall }): JSX.Element {
+  return (
+    <div class="label call-label" role="rowheader">
+      <SignOf sign={state} />
+      <code>{tool}</code>
+      <span class={`word word-${state}`}>{stateWords[state]}</span>
+    </div>
+  );
+}
+
+/** The length of a bar in words. */
+const spanText = ({ phase, from, to, isExact }: RowSpan): string => {
+  const text = `${isExact ? "" : "≤ "}${durationText(to - from)}`;
+  return phase === "executed" || phase === "model" ? text : `${phase} ${text}`;
+};
+
+/** The bars of a row. Where none is recorded, a mark stands at the time at which the call was proposed. */
+function Bars({ row, scale, zoom, critical }: RowProps): JSX.Element {
+  const spans = row.type === "turn" ? modelSpans(row.turn) : row.call.spans;
+  const isCritical = critical.has(row.type === "turn" ? `${row.key}/model` : row.key);
+  const place = (time: number): number => inSight(scale.place(time), zoom);
+  const last = spans.at(-1);
+  const end = last === undefined ? 0 : place(last.to);
+  const isLate = end > 82;
+  return (
+    <svg class="bars" width="100%" height={rowHeight} aria-hidden="true">
+      {spans.map(({ phase, from, to, isExact }) => (
+        <rect
+          key={phase}
+          class={`bar ${phase}${isCritical && phase !== "queued" ? " critical" : ""}${isExact ? "" : " vague"}`}
+          x={`${place(from)}%`}
+          y={phase === "queued" ? 16 : 9}
+          width={`${Math.max(0.25, place(to) - place(from))}%`}
+          height={phase === "queued" ? 2 : 16}
+          rx="3"
+        />
+      ))}
+      {last !== undefined && (
+        <text
+          x={`${isLate ? place(spans[0]?.from ?? last.from) : end}%`}
+          dx={isLate ? -6 : 6}
+          y="21"
+          text-anchor={isLate ? "end" : "start"}
+          class="bar-text"
+        >
+          {spans.map(spanText).join(", ")}
+        </text>
+      )}
+      {row.type === "call" && row.call.state === "refused" && spans.length === 0 && (
+        <RefusedMark x={place(row.call.proposedAt)} />
+      )}
+    </svg>
+  );
+}
+
+function RefusedMark({ x }: { readonly x: number }): JSX.Element {
+  const isLate = x > 85;
+  return (
+    <svg x={`${x}%`} overflow="visible">
+      <rect class="refused-mark" x={isLate ? -72 : 1} y="9" width="70" height="16" rx="3" />
+      <text class="refused-text" x={isLate ? -37 : 36} y="21" text-anchor="middle">
+        refused
+      </text>
+    </svg>
+  );
+}
+
+/** The bars of a row in words. */
+function barsText(row: WaterfallRow): string {
+  const spans = row.type === "turn" ? modelSpans(row.turn) : row.call.spans;
+  if (spans.length > 0) return spans.map(spanText).join(", ");
+  return row.type === "call" ? stateWords[row.call.state] : "not recorded yet";
+}
+
+type RowSpan = Omit<CallSpan, "phase"> & { readonly phase: CallSpan["phase"] | "model" };
+
+const modelSpans = ({ model }: InspectedTurn): readonly RowSpan[] =>
+  model === undefined ? [] : [{ phase: "model", from: model.from, to: model.to, isExact: true }];

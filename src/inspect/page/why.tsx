@@ -1,0 +1,70 @@
+import type { JSX } from "preact";
+import type { Decision, Evidence } from "../../policy/decision.ts";
+import type { InspectedCall } from "../view.ts";
+import { Fact } from "./parts.tsx";
+import { verdictText } from "./words.ts";
+
+/** Why a call was allowed or refused. */
+export function Why({ call }: { readonly call: InspectedCall }): JSX.Element {
+  const { decision, result, state, question } = call;
+  const reason =
+    question?.answer?.reason ?? decision?.reason ?? (state === "refused" ? result?.text : undefined);
+  return (
+    <section class={`why why-${state}`} aria-label="Why">
+      <p class="verdict">{verdictText(call)}</p>
+      {reason !== undefined && <p class="reason">{reason}</p>}
+      {state === "refused" && reason === undefined && (
+        <p class="reason">
+          The reason stands in no record. Name the agent's program, and the run is replayed with it.
+        </p>
+      )}
+      <dl>
+        {decision !== undefined && <Grounds decision={decision} />}
+        {call.effect !== undefined && <Fact name="effect">{call.effect}</Fact>}
+      </dl>
+    </section>
+  );
+}
+
+/** What a decision rests on. */
+function Grounds({ decision }: { readonly decision: Decision }): JSX.Element {
+  const { rule, remedy, flags = [], evidence } = decision;
+  const others = (evidence?.matched ?? []).filter((name) => name !== rule);
+  return (
+    <>
+      <Fact name="rule">
+        <code>{rule}</code>
+        {others.length > 0 && <span class="quiet"> also {others.join(", ")}</span>}
+      </Fact>
+      {remedy !== undefined && <Fact name="would have allowed it">{remedy}</Fact>}
+      {evidence !== undefined && <EvidenceOf evidence={evidence} />}
+      {flags.length > 0 && <Fact name="noticed">{flags.join(", ")}</Fact>}
+    </>
+  );
+}
+
+function EvidenceOf({ evidence }: { readonly evidence: Evidence }): JSX.Element {
+  const { label, links = [], planned, unbound = [] } = evidence;
+  return (
+    <>
+      {label.sources.length > 0 && (
+        <Fact name="the model had read">
+          {label.sources.join(", ")} <span class="quiet">({label.integrity})</span>
+        </Fact>
+      )}
+      {unbound.length > 0 && (
+        <Fact name="not chosen by the user">
+          {unbound.map(({ path, value }) => `${path} = ${JSON.stringify(value)}`).join(", ")}
+        </Fact>
+      )}
+      {links.length > 0 && <Fact name="links of strangers">{links.join(", ")}</Fact>}
+      {planned !== undefined && (
+        <Fact name="planned by">
+          {planned === "person"
+            ? "a person, who agreed to it in a plan"
+            : "the model, before it read a stranger's words"}
+        </Fact>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import type { CallState, InspectedCall } from "../view.ts";
+
+/** A duration for people: `840 ms`, `8.2 s`, `3 min 5 s`, `2 d 3 h`. */
+export function durationText(ms: number): string {
+  if (ms < 1) return "0 ms";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const hours = Math.floor(seconds / 3600);
+  return hours < 48
+    ? `${hours} h ${Math.floor((seconds % 3600) / 60)} min`
+    : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** How long ago a time is. */
+export function agoText(time: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - time) / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** A time of day with its date. */
+export const timeText = (time: number): string =>
+  new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** A count with its thing: `1 call`, `2 calls`. */
+export const countText = (count: number, thing: string): string =>
+  `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
+
+/** The word of a state, beside its sign. */
+export const stateWords: Readonly<Record<CallState, string>> = {
+  done: "done",
+  failed: "failed",
+  refused: "refused",
+  waiting: "waiting",
+  open: "running",
+  pending: "not yet",
+};
+
+/** The signs of states: each has a shape of its own. */
+export type Sign = CallState | "none";
+
+/** The sign of the status of a run. */
+export function signOf(status: string): Sign {
+  if (status === "answered") return "done";
+  if (status === "waiting" || status === "suspended") return "waiting";
+  if (status === "running") return "open";
+  if (status === "refused" || status === "cancelled") return "refused";
+  return status === "ready" || status === "moved" ? "pending" : "failed";
+}
+
+/** A value as it is shown: a text as it is, all else as JSON. */
+export const shownValue = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value, undefined, 2) ?? "");
+
+/** A value on one line, as far as it goes. */
+export const lineText = (value: unknown): string => {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+};
+
+/** The verdict about a call as a heading. */
+export function verdictText({ state, status, decision, question }: InspectedCall): string {
+  if (state === "waiting") return "Waits for a person";
+  if (question?.answer?.approved === false)
+    return question.answer.expired === true ? "Refused: nobody answered in time" : "Refused by a person";
+  if (question?.answer?.approved === true) return "Allowed by a person";
+  if (decision?.verdict === "deny") return "Refused";
+  if (state === "refused") return status === "skipped" ? "Skipped" : "Did not run";
+  if (decision?.verdict === "ask") return "Asked about";
+  return decision === undefined ? "No decision is recorded" : "Allowed";
+}

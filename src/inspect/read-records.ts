@@ -1,0 +1,52 @@
+import type { CallRecord } from "../call/call.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+import type { KeptAnswer } from "../call/ask.ts";
+import type { KeptEnd } from "../run/kept-end.ts";
+import type { ModelRecord } from "../turn/ask-model.ts";
+
+/** The records of a run, by what they are about. Records of runs inside calls stand behind the keys of those, and are left out. */
+export interface ReadRecords {
+  /** By the number of the turn; of a driver that asked several times, the first question and the last reply. */
+  readonly models: ReadonlyMap<number, readonly ModelRecord[]>;
+  /** By key: `turn/1/call/0`. Undefined for a call that began and has no result. */
+  readonly calls: ReadonlyMap<string, CallRecord | undefined>;
+  /** By the key of the question: `turn/1/approval/0`. */
+  readonly answers: ReadonlyMap<string, KeptAnswer>;
+  /** The time at which the run began, where that is recorded. */
+  readonly begunAt?: number;
+  /** The last end that is recorded. */
+  readonly end?: KeptEnd;
+}
+
+const modelKey = /^turn\/(\d+)\/model(?:\/\d+)?$/;
+const callKey = /^turn\/\d+\/call\/\d+$/;
+const answerKey = /^turn\/\d+\/approval\/\d+$/;
+const endKeys = /^end(?:\/\d+)?$/;
+
+/** Sorts the records of a run. */
+export function readRecords(records: readonly JournalRecord[]): ReadRecords {
+  const models = new Map<number, ModelRecord[]>();
+  const calls = new Map<string, CallRecord | undefined>();
+  const answers = new Map<string, KeptAnswer>();
+  let begunAt: number | undefined;
+  let end: KeptEnd | undefined;
+  /* oxlint-disable typescript/no-unsafe-type-assertion -- a step of this key wrote it */
+  for (const { key, json } of records) {
+    const turn = Number(modelKey.exec(key)?.[1]);
+    const kept: unknown = json === undefined ? undefined : JSON.parse(json);
+    if (callKey.test(key)) calls.set(key, kept as CallRecord | undefined);
+    else if (kept === undefined) continue;
+    else if (turn >= 0) models.set(turn, [...(models.get(turn) ?? []), kept as ModelRecord]);
+    else if (answerKey.test(key)) answers.set(key, kept as KeptAnswer);
+    else if (key === "start") begunAt = (kept as { readonly now?: number }).now;
+    else if (endKeys.test(key)) end = kept as KeptEnd;
+  }
+  /* oxlint-enable typescript/no-unsafe-type-assertion */
+  return {
+    models,
+    calls,
+    answers,
+    ...(begunAt === undefined ? {} : { begunAt }),
+    ...(end === undefined ? {} : { end }),
+  };
+}

@@ -1,0 +1,76 @@
+import type { ListedRun } from "./view.ts";
+
+/** What is wanted of runs: fields that must have a value, and words that must stand in them. */
+export interface WantedRuns {
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+  readonly words: readonly string[];
+  /** Fields that there are not. */
+  readonly unknown: readonly string[];
+}
+
+/** The fields by which runs are filtered, and what each looks at. */
+const fields: Readonly<Record<string, (run: ListedRun, value: string) => boolean>> = {
+  status: ({ status }, value) => status.startsWith(value),
+  agent: ({ agent }, value) => has(agent, value),
+  tool: ({ tools }, value) => tools.some((tool) => has(tool, value)),
+  session: ({ session = "" }, value) => has(session, value),
+  id: ({ id }, value) => has(id, value),
+  fork: ({ forkOf = "" }, value) => (value === "yes" ? forkOf !== "" : has(forkOf, value)),
+  refused: ({ refused }, value) => (value === "no" ? refused === 0 : refused > 0),
+  calls: ({ calls }, value) => isWithin(calls, value),
+  turns: ({ turns }, value) => isWithin(turns, value),
+  tokens: ({ tokens = 0 }, value) => isWithin(tokens, value),
+};
+
+/** The names of the fields. */
+export const filterFields: readonly string[] = Object.keys(fields);
+
+const has = (text: string, part: string): boolean => text.toLowerCase().includes(part);
+
+/** `>3`, `<3`, `3`. */
+function isWithin(count: number, value: string): boolean {
+  const bound = Number(value.replace(/^[<>]/, ""));
+  if (value.startsWith(">")) return count > bound;
+  return value.startsWith("<") ? count < bound : count === bound;
+}
+
+/** Reads a filter: `status:waiting tool:send_mail invoice`. */
+export function readFilter(text: string): WantedRuns {
+  const parts = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((part) => part !== "");
+  const named = parts.flatMap((part) => {
+    const [, name = "", value = ""] = /^([a-z]+):(.*)$/.exec(part) ?? [];
+    return name === "" ? [] : [{ name, value }];
+  });
+  return {
+    fields: named.filter(({ name, value }) => Object.hasOwn(fields, name) && value !== ""),
+    words: parts.filter((part) => !/^[a-z]+:/.test(part)),
+    unknown: named.filter(({ name }) => !Object.hasOwn(fields, name)).map(({ name }) => name),
+  };
+}
+
+/** The runs that are wanted. `found` are the ids of those in whose records the words stand, as far as that is known. */
+export function filterRuns(
+  runs: readonly ListedRun[],
+  wanted: WantedRuns,
+  found: ReadonlySet<string> = new Set(),
+): readonly ListedRun[] {
+  if (wanted.fields.length === 0 && wanted.words.length === 0) return runs;
+  return runs.filter(
+    (run) =>
+      wanted.fields.every(({ name, value }) => fields[name]?.(run, value) === true) &&
+      (found.has(run.id) || wanted.words.every((word) => standsIn(run, word))),
+  );
+}
+
+function standsIn({ id, agent, asked, told, tools }: ListedRun, word: string): boolean {
+  return (
+    has(id, word) ||
+    has(agent, word) ||
+    has(asked, word) ||
+    has(told, word) ||
+    tools.some((tool) => has(tool, word))
+  );
+}

@@ -1,0 +1,204 @@
+import type { Decision } from "../policy/decision.ts";
+import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import type { Delegation } from "../event/event.ts";
+import type { ForkOrigin, RunStatus } from "../durable/run-store.ts";
+import type { FinishReason, ResultStatus } from "../message/message.ts";
+import type { Label } from "../message/label.ts";
+import type { Usage } from "../message/usage.ts";
+import type { Json } from "../util/json.ts";
+
+/** A run in the list. All of it is known from the store alone. Times are milliseconds since 1970. */
+export interface ListedRun {
+  readonly id: string;
+  readonly agent: string;
+  readonly status: RunStatus;
+  readonly begunAt: number;
+  readonly endedAt?: number;
+  readonly session?: string;
+  /** The run that it was forked from. */
+  readonly forkOf?: string;
+  /** What it was asked and what came of it, in a line each. */
+  readonly asked: string;
+  readonly told: string;
+  readonly turns: number;
+  readonly calls: number;
+  /** Calls that did not come to their tool; those that wait for an answer are not among them. */
+  readonly refused: number;
+  readonly waiting: number;
+  readonly tools: readonly string[];
+  readonly tokens?: number;
+}
+
+/** One run, as it is shown. `source` says what it was made of: the records alone know less than a replay with the agent's program. */
+export interface InspectedRun {
+  readonly run: ListedRun;
+  readonly input: Json;
+  readonly fork?: ForkOrigin;
+  readonly source: "records" | "replay";
+  /** What is not known, and why, in whole sentences. */
+  readonly notes: readonly string[];
+  /** From the first to the last time that is recorded. */
+  readonly from: number;
+  readonly to: number;
+  readonly turns: readonly InspectedTurn[];
+  /** All messages of the run, in order; a turn says how many of them its prompt had. */
+  readonly messages: readonly PromptMessage[];
+  readonly budgets: readonly InspectedBudget[];
+  /** The capabilities that the agent gives its tools, where its program is given. */
+  readonly grants?: readonly string[];
+  /** The keys of the spans on the critical path, in order. */
+  readonly critical: readonly string[];
+  /** The outcome in words: of an answer its text, else the reason why there is none. */
+  readonly outcome?: { readonly type: string; readonly text: string };
+  readonly usage?: Usage;
+  readonly costUsd?: number;
+  /** Things that were told of the run beside its turns: hooks, budget warnings, compactions, retries. */
+  readonly remarks: readonly Remark[];
+}
+
+/** Something that happened in a turn, without a time of its own. */
+export interface Remark {
+  readonly turn: number;
+  readonly text: string;
+}
+
+/** One turn: a question to the model, and the calls of its reply. */
+export interface InspectedTurn {
+  readonly number: number;
+  readonly model?: ModelSpan;
+  /** The number of messages that stood before its reply, and how many of the first were taken out by a compaction. */
+  readonly promptLength: number;
+  readonly dropped: number;
+  readonly calls: readonly InspectedCall[];
+}
+
+/** The question to the model, as it is recorded. */
+export interface ModelSpan {
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+  readonly driver: string;
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+  /** What the model wrote beside its calls. */
+  readonly text: string;
+  readonly reasoning?: string;
+  /** The text of the reply as the model wrote it, where a driver read its calls out of text. */
+  readonly raw?: string;
+  /** Mendings without which the reply could not be read. */
+  readonly repairs: readonly string[];
+  readonly retries: readonly string[];
+}
+
+/**
+ * The state of a call. `done`: its tool ran and gave a result. `failed`: it ran and did not. `refused`: it never came to its tool. `waiting`: somebody is
+ * asked. `open`: it began, and has no result. `pending`: nothing of it is recorded yet.
+ */
+export type CallState = "done" | "failed" | "refused" | "waiting" | "open" | "pending";
+
+/** A stretch of time of a call. `isExact` is false where the records know its ends only together with another one. */
+export interface CallSpan {
+  readonly phase: "waited" | "queued" | "executed";
+  readonly from: number;
+  readonly to: number;
+  readonly isExact: boolean;
+}
+
+/** One call: what the model proposed, what was decided about it and by what, and what came of it. */
+export interface InspectedCall {
+  /** Its key in the journal: `turn/1/call/0`. */
+  readonly key: string;
+  readonly callId: string;
+  readonly turn: number;
+  readonly index: number;
+  readonly tool: string;
+  readonly state: CallState;
+  readonly status?: ResultStatus;
+  /** What the model sent; raw text where it was no JSON, and then `malformed` says what is wrong with it. */
+  readonly proposed: Json;
+  readonly malformed?: string;
+  /** What was judged and ran, where that is known and other than what was proposed. */
+  readonly judged?: Json;
+  readonly coerced: readonly string[];
+  /** The end of the reply that proposed it. */
+  readonly proposedAt: number;
+  readonly spans: readonly CallSpan[];
+  readonly decision?: Decision;
+  /** The decision in words, as people read it. */
+  readonly explanation?: string;
+  /** A person was asked, with these words, and what they said. */
+  readonly question?: InspectedQuestion;
+  readonly effect?: string;
+  /** What the tool declares that it needs, where its program is given; null where it does not say. */
+  readonly needs?: readonly string[] | null;
+  readonly looks: readonly CapabilityAsked[];
+  readonly origins: readonly ValueOrigin[];
+  readonly label?: Label;
+  readonly result?: InspectedResult;
+  readonly delegations: readonly Delegation[];
+  /** Its result was changed by hooks: the fields, each with the name of the hook. */
+  readonly hooked?: Readonly<Record<string, string>>;
+}
+
+/** A look of a call at something of the world. */
+export interface CapabilityAsked {
+  readonly resource: string;
+  readonly granted: boolean;
+  readonly reason?: string;
+}
+
+/** The place where a value of the arguments was first seen, by its text. */
+export interface ValueOrigin {
+  readonly path: string;
+  readonly value: string;
+  /** `the input`, `turn 1, read_mail`, or undefined where it stands nowhere before. */
+  readonly seenIn?: string;
+  /** The policy's own word, where a person was asked: the user chose it. */
+  readonly isBound?: boolean;
+}
+
+/** A result: `text` is what the model was told, `value` what the tool gave, `note` what people are told beside it. */
+export interface InspectedResult {
+  readonly text: string;
+  readonly value?: Json;
+  readonly note?: string;
+  /** It was cut after so many bytes. */
+  readonly cut?: number;
+}
+
+/** A question to a person, and the answer where there is one. */
+export interface InspectedQuestion {
+  readonly key: string;
+  /** Left out where only the answer is recorded. */
+  readonly request?: ApprovalRequest;
+  readonly since?: number;
+  readonly until?: number;
+  readonly by?: readonly string[];
+  readonly answer?: {
+    readonly approved: boolean;
+    readonly reason?: string;
+    readonly by?: string;
+    readonly edited?: Json;
+    readonly for?: string;
+    readonly expired?: boolean;
+  };
+}
+
+/** A message as the transcript has it. */
+export interface PromptMessage {
+  readonly role: "system" | "user" | "model" | "tool";
+  readonly text: string;
+  /** The tool whose result it is. */
+  readonly name?: string;
+  readonly status?: ResultStatus;
+  readonly label?: Label;
+}
+
+/** A bound of the run, and how much of it is used. */
+export interface InspectedBudget {
+  readonly field: string;
+  readonly used: number;
+  /** Left out where only the program knows it. */
+  readonly limit?: number;
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { nodeHost } from "../../src/adapters/clock.ts";
+import type { RunStore } from "../../src/durable.ts";
+import { type Inspector, inspectorOf } from "../../src/inspect/inspector.ts";
+import { answered, clerk, waitingRun } from "../unit/inspect/scene.ts";
+
+const token = "a-token-that-nobody-guesses";
+
+async function inspect(store: RunStore, agents = [clerk()]): Promise<Inspector> {
+  const inspector = await inspectorOf({
+    store,
+    agents,
+    token,
+    place: "runs.db",
+    by: "kim",
+    works: false,
+    host: nodeHost,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  onTestFinished(() => inspector.drain());
+  return inspector;
+}
+
+const bearer = { authorization: `Bearer ${token}` };
+
+interface Asked {
+  readonly host?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** Asks an inspector, with its token where nothing else is said. */
+function ask(
+  { fetch }: Inspector,
+  path: string,
+  { host = "127.0.0.1:9", headers = bearer, body }: Asked = {},
+): Promise<Response> {
+  const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  return fetch(new Request(`http://${host}${path}`, { ...sent, headers }));
+}
+
+describe("an inspector", () => {
+  it.each([
+    ["no token", "/api/runs", { headers: {} }, 401],
+    ["another token", "/api/runs", { headers: { authorization: "Bearer no" } }, 401],
+    ["the token in the address alone", `/api/runs?token=${token}`, { headers: {} }, 401],
+    ["another name for this machine", "/api/runs", { host: "rebound.example:9" }, 403],
+    [
+      "a page of another origin",
+      "/api/runs",
+      { headers: { ...bearer, origin: "https://evil.example" } },
+      403,
+    ],
+    ["a path that is not there", "/api/secrets", {}, 404],
+    ["a file beside its own", "/..%2f..%2fpackage.json", {}, 404],
+    ["a run that is not there", "/api/run?id=none", {}, 404],
+    ["a part of the query that it has not", "/api/run?id=mail-1&all=yes", {}, 400],
+    ["an answer without a token", "/api/answer?id=mail-1", { headers: {}, body: {} }, 401],
+    ["an answer that is none", "/api/answer?id=mail-1", { body: { approved: "yes" } }, 400],
+  ] as readonly (readonly [string, string, Asked, number])[])(
+    "answers %s with its status",
+    async (...row) => {
+      const [, path, asked, status] = row;
+      const inspector = await inspect(await waitingRun());
+      expect((await ask(inspector, path, asked)).status).toBe(status);
+    },
+  );
+
+  it("serves its page to whoever reaches it, with no secret in it and nothing from elsewhere", async () => {
+    const inspector = await inspect(await waitingRun());
+    const page = await ask(inspector, "/", { headers: {} });
+    const text = await page.text();
+    expect(text).not.toContain(token);
+    expect(text).not.toContain("mail-1");
+    const policy = page.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+    expect(text.match(/(?:src|href)="[^"]+"/g)).toEqual(['href="/page.css"', 'src="/page.js"']);
+  });
+
+  it("may only look where it has no program of the agent", async () => {
+    const store = await waitingRun();
+    const inspector = await inspect(store, []);
+    const [question] = await store.questions();
+    const body = { key: question?.key, hash: question?.request.hash, approved: true };
+    const refused = await ask(inspector, "/api/answer?id=mail-1", { body });
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toContain("writ inspect agent.ts");
+    expect(await store.questions()).toHaveLength(1);
+  });
+
+  it("keeps an answer under the name of whoever started it, and refuses one to another call", async () => {
+    const store = await waitingRun();
+    const inspector = await inspect(store);
+    const [question] = await store.questions();
+    const body = { key: question?.key ?? "", hash: "of another call", approved: true };
+    expect((await ask(inspector, "/api/answer?id=mail-1", { body })).status).toBe(409);
+    const right = { ...body, hash: question?.request.hash };
+    expect((await ask(inspector, "/api/answer?id=mail-1", { body: right })).status).toBe(204);
+    const kept = (await store.records("mail-1")).find(({ key }) => key === question?.key);
+    expect(JSON.parse(kept?.json ?? "{}")).toMatchObject({ approved: true, by: "kim" });
+  });
+
+  it("finds runs by words of what was recorded of them", async () => {
+    const store = await waitingRun();
+    await answered(store, false);
+    const inspector = await inspect(store);
+    const found = async (text: string): Promise<unknown> =>
+      (await ask(inspector, `/api/search?text=${encodeURIComponent(text)}`)).json();
+    await expect.poll(() => found("what does it COST"), { timeout: 30_000 }).toEqual({ ids: ["mail-1"] });
+    expect(await found("nothing of this")).toEqual({ ids: [] });
+  });
+
+  it("exports a run as a page that may load nothing, in which no text of a run is code", async () => {
+    const store = await waitingRun();
+    const inspector = await inspect(store, [
+      clerk().with({ instructions: "</script><script>alert(1)</script>" }),
+    ]);
+    const page = await (await ask(inspector, "/api/export?id=mail-1")).text();
+    expect(page).toMatch(/default-src 'none'.*script-src 'sha256-[\w+/]+=*'; style-src 'sha256-/);
+    expect(page).not.toContain("<script>alert");
+    expect(page.match(/<script/g)).toHaveLength(2);
+    expect(page).toContain("eve@example.net");
+  });
+});

@@ -1,0 +1,107 @@
+import { expect, it } from "vitest";
+import { nodeHost } from "../../../src/adapters/clock.ts";
+import type { RunStore } from "../../../src/durable.ts";
+import { type KnownAgent, loadRun } from "../../../src/inspect/load-run.ts";
+import type { InspectedCall, InspectedRun } from "../../../src/inspect/view.ts";
+import { answered, clerk, waitingRun } from "./scene.ts";
+
+/** The view of the run, with the agent's program or without. */
+async function view(store: RunStore, agents = [clerk()]): Promise<InspectedRun> {
+  const known = new Map<string, KnownAgent>(
+    await Promise.all(
+      agents.map(
+        async (one) => [one.name, { manifest: await one.manifest(), instructions: "Be a clerk." }] as const,
+      ),
+    ),
+  );
+  return loadRun("mail-1", { store, agents, host: nodeHost, known });
+}
+
+const callsIn = ({ turns }: InspectedRun): readonly InspectedCall[] => turns.flatMap(({ calls }) => calls);
+const about = (run: InspectedRun): readonly string[] =>
+  callsIn(run).map(({ tool, state, decision }) => `${tool} ${state} ${decision?.verdict} ${decision?.rule}`);
+
+it("says of each call what became of it, and which rule decided", async () => {
+  const run = await view(await waitingRun());
+  expect(about(run)).toEqual([
+    "read_mail done allow sensible",
+    "find_order done allow sensible",
+    "find_order refused deny arguments",
+    "delete_all refused deny allow-list",
+    "send_mail waiting ask sensible",
+  ]);
+  expect(run).toMatchObject({
+    source: "replay",
+    notes: [],
+    run: { status: "waiting", waiting: 1, refused: 1 }, // the list knows the records alone
+  });
+});
+
+it("says without the program what the records say, and that the reasons are not among it", async () => {
+  const run = await view(await waitingRun(), []);
+  expect(about(run)).toEqual([
+    "read_mail done allow sensible",
+    "find_order done allow sensible",
+    "find_order refused undefined undefined",
+    "delete_all pending undefined undefined", // its turn is not over
+    "send_mail waiting ask sensible",
+  ]);
+  expect(run.source).toBe("records");
+  expect(run.notes).toEqual([expect.stringContaining("writ inspect agent.ts")]);
+});
+
+it("tells where the values of a call come from, and which the user chose", async () => {
+  const mail = callsIn(await view(await waitingRun())).at(-1);
+  expect(mail?.origins).toEqual([
+    { path: "to", value: "eve@example.net", seenIn: "turn 1, read_mail", isBound: false },
+    { path: "text", value: "Order 17 costs 30.", isBound: false },
+  ]);
+  expect(mail?.explanation).toContain("seen: untrusted");
+});
+
+it.each([
+  [true, "done", "yes"],
+  [false, "refused", "no"],
+])("keeps the answer of a person, approved: %j", async (approved, state) => {
+  const store = await waitingRun();
+  await answered(store, approved);
+  const run = await view(store);
+  const mail = callsIn(run).at(-1);
+  expect(mail).toMatchObject({ state, question: { answer: { approved, by: "kim" } } });
+  expect(run.outcome?.type).toBe("answered");
+  expect(mail?.spans.map(({ phase, isExact }) => `${phase} ${isExact}`)).toEqual(
+    approved ? expect.arrayContaining(["executed true"]) : [],
+  );
+});
+
+it("gives each turn the prompt that its model was shown: those of the turn before, and what is new", async () => {
+  const { turns, messages } = await view(await waitingRun());
+  expect(turns.map(({ promptLength }) => promptLength)).toEqual([2, 6]);
+  expect(messages.slice(0, 6).map(({ role, name = "" }) => `${role} ${name}`.trim())).toEqual([
+    "system",
+    "user",
+    "model",
+    "tool read_mail",
+    "tool find_order",
+    "tool find_order",
+  ]);
+});
+
+it("counts budgets from the records, with the limits of the program", async () => {
+  const store = await waitingRun();
+  const budgets = new Map(
+    (await view(store)).budgets.map(({ field, used, limit }) => [field, { used, limit }]),
+  );
+  expect(budgets.get("turns")).toEqual({ used: 2, limit: 8 });
+  expect(budgets.get("toolCalls")).toEqual({ used: 5, limit: 32 });
+  const alone = (await view(store, [])).budgets.find(({ field }) => field === "turns");
+  expect(alone).toEqual({ field: "turns", used: 2 });
+});
+
+it("says that another program made the run, and shows its records then", async () => {
+  const store = await waitingRun();
+  const other = clerk().with({ instructions: "You are somebody else." });
+  const run = await view(store, [other]);
+  expect(run.source).toBe("records");
+  expect(run.notes[0]).toContain("another program");
+});
