@@ -92,7 +92,12 @@ function readMessage(given: unknown, calls: ForeignCalls): readonly Message[] {
   if (role === "user") return [readUser(message)];
   if (role === "assistant") return readReply(message, calls);
   if (role === "tool") return readResults(message, calls);
-  throw new TypeError(`its role is ${JSON.stringify(role)}; there are user, assistant and tool`);
+  const { type } = message;
+  throw new TypeError(
+    role === undefined && typeof type === "string"
+      ? `it is an item "${type}" and no message; give calls as \`tool_calls\` of the assistant, results as messages of the role "tool"`
+      : `its role is ${JSON.stringify(role)}; there are user, assistant and tool`,
+  );
 }
 
 /** True for a message of this package, which keeps its label. */

@@ -235,6 +235,11 @@ describe("what an agent cannot be asked", () => {
       [user, { role: "assistant", content: "Hi" }],
       /message 1 is the last, and not of the user/,
     ],
+    [
+      "a call as OpenAI's Responses have it",
+      [user, { type: "function_call", call_id: "x", name: "a", arguments: "{}" }, user],
+      /message 1: it is an item "function_call" and no message; give calls as `tool_calls`/,
+    ],
     ["a role that nobody has", [{ role: "human", content: "Hi" }], /message 0: its role is "human"/],
     [
       "a result without a call",

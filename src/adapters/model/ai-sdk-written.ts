@@ -1,11 +1,34 @@
-import { isJsonObject } from "../../util/json.ts";
+import { isJsonList, isJsonObject } from "../../util/json.ts";
+import { UnreadableReply } from "./http-reply.ts";
 import { callPieces, choiceOf, reasonIn } from "./openai-choice.ts";
+
+/** True for a package of chat completions, whose raw chunks are asked for: it mixes what they keep apart. */
+export function readsChunks(provider: string): boolean {
+  return provider.endsWith(".chat") || hidesWhatWasWritten(provider);
+}
+
+/**
+ * Holds a raw chunk to one choice: packages put the pieces of all choices into one reply, and nobody can tell them apart then.
+ *
+ * @throws UnreadableReply for a chunk of another choice than the first
+ */
+export function expectOneChoice(chunk: unknown): void {
+  const choices = isJsonObject(chunk) ? chunk["choices"] : undefined;
+  if (!isJsonList(choices)) return;
+  if (choices.filter(isJsonObject).every(({ index }) => Number(index ?? 0) === 0)) return;
+  throw new UnreadableReply(
+    "the reply has several choices, which its package mixes: ask for one, without `n`",
+    {
+      retryable: false,
+    },
+  );
+}
 
 /**
  * True for a package that gives `{}` for arguments which came in one piece and are no JSON, and for those of a
  * stream that broke off: what the provider wrote stands in its raw chunks alone.
  */
-export function hidesWhatWasWritten(provider: string): boolean {
+function hidesWhatWasWritten(provider: string): boolean {
   return /^openrouter\b/.test(provider);
 }
 

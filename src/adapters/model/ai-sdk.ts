@@ -15,7 +15,7 @@ import { UnreadableReply } from "./http-reply.ts";
 import { settingsData } from "./settings-data.ts";
 import { abortErrorOf, mistakeOf, orAborted } from "./streams.ts";
 import { type AiSdkProviderTool, allowedOptions, toolChoiceOf, toolsOf } from "./ai-sdk-tools.ts";
-import { hidesWhatWasWritten } from "./ai-sdk-written.ts";
+import { readsChunks } from "./ai-sdk-written.ts";
 import { tellWarnings } from "./ai-sdk-warnings.ts";
 
 export { type AgentLanguageModel, type AgentModelOptions, asLanguageModel } from "./ai-sdk-agent.ts";
@@ -191,7 +191,7 @@ function callOptions({ model, options, request, signal, prompt }: Asking): CallO
     ...allowedOptions(request, model.provider, held["providerOptions"]),
     prompt: withSystemOptions(prompt(request.messages), options),
     ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoiceOf(request.toolChoice) }),
-    ...(tools.length > 0 && hidesWhatWasWritten(model.provider) ? { includeRawChunks: true } : {}),
+    ...(readsChunks(model.provider) ? { includeRawChunks: true } : {}),
     abortSignal: signal,
   };
   return options.cache === false ? call : withCacheMarks(call, model, request.toolChoice);

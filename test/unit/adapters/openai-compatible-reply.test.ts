@@ -443,6 +443,10 @@ describe("what else servers stream", () => {
     expect(finishOf(deltas)).toBe("stop");
   });
 
+  it("takes `[DONE]` for the end where the server gives no reason, and says so", async () => {
+    expect(finishOf(await replied([chunk({ content: "a" })]))).toBe("other");
+  });
+
   it.each<[string, Answer, boolean]>([
     ["a stream without an end", { sse: sse([chunk({ content: "a" })]) }, true],
     [
