@@ -2,13 +2,14 @@ import type { Delta } from "../../model/model.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { mediaTypeOf, readDataUrl } from "../../util/media.ts";
 import { keptBy } from "./kept.ts";
+import { soundReader } from "./openai-compatible-sound.ts";
 
 /** Reads what a reply says beside its calls. */
 export interface TextReader {
   /** True once the model has refused to answer. */
   readonly isRefusal: boolean;
   read(message: JsonObject): readonly Delta[];
-  /** The parts that are known only when the reply is whole: of the reasoning, and sources that some servers repeat in each chunk. */
+  /** The parts that are known only when the reply is whole: of the reasoning, a sound, and sources that some servers repeat in each chunk. */
   end(citations?: Json): readonly Delta[];
 }
 
@@ -18,6 +19,7 @@ export interface TextReader {
  */
 export function textReader(server: string): TextReader {
   const details: JsonObject[] = [];
+  const sound = soundReader();
   let form: string | undefined;
   let isRefusal = false;
 
@@ -54,11 +56,12 @@ export function textReader(server: string): TextReader {
         ...(isJsonList(content) ? parts(content) : said(content)),
         ...said(refusal),
         ...pictures(message["images"]),
+        ...sound.read(message["audio"]),
         ...sourceFields.flatMap((field) => sources(server, field, message[field])),
       ];
     },
     end(citations) {
-      const found = sources(server, "citations", citations);
+      const found = [...sound.end(), ...sources(server, "citations", citations)];
       if (details.length === 0) return found;
       const kept = keptBy(server, { form: "reasoning_details", reasoning_details: details });
       return [...found, { type: "reasoning-delta", block: "reasoning", text: "", providerMetadata: kept }];
