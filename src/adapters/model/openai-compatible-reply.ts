@@ -1,13 +1,14 @@
 import type { FinishReason } from "../../message/message.ts";
 import type { ReportedUsage } from "../../message/usage.ts";
-import type { Delta, ReportedResponse } from "../../model/model.ts";
+import type { Delta } from "../../model/model.ts";
 import { isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
 import { callPieces, choiceOf, reasonIn } from "./openai-choice.ts";
 import { bounded, RefusedRequest, UnreadableReply } from "./http-reply.ts";
 import { callReader } from "./openai-compatible-calls.ts";
+import { saidReader } from "./openai-compatible-said.ts";
 import { textReader } from "./openai-compatible-texts.ts";
 import { excerpt, readFault, shown } from "./provider-fault.ts";
-import { reportedResponse, reportedUsage, unreadableBy } from "./wire-fields.ts";
+import { reportedUsage, unreadableBy } from "./wire-fields.ts";
 
 /** The end of a stream that says so itself. */
 type Chunk = JsonObject | "done";
@@ -123,10 +124,10 @@ function errorIn(chunk: JsonObject): RefusedRequest | undefined {
 export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): AsyncGenerator<Delta, void> {
   const calls = callReader(server);
   const texts = textReader(server);
+  const said = saidReader();
   let finish: string | undefined;
   let done = false;
   let usage: ReportedUsage | undefined;
-  let response: ReportedResponse | undefined;
   let citations: Json | undefined;
   for await (const chunk of chunks) {
     if (chunk === "done") {
@@ -136,9 +137,9 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): A
     const error = errorIn(chunk);
     if (error !== undefined) throw error;
     usage = usageOf(chunk) ?? usage;
-    response ??= reportedResponse(chunk["id"], chunk["model"]);
     citations = chunk["citations"] ?? citations;
     const choice = choiceOf(chunk);
+    said.read(chunk, choice);
     if (choice === undefined) continue;
     const message = choice["delta"] ?? choice["message"];
     if (isJsonObject(message)) {
@@ -150,6 +151,7 @@ export async function* toDeltas(chunks: AsyncIterable<Chunk>, server: string): A
   if (!done && finish === undefined) throw new UnreadableReply("the answer ended before the reply did");
   yield* calls.end();
   yield* texts.end(citations);
+  const response = said.end(finish);
   yield {
     type: "end",
     finishReason: finishReasonOf(finish, { hasCalls: calls.count > 0, isRefusal: texts.isRefusal }),
