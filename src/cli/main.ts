@@ -1,14 +1,23 @@
 #!/usr/bin/env node
 import { nodeIsNewEnough, oldestNode } from "../adapters/node-version.ts";
 import { asProcess } from "./as-process.ts";
+import { packageVersion } from "./package-version.ts";
 
 await asProcess(run);
 
 async function run(): Promise<number> {
   if (!nodeIsNewEnough(process.versions.node)) return outdated(process.versions.node);
+  const words = process.argv.slice(2);
+  if (words.length === 1 && /^(?:-V|--version|version)$/.test(words[0] ?? "")) return tellVersion();
   process.getBuiltinModule("node:module").enableCompileCache();
   const { runProgram } = await import("./program.ts");
-  return runProgram(process.argv.slice(2));
+  return runProgram(words);
+}
+
+/** Says it without the commands: scripts ask for it again and again. */
+function tellVersion(): number {
+  process.stdout.write(`${packageVersion()}\n`);
+  return 0;
 }
 
 /** Says so with what an older Node can load. */

@@ -44,6 +44,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
   addPolicy(program, act);
   addEval(program, act);
   addManifest(program, act);
+  addCompletion(program, act);
   return program;
 }
 
@@ -138,6 +139,16 @@ function addModels(program: Command, act: Act): void {
     .option("--verbose", "show the stack of an error")
     .action((name: string, flags: OutputFlags) =>
       act(flags, async () => (await import("./models.ts")).pullNamed(name)),
+    );
+}
+
+function addCompletion(program: Command, act: Act): void {
+  program
+    .command("completion")
+    .description("print a script that completes these commands in a shell")
+    .argument("<shell>", "bash, zsh or fish")
+    .action((shell: string) =>
+      act({}, async () => (await import("./completion/completion.ts")).completion(shell, program)),
     );
 }
 
