@@ -5,6 +5,7 @@ import { addDurable } from "./durable-commands.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import type { EvalAgentFlags } from "./eval-agent.ts";
 import type { InjectionFlags } from "./eval-injection.ts";
+import type { InitFlags } from "./init.ts";
 import type { ManifestFlags } from "./manifest.ts";
 import { addPolicy } from "./policy-commands.ts";
 import { type OutputFlags, withOutputFlags } from "./options.ts";
@@ -33,6 +34,7 @@ function makeProgram(setExitCode: SetExitCode): Command {
     .version(packageVersion(), "-V, --version")
     .exitOverride()
     .showHelpAfterError("(writ --help shows how)");
+  addInit(program, act);
   addRun(program, act);
   addChat(program, act);
   addDurable(program, act);
@@ -46,6 +48,20 @@ function makeProgram(setExitCode: SetExitCode): Command {
   addManifest(program, act);
   addCompletion(program, act);
   return program;
+}
+
+function addInit(program: Command, act: Act): void {
+  program
+    .command("init")
+    .description(
+      "begin a small project: an agent, its test, and a stand-in for the model, so that no key is needed",
+    )
+    .argument("[folder]", "where; it may be there, but none of the files", ".")
+    .option("--template <name>", "tool, mcp, approval or serve", "tool")
+    .option("--verbose", "show the stack of an error")
+    .action((folder: string, flags: InitFlags) =>
+      act(flags, async () => (await import("./init.ts")).init(folder, flags)),
+    );
 }
 
 function addRun(program: Command, act: Act): void {

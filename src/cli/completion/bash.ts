@@ -1,10 +1,8 @@
-import { type CommandPlace, quoted } from "./completion.ts";
+import { type CommandPlace, type Completion, quoted } from "./places.ts";
 
 /** The script for bash. */
 export function bashScript(places: readonly CommandPlace[]): string {
   const known = places.filter(({ place }) => place !== "").map(({ place }) => quoted(place));
-  const words = (from: readonly { readonly word: string }[]): string =>
-    from.map(({ word }) => word).join(" ");
   const cases = places.map(
     ({ place, commands, options }) =>
       `    ${quoted(place)}) commands=${quoted(words(commands))}; options=${quoted(words(options))} ;;`,
@@ -29,4 +27,8 @@ ${cases.join("\n")}
 }
 complete -o default -F _writ writ
 `;
+}
+
+function words(from: readonly Completion[]): string {
+  return from.map(({ word }) => word).join(" ");
 }

@@ -1,4 +1,4 @@
-import { type CommandPlace, quoted } from "./completion.ts";
+import { type CommandPlace, quoted } from "./places.ts";
 
 /** The script for fish. */
 export function fishScript(places: readonly CommandPlace[]): string {

@@ -1,4 +1,4 @@
-import { type Completion, type CommandPlace, quoted } from "./completion.ts";
+import { type Completion, type CommandPlace, quoted } from "./places.ts";
 
 /** The script for zsh. */
 export function zshScript(places: readonly CommandPlace[]): string {

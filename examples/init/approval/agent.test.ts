@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { scripted } from "writ/testing";
+import { desk, refunds } from "./agent.ts";
+
+beforeEach(() => void refunds.splice(0));
+
+const wants = (): ReturnType<typeof scripted> =>
+  scripted([
+    { calls: [{ name: "refund", arguments: { order: "17", euro: 40 } }] },
+    "I have done what I may.",
+  ]);
+
+test("refunds nothing without a yes", async () => {
+  const run = await desk.with({ model: wants() }).run("Refund order 17", { approve: () => false });
+  assert.deepEqual(refunds, []);
+  assert.equal(run.calls[0]?.status, "denied");
+});
+
+test("refunds exactly what the person agreed to, once", async () => {
+  await desk.with({ model: wants() }).run("Refund order 17", {
+    approve: () => ({ approved: true, arguments: { order: "17", euro: 30 } }),
+  });
+  assert.deepEqual(refunds, ["30 euro for order 17"]);
+});

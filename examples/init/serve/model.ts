@@ -1,0 +1,15 @@
+import type { ModelSource } from "writ";
+import { modelNamed, type ModelRequest } from "writ/models";
+
+const name = process.env["WRIT_MODEL"];
+
+/** The model that WRIT_MODEL names, like openai/gpt-5-mini or ollama/qwen2.5:7b; else a stand-in, which needs neither a key nor a network. */
+export const model: ModelSource = name === undefined ? standIn : modelNamed(name);
+
+/** Does what a model would do here: it looks the order up, and answers. */
+function standIn({ messages }: ModelRequest) {
+  const last = messages.at(-1);
+  if (last?.role === "tool") return `Your order: ${last.text}.`;
+  const [order = "17"] = /\d+/.exec(JSON.stringify(last)) ?? [];
+  return { calls: [{ name: "look_up", arguments: { order } }] };
+}

@@ -1,0 +1,113 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { WritError } from "../error/writ-error.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { type OutputFlags, wordOf } from "./options.ts";
+import { countText, oneLine, processOutput } from "./output.ts";
+import { packageVersion } from "./package-version.ts";
+
+/** The options of `writ init`. */
+export interface InitFlags extends OutputFlags {
+  readonly template: string;
+}
+
+interface Template {
+  /** The command that shows the agent at work; `npm start` runs it. */
+  readonly start: string;
+  /** Packages that it needs beside writ. */
+  readonly packages: Readonly<Record<string, string>>;
+}
+
+/** The projects that `writ init` can make; their programs are in `examples/init`. */
+export const templates: Readonly<Record<"tool" | "mcp" | "approval" | "serve", Template>> = {
+  tool: { start: 'writ run agent.ts "How warm is it in Oslo?"', packages: {} },
+  mcp: {
+    start: 'writ run agent.ts "How long does tea steep?"',
+    packages: { "@modelcontextprotocol/client": "^2.4.0", "@modelcontextprotocol/server": "^2.4.0" },
+  },
+  approval: { start: 'writ run agent.ts "Refund order 17"', packages: {} },
+  serve: { start: "writ serve agent.ts", packages: {} },
+};
+
+/** The packages with which every project checks its types. */
+export const typePackages = { "@types/node": "^24.19.2", typescript: "^7.0.2" };
+
+/** `writ init [folder]`. @throws WritError `option-invalid` for a template that there is not, and for a folder that has one of the files */
+export async function init(folder: string, flags: InitFlags): Promise<ExitCode> {
+  const template = wordOf("--template", flags.template, ["tool", "mcp", "approval", "serve"]);
+  const files = filesOf(template, nameOf(folder));
+  const taken = Object.keys(files).filter((name) => existsSync(join(folder, name)));
+  if (taken.length > 0) {
+    const advice = `It has ${taken.join(", ")} already; nothing was written. Name a folder without them.`;
+    throw new WritError("option-invalid", { option: "<folder>", value: folder, advice });
+  }
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { flag: "wx" });
+  await processOutput.answer(nextSteps(folder, template, Object.keys(files)));
+  return exitCodes.answered;
+}
+
+function filesOf(template: keyof typeof templates, name: string): Readonly<Record<string, string>> {
+  const { start, packages } = templates[template];
+  const programs = fileURLToPath(new URL(`../../examples/init/${template}`, import.meta.url));
+  return {
+    "package.json": json({
+      name,
+      private: true,
+      type: "module",
+      scripts: { start, test: "node --test", types: "tsc" },
+      dependencies: { writ: `^${packageVersion()}`, zod: "^4.6.7", ...packages },
+      devDependencies: typePackages,
+      engines: { node: ">=22.18" },
+    }),
+    "tsconfig.json": json({
+      compilerOptions: {
+        target: "es2024",
+        module: "nodenext",
+        types: ["node"],
+        strict: true,
+        noEmit: true,
+        allowImportingTsExtensions: true,
+        erasableSyntaxOnly: true,
+        skipLibCheck: true,
+      },
+    }),
+    ".gitignore": "node_modules\n*.db\n*.db-*\n.env\ntokens.json\n",
+    ...Object.fromEntries(
+      readdirSync(programs).map((file) => [file, readFileSync(join(programs, file), "utf8")]),
+    ),
+  };
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+/** The name of the package: that of the folder, as far as npm takes it. */
+function nameOf(folder: string): string {
+  const name = basename(resolve(folder))
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, "-");
+  return name.replaceAll(/^-+|-+$/g, "") || "agent";
+}
+
+function nextSteps(folder: string, template: keyof typeof templates, files: readonly string[]): string {
+  const { styleAnswer } = processOutput;
+  const shown = oneLine(folder);
+  const steps = [
+    ...(resolve(folder) === process.cwd() ? [] : [`cd ${shown}`]),
+    "npm install",
+    "npm test",
+    `npx ${templates[template].start}`,
+  ];
+  return [
+    `${countText(files.length, "file")} in ${shown}: ${files.join(", ")}`,
+    "",
+    ...steps.map((step) => `  ${styleAnswer("bold", step)}`),
+    "",
+    "No key is needed: model.ts has a stand-in. For a model set WRIT_MODEL, like openai/gpt-5-mini",
+    "(npm i @ai-sdk/openai, and OPENAI_API_KEY) or ollama/qwen2.5:7b (npm i ollama).",
+    "",
+  ].join("\n");
+}

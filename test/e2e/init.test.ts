@@ -1,0 +1,130 @@
+import { execFile, execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { templates, typePackages } from "../../src/cli/init.ts";
+import { type Ended, runNode } from "./command-line.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const run = promisify(execFile);
+let parent: string;
+
+/** What a user has after `npm install`: writ out of its tarball, and the packages that projects name. */
+beforeAll(() => {
+  parent = mkdtempSync(join(tmpdir(), "writ-init-"));
+  execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", parent], {
+    cwd: root,
+    stdio: "ignore",
+  });
+  const [tarball = ""] = readdirSync(parent).filter((name) => name.endsWith(".tgz"));
+  execFileSync("tar", ["-xzf", tarball], { cwd: parent });
+  const modules = join(parent, "node_modules");
+  mkdirSync(join(modules, "@types"), { recursive: true });
+  execFileSync("mv", [join(parent, "package"), join(modules, "writ")]);
+  for (const name of [
+    "zod",
+    "yaml",
+    "typescript",
+    "@typescript",
+    "@standard-schema",
+    "@modelcontextprotocol",
+    "@types/node",
+    "undici-types",
+  ])
+    if (existsSync(join(root, "node_modules", name)))
+      symlinkSync(join(root, "node_modules", name), join(modules, name), "junction");
+});
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+function writ(cwd: string, ...words: readonly string[]): Promise<Ended> {
+  return runNode([join(parent, "node_modules/writ/dist/cli/main.js"), ...words], { cwd });
+}
+
+const answers = {
+  tool: "The thermometer says: 9.\n",
+  mcp: "Steep it for four minutes.\n",
+  approval: "Nothing was refunded.\n",
+};
+
+describe("writ init", () => {
+  it.each(["tool", "mcp", "approval", "serve"] as const)(
+    "begins a project that passes its own test and its types, and runs without a key: %s",
+    async (template) => {
+      const made = await writ(parent, "init", `My ${template}`, "--template", template);
+      expect(made.stderr).toBe("");
+      expect(made.stdout).toContain(
+        `  cd My ${template}\n  npm install\n  npm test\n  npx ${templates[template].start}\n`,
+      );
+      const folder = join(parent, `My ${template}`);
+      const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+        name: string;
+        scripts: { start: string };
+      };
+      expect(manifest.name).toBe(`my-${template}`);
+      expect((await runNode(["--test"], { cwd: folder })).stdout).toMatch(/pass 2\n(?:.*\n)*?.*fail 0\n/);
+      await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc")], { cwd: folder });
+      if (template === "serve") return;
+      const [, prompt = ""] = /"(.*)"/.exec(manifest.scripts.start) ?? [];
+      const { code, stdout } = await writ(folder, "run", "agent.ts", prompt);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: answers[template] });
+    },
+  );
+
+  it("serves the agent that it began", async () => {
+    const folder = join(parent, "served");
+    await writ(parent, "init", "served", "--template", "serve");
+    const main = join(parent, "node_modules/writ/dist/cli/main.js");
+    let answer = "";
+    const ended = await runNode([main, "serve", "agent.ts", "--port", "0"], {
+      cwd: folder,
+      meanwhile(child) {
+        child.stderr?.on("data", (text: Buffer) => {
+          const [, address] = /at (http:\S+)\./.exec(String(text)) ?? [];
+          if (address === undefined) return;
+          const body = JSON.stringify({ agent: "clerk", input: "Where is order 17?" });
+          void fetch(`${address}/runs`, { method: "POST", body, headers: { accept: "text/event-stream" } })
+            .then(async (response) => (answer = await response.text()))
+            .finally(() => child.kill("SIGTERM"));
+        });
+      },
+    });
+    expect(answer).toContain("Your order: delivered on Monday.");
+    expect(ended.code).toBe(0);
+  });
+
+  it("overwrites nothing, and says what is there", async () => {
+    const folder = join(parent, "mine");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "agent.ts"), "mine");
+    const { code, stdout, stderr } = await writ(folder, "init");
+    expect(stderr).toContain(
+      'error[option-invalid] <folder> cannot be ".".\n  It has agent.ts already; nothing was written.',
+    );
+    expect({ code, stdout, files: readdirSync(folder) }).toEqual({
+      code: 2,
+      stdout: "",
+      files: ["agent.ts"],
+    });
+    const unknown = await writ(folder, "init", "x", "--template", "magic");
+    expect(unknown.stderr).toContain("It is one of: tool, mcp, approval, serve.");
+  });
+
+  it("names the packages that writ is tested with", () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      devDependencies: Record<string, string>;
+    };
+    for (const [name, range] of Object.entries({ ...typePackages, ...templates.mcp.packages }))
+      expect(range).toBe(`^${devDependencies[name]}`);
+  });
+});
