@@ -27,7 +27,7 @@ beforeAll(() => {
     cwd: root,
     stdio: "ignore",
   });
-  const [tarball = ""] = readdirSync(parent).filter((name) => name.endsWith(".tgz"));
+  const tarball = readdirSync(parent).find((name) => name.endsWith(".tgz")) ?? "";
   execFileSync("tar", ["-xzf", tarball], { cwd: parent });
   const modules = join(parent, "node_modules");
   mkdirSync(join(modules, "@types"), { recursive: true });
@@ -44,7 +44,7 @@ beforeAll(() => {
   ])
     if (existsSync(join(root, "node_modules", name)))
       symlinkSync(join(root, "node_modules", name), join(modules, name), "junction");
-});
+}, 120_000);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 function writ(cwd: string, ...words: readonly string[]): Promise<Ended> {

@@ -51,8 +51,8 @@ async function loadedBy(module: string): Promise<{ files: string[]; builtins: st
 describe("the package", () => {
   it("is small: what a user does not run or read is not in it", () => {
     expect(paths.filter((path) => /^(?:src|test|tools|bench)\/|\.map$/.test(path))).toEqual([]);
-    expect(paths.length).toBeLessThanOrEqual(570);
-    expect(packed.unpackedSize).toBeLessThanOrEqual(3_950_000);
+    expect(paths.length).toBeLessThanOrEqual(590);
+    expect(packed.unpackedSize).toBeLessThanOrEqual(4_000_000);
   });
 
   it("brings at most six packages, itself among them", () => {
@@ -222,7 +222,7 @@ describe("the command line", () => {
     const { folder, remove } = makeProject();
     try {
       const env = { TMPDIR: folder, TEMP: folder, TMP: folder };
-      expect(await writ(["--version"], { env })).toMatchObject({ code: 0 });
+      expect(await writ(["--help"], { env })).toMatchObject({ code: 0 });
       expect(existsSync(posix.join(folder, "node-compile-cache"))).toBe(true);
     } finally {
       remove();
