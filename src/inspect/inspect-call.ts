@@ -29,7 +29,7 @@ export interface KnownCall {
   readonly now: number;
 }
 
-/** Makes the view of one call, without the origins of its values. */
+/** Makes the view of one call. */
 export function inspectCall(known: KnownCall): InspectedCall {
   const { turn, index, call, records, facts } = known;
   const key = `turn/${turn}/call/${index}`;
@@ -50,7 +50,6 @@ export function inspectCall(known: KnownCall): InspectedCall {
     proposedAt: known.proposedAt,
     spans: spansOf({ ...known, record, question, state }),
     looks,
-    origins: [],
     delegations,
     ...present({
       status: result?.status,

@@ -50,10 +50,10 @@ export function inspectRoutes(given: Inspecting): readonly Route[] {
     {
       method: "get",
       path: "/api/run",
-      summary: "One run with its turns and calls",
-      query: ofRun,
+      summary: "One run with its turns and calls; quick: of its records alone",
+      query: { ...ofRun, quick: text },
       answer: inspecting,
-      act: async ({ query }) => json(await loadRun(query["id"] ?? "", around)),
+      act: async ({ query }) => json(await loadRun(query["id"] ?? "", around, query["quick"] === "yes")),
     },
     {
       method: "get",

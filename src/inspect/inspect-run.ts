@@ -12,7 +12,6 @@ import { outcomeText, summaryOf } from "./list-run.ts";
 import { firstMessages, messagesOf, remarkOf } from "./prompt.ts";
 import { readFacts, type ReadFacts, type TurnFacts } from "./read-facts.ts";
 import { type ReadRecords, readRecords } from "./read-records.ts";
-import { originsOf, type SeenText } from "./value-origins.ts";
 import type { InspectedCall, InspectedRun, InspectedTurn, ModelSpan, PromptMessage } from "./view.ts";
 
 /** What the turns are made of, while they are. */
@@ -22,7 +21,6 @@ interface Making {
   readonly facts: ReadFacts | undefined;
   readonly tools: ReadonlyMap<string, ToolManifest>;
   readonly messages: PromptMessage[];
-  readonly seen: SeenText[];
   dropped: number;
 }
 
@@ -32,9 +30,7 @@ export function inspectRun(known: KnownRun): InspectedRun {
   const read = readRecords(records);
   const facts = known.facts === undefined ? undefined : readFacts(known.facts);
   const messages = firstMessages(run.input, instructions);
-  const seen = [{ name: "the input", text: JSON.stringify(run.input) }];
-  if (instructions !== undefined) seen.push({ name: "the instructions", text: instructions });
-  const making: Making = { known, read, facts, tools: toolsOf(manifest), messages, seen, dropped: 0 };
+  const making: Making = { known, read, facts, tools: toolsOf(manifest), messages, dropped: 0 };
   const turns = turnNumbers(read, facts).map((number) => inspectTurn(number, making));
   const from = read.begunAt ?? run.begunAt;
   const usage = run.end?.usage ?? facts?.end?.usage;
@@ -72,7 +68,7 @@ function turnNumbers(read: ReadRecords, facts: ReadFacts | undefined): readonly 
 }
 
 function inspectTurn(number: number, making: Making): InspectedTurn {
-  const { known, read, messages, seen, tools } = making;
+  const { known, read, messages, tools } = making;
   const facts = making.facts?.turns.get(number);
   const asked = read.models.get(number) ?? [];
   const message = facts?.message?.message ?? asked.at(-1)?.message;
@@ -81,7 +77,7 @@ function inspectTurn(number: number, making: Making): InspectedTurn {
   const isPast = known.run.end !== undefined || Math.max(0, ...read.models.keys()) > number;
   const calls = (message === undefined ? [] : callsOf(message)).map((call, index) => {
     const place = `turn/${number}/approval/${index}`;
-    const made = inspectCall({
+    return inspectCall({
       turn: number,
       index,
       call,
@@ -95,21 +91,10 @@ function inspectTurn(number: number, making: Making): InspectedTurn {
       isPast,
       now: known.now,
     });
-    return { ...made, origins: originsOf(call.arguments, seen, made.question) };
   });
-  const added = messagesOf(message, calls);
-  messages.push(...added);
-  seen.push(...seenIn(added, number));
+  messages.push(...messagesOf(number, message, calls));
   const model = modelSpan({ number, asked, facts, message });
   return { number, promptLength, dropped: making.dropped, calls, ...(model === undefined ? {} : { model }) };
-}
-
-/** The texts that a turn showed the model. Of JSON the written form is searched too: a value of it is found without its quotes. */
-function seenIn(added: readonly PromptMessage[], turn: number): readonly SeenText[] {
-  return added.map(({ role, name, text }) => ({
-    name: role === "tool" ? `turn ${turn}, ${name}` : `turn ${turn}, the model`,
-    text,
-  }));
 }
 
 interface RepliedTurn {

@@ -20,15 +20,20 @@ export interface RunsToInspect extends DurableAround {
   readonly known: ReadonlyMap<string, KnownAgent>;
 }
 
-/** Reads a run, replays it where its program is given, and makes its view. Nothing happens again. @throws WritError `run-missing` */
-export async function loadRun(id: string, around: RunsToInspect): Promise<InspectedRun> {
+/**
+ * Reads a run, replays it where its program is given, and makes its view. Nothing happens again. With `isQuick` it is not replayed, for a first look at a
+ * long one.
+ *
+ * @throws WritError `run-missing`
+ */
+export async function loadRun(id: string, around: RunsToInspect, isQuick = false): Promise<InspectedRun> {
   const { store, known, host } = around;
   const run = await store.read(id);
   if (run === undefined) throw new WritError("run-missing", { id });
   const [records, questions, replayed] = await Promise.all([
     store.records(id),
     store.questions(id),
-    factsOf(run, around),
+    isQuick ? {} : factsOf(run, around),
   ]);
   return inspectRun({ run, records, questions, ...known.get(run.agent), ...replayed, now: host.now() });
 }

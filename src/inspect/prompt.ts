@@ -13,15 +13,16 @@ export function firstMessages(input: Json, instructions: string | undefined): Pr
 
 /** The messages that a turn adds: the reply, and one result for each of its calls. */
 export function messagesOf(
+  turn: number,
   message: ReplyMessage | undefined,
   calls: readonly InspectedCall[],
 ): readonly PromptMessage[] {
-  const reply = message === undefined ? [] : [replyMessage(message)];
+  const reply = message === undefined ? [] : [{ ...replyMessage(message), turn }];
   const results = calls.flatMap((call): readonly PromptMessage[] => {
     if (call.result === undefined) return [];
     const { tool: name, status, label } = call;
     const about = { ...(status === undefined ? {} : { status }), ...(label === undefined ? {} : { label }) };
-    return [{ role: "tool", name, text: call.result.text, ...about }];
+    return [{ role: "tool", turn, name, text: call.result.text, ...about }];
   });
   return [...reply, ...results];
 }

@@ -1,37 +1,43 @@
 import type { Json } from "../util/json.ts";
 import { lineOf } from "./bounded.ts";
-import type { InspectedQuestion, ValueOrigin } from "./view.ts";
+import type { InspectedCall, InspectedRun, PromptMessage } from "./view.ts";
 
-/** A text that the model had seen when it made a call, and its name for people. */
-export interface SeenText {
-  readonly name: string;
-  readonly text: string;
+/** The place at which a value of the arguments was first seen, by its text. */
+export interface ValueOrigin {
+  readonly path: string;
+  readonly value: string;
+  /** `the input`, `turn 1, read_mail`, or undefined where it stands nowhere before. */
+  readonly seenIn?: string;
+  /** The policy's own word, where a person was asked: the user chose it. */
+  readonly isBound?: boolean;
 }
 
 /** Values of fewer characters stand in any text. */
 const shortest = 3;
 const mostValues = 40;
 
-/** The places where the values of arguments were first seen, by their text. A value that was put together of others is found nowhere. */
-export function originsOf(
-  args: Json,
-  seen: readonly SeenText[],
-  question?: InspectedQuestion,
-): readonly ValueOrigin[] {
-  const said = new Map(question?.request?.values.map(({ path, bound }) => [path, bound]));
-  return leavesOf(args, "")
+/** The places where the values of a call's arguments were first seen, by their text. A value that was put together of others is found nowhere. */
+export function originsOf({ turns, messages }: InspectedRun, call: InspectedCall): readonly ValueOrigin[] {
+  const length = turns.find(({ number }) => number === call.turn)?.promptLength ?? 0;
+  const seen = messages.slice(0, length);
+  const said = new Map(call.question?.request?.values.map(({ path, bound }) => [path, bound]));
+  return leavesOf(call.proposed, "")
     .slice(0, mostValues)
     .map(({ path, value }) => {
-      const seenIn =
-        value.length < shortest ? undefined : seen.find(({ text }) => text.includes(value))?.name;
+      const place = value.length < shortest ? undefined : seen.find(({ text }) => text.includes(value));
       const isBound = said.get(path);
       return {
         path,
         value: lineOf(value),
-        ...(seenIn === undefined ? {} : { seenIn }),
+        ...(place === undefined ? {} : { seenIn: nameOf(place) }),
         ...(isBound === undefined ? {} : { isBound }),
       };
     });
+}
+
+function nameOf({ role, name, turn }: PromptMessage): string {
+  if (turn === undefined) return role === "system" ? "the instructions" : "the input";
+  return `turn ${turn}, ${name ?? "the model"}`;
 }
 
 interface Leaf {

@@ -133,7 +133,6 @@ export interface InspectedCall {
   /** What the tool declares that it needs, where its program is given; null where it does not say. */
   readonly needs?: readonly string[] | null;
   readonly looks: readonly CapabilityAsked[];
-  readonly origins: readonly ValueOrigin[];
   readonly label?: Label;
   readonly result?: InspectedResult;
   readonly delegations: readonly Delegation[];
@@ -146,16 +145,6 @@ export interface CapabilityAsked {
   readonly resource: string;
   readonly granted: boolean;
   readonly reason?: string;
-}
-
-/** The place where a value of the arguments was first seen, by its text. */
-export interface ValueOrigin {
-  readonly path: string;
-  readonly value: string;
-  /** `the input`, `turn 1, read_mail`, or undefined where it stands nowhere before. */
-  readonly seenIn?: string;
-  /** The policy's own word, where a person was asked: the user chose it. */
-  readonly isBound?: boolean;
 }
 
 /** A result: `text` is what the model was told, `value` what the tool gave, `note` what people are told beside it. */
@@ -189,6 +178,8 @@ export interface InspectedQuestion {
 export interface PromptMessage {
   readonly role: "system" | "user" | "model" | "tool";
   readonly text: string;
+  /** The turn that it came of; left out for what the run began with. */
+  readonly turn?: number;
   /** The tool whose result it is. */
   readonly name?: string;
   readonly status?: ResultStatus;

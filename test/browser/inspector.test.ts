@@ -41,6 +41,17 @@ export default agent({
 });
 `;
 
+/** An agent that makes a hundred calls in each of fifty turns. */
+const manyCalls = `
+import { agent, tool } from "writ";
+const look = tool({ name: "look", description: "", effect: "read", inputSchema: { type: "object", properties: { id: { type: "string" } } }, execute: ({ id }) => "seen " + id });
+const model = ({ messages }) => {
+  const turn = messages.filter(({ role }) => role === "assistant").length;
+  return turn === 50 ? "Done." : { calls: Array.from({ length: 100 }, (_, at) => ({ name: "look", arguments: { id: turn + "-" + at } })) };
+};
+export default agent({ name: "many", model, tools: [look], budget: { turns: 60, toolCalls: 6000 } });
+`;
+
 let project: Project;
 let browser: Browser;
 let child: ChildProcess | undefined;
@@ -51,6 +62,7 @@ let url = "";
 async function startInspector(): Promise<string> {
   for (const id of ["mail-1", "mail-2"])
     await writ(["run", "clerk.ts", "--durable", "--id", id, "Answer mail m-1"], { cwd: project.folder });
+  await writ(["run", "many.ts", "--durable", "--id", "many", "Look at all"], { cwd: project.folder });
   const address = Promise.withResolvers<string>();
   let said = "";
   ended = writ(["inspect", "clerk.ts", "--work", "--by", "kim"], {
@@ -103,6 +115,7 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
   beforeAll(async () => {
     project = makeProject();
     project.file("clerk.ts", program);
+    project.file("many.ts", manyCalls);
     [browser, url] = await Promise.all([openBrowser(), startInspector()]);
   }, 120_000);
   afterAll(async () => {
@@ -114,9 +127,11 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
 
   it("shows why a call was refused, has a person approve the one that waits, forks the run, and compares both: by keyboard alone", async () => {
     const page = await open();
-    await page.keyboard.press("j");
-    await page.keyboard.press("j");
-    await page.waitForSelector('.run-head:has-text("mail-1")', patience);
+    const openLast = async (): Promise<string> => {
+      await page.keyboard.press("End"); // until the list is there
+      return (await page.locator(".run-head .id").allInnerTexts()).join();
+    };
+    await expect.poll(openLast, patience).toBe("mail-1");
     await page.keyboard.press("Enter");
     for (let row = 0; row < 5; row += 1) await page.keyboard.press("j");
     const why = page.locator(".why");
@@ -201,6 +216,16 @@ describe.skipIf(chromiumPath === undefined)("writ inspect, in Chromium", () => {
     expect(await other.locator(".why").innerText()).toContain("allow-list");
     expect(faults).toEqual([]);
     await look(other, "exported");
+  }, 120_000);
+
+  it("holds the rows in sight alone of a run of 5 000 calls, and goes to its last call by a key", async () => {
+    const page = await open({}, "#/run/many");
+    await page.waitForSelector('[aria-rowcount="5051"]', patience);
+    expect(await page.locator(".row").count()).toBeLessThan(80);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("End");
+    await expect.poll(() => page.locator(".drawer").innerText(), patience).toContain("Turn 51");
+    await look(page, "many");
   }, 120_000);
 
   it.each([

@@ -44,8 +44,9 @@ export class Api {
     return this.read("/api/runs");
   }
 
-  run(id: string): Promise<InspectedRun> {
-    return this.read(`/api/run?id=${encodeURIComponent(id)}`);
+  /** One run; a quick look does without its replay. */
+  run(id: string, isQuick = false): Promise<InspectedRun> {
+    return this.read(`/api/run?id=${encodeURIComponent(id)}${isQuick ? "&quick=yes" : ""}`);
   }
 
   async search(text: string): Promise<readonly string[]> {

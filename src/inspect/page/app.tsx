@@ -84,7 +84,7 @@ function Main({ api, place, go, known, lists, onSelect }: MainProps): JSX.Elemen
   const { overview, runs, trouble, change } = known;
   const id = place.page === "runs" ? place.run : undefined;
   const listed = runs.find((run) => run.id === id);
-  const { view, trouble: runTrouble } = useRun(api, id, JSON.stringify(listed ?? ""));
+  const { view, trouble: runTrouble } = useRun(api, id, listed);
   const actsOf = useMemo(() => actsIn(api, overview, onSelect), [api, overview, place]);
   const told = trouble ?? runTrouble;
   return (
@@ -184,6 +184,8 @@ function movingKeys({ place, go, lists }: Moving): KeyActs {
     ArrowDown: () => move(1),
     k: () => move(-1),
     ArrowUp: () => move(-1),
+    Home: () => move(-Infinity),
+    End: () => move(Infinity),
     Enter: enter,
     Escape: escape,
     "1": tab("calls"),

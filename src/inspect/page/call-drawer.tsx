@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { originsOf } from "../value-origins.ts";
 import type { InspectedCall, InspectedRun } from "../view.ts";
 import { Answering } from "./answering.tsx";
 import type { Acts } from "./acts.ts";
@@ -43,7 +44,7 @@ export function CallDrawer({ view, call, acts, onClose }: DrawerProps): JSX.Elem
       )}
       <Answer call={call} />
       <Arguments call={call} />
-      <Origins call={call} />
+      <Origins view={view} call={call} />
       <Capabilities view={view} call={call} />
       <Result call={call} />
       <Inside call={call} />
@@ -90,7 +91,8 @@ function Arguments({
   );
 }
 
-function Origins({ call: { origins } }: { readonly call: InspectedCall }): JSX.Element | null {
+function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Element | null {
+  const origins = useMemo(() => originsOf(view, call), [view, call]);
   if (origins.length === 0) return null;
   const isAsked = origins.some(({ isBound }) => isBound !== undefined);
   return (

@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 const keys: readonly (readonly [string, string])[] = [
-  ["j  k", "next and previous run, or call where a run is open"],
+  ["j  k", "next and previous run; next and previous call once one is shown"],
+  ["Home  End", "the first and the last of them"],
   ["Enter", "open the run; show the first call"],
   ["Esc", "close the call, then the run"],
   ["/", "filter and search the runs"],

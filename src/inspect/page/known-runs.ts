@@ -52,9 +52,13 @@ export interface OpenRun {
   readonly trouble?: string;
 }
 
-/** The run that is open; read again when `version` is another one. */
-export function useRun(api: Api, id: string | undefined, version: string): OpenRun {
+/** A run of more calls is shown as its records have it until it was replayed. */
+const manyCalls = 300;
+
+/** The run that is open; read again when it changes. */
+export function useRun(api: Api, id: string | undefined, listed: ListedRun | undefined): OpenRun {
   const [state, setState] = useState<OpenRun>({});
+  const isOpen = id !== undefined && state.view?.run.id === id;
   useEffect(() => {
     if (id === undefined) {
       setState({});
@@ -64,13 +68,14 @@ export function useRun(api: Api, id: string | undefined, version: string): OpenR
     const take = (next: OpenRun): void => {
       if (!isStale) setState(next);
     };
-    api.run(id).then(
-      (view) => take({ view }),
-      (error: unknown) => take({ trouble: troubleOf(error) }),
-    );
+    const read = async (): Promise<void> => {
+      if (!isOpen && (listed?.calls ?? 0) > manyCalls) take({ view: await api.run(id, true) });
+      take({ view: await api.run(id) });
+    };
+    read().catch((error: unknown) => take({ trouble: troubleOf(error) }));
     return () => {
       isStale = true;
     };
-  }, [api, id, version]);
+  }, [api, id, JSON.stringify(listed ?? "")]);
   return state.view !== undefined && state.view.run.id !== id ? {} : state;
 }

@@ -1,8 +1,10 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { ticksOf, type TimeScale, timeScale } from "../time-scale.ts";
+import { type TimeScale, timeScale } from "../time-scale.ts";
 import type { CallSpan, InspectedCall, InspectedRun, InspectedTurn } from "../view.ts";
+import { Axis, inSight, moved, whole, type Zoom, zoomed } from "./axis.tsx";
 import { SignOf } from "./signs.tsx";
+import { steady } from "./steady.ts";
 import { useRows } from "./virtual.ts";
 import { countText, durationText, stateWords } from "./words.ts";
 
@@ -31,26 +33,6 @@ export function rowsOf({ turns }: InspectedRun, closed: ReadonlySet<number>): re
       ...(isOpen ? turn.calls.map((call) => ({ type: "call", key: call.key, call }) as const) : []),
     ];
   });
-}
-
-/** The part of the run that is shown, as parts of its width. */
-interface Zoom {
-  readonly from: number;
-  readonly to: number;
-}
-
-const whole: Zoom = { from: 0, to: 1 };
-
-function zoomed({ from, to }: Zoom, factor: number): Zoom {
-  const [middle, half] = [(from + to) / 2, Math.min(0.5, ((to - from) / 2) * factor)];
-  const begin = Math.min(1 - 2 * half, Math.max(0, middle - half));
-  return { from: begin, to: begin + 2 * half };
-}
-
-function moved({ from, to }: Zoom, by: number): Zoom {
-  const width = to - from;
-  const begin = Math.min(1 - width, Math.max(0, from + by * width));
-  return { from: begin, to: begin + width };
 }
 
 function busyIn({ turns }: InspectedRun): readonly { readonly from: number; readonly to: number }[] {
@@ -106,7 +88,7 @@ export function Waterfall({ view, rows, selected, onSelect, onToggle }: Waterfal
       >
         <div class="spacer" style={{ height: `${rows.length * rowHeight}px` }} role="rowgroup">
           {rows.slice(first, last).map((row, index) => (
-            <Row
+            <SteadyRow
               key={row.key}
               {...{ row, scale, zoom, critical, onSelect, onToggle }}
               index={first + index}
@@ -150,41 +132,6 @@ function Legend(): JSX.Element {
   );
 }
 
-const inSight = (part: number, { from, to }: Zoom): number => ((part - from) / (to - from)) * 100;
-
-function Axis({
-  scale,
-  zoom,
-  from,
-}: {
-  readonly scale: TimeScale;
-  readonly zoom: Zoom;
-  readonly from: number;
-}): JSX.Element {
-  const ticks = ticksOf(scale, Math.min(200, (innerWidth < 760 ? 2 : 6) / (zoom.to - zoom.from)));
-  const shown = ticks
-    .map((time) => ({ time, x: inSight(scale.place(time), zoom) }))
-    .filter(({ x }) => x >= 0 && x <= 94);
-  return (
-    <div class="axis" aria-hidden="true">
-      <div class="track">
-        {shown.map(({ time, x }) => (
-          <span key={time} class="tick" style={{ left: `${x}%` }}>
-            {durationText(time - from)}
-          </span>
-        ))}
-        {scale.segments
-          .filter(({ isFolded }) => isFolded)
-          .map(({ from: begin, to, at, until }) => (
-            <span key={begin} class="fold" style={{ left: `${inSight((at + until) / 2, zoom)}%` }}>
-              … {durationText(to - begin)}
-            </span>
-          ))}
-      </div>
-    </div>
-  );
-}
-
 interface RowProps {
   readonly row: WaterfallRow;
   readonly index: number;
@@ -222,6 +169,8 @@ function Row(props: RowProps): JSX.Element {
     </div>
   );
 }
+
+const SteadyRow = steady(Row);
 
 function TurnLabel({
   turn,

@@ -28,7 +28,7 @@ export function Why({ call }: { readonly call: InspectedCall }): JSX.Element {
 
 /** What a decision rests on. */
 function Grounds({ decision }: { readonly decision: Decision }): JSX.Element {
-  const { rule, remedy, flags = [], evidence } = decision;
+  const { verdict, rule, remedy, flags = [], evidence } = decision;
   const others = (evidence?.matched ?? []).filter((name) => name !== rule);
   return (
     <>
@@ -36,7 +36,9 @@ function Grounds({ decision }: { readonly decision: Decision }): JSX.Element {
         <code>{rule}</code>
         {others.length > 0 && <span class="quiet"> also {others.join(", ")}</span>}
       </Fact>
-      {remedy !== undefined && <Fact name="would have allowed it">{remedy}</Fact>}
+      {remedy !== undefined && (
+        <Fact name={verdict === "deny" ? "would have allowed it" : "would have asked nobody"}>{remedy}</Fact>
+      )}
       {evidence !== undefined && <EvidenceOf evidence={evidence} />}
       {flags.length > 0 && <Fact name="noticed">{flags.join(", ")}</Fact>}
     </>

@@ -9,7 +9,7 @@ function call(index: number, tool: string, times: readonly [from: number, to: nu
   const key = `turn/1/call/${index}`;
   const [from, to] = times;
   const spans = [{ phase: "executed", from, to, isExact: true }] as const;
-  const lists = { coerced: [], looks: [], origins: [], delegations: [] };
+  const lists = { coerced: [], looks: [], delegations: [] };
   return {
     ...lists,
     key,

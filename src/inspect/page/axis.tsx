@@ -1,0 +1,63 @@
+import type { JSX } from "preact";
+import { ticksOf, type TimeScale } from "../time-scale.ts";
+import { durationText } from "./words.ts";
+
+/** The part of the run that is shown, as parts of its width. */
+export interface Zoom {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** All of the run. */
+export const whole: Zoom = { from: 0, to: 1 };
+
+/** A part in the same middle, wider or narrower by a factor. */
+export function zoomed({ from, to }: Zoom, factor: number): Zoom {
+  const [middle, half] = [(from + to) / 2, Math.min(0.5, ((to - from) / 2) * factor)];
+  const begin = Math.min(1 - 2 * half, Math.max(0, middle - half));
+  return { from: begin, to: begin + 2 * half };
+}
+
+/** A part of the same width, earlier or later by a share of it. */
+export function moved({ from, to }: Zoom, by: number): Zoom {
+  const width = to - from;
+  const begin = Math.min(1 - width, Math.max(0, from + by * width));
+  return { from: begin, to: begin + width };
+}
+
+/** The place of a part of the width, in percent of what is shown. */
+export const inSight = (part: number, { from, to }: Zoom): number => ((part - from) / (to - from)) * 100;
+
+/** The times above the bars, and what was folded. */
+export function Axis({
+  scale,
+  zoom,
+  from,
+}: {
+  readonly scale: TimeScale;
+  readonly zoom: Zoom;
+  readonly from: number;
+}): JSX.Element {
+  const ticks = ticksOf(scale, Math.min(200, (innerWidth < 760 ? 2 : 6) / (zoom.to - zoom.from)));
+  const shown = ticks
+    .map((time) => ({ time, x: inSight(scale.place(time), zoom) }))
+    .filter(({ x }) => x >= 0 && x <= 94);
+  return (
+    <div class="axis" aria-hidden="true">
+      <div class="track">
+        {shown.map(({ time, x }) => (
+          <span key={time} class="tick" style={{ left: `${x}%` }}>
+            {durationText(time - from)}
+          </span>
+        ))}
+        {scale.segments
+          .filter(({ isFolded }) => isFolded)
+          .map(({ from: begin, to, at, until }) => (
+            <span key={begin} class="fold" style={{ left: `${inSight((at + until) / 2, zoom)}%` }}>
+              … {durationText(to - begin)}
+            </span>
+          ))}
+      </div>
+    </div>
+  );
+}

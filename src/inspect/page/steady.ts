@@ -1,0 +1,15 @@
+import { Component, type ComponentType, h, type JSX } from "preact";
+
+/** The same component, drawn anew only when one of its properties is another one: for the rows of long lists. */
+export function steady<Props extends object>(Inner: (props: Props) => JSX.Element): ComponentType<Props> {
+  return class Steady extends Component<Props> {
+    override shouldComponentUpdate(next: Props): boolean {
+      const before = new Map(Object.entries(this.props));
+      return Object.entries(next).some(([name, value]) => before.get(name) !== value);
+    }
+
+    override render(): JSX.Element {
+      return h(Inner, this.props);
+    }
+  };
+}
