@@ -3,6 +3,7 @@ import { modelNamed } from "../../src/adapters/model/resolve.ts";
 import { messageOf } from "../../src/error/writ-error.ts";
 import { type BfclCase, openCases } from "../bfcl/cases.ts";
 import { bfclCategories, type BfclCategory } from "../bfcl/categories.ts";
+import { type Half, halfOf, halves } from "../bfcl/sample.ts";
 import { type LiveReport, runLive } from "../live.ts";
 import { type DriverName, driverNames } from "../../src/model/driver-names.ts";
 import { errorObject } from "../../src/cli/error-text.ts";
@@ -20,6 +21,7 @@ export interface LiveFlags {
   readonly cases?: string;
   readonly categories?: string;
   readonly limit?: string;
+  readonly sample?: string;
   readonly maxTokens?: string;
   readonly showFailures?: string;
   readonly json?: boolean;
@@ -53,7 +55,8 @@ export async function evalBfcl(flags: LiveFlags): Promise<ExitCode> {
       ? undefined
       : showWrong(countOf("--show-failures", showFailures), processOutput);
   const model = modelNamed(flags.model);
-  const cases = casesOf(flags.cases, { categories, most });
+  const half = flags.sample === undefined ? undefined : wordOf("--sample", flags.sample, halves);
+  const cases = casesOf(flags.cases, { categories, most, half });
   const interrupts = listenForInterrupts(processOutput);
   const { signal } = interrupts;
   const rows: Row[] = [];
@@ -91,13 +94,24 @@ function driversOf(value: string): readonly (DriverName | "auto")[] {
 
 function casesOf(
   given: string | undefined,
-  { categories, most }: { readonly categories: readonly BfclCategory[]; readonly most: number },
+  {
+    categories,
+    most,
+    half,
+  }: {
+    readonly categories: readonly BfclCategory[];
+    readonly most: number;
+    readonly half: Half | undefined;
+  },
 ): readonly BfclCase[] {
   const path = given ?? places.find((place) => existsSync(place)) ?? places[0];
   const folder = openCases(path, ({ path: file, line, reason }) =>
     processOutput.progress(`${oneLine(`${file}:${line}: ${reason}`)}\n`),
   );
-  return categories.flatMap((category) => [...folder.read(category).values()].slice(0, most));
+  return categories.flatMap((category) => {
+    const all = [...folder.read(category).values()];
+    return (half === undefined ? all : halfOf(all, half)).slice(0, most);
+  });
 }
 
 function exitCodeOfRows(rows: readonly Row[], { aborted }: AbortSignal): ExitCode {

@@ -48,6 +48,7 @@ function addBfcl(program: Command, setExitCode: SetExitCode): void {
     .option("--cases <dir>", "the cases with their answers; default: bfcl here, else ../shared/data/bfcl")
     .option("--categories <names>", "with commas between; default: the five that do not begin with live_")
     .option("--limit <n>", "so many cases of each category")
+    .option("--sample <half>", "choosing or reported: a half of 200 cases that are chosen by a seed")
     .option("--max-tokens <n>", "a reply ends after so many tokens (default 512)")
     .option("--show-failures <n>", "show so many wrong replies of each driver and category")
     .option("--json", "print one JSON object; shares go from 0 to 1")
