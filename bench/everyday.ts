@@ -2,19 +2,28 @@
  * Ten everyday requests to an agent with six everyday tools, as a very small model answers them. The requests and what is right were written
  * before the driver `guided` was tuned. Run: npm run bench:everyday [-- name or path of a GGUF file] [--driver guided]
  */
-import { parseArgs } from "node:util";
+import { isDeepStrictEqual, parseArgs } from "node:util";
 import { agent, tool } from "writ";
 import { llamaCpp } from "writ/llama-cpp";
-import { isDeepStrictEqual } from "node:util";
 
 const text = { type: "string" } as const;
 const whole = { type: "integer" } as const;
 
-function made(name: string, description: string, properties: Record<string, object>, required: readonly string[]) {
+interface Taken {
+  readonly properties: Readonly<Record<string, { readonly type: string; readonly description?: string }>>;
+  readonly required: readonly string[];
+}
+
+function made(name: string, description: string, { properties, required }: Taken) {
   return tool({
     name,
     description,
-    inputSchema: { type: "object", properties, required: [...required], additionalProperties: false },
+    inputSchema: {
+      type: "object",
+      properties: { ...properties },
+      required: [...required],
+      additionalProperties: false,
+    },
     effect: "none",
     execute: (args) => results[name]?.(args as Record<string, string>) ?? "done",
   });
@@ -32,17 +41,21 @@ const results: Record<string, (args: Record<string, string>) => string> = {
 const date = { ...text, description: "YYYY-MM-DD" };
 const time = { ...text, description: "HH:MM" };
 const tools = [
-  made("weather", "The weather in a city", { city: text }, ["city"]),
-  made("add_event", "Put an event into the calendar", { title: text, date, time }, ["title", "date"]),
-  made("save_note", "Save a note to remember something", { text }, ["text"]),
-  made("set_timer", "Set a timer", { minutes: whole }, ["minutes"]),
-  made(
-    "set_lights",
-    "Switch the lights of a room on or off, or dim them",
-    { room: text, on: { type: "boolean" }, brightness: { ...whole, description: "percent" } },
-    ["room", "on"],
-  ),
-  made("send_mail", "Send a mail", { to: { ...text, description: "the address" }, text }, ["to", "text"]),
+  made("weather", "The weather in a city", { properties: { city: text }, required: ["city"] }),
+  made("add_event", "Put an event into the calendar", {
+    properties: { title: text, date, time },
+    required: ["title", "date"],
+  }),
+  made("save_note", "Save a note to remember something", { properties: { text }, required: ["text"] }),
+  made("set_timer", "Set a timer", { properties: { minutes: whole }, required: ["minutes"] }),
+  made("set_lights", "Switch the lights of a room on or off, or dim them", {
+    properties: { room: text, on: { type: "boolean" }, brightness: { ...whole, description: "percent" } },
+    required: ["room", "on"],
+  }),
+  made("send_mail", "Send a mail", {
+    properties: { to: { ...text, description: "the address" }, text },
+    required: ["to", "text"],
+  }),
 ];
 
 type Called = readonly [name: string, args: object];

@@ -1,7 +1,7 @@
 import { nodeHost } from "../src/adapters/clock.ts";
 import type { Drivers } from "../src/driver/choose.ts";
-import type { Reading, TurnInput } from "../src/driver/driver.ts";
-import { askModel, noFailures } from "../src/turn/ask-model.ts";
+import type { Driver, DriverDecision, Reading, TurnInput } from "../src/driver/driver.ts";
+import { askModel, type ModelQuestion, type ModelRecord, noFailures } from "../src/turn/ask-model.ts";
 import { readingOf } from "../src/turn/reply.ts";
 import { callsOf, type Message, textOf, type ToolCall } from "../src/message/message.ts";
 import { readTranscript } from "../src/message/read-transcript.ts";
@@ -9,6 +9,7 @@ import { addReply, type ReadyTranscript, type Transcript } from "../src/message/
 import { addUsage, noUsage, type Usage } from "../src/message/usage.ts";
 import type { Model, ModelSettings } from "../src/model/model.ts";
 import type { AllowList } from "../src/policy/allow-list.ts";
+import type { Maybe } from "../src/util/maybe.ts";
 import { interruptBy, untilStopped } from "../src/util/interrupt.ts";
 
 /** One turn without an agent. */
@@ -56,7 +57,7 @@ export async function askOnce(asked: Asked): Promise<Replied> {
     for (let turn = 1; ; turn += 1) {
       const input: TurnInput = { transcript, allowed, model, settings, examples: [], toolChoice: "auto" };
       const question = { turn, input, drivers, host, stop, notes: noFailures() };
-      const record = await untilStopped(askModel(question), stop);
+      const record = await untilStopped(askOrDecide(question), stop);
       signal?.throwIfAborted();
       if (record === "stopped") throw new TypeError("only the signal stops a question");
       usage = addUsage(usage, record.usage);
@@ -72,6 +73,51 @@ export async function askOnce(asked: Asked): Promise<Replied> {
   } finally {
     unlink();
   }
+}
+
+/** The record of a question, or of what a driver decides that asks by itself, as often as it likes. */
+function askOrDecide(question: ModelQuestion): Maybe<ModelRecord> {
+  const [driver] = question.drivers;
+  const decide = driver?.decide?.bind(driver);
+  return driver === undefined || decide === undefined
+    ? askModel(question)
+    : decided({ driver, decide }, question);
+}
+
+async function decided(
+  { driver, decide }: { readonly driver: Driver; readonly decide: NonNullable<Driver["decide"]> },
+  question: ModelQuestion,
+): Promise<ModelRecord> {
+  const { input, host } = question;
+  const startedAt = host.now();
+  let usage = noUsage;
+  const decision = await decide(input, async (request) => {
+    const record = await askModel({ ...question, drivers: [{ ...driver, request: () => request }] });
+    usage = addUsage(usage, record.usage);
+    return record;
+  });
+  const reading = wholeReading(decision);
+  return {
+    driver: driver.name,
+    message: reading.message,
+    finishReason: "stop",
+    usage,
+    startedAt,
+    endedAt: host.now(),
+    reading,
+  };
+}
+
+function wholeReading(decision: DriverDecision): Reading {
+  if ("message" in decision) return decision;
+  if (decision.type === "final") throw new TypeError("a driver gives its answer with a message");
+  const parts = decision.calls.map(({ name, arguments: args }) => ({
+    type: "tool-call" as const,
+    id: "",
+    name,
+    arguments: args,
+  }));
+  return { type: "calls", message: { role: "assistant", parts } };
 }
 
 function ready(transcript: Transcript): ReadyTranscript {

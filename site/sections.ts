@@ -58,6 +58,7 @@ export const sections: readonly Section[] = [
       "grammar",
       "text-calls",
       "probe",
+      "small-models",
     ],
   },
   {

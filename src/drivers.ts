@@ -23,6 +23,7 @@ export {
 } from "./driver/driver.ts";
 export { type Relaxed } from "./driver/grammar/compiler.ts";
 export { type CompiledGrammar, compileGrammar } from "./driver/grammar/grammar.ts";
+export { guidedDriver, type GuidedDriverOptions } from "./driver/guided/guided.ts";
 export { type LongThought } from "./driver/json-protocol.ts";
 export { type JsonDialect, type JsonDriverOptions } from "./driver/json-settings.ts";
 export { jsonDriver } from "./driver/json.ts";

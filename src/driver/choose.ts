@@ -2,6 +2,7 @@ import type { DriverName } from "../model/driver-names.ts";
 import type { Json } from "../util/json.ts";
 import { commandDriver } from "./command.ts";
 import type { Driver, JsonAnswering } from "./driver.ts";
+import { guidedDriver } from "./guided/guided.ts";
 import { jsonDriver } from "./json.ts";
 import { linesDriver } from "./lines.ts";
 import { nativeDriver } from "./native.ts";
@@ -45,4 +46,5 @@ export const driversByName: Readonly<Record<DriverName, Driver>> = {
   pythonic: pythonicDriver(),
   select: selectDriver(),
   lines: linesDriver,
+  guided: guidedDriver(),
 };

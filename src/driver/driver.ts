@@ -45,6 +45,8 @@ export type Reading =
       readonly message: ReplyMessage;
       readonly content: Json;
       readonly repairs?: readonly string[];
+      /** The calls whose results the answer says word for word: the program wrote it, and no model. */
+      readonly quotes?: readonly string[];
     }
   | { readonly type: "pending"; readonly message: ReplyMessage }
   | {

@@ -19,6 +19,21 @@ export function callLine(name: string, args: Json, allowed: AllowList): string {
     .join("");
 }
 
+/** A call on one line up to where the value of a field stands, with the values that are known already. */
+export function callBeginning({ name, notation = "" }: Tool, known: JsonObject, field: string): string {
+  const pieces = piecesOf(notation);
+  const at = pieces.findIndex((piece) => piece.field === field);
+  const before = pieces.slice(0, Math.max(0, at));
+  if (at >= 0 && before.every((piece) => piece.field === undefined || known[piece.field] !== undefined))
+    return before
+      .map(({ field: own, text }) => (own === undefined ? text : JSON.stringify(known[own])))
+      .join("");
+  const given = Object.entries(known).map(
+    ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`,
+  );
+  return `${name} {${given.join("")}${JSON.stringify(field)}:`;
+}
+
 /** A tool in the head of a prompt: `a + b  (add: Add two numbers)`. */
 export function headLine(tool: Tool): string {
   const shape =

@@ -36,6 +36,8 @@ export type Fact =
       readonly message?: ReplyMessage;
       /** Mendings in the text of the reply without which the driver could not read its calls or its answer. */
       readonly repairs?: readonly string[];
+      /** The ids of the calls whose results the answer says word for word: a driver wrote it, and no model. */
+      readonly quotes?: readonly string[];
       readonly finishReason: FinishReason;
       /** The words of the provider on its reply: its id, its own reason for the end, what it adds. */
       readonly response?: ReportedResponse;

@@ -20,6 +20,7 @@ export const driverNames = [
   "pythonic",
   "select",
   "lines",
+  "guided",
 ] as const;
 
 /** The name of a driver. */

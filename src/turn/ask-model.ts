@@ -97,7 +97,7 @@ const withoutTools = new WeakSet<Model>();
 
 /**
  * The drivers that fit the model. `auto` takes the one that measured best, if the model's card says so; else
- * native calls where the model has them or may have them, the JSON protocol elsewhere, and lines with a model
+ * native calls where the model has them or may have them, the JSON protocol elsewhere, and guided with a model
  * that is too weak for JSON.
  */
 export function driversFor(choice: DriverChoice, model: Model): Drivers {
@@ -111,7 +111,7 @@ export function driversFor(choice: DriverChoice, model: Model): Drivers {
 function bestFor(model: Model): DriverName {
   const { driver = "native", small, completion, tools } = model.features;
   if (driver !== "native") return driver;
-  if (model.features.driver === undefined && small === true && completion === true) return "lines";
+  if (model.features.driver === undefined && small === true && completion === true) return "guided";
   return tools === false || withoutTools.has(model) ? "json" : "native";
 }
 

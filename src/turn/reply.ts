@@ -83,8 +83,12 @@ function unreadableCall(message: ReplyMessage, { reason, written = "" }: Unreada
   return { type: "violation", message: { ...message, parts }, reason, feedback };
 }
 
-/** The mending that reading a reply took, where it took some. */
-function repairsOf(reading: Reading): { readonly repairs?: readonly string[] } {
+/** What a reading took beside the reply itself: mending, or results that it says word for word. */
+function besideOf(reading: Reading): {
+  readonly repairs?: readonly string[];
+  readonly quotes?: readonly string[];
+} {
+  if (reading.type === "final" && reading.quotes !== undefined) return { quotes: reading.quotes };
   const repairs = "repairs" in reading ? (reading.repairs ?? []) : [];
   return repairs.length === 0 ? {} : { repairs };
 }
@@ -150,7 +154,7 @@ export function take(record: ModelRecord | End, asking: AskedTurn): Maybe<NextSt
     type: "message-end",
     turn,
     message: sizedReply(isVoid ? seenBy(record.message, before.learned) : message),
-    ...repairsOf(reading),
+    ...besideOf(reading),
     finishReason,
     ...(record.response && { response: record.response }),
     driver: record.driver,

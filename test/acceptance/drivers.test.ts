@@ -178,7 +178,7 @@ describe("auto", () => {
     expect(names({})).toEqual(["native", "json"]);
     expect(names({ tools: true })).toEqual(["native", "json"]);
     expect(names({ tools: false })).toEqual(["json"]);
-    expect(names({ small: true, completion: true })).toEqual(["lines"]);
+    expect(names({ small: true, completion: true })).toEqual(["guided"]);
     for (const driver of driverNames.filter((name) => name !== "native")) {
       expect(names({ driver })).toEqual([driver]);
       expect(names({ driver, tools: true, small: true, completion: true })).toEqual([driver]);

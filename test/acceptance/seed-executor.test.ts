@@ -204,7 +204,7 @@ describe("drivers", () => {
     expect(await chosen({ tools: true }, "3")).toBe("native");
     expect(await chosen({}, "3")).toBe("native");
     expect(await chosen({ tools: false }, '{"final":{"content":"3"}}')).toBe("json");
-    expect(await chosen({ tools: false, small: true, completion: true }, "Answer: 3")).toBe("lines");
+    expect(await chosen({ tools: false, small: true, completion: true }, "3")).toBe("guided");
   });
 
   it("are told with what each is for: what it requires, how it chooses and reasons, how far it can be relied on [C10.2]", () => {

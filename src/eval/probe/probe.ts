@@ -1,6 +1,7 @@
 import { isWritError } from "../../error/writ-error.ts";
 import { chatWith } from "../../model/chat.ts";
 import type { DriverName } from "../../model/driver-names.ts";
+import { driversByName } from "../../driver/choose.ts";
 import type { Model } from "../../model/model.ts";
 import type { ProbeCase } from "./probe-case.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
@@ -58,7 +59,10 @@ export async function* probe(options: ProbeOptions): AsyncGenerator<ProbeEvent, 
 
 /** Runs a driver held to its format; false when it turns out that none goes with its requests, and free is how it was run. */
 async function* runHeld(driver: DriverName, options: ProbeOptions): AsyncGenerator<ProbeEvent, boolean> {
-  const seen = { format: false };
+  // A driver that decides by itself asks only where it has to; what it asks is held wherever that is possible.
+  const seen = {
+    format: driversByName[driver].decide !== undefined && options.model.features.format !== undefined,
+  };
   const model = watchFormat(options.model, seen);
   for (const probeCase of options.cases) {
     const result = yield* attempt(probeCase, { ...options, model, driver });

@@ -39,6 +39,7 @@ describe("lines", () => {
     const result = await agent({
       name: "a",
       instructions: "Use the tools.",
+      driver: "lines",
       model,
       tools: [add, weather, note],
       examples: [
@@ -90,7 +91,13 @@ describe("lines", () => {
       execute: (args) => ran.push(args),
     });
     const model = scripted(["Step:13 + 5", "Step: 1 + 2 = 99", "Answer:(3 + 5) * 2 = 16"], weak);
-    const a = agent({ name: "a", model, tools: [spy], settings: { stopSequences: ["END"] } });
+    const a = agent({
+      name: "a",
+      driver: "lines",
+      model,
+      tools: [spy],
+      settings: { stopSequences: ["END"] },
+    });
     expect(await a("x")).toBe("(3 + 5) * 2 = 16");
     expect(ran).toEqual([
       { a: 13, b: 5 },
@@ -120,7 +127,7 @@ describe("lines", () => {
 
   it("sends a line back that says nothing", async () => {
     const model = scripted(["I think it is 3", "Answer: 3"], weak);
-    expect(await agent({ name: "a", model, tools: [add] })("1 + 2")).toBe("3");
+    expect(await agent({ name: "a", driver: "lines", model, tools: [add] })("1 + 2")).toBe("3");
     expect(model.requests[1]?.prompt).toContain("I think it is 3\nQ: Write one line");
   });
 

@@ -1,0 +1,184 @@
+import { describe, expect, it } from "vitest";
+import { readGbnf } from "../../gbnf.ts";
+import { type Driver, guidedDriver } from "../../../src/drivers.ts";
+import { agent, type Tool, tool } from "../../../src/index.ts";
+import type { AgentEvent } from "../../../src/event/event.ts";
+import type { Model } from "../../../src/model/model.ts";
+import { scripted } from "../../../src/testing.ts";
+import type { Json, JsonObject } from "../../../src/util/json.ts";
+
+const weak = { features: { tools: false, small: true, completion: true, format: "grammar" as const } };
+const text = { type: "string" } as const;
+const number = { type: "number" } as const;
+
+type Execute = (args: JsonObject) => Json;
+
+function made(
+  name: string,
+  description: string,
+  [properties, execute = () => "done"]: readonly [JsonObject, Execute?],
+) {
+  const optional = new Set(["unit", "brightness", "details"]);
+  const required = Object.keys(properties).filter((key) => !optional.has(key));
+  const inputSchema = { type: "object", properties, required, additionalProperties: false } as const;
+  return tool({ name, description, inputSchema, effect: "none", execute: (args) => execute(args) });
+}
+
+const weather = made("weather", "The weather in a city now", [
+  {
+    city: text,
+    unit: { type: "string", enum: ["celsius", "fahrenheit"], description: "of the temperature" },
+  },
+  ({ city }) => ({ temperature: city === "Oslo" ? 7 : 20, sky: "clear" }),
+]);
+const add = made("add", "Add two numbers: a + b", [
+  { a: number, b: number },
+  ({ a, b }) => Number(a) + Number(b),
+]);
+const multiply = made("multiply", "Multiply two numbers: a * b", [
+  { a: number, b: number },
+  ({ a, b }) => Number(a) * Number(b),
+]);
+const subtract = made("subtract", "Subtract a number from another: a - b", [{ a: number, b: number }]);
+const light = made("set_light", "Switch the light of a room on or off", [
+  { room: text, on: { type: "boolean" }, brightness: { type: "integer", description: "percent" } },
+]);
+const note = made("save_note", "Save a note", [{ title: text, text }]);
+
+interface Run {
+  readonly calls: readonly (readonly [string, Json])[];
+  readonly answer: string;
+  readonly events: readonly AgentEvent[];
+}
+
+interface By {
+  readonly model: Model;
+  readonly driver?: Driver;
+}
+
+async function run(
+  input: string,
+  offered: readonly Tool[],
+  { model, driver = guidedDriver() }: By,
+): Promise<Run> {
+  const calls: (readonly [string, Json])[] = [];
+  const events: AgentEvent[] = [];
+  const { text: answer } = await agent({ name: "a", model, driver, tools: [...offered] }).run(input, {
+    onEvent: (event) => {
+      events.push(event);
+      if (event.type === "tool-start") calls.push([event.name, event.arguments]);
+    },
+  });
+  return { calls, answer, events };
+}
+
+const silent = (): By => ({ model: scripted([], weak) });
+
+describe("guided", () => {
+  it("chooses a tool and its values by what was said, asks no model, and says the result", async () => {
+    const model = scripted([], weak);
+    const { calls, answer, events } = await run(
+      "What is the weather in Oslo? In fahrenheit, please.",
+      [weather, add],
+      { model },
+    );
+    expect(calls).toEqual([["weather", { city: "Oslo", unit: "fahrenheit" }]]);
+    expect(answer).toBe("temperature: 7, sky: clear");
+    expect(model.requests).toHaveLength(0);
+    const ends = events.filter((event) => event.type === "message-end");
+    expect(ends.map(({ quotes }) => quotes)).toEqual([undefined, [expect.any(String)]]);
+  });
+
+  it("leaves optional values out that were not said, and takes those that were", async () => {
+    const off = await run("Switch off the light in the hall.", [light], silent());
+    expect(off.calls).toEqual([["set_light", { room: "hall", on: false }]]);
+    const dim = await run("Switch on the light in the kitchen at 40 percent brightness.", [light], silent());
+    expect(dim.calls).toEqual([["set_light", { room: "kitchen", on: true, brightness: 40 }]]);
+  });
+
+  it("makes no call whose numbers were not said, and answers without tools", async () => {
+    const model = scripted(["A sum of what?"], weak);
+    const { calls, answer } = await run("Can you add two numbers?", [add], { model });
+    expect(calls).toEqual([]);
+    expect(answer).toBe("A sum of what?");
+    expect(model.requests[0]?.prompt).toBeUndefined();
+    expect(JSON.stringify(model.requests[0]?.messages)).not.toContain("a + b");
+  });
+
+  it("goes on with results while words and values are open", async () => {
+    const { calls, answer } = await run("Add 12 and 30, then multiply the sum by 3.", [add, multiply], {
+      model: scripted(["12", "42"], weak),
+    });
+    expect(calls).toEqual([
+      ["add", { a: 12, b: 30 }],
+      ["multiply", { a: 42, b: 3 }],
+    ]);
+    expect(answer).toBe("126");
+  });
+
+  it("calls once for each member of a list", async () => {
+    const { calls, answer } = await run("Weather in Oslo and in Cairo?", [weather], silent());
+    expect(calls.map(([, args]) => args)).toEqual([{ city: "Oslo" }, { city: "Cairo" }]);
+    expect(answer).toBe("Oslo: temperature: 7, sky: clear\nCairo: temperature: 20, sky: clear");
+  });
+
+  it("with cover: false makes one call for a request", async () => {
+    const driver = guidedDriver({ cover: false });
+    const both = await run("Weather in Oslo and in Cairo?", [weather], { ...silent(), driver });
+    expect(both.calls).toHaveLength(1);
+    const chain = await run("Add 12 and 30, then multiply the sum by 3.", [add, multiply], {
+      model: scripted(["12"], weak),
+      driver,
+    });
+    expect(chain.calls).toHaveLength(1);
+    expect(() => guidedDriver({ cover: 1 as unknown as boolean })).toThrow("cover");
+  });
+
+  it("has the model choose among values that are as good, and write those that were not said", async () => {
+    const model = scripted(["10"], weak);
+    const { calls } = await run("Subtract 4 from 10.", [subtract], { model });
+    expect(calls).toEqual([["subtract", { a: 10, b: 4 }]]);
+    const [{ format, prompt } = {}] = model.requests;
+    expect(prompt).toBe(
+      'subtract {a, b}  (subtract: Subtract a number from another: a - b)\n\nQ: Subtract 4 from 10.\nStep: subtract {"a":',
+    );
+    const grammar = readGbnf(format?.type === "grammar" ? format.grammar : "");
+    expect(["4", "10", "5"].map((value) => grammar.matches(value))).toEqual([true, true, false]);
+
+    const writer = scripted(['"Buy milk"'], weak);
+    const saved = await run('Save a note with the title "Shop".', [note], { model: writer });
+    expect(saved.calls).toEqual([["save_note", { title: "Shop", text: "Buy milk" }]]);
+  });
+
+  it("takes the first value where the model cannot be held to one", async () => {
+    const { calls } = await run("Subtract 4 from 10.", [subtract], {
+      model: scripted([], { features: { small: true, completion: true } }),
+    });
+    expect(calls).toEqual([["subtract", { a: 4, b: 10 }]]);
+  });
+
+  it("has the model choose the tool in a language it has no table for", async () => {
+    const model = scripted(["weather "], weak);
+    const { calls } = await run("上海 weather 怎么样 Shanghai", [weather, light], { model });
+    expect(calls.map(([name]) => name)).toEqual(["weather"]);
+  });
+
+  it("says what a failed call said, and does not try again", async () => {
+    const broken = made("read_file", "Read a text file", [
+      { path: text },
+      () => {
+        throw new Error("there is no file plan.txt");
+      },
+    ]);
+    const { calls, answer } = await run("Read the file plan.txt", [broken], silent());
+    expect(calls).toEqual([["read_file", { path: "plan.txt" }]]);
+    expect(answer).toContain("there is no file plan.txt");
+  });
+
+  it("sends an empty answer back, and says what goes round in circles once", async () => {
+    const model = scripted(["", "Hi there. Hi there. Hi there. Hi there."], weak);
+    const { answer } = await run("Hello!", [weather], { model });
+    expect(answer).toBe("Hi there.");
+    expect(model.requests).toHaveLength(2);
+  });
+});
