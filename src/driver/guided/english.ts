@@ -30,6 +30,10 @@ export const english: LanguageTable = {
     "on:date,day,platform,topic near:location,place,city for:duration,topic,subject,item,product,person of:name,of by:author,artist,creator,writer,director,name " +
     "with:guests,attendee,participant,ingredient,member,people between:first,start,lower than:limit,maximum,minimum,threshold,price " +
     "under:limit,maximum,price,budget over:minimum,period called:name,title named:name,title about:topic,subject,keyword,query titled:title title:title",
+  times:
+    "today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday weekend week month year day " +
+    "january february march april june july august september october november december spring summer autumn fall winter " +
+    "morning afternoon evening night noon midnight",
   kinds: {
     date: "date day when birthday deadline",
     time: "time hour clock",

@@ -17,8 +17,23 @@ export interface Filling {
   readonly missing: readonly Slot[];
 }
 
-/** Finds the values of a call in what was said. */
+/** Finds the values of a call in what was said. "Paris, France" is one value, or two where two are needed. */
 export function fill(tool: Tool, said: Wording, mentions: readonly Mention[]): Filling {
+  const filling = fillWith(
+    tool,
+    said,
+    mentions.filter(({ region }) => region !== "part"),
+  );
+  if (filling.missing.length === 0 || !mentions.some(({ region }) => region === "part")) return filling;
+  const apart = fillWith(
+    tool,
+    said,
+    mentions.filter(({ region }) => region !== "whole"),
+  );
+  return apart.missing.length < filling.missing.length ? apart : filling;
+}
+
+function fillWith(tool: Tool, said: Wording, mentions: readonly Mention[]): Filling {
   const slots = slotsOf(tool, said.language);
   const named = namedValues(slots, said);
   const open = slots.filter((slot) => !named.some((each) => each.slot === slot));

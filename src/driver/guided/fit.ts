@@ -26,10 +26,17 @@ function valueFor(slot: Slot, mention: Mention, language: Language | undefined):
   if (type !== "string") return undefined;
   if (!isShaped(slot, mention.text)) return undefined;
   if (slot.takes === "text" && mention.kind !== "told" && mention.kind !== "quote") return undefined;
+  if ((slot.takes === "date" || slot.takes === "time") && !saysTime(mention, language)) return undefined;
   const isDate =
     (slot.takes === "date" && mention.kind === "date") || (slot.takes === "time" && mention.kind === "time");
   if (isDate && typeof mention.value === "string" && wantsCanonical(slot)) return mention.value;
   return mention.kind === "phrase" ? withoutNames(slot, mention) : mention.text;
+}
+
+/** A date or a time has digits, or a word of one: "tomorrow". */
+function saysTime({ kind, text, own }: Mention, language: Language | undefined): boolean {
+  if (kind === "date" || kind === "time" || kind === "number" || language === undefined) return true;
+  return /\d/.test(text) || own.some((stem) => language.times.has(stem));
 }
 
 /** A phrase without the words at its ends that only name the slot or its tool: of "Italian restaurants" what is Italian. */
@@ -112,7 +119,8 @@ function kindFit(slot: Slot, mention: Mention): number {
   if (type === "number" || type === "integer") return mention.isSpelled === true ? 0.2 : 0.5;
   if (slot.takes === "text") return kind === "told" ? 1.2 : 1;
   if (slot.takes !== undefined) return kind === slot.takes ? 1.4 : kindScores[kind] / 2;
-  return kindScores[kind] + (isLikeExample(slot, mention.text) ? 0.6 : 0);
+  const listed = slot.type === "list" && mention.list !== undefined ? 0.3 : 0;
+  return kindScores[kind] + listed + (isLikeExample(slot, mention.text) ? 0.6 : 0);
 }
 
 /** The most that words near a value can say. */

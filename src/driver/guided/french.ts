@@ -26,6 +26,9 @@ export const french: LanguageTable = {
     "de:de,depart,origine,source,expediteur,from,origin depuis:depart,origine,from a:a,destination,ville,lieu,destinataire,to,city,time,heure vers:destination,to " +
     "dans:piece,salle,lieu,pays,room,city,location en:pays,langue,mois,country,language,month pour:duree,personne,duration le:date,jour,day " +
     "avec:participants,invites,attendee,guests sur:sujet,theme,topic par:auteur,artiste,author,artist titre:titre,title",
+  times:
+    "aujourd'hui demain hier lundi mardi mercredi jeudi vendredi samedi dimanche week-end semaine mois annee jour " +
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre printemps ete automne hiver matin soir midi minuit",
   kinds: {
     date: "date jour day",
     time: "heure temps time hour",

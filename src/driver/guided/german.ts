@@ -9,7 +9,7 @@ export const german: LanguageTable = {
     "bin bist ist sind war waren sein werden wird wurde habe hat haben hatte kann konnen konnte will soll muss darf mag mochte " +
     "zu zum zur von vom in im ins an am auf aus bei mit ohne nach vor uber unter fur um bis seit durch gegen zwischen " +
     "nicht kein keine keinen ja nein bitte mal noch nur auch sehr viel viele mehr alle jede jeder beide etwas " +
-    "gib gibt zeig zeige sag sage mach danke hallo jetzt heute gerade guten tag morgen",
+    "gib gibt zeig zeige sag sage mach danke hallo jetzt gerade guten",
   endings:
     "ungen>ung heiten>heit keiten>keit innen>in ern>er sten>st ste>st est>st eren>er ere>er en>e es>e er>e em>e est>e e> n> s>",
   numbers:
@@ -28,6 +28,9 @@ export const german: LanguageTable = {
     "von:von,start,herkunft,quelle,absender,abfahrt,from,origin,source nach:nach,ziel,ort,to,destination,city an:an,empfanger,to,recipient zu:zu,ziel,to " +
     "in:stadt,ort,land,raum,zimmer,city,location,room,country,place im:raum,zimmer,monat,room,month bei:ort,place am:datum,tag,date,day um:uhrzeit,zeit,time,hour " +
     "mit:teilnehmer,gaste,attendee,guests uber:thema,topic fur:dauer,person,duration namens:name,titel,title titel:titel,title",
+  times:
+    "heute morgen ubermorgen gestern montag dienstag mittwoch donnerstag freitag samstag sonntag wochenende woche monat jahr tag " +
+    "januar februar marz april mai juni juli august september oktober november dezember fruhling sommer herbst winter abend mittag mitternacht",
   kinds: {
     date: "datum tag date day",
     time: "zeit uhrzeit stunde time hour",

@@ -27,6 +27,8 @@ export interface LanguageTable {
   readonly like: string;
   /** Words before a value, with the words of arguments that take such a value: `from:start,origin,source`. */
   readonly before: string;
+  /** Words that say a day or a time without digits. */
+  readonly times: string;
   /** Words of arguments that take a date, a time, a text of the user's own. */
   readonly kinds: { readonly date: string; readonly time: string; readonly text: string };
 }
@@ -47,6 +49,7 @@ export interface Language {
   readonly like: readonly string[];
   /** Stems of the words of arguments, by the word before their values. */
   readonly before: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly times: ReadonlySet<string>;
   readonly kinds: Readonly<Record<"date" | "time" | "text", ReadonlySet<string>>>;
   /** A word without the endings that make no difference. */
   stem(word: string): string;
@@ -72,6 +75,7 @@ export function languageOf(table: LanguageTable): Language {
     says: words(table.says),
     like: table.like.split(",").map((words) => words.trim()),
     before: new Map(entries(table.before, ":").map(([word, of]) => [word, stems(of.replaceAll(",", " "))])),
+    times: stems(table.times),
     kinds: { date: stems(date), time: stems(time), text: stems(text) },
     stem,
   };

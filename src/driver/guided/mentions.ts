@@ -24,6 +24,7 @@ export interface Mention {
   readonly own: readonly string[];
   /** Written as a word: "two". */
   readonly isSpelled?: boolean;
+  readonly region?: Place["region"];
   /** The small word right before it: "from", "in". */
   readonly preposition?: string;
   /** Of the list that it stands in ("A, B and C"), the first member's place; undefined where it stands alone. */
@@ -75,6 +76,7 @@ function mentionAt(
     .slice(-farthest)
     .toReversed();
   const inAfter = words.filter((word) => word.start >= place.end).slice(0, farthest);
+  const joinedAfter = inAfter.filter(({ plain }) => language?.and.has(plain) === true);
   const rivals = places.filter(
     (other) => other.kind !== "phrase" && other.kind !== "told" && !overlap(other, place),
   );
@@ -91,7 +93,9 @@ function mentionAt(
     return { stem, distance, isBeyond };
   });
   const after = inAfter.map(({ stem, start, end }, distance): Near => {
-    const isBeyond = firstAfter <= end || endsSentence.test(text.slice(place.end, start));
+    const gap = text.slice(place.end, start);
+    const isBeyond =
+      firstAfter <= end || /[,.!?;:]\s/.test(gap) || joinedAfter.some((word) => word.end <= start);
     return { stem, distance, isBeyond };
   });
   const small = inBefore
@@ -112,6 +116,7 @@ function mentionAt(
     after,
     own: words.filter((word) => overlap(word, place) && !word.isStop).map(({ stem }) => stem),
     ...(place.isSpelled === true ? { isSpelled: true } : {}),
+    ...(place.region === undefined ? {} : { region: place.region }),
     ...(small === undefined ? {} : { preposition: small.plain }),
   };
 }

@@ -10,8 +10,16 @@ export function namesIn(wording: Wording): readonly Place[] {
     if (first === undefined || !beginsName(words, index)) continue;
     const last = lastOfName(index, wording);
     const end = words[last]?.end ?? first.end;
-    found.push(withoutPossessive(withRegion({ kind: "name", start: first.start, end }, last, wording), text));
-    index = last;
+    const place = withoutPossessive({ kind: "name", start: first.start, end }, text);
+    const region = regionBehind(place, last, wording);
+    if (region === undefined) found.push(place);
+    else
+      found.push(
+        { ...place, end: region.end, region: "whole" },
+        { ...place, region: "part" },
+        { kind: "name", start: region.start, end: region.end, region: "part" },
+      );
+    index = region === undefined ? last : last + 1;
   }
   return found;
 }
@@ -37,13 +45,13 @@ function lastOfName(first: number, { text, words, language }: Wording): number {
   return last;
 }
 
-/** "Paris, France" is one place, where the region is not the next member of a list. */
-function withRegion(place: Place, last: number, { text, words, language }: Wording): Place {
+/** Behind "Paris" in "Paris, France" the region, where it is not the next member of a list. */
+function regionBehind(place: Place, last: number, { text, words, language }: Wording): Word | undefined {
   const next = words[last + 1];
-  if (next?.isCapital !== true || next.isFirst || next.isStop) return place;
-  if (!/^, ?$/.test(text.slice(place.end, next.start))) return place;
+  if (next?.isCapital !== true || next.isFirst || next.isStop) return undefined;
+  if (!/^, ?$/.test(text.slice(place.end, next.start))) return undefined;
   const behind = words[last + 2];
   const isNear = behind !== undefined && /^,? ?$/.test(text.slice(next.end, behind.start));
   const goesOn = isNear && (behind.isCapital || language?.and.has(behind.plain) === true);
-  return goesOn ? place : { ...place, end: next.end };
+  return goesOn ? undefined : next;
 }

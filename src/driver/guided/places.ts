@@ -13,6 +13,8 @@ export interface Place {
   /** Of a number; of a date or a time its canonical spelling. */
   readonly value?: number | string;
   readonly isPercent?: boolean;
+  /** "Paris, France" as a whole, or a part of it. */
+  readonly region?: "whole" | "part";
   /** A number that is written as a word: "two". */
   readonly isSpelled?: boolean;
 }
@@ -100,7 +102,8 @@ export function codesIn({ words }: Wording): readonly Place[] {
   return words
     .filter(
       ({ text }) =>
-        /[\p{L}\p{N}][.@_:/\\][\p{L}\p{N}]/u.test(text) || (/\p{N}/u.test(text) && /\p{L}/u.test(text)),
+        /[\p{L}\p{N}][.@_:/\\][\p{L}\p{N}]/u.test(text) ||
+        (/\p{N}/u.test(text) && /\p{L}/u.test(text) && !/^\d+\p{L}{1,3}$/u.test(text)),
     )
     .map(({ start, end }): Place => ({ kind: "code", start, end }));
 }

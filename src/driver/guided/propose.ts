@@ -11,7 +11,7 @@ export interface Proposal extends Rated {
 }
 
 /** The words that a tool shares with a request must weigh so much; chosen as the weight of its name was. */
-const threshold = 0.95;
+const threshold = 1;
 /** Scores that differ by less are as good as each other: what is said first is done first. */
 const alike = 0.75;
 
