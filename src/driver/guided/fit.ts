@@ -23,14 +23,19 @@ export function fitIn(slot: Slot, mention: Mention, language: Language | undefin
 function valueFor(slot: Slot, mention: Mention, language: Language | undefined): Json | undefined {
   const type = itemType(slot);
   if (type === "number" || type === "integer") return numberFor(slot, mention, language);
-  if (type !== "string") return undefined;
-  if (!isShaped(slot, mention.text)) return undefined;
-  if (slot.takes === "text" && mention.kind !== "told" && mention.kind !== "quote") return undefined;
-  if ((slot.takes === "date" || slot.takes === "time") && !saysTime(mention, language)) return undefined;
-  const isDate =
-    (slot.takes === "date" && mention.kind === "date") || (slot.takes === "time" && mention.kind === "time");
-  if (isDate && typeof mention.value === "string" && wantsCanonical(slot)) return mention.value;
+  if (type !== "string" || !isShaped(slot, mention.text)) return undefined;
+  if (slot.takes === "text")
+    return mention.kind === "told" || mention.kind === "quote" ? mention.text : undefined;
+  if (slot.takes !== undefined) return timeFor(slot, mention, language);
   return mention.kind === "phrase" ? withoutNames(slot, mention) : mention.text;
+}
+
+/** A date or a time, canonical where the schema asks for no other form. */
+function timeFor(slot: Slot, mention: Mention, language: Language | undefined): Json | undefined {
+  const { kind, value } = mention;
+  if (!saysTime(mention, language)) return undefined;
+  if (kind === slot.takes && typeof value === "string" && wantsCanonical(slot)) return value;
+  return kind === "phrase" ? withoutNames(slot, mention) : mention.text;
 }
 
 /** A date or a time has digits, or a word of one: "tomorrow". */
