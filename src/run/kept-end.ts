@@ -28,6 +28,8 @@ export interface KeptEnd {
   readonly stop?: StopReason;
   readonly error?: KeptError;
   readonly questions?: readonly OpenQuestion[];
+  /** The keys of the questions that had no answer when it was stopped: one that came later came too late. Left out where there were none. */
+  readonly unanswered?: readonly string[];
   /** The facts that steps without a result had told. */
   readonly told?: Readonly<Record<string, readonly RunEvent[]>>;
 }

@@ -48,6 +48,11 @@ export class Replay {
     return value;
   }
 
+  /** True of a question whose answer, where there is one, came after the end. */
+  isUnanswered(key: string): boolean {
+    return this.end()?.unanswered?.includes(key) === true;
+  }
+
   /** The reason why there is no answer to a question: the run was stopped meanwhile. Undefined where it waits. */
   stoppedAt(): Error | undefined {
     const end = this.end();

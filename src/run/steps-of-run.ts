@@ -58,6 +58,7 @@ export class StepsOfRun implements Journal {
   private replay: Replay | undefined;
   private readonly open = new Map<string, OpenStep>();
   private readonly told = new Map<string, RunEvent[]>();
+  private readonly unanswered = new Set<string>();
   /** The last step that had a result, and the number of those that had one. */
   private last: string | undefined;
   private count = 0;
@@ -207,6 +208,7 @@ export class StepsOfRun implements Journal {
       ...keptFrom(end),
       at,
       ...place,
+      ...(this.unanswered.size === 0 ? {} : { unanswered: [...this.unanswered] }),
       ...(told.length === 0 ? {} : { told: Object.fromEntries(told) }),
     };
   }
@@ -275,7 +277,8 @@ export class StepsOfRun implements Journal {
     const { journal, leaving, isInside } = this.options;
     const { replay } = this;
     const isOver = replay !== undefined || leaving?.aborted === true;
-    if (journal.ask !== undefined && (isInside || !isOver)) return journal.ask(this.onTerms(question));
+    if (journal.ask !== undefined && (isInside || !isOver)) return this.askLive(journal.ask, question);
+    if (replay?.isUnanswered(question.key) === true) return { waitsAt: question.key };
     const notAnswered = handedOver();
     try {
       const { request: _request, ...asked } = this.onTerms(question);
@@ -286,6 +289,15 @@ export class StepsOfRun implements Journal {
       if (stop !== undefined) throw stop;
       return { waitsAt: question.key };
     }
+  }
+
+  private async askLive<Answer>(
+    ask: NonNullable<Journal["ask"]>,
+    question: Question,
+  ): Promise<Asked<Answer>> {
+    const asked = await ask<Answer>(this.onTerms(question));
+    if ("waitsAt" in asked) this.unanswered.add(question.key);
+    return asked;
   }
 }
 
